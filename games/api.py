@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from time import perf_counter
 from typing import Any
 
+from django.http.response import HttpResponseBase
 from django.middleware.csrf import get_token
+from django.utils.cache import get_conditional_response
+from django.utils.decorators import method_decorator
+from django.views.decorators.http import conditional_page
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework.authentication import SessionAuthentication
-from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games import exceptions, services
-from games.authentication import GUEST_KEY, ScopePermission, scope_require
+from games.authentication import GUEST_KEY, ScopePermission, SessionAuthentication, scope_require
+from games.codes import parse_code
 from games.crowd import CROWD
-from games.identity import address_of, guest_seated, person_of
+from games.identity import address_of, guest_seated, person_of, seat_token_of
 from games.metrics import MOVE_SECONDS
+from games.paging import Page, known_require
 from games.rules.errors import UnknownGameError
 from games.rules.registry import GAMES, game_get
 from games.selectors import game_view, room_positions
@@ -37,10 +42,11 @@ from games.serializers import (
     parsed,
     refusals,
 )
-from games.states import GameList, GameShape, MatchBoards, RoomState
-from games.throttles import Guesses
+from games.states import GameList, GameShape, Joined, MatchBoards, RoomState
+from games.throttles import Guesses, LiveThrottle, RoomThrottle, TokenThrottle
 
 _STATE = {200: OpenApiResponse(RoomState, "The state: docs/protocol.md.")}
+_PAGE = [OpenApiParameter(name, int) for name in ("limit", "offset")]
 _TOKEN = OpenApiParameter("X-Seat-Token", str, OpenApiParameter.HEADER, description="Proves whose seat it is.")
 
 
@@ -51,42 +57,48 @@ class PublicView(APIView):
     needs_scope = "play"
 
 
+@method_decorator(conditional_page, name="dispatch")
+class NewsView(APIView):
+    """An endpoint that pages ask again and again where they have no socket; 304 while nothing has changed."""
+
+    def get_throttles(self) -> list[Any]:
+        """The rate of live pages for a read, the usual one for everything else."""
+        if self.request.method in SAFE_METHODS:
+            return [LiveThrottle(), TokenThrottle()]
+        return super().get_throttles()
+
+
 class RoomCodeView(PublicView):
-    """An endpoint of a room by its code. A code that is wrong is a guess, and counts as one."""
+    """An endpoint of a room by its code. A code that is wrong is a guess, and counts as one.
+
+    A page whose socket is blocked plays here, so each seat has a rate of its own.
+    """
+
+    throttle_classes = (TokenThrottle, RoomThrottle, LiveThrottle)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse who has guessed too often, and whoever acts when too many wait already."""
+        """Read the code. Refuse who has guessed too often, and whoever acts when too many wait already."""
+        code = self.kwargs["code"] = parse_code(kwargs["code"])
         super().initial(request, *args, **kwargs)
         if request.method == "POST":
             CROWD.admit()
-        Guesses(request, request.user.pk).require(
-            kwargs["code"], lambda: _person(request, kwargs["code"], _body(request))
-        )
+        Guesses(request, request.user.pk).require(code, lambda: _person(request, code))
 
     def handle_exception(self, exc: Exception) -> Response:
         """Count a guess."""
-        if isinstance(exc, exceptions.RoomNotFoundError):
+        if isinstance(exc, exceptions.RoomNotFoundError) and not isinstance(exc, exceptions.NotACodeError):
             Guesses(self.request, self.request.user.pk).count()
         return super().handle_exception(exc)
 
 
-def _body(request: Request) -> dict[str, Any]:
-    """As much of the body as tells whose seat it is."""
-    try:
-        token = request.data.get("seat_token") if isinstance(request.data, dict) else None
-    except APIException:
-        return {}
-    return {"seat_token": token} if isinstance(token, str) else {}
-
-
-def _person(request: Request, code: str = "", data: dict[str, Any] | None = None) -> services.Person:
+def _person(request: Request, code: str = "") -> services.Person:
     """Who asks: by session or Bearer token, or by seat token in body or header. A bare role proves nothing.
 
     REST framework checks the CSRF token of accounts only, and a guest's session holds seats as well. A seat token that
     proves a seat in this room speaks for itself: it needs no CSRF token, and the guest's session does not count.
     """
-    token = ((data or {}).get("seat_token") or request.headers.get("X-Seat-Token", ""))[:100]
-    session = request._request.session if request.auth is None else None
+    token = seat_token_of(request)
+    session = request.session if request.auth is None else None
     if session is not None and GUEST_KEY in session and request.method not in SAFE_METHODS:
         if token and services.room_is_of(code=code, person=services.Person(token=token)):
             session = None
@@ -102,8 +114,8 @@ def _newcomer(request: Request, code: str = "") -> Iterator[services.Person]:
     if request.auth is not None or person.user_id is not None:
         yield person
         return
-    get_token(request._request)
-    with guest_seated(request._request, person) as guest:
+    get_token(request)
+    with guest_seated(request, person) as guest:
         yield guest
 
 
@@ -118,11 +130,11 @@ def _seated(seated: services.Seated, status: int) -> Response:
 class GameListView(PublicView):
     """Every game there is."""
 
-    @extend_schema(operation_id="games_list", responses={200: GameList})
+    @extend_schema(operation_id="games_list", parameters=_PAGE, responses={200: GameList})
     def get(self, request: Request) -> Response:
         """The games, with layout and opponents; of each family the usual one, with the slugs of its variants."""
-        games = [game_view(game) for game in GAMES.values() if game.slug == game.family]
-        return Response({"count": len(games), "next": None, "previous": None, "results": games})
+        page, games = Page(), [game for game in GAMES.values() if game.slug == game.family]
+        return page.get_paginated_response([game_view(one) for one in page.paginate_queryset(games, request, self)])
 
 
 class GameView(PublicView):
@@ -159,17 +171,49 @@ class RoomView(RoomCodeView):
     """The state of a room."""
 
     @extend_schema(responses=_STATE)
-    def get(self, request: Request, code: str) -> Response:
-        """The state, for anybody who has the code."""
-        return Response(services.room_look(code=code, person=_person(request)))
+    def get(self, request: Request, code: str) -> HttpResponseBase:
+        """The state, for anybody who has the code. 304 if its ``ETag`` is that of ``If-None-Match``."""
+        view = services.room_look(code=code, person=_person(request))
+        return _unless_known(request, Response(view), view)
+
+
+class RoomMatchView(RoomCodeView):
+    """Read one match of a room."""
+
+    @extend_schema(responses=_STATE)
+    def get(self, request: Request, code: str, number: str) -> Response:
+        """The state of the match with this number, as the room's state was when the match ended."""
+        return Response(services.match_enter(code=code, number=int(number), person=_person(request)).view)
+
+
+class RoomJoinedView(RoomCodeView):
+    """Read the first message of the room's socket."""
+
+    @extend_schema(
+        responses={200: OpenApiResponse(Joined, "As the frame `joined`: docs/protocol.md.")}, parameters=[_TOKEN]
+    )
+    def get(self, request: Request, code: str) -> HttpResponseBase:
+        """The role of who asks, and the state: for a page that has no socket. 304 as for the state."""
+        joined = services.room_enter(code=code, person=_person(request)).joined
+        return _unless_known(request, Response(joined), joined["state"], joined["roles"], joined["host"])
+
+
+def _unless_known(request: Request, response: Response, view: RoomState, *more: Any) -> HttpResponseBase:
+    """304 where the client has the state of this version, and ``more``, already."""
+    told = (view["version"], [seat["hidden"] for seat in view["seats"]], *more)
+    response["ETag"] = f'W/"{sha256(repr(told).encode()).hexdigest()[:16]}"'
+    response["Cache-Control"] = "private, no-cache"
+    answer = get_conditional_response(request, etag=response["ETag"], response=response)
+    return response if answer is None else answer
 
 
 class RoomPositionsView(RoomCodeView):
-    """The boards of the match that is being played, or was played last."""
+    """The boards of a match: of the room's latest, or of the one that is asked for."""
 
     @extend_schema(parameters=[PositionsQuerySerializer], responses={200: MatchBoards})
     def get(self, request: Request, code: str) -> Response:
         """The board before the first move and after each, for anybody who has the code."""
+        known_require(request, PositionsQuerySerializer().fields)
         return Response(room_positions(code, **parsed(PositionsQuerySerializer, request.query_params)))
 
 
@@ -203,7 +247,7 @@ class RoomMoveView(RoomCodeView):
     def post(self, request: Request, code: str) -> Response:
         """Play a move; the state after it and the machine's answer."""
         data = parsed(MoveSerializer, request.data)
-        person = _person(request, code, data)
+        person = _person(request, code)
         begin = perf_counter()
         view = services.match_play_move(code=code, person=person, move=data["move"], ply=data.get("ply"))
         MOVE_SECONDS.observe(perf_counter() - begin)
@@ -224,7 +268,7 @@ class RoomStepView(RoomCodeView):
     def post(self, request: Request, code: str) -> Response:
         """Let the players of an exhibition play one ply, or several; the state after it. For its host alone."""
         data = parsed(StepSerializer, request.data)
-        person = _person(request, code, data)
+        person = _person(request, code)
         return Response(services.match_step(code=code, person=person, ply=data.get("ply"), plies=data["plies"]))
 
 
@@ -238,8 +282,8 @@ class RoomResignView(RoomCodeView):
     )
     def post(self, request: Request, code: str) -> Response:
         """Resign the current match."""
-        data = parsed(SeatSerializer, request.data)
-        return Response(services.match_resign(code=code, person=_person(request, code, data)))
+        parsed(SeatSerializer, request.data)
+        return Response(services.match_resign(code=code, person=_person(request, code)))
 
 
 class RoomResetView(RoomCodeView):
@@ -256,4 +300,4 @@ class RoomResetView(RoomCodeView):
     def post(self, request: Request, code: str) -> Response:
         """Start a new match in the same room, sides swapped on request."""
         data = parsed(ResetSerializer, request.data)
-        return Response(services.room_reset(code=code, person=_person(request, code, data), swap=data["swap"]))
+        return Response(services.room_reset(code=code, person=_person(request, code), swap=data["swap"]))

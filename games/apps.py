@@ -1,5 +1,20 @@
+"""The games app: keeps the folded names of accounts in step with the accounts."""
+
 from django.apps import AppConfig
+from django.db.models.signals import post_save, pre_save
 
 
 class GamesConfig(AppConfig):
+    """Rooms, matches and accounts."""
+
     name = "games"
+
+    def ready(self) -> None:
+        """Let fields refuse in our words, and fold the name of every account that is stored."""
+        from django.contrib.auth import get_user_model
+
+        from games import accounts, validators
+
+        validators.fields_speak()
+        pre_save.connect(accounts.name_before_save, get_user_model())
+        post_save.connect(accounts.name_after_save, get_user_model())

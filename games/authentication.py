@@ -13,25 +13,41 @@ from django.db import connection
 from django.http import HttpRequest, parse_cookie
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
+from rest_framework.authentication import SessionAuthentication as PlainSessionAuthentication
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
 from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 
 from games.exceptions import PlayError, TokenScopeError
 from games.models import ApiToken
-from games.players import Visitor
+from games.players import GUEST, Viewer, Visitor
 from games.selectors import SeenSession
-from games.services_tokens import token_read
+from games.services_tokens import BEARER_START, token_read
 
 GUEST_KEY = "guest"
 """Where a session keeps the guest number of its browser."""
+LINKS_KEY = "links"
+"""Where a session keeps the ids of the secret links that its browser has opened, the latest last."""
+CSRF_NEEDS = (
+    "A request with a session's cookie needs the header X-CSRFToken with the value of the cookie csrftoken."
+    " Over https it also needs the header Referer. Or send no cookies."
+)
+ACCOUNT_NEEDS = (
+    "This needs an account. Send the header Authorization: Bearer with a token of your account page, /account/tokens."
+    " Playing in rooms and reading what is public need none."
+)
 SESSION_READ = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
 
 
 def bearer_of(authorization: str) -> str | None:
-    """The token of an ``Authorization`` header; ``None`` when it is no Bearer's."""
+    """The token of an ``Authorization`` header; ``None`` when it holds none.
+
+    A token of ours behind another word, or none, comes with what stands around it, so that it is refused.
+    """
     kind, _, text = authorization.strip().partition(" ")
-    return text.strip() if kind.lower() == "bearer" else None
+    if kind.lower() == "bearer":
+        return text.strip()
+    return f"{kind} {text}" if BEARER_START in authorization else None
 
 
 class BearerAuthentication(BaseAuthentication):
@@ -51,12 +67,27 @@ class BearerAuthentication(BaseAuthentication):
         return "Bearer"
 
 
+class SessionAuthentication(PlainSessionAuthentication):
+    """A session's cookie; the refusal of a request without its CSRF token says what to send."""
+
+    def enforce_csrf(self, request: Request) -> None:
+        """Refuse what another site may have sent.
+
+        Raises:
+            PermissionDenied: the CSRF token is missing or wrong, or Origin and Referer are of no page of ours.
+        """
+        try:
+            super().enforce_csrf(request)
+        except PermissionDenied as error:
+            raise PermissionDenied(f"{CSRF_NEEDS} {error.detail}") from None
+
+
 class VisitorAuthentication(BaseAuthentication):
-    """A browser without an account, by the guest number of its session: it sees what is its own, and writes nothing."""
+    """A browser without an account, by its session: it sees what is its own or shared with it, and writes nothing."""
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
-        user = getattr(request._request, "user", None)
-        return (user, None) if getattr(user, "guest", None) is not None else None
+        user = getattr(request._request, "user", None)  # noqa: SLF001 - request.user would ask this method again
+        return (user, None) if isinstance(user, Visitor) and Viewer.of(user) != GUEST else None
 
 
 class AccountRequired(IsAuthenticated):
@@ -64,7 +95,7 @@ class AccountRequired(IsAuthenticated):
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not super().has_permission(request, view):
-            raise NotAuthenticated
+            raise NotAuthenticated(ACCOUNT_NEEDS)
         return True
 
 
@@ -135,11 +166,13 @@ def _visitor_read(scope: dict[str, Any], needs: str) -> tuple[Any, SocketSession
 
 def account_or_visitor(request: HttpRequest) -> Any:
     """The account that a request's session is logged in to, else the visitor whose browser it is."""
+    links = frozenset(request.session.get(LINKS_KEY, ()))
     user = get_user(request) if SESSION_KEY in request.session else None
     if user is not None and user.is_authenticated:
+        setattr(user, "links", links)  # noqa: B010 - Django's class of accounts knows of none; Viewer.of reads them
         return user
     guest = request.session.get(GUEST_KEY)
-    return Visitor(UUID(guest) if guest else None)
+    return Visitor(UUID(guest) if guest else None, links=links)
 
 
 class SocketSession(SessionStore):

@@ -6,42 +6,13 @@ away those that were read last stay in force.
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-
 from django.utils import timezone
 
+from games.addresses import address_read, network_of
 from games.models import AddressBlock
 
 READ_AGAIN_S = 5.0
 HASH_CHARACTERS = 32
-NETWORK_BITS = 64
-"""As many of an IPv6 address are the network's of who has it."""
-
-
-def address_read(text: str) -> IPv4Address | IPv6Address | None:
-    """The address that a text is, of IPv4 also where it is written as one of IPv6; ``None`` if it is none."""
-    try:
-        address: IPv4Address | IPv6Address = ip_address(text)
-    except ValueError:  # a unix socket's peer has none
-        return None
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return mapped or address
-
-
-def network_of(text: str) -> IPv4Network | IPv6Network | None:
-    """The network that a text names, an address alone among them; ``None`` if it names none.
-
-    Of IPv6 it has 64 bits at most, but for this machine itself: whoever has an address has all of such a network.
-    """
-    try:
-        network = ip_network(text.strip(), strict=False)
-    except ValueError:
-        return None
-    if network.version == 6 and network.prefixlen >= 96 and network.network_address.ipv4_mapped is not None:
-        return IPv4Network((network.network_address.ipv4_mapped, network.prefixlen - 96), strict=False)
-    if network.version == 6 and network.prefixlen > NETWORK_BITS and not network.is_loopback:
-        return network.supernet(new_prefix=NETWORK_BITS)
-    return network
 
 
 def hash_read(text: str) -> str | None:

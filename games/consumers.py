@@ -9,20 +9,30 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from channels.consumer import get_handler_name
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import close_old_connections, connection
 
-from games import services
+from games import field_words, services
+from games.codes import parse_code
 from games.crowd import CROWD
 from games.events import answering, room_group
-from games.exceptions import PlayError, SessionChangedError, TooManyGuessesError, UnavailableError
+from games.exceptions import (
+    NOT_JSON,
+    TOO_LARGE,
+    NotACodeError,
+    NotAPlayerError,
+    PlayError,
+    SessionChangedError,
+    ThrottledError,
+    TooManyGuessesError,
+    UnavailableError,
+)
 from games.identity import person_of_scope, request_of_scope
 from games.metrics import MOVE_SECONDS, REFUSALS
-from games.models import CODE_FORM
 from games.outages import database_stumbled, unavailable
 from games.outbox import BROKER
 from games.players import GUEST
@@ -131,6 +141,8 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
     """JSON frames ``{"type", "data"}`` in and out; whatever cannot be read gets a typed error and changes nothing."""
 
     group: str | None = None
+    frames: ClassVar[tuple[str, ...]] = ("ping",)
+    """Types of the frames that it takes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -165,7 +177,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Parse a frame and hand it to :meth:`handle`."""
         if not self.bucket.take():
-            await self.send_error("too_many_frames", "That is too fast. Wait a second.")
+            await self.send_error("too_many_frames", ThrottledError.message)
             return
         try:
             kind, data = parse_frame(text_data)
@@ -192,7 +204,8 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         await self.leave()
         await self.send_refusal(error)
         codes = {UnavailableError: CLOSE_TRY_AGAIN, TooManyGuessesError: CLOSE_TOO_MANY}
-        await self.close(codes.get(type(error), CLOSE_NOT_FOUND))
+        otherwise = CLOSE_TRY_AGAIN if error.pauses else CLOSE_NOT_FOUND
+        await self.close(codes.get(type(error), otherwise))
         raise StopConsumer
 
     async def disconnect(self, code: int) -> None:
@@ -209,7 +222,10 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
         """Act on a frame."""
         if kind != "ping":
-            raise FrameError("unknown_frame", f"{kind[:40]!r} is not a kind of message here.")
+            known = ", ".join(self.frames)
+            raise FrameError(
+                "unknown_frame", f"There is no message of the type {kind[:40]!r}. There are these: {known}."
+            )
         await self.send_frame("pong", {})
 
 
@@ -220,19 +236,22 @@ def parse_frame(text: str | None) -> tuple[str, dict[str, Any]]:
         FrameError: binary, too large, no JSON, or not of the form ``{"type": …, "data": {…}}``.
     """
     if text is None:
-        raise FrameError("binary_frame", "Messages here are text, not bytes.")
+        raise FrameError("binary_frame", "Please send messages as text, not as bytes.")
     if len(text.encode()) > MAX_FRAME_BYTES:
-        raise FrameError("frame_too_large", f"A message may have {MAX_FRAME_BYTES} bytes.")
+        raise FrameError("frame_too_large", TOO_LARGE)
     try:
-        frame = json.loads(text)
+        frame = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
-        raise FrameError("malformed_frame", "The message is not JSON.") from None
+        raise FrameError("malformed_frame", NOT_JSON) from None
     if not isinstance(frame, dict) or not isinstance(frame.get("type"), str):
-        raise FrameError("malformed_frame", 'A message looks like {"type": "move", "data": {"move": "5"}}.')
+        raise FrameError("malformed_frame", 'Please send messages like {"type": "move", "data": {"move": "5"}}.')
     data = frame.get("data") or {}
     if not isinstance(data, dict):
-        raise FrameError("malformed_frame", "The data of a message is an object.")
+        raise FrameError("malformed_frame", f"data: {field_words.OBJECT}")
     return frame["type"], data
+
+
+STRANGE_SEAT = "This is no token of a seat in this room, so you are watching."
 
 
 class SiteConsumer(FrameConsumer):
@@ -249,20 +268,27 @@ class SiteConsumer(FrameConsumer):
 class RoomConsumer(FrameConsumer):
     """Plays and watches one room."""
 
+    frames = (*WRITES, "ping")
     person: services.Person
     """Who this is, as far as was last asked."""
     asked_at: float
 
     async def connect(self) -> None:
         """Join: first the group, then the state, so that nothing falls between them."""
-        self.code = self.scope["url_route"]["kwargs"]["code"]
-        await self.listen(room_group(self.code) if CODE_FORM.fullmatch(self.code) else None)
+        try:
+            self.code = parse_code(self.scope["url_route"]["kwargs"]["code"])
+        except NotACodeError as error:
+            await self.listen(None)
+            await self.refuse(error)
+        await self.listen(room_group(self.code))
         try:
             entered = await in_thread(self._enter)
         except PlayError as error:
             await self.refuse(error)
         self.version = entered.view["version"]
-        await self.send_frame("joined", {"role": entered.role, "host": entered.is_host, "state": entered.view})
+        await self.send_frame("joined", entered.joined)
+        if self.person.token and not entered.roles and not entered.is_host:
+            await self.send_error(NotAPlayerError.code, STRANGE_SEAT)
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
         """Act on a frame. Who acts gets the new state at once, even with the broker away; all others by the group."""
@@ -282,7 +308,7 @@ class RoomConsumer(FrameConsumer):
             case "reset":
                 swap = data.get("swap", False)
                 if not isinstance(swap, bool):
-                    raise FrameError("malformed_frame", "swap is true or false.")
+                    raise FrameError("malformed_frame", f"swap: {field_words.TRUE_OR_FALSE}")
                 view = await in_thread(self._call, services.room_reset, swap=swap)
             case "ping":
                 await self._pong()

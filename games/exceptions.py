@@ -1,21 +1,45 @@
 """Refusals of the services: each has a stable ``code`` and the HTTP status it means. Changing a code breaks scripts."""
 
 import math
+import re
 
-from games.rules.errors import RulesError
+from games.rules.errors import IllegalMoveError, RulesError
+
+NOT_JSON = "The site cannot read this as JSON."
+TOO_LARGE = "This is too large. Send less at once."
+FAULT = "Something broke on our side. It is not your fault. Wait a moment, then try again."
+LOG_IN_FIRST = "This needs an account. Log in, or send a token of one."
+NOT_ALLOWED = "Your account is not allowed to do this."
+AT_FIELD = re.compile(r"([a-z_]+(?:, [a-z_]+)*): (.+)", re.DOTALL)
+"""A refusal that begins with the name of the field it is about."""
+
+
+def method_not_allowed(method: str | None, *allowed: str) -> str:
+    """The refusal of a request by another method than the address takes."""
+    return f"This address does not take {method}. Send {' or '.join(allowed)}."
 
 
 class PlayError(Exception):
     """Base of everything a service refuses; ``message`` is a sentence a child understands, unless another is given."""
 
-    message = "This cannot be done."
+    message = "The site cannot do this."
     code = "play_error"
     status = 400
     retry_after_s: int | None = None
     """In how many seconds the same may succeed, where waiting helps."""
+    may_be_hidden = False
+    """Whether it may be there, and be somebody else's: who has not logged in may be its owner."""
+    pauses = False
+    """Whether a page says it in place of what was asked for: it is there, and cannot be shown or done just now."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or self.message)
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The field that is refused, empty where it is none, and the sentence."""
+        found = AT_FIELD.fullmatch(str(self))
+        return (found[1], found[2]) if found else ("", str(self))
 
     @property
     def told(self) -> dict[str, str]:
@@ -28,65 +52,67 @@ class SessionChangedError(Exception):
 
 
 class GuestMovedError(PlayError):
-    message = "You have logged in meanwhile, and your machines came along. Load the page again."
+    message = "You have logged in, and your machines are now in your account. Load this page again."
     code = "guest_moved"
     status = 409
 
 
 class MalformedError(PlayError):
-    message = "This could not be understood."
+    message = "The site could not understand this request."
     code = "malformed"
 
 
 class MoveRefusedError(PlayError):
     """The rules refuse the move; ``code`` says whether it is no move at all or not allowed here."""
 
-    def __init__(self, error: RulesError) -> None:
-        super().__init__(str(error))
+    def __init__(self, error: RulesError, move: str) -> None:
+        is_legal_elsewhere = isinstance(error, IllegalMoveError)
+        super().__init__(f"You cannot play {move} here. Choose another move." if is_legal_elsewhere else str(error))
         self.code = error.code
 
 
 class UnavailableError(PlayError):
-    message = "The site cannot reach its memory just now. Your match is kept: try again in a few seconds."
+    message = "The site cannot reach its memory now. Nothing is lost. Try again in a few seconds."
     code = "unavailable"
     status = 503
     retry_after_s = 5
 
 
 class BusyError(PlayError):
-    message = "Very many are playing at this moment. Nothing has changed: try again in two seconds."
+    message = "Too many people are playing now. Nothing has changed. Try again in two seconds."
     code = "busy"
     status = 503
+    pauses = True
     retry_after_s = 2
 
 
 class SiteFullError(PlayError):
-    message = "This site keeps as much as it can just now. What is there goes on: try again tomorrow."
+    message = "This site is full. Everything on it still works. Try again tomorrow."
     code = "site_full"
     status = 503
     retry_after_s = 3600
 
 
 class NotYourTurnError(PlayError):
-    message = "It is the other side's turn."
+    message = "It is not your turn. Wait for the other side to move."
     code = "not_your_turn"
     status = 409
 
 
 class StalePlyError(PlayError):
-    message = "The board has changed since you looked. Look again, then move."
+    message = "The board has changed. Look at it, then choose your move again."
     code = "stale_ply"
     status = 409
 
 
 class MatchFinishedError(PlayError):
-    message = "This match is over."
+    message = "This match is over. You can play again."
     code = "match_finished"
     status = 409
 
 
 class MatchWaitingError(PlayError):
-    message = "The other player has not come yet."
+    message = "The other player is not here yet. Send them the link."
     code = "match_waiting"
     status = 409
 
@@ -98,33 +124,50 @@ class MatchNotFinishedError(PlayError):
 
 
 class NotAPlayerError(PlayError):
-    message = "You are watching this match. Only its two players can do that."
+    message = "You are watching this match. Only its players can do that."
     code = "not_a_player"
     status = 403
 
 
 class NotTheHostError(PlayError):
-    message = "You are watching. Only whoever opened this room says when its players move."
+    message = "You are watching. The person who opened this room decides when its players move."
     code = "not_the_host"
     status = 403
 
 
 class NotAnExhibitionError(PlayError):
-    message = "Somebody plays in this room, so nobody else can say when to move."
+    message = "A person plays in this room, so its moves cannot be stepped through."
     code = "not_an_exhibition"
     status = 409
 
 
 class RoomNotFoundError(PlayError):
-    message = "There is no room with this code."
+    message = "There is no room with this code. Check the code, or start a new match."
     code = "room_not_found"
     status = 404
+
+
+class MatchNotFoundError(PlayError):
+    """The room is there, so the number is no guess."""
+
+    code = "match_not_found"
+    status = 404
+    message = "This room has no game of this number. Open the room to see its latest game."
+
+    def __init__(self, code: str, number: int) -> None:
+        super().__init__(f"Room {code} has no game {number}. Open the room to see its latest game.")
+
+
+class NotACodeError(RoomNotFoundError):
+    """A text that cannot be a code: no room was looked up, so it is no guess."""
+
+    message = "This is not a room code. A code has six letters or digits, such as k7m2pq. It never has i, l, o, 0 or 1."
 
 
 class ThrottledError(PlayError):
     """A rate is used up: for how long is told."""
 
-    message = "That was more than may be in so short a time. Wait a little."
+    message = "That was too much in a short time. Wait a little, then try again."
     code = "throttled"
     status = 429
     retry_after_s: int
@@ -135,11 +178,11 @@ class ThrottledError(PlayError):
 
 
 class TooManyGuessesError(ThrottledError):
-    message = "Too many codes from here were wrong. Wait a little, then look at the code again."
+    message = "Too many wrong codes came from here. Wait a little, then check the code."
 
 
 class TooManyMatchesError(ThrottledError):
-    message = "As many matches were begun where you are as may be in a day. Those that are there go on."
+    message = "Too many matches were started from your network today. You can still finish the matches you have."
 
 
 class RoomFullError(PlayError):
@@ -149,7 +192,7 @@ class RoomFullError(PlayError):
 
 
 class RoomQuotaError(PlayError):
-    message = "As many matches are open as may be. Finish one or give one up first."
+    message = "Too many matches are open. Finish a match or give it up first."
     code = "room_quota"
     status = 409
 
@@ -167,7 +210,7 @@ class AccountClosedError(PlayError):
 
 
 class TokenInvalidError(PlayError):
-    message = "This is not a token of ours."
+    message = "This is no token of this site. A token begins with bead_. Make one on your account page."
     code = "token_invalid"
     status = 401
 
@@ -185,18 +228,18 @@ class TokenRevokedError(PlayError):
 
 
 class TokenScopeError(PlayError):
-    message = "This token may not do that. Make one with the right scope on your account page."
+    message = "This token is not allowed to do that. Make one with the right scope on your account page."
     code = "scope_missing"
     status = 403
 
 
 class TooManyTokensError(PlayError):
-    message = "You have as many tokens as an account may have. Revoke one first."
+    message = "Your account has the most tokens it can have. Revoke one first."
     code = "too_many_tokens"
     status = 409
 
 
 class TokenNotFoundError(PlayError):
-    message = "You have no such token."
+    message = "Your account has no such token."
     code = "token_not_found"
     status = 404

@@ -9,7 +9,15 @@ from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.validators import MaxLengthValidator, ProhibitNullCharactersValidator
 
+from games.exceptions import PlayError
 from games.models import TokenScope
+from games.validators import name_validate
+
+
+def refusal_add(form: forms.BaseForm, error: PlayError) -> None:
+    """Say a refusal of a service at the field that it is about, in the words of the API."""
+    field, sentence = error.parts
+    form.add_error(field if field in form.fields else None, sentence)
 
 
 class LogInForm(AuthenticationForm):
@@ -23,15 +31,15 @@ class LogInForm(AuthenticationForm):
 class TokenForm(forms.Form):
     """What a new token is for, what it may do, and for how long."""
 
-    name = forms.CharField(label="What is it for?", max_length=60)
+    name = forms.CharField(label="Name of the token", max_length=60, validators=[name_validate])
     scopes = forms.MultipleChoiceField(
-        label="What may it do?",
+        label="Scopes: what programs with this token may do",
         choices=[(scope.value, scope.label.capitalize()) for scope in TokenScope],
         widget=forms.CheckboxSelectMultiple,
         initial=[TokenScope.READ.value],
     )
     days = forms.TypedChoiceField(
-        label="For how long?",
+        label="Valid for",
         choices=[("30", "30 days"), ("365", "A year"), ("", "Until I revoke it")],
         coerce=int,
         empty_value=None,

@@ -3,24 +3,28 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from ipaddress import ip_network
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID, uuid4
 
+from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.core.cache import cache
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.functional import SimpleLazyObject
-from rest_framework.throttling import BaseThrottle
+from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
 
-from games.authentication import GUEST_KEY, account_or_visitor, visitor_of_scope
-from games.blocks import NETWORK_BITS, address_read
+from games.addresses import Address, address_counted, client_address
+from games.authentication import GUEST_KEY, LINKS_KEY, account_or_visitor, visitor_of_scope
 from games.exceptions import GuestMovedError
 from games.players import Viewer
 from games.services import GUEST_NAME, Person
+from games.services_tokens import seat_token_checked
 
 SEATED_KEY = "seated"
 """In the session of a guest: the day of the last seat. A change of it gives the session its full time again."""
@@ -37,33 +41,38 @@ class VisitorMiddleware(AuthenticationMiddleware):
         super().process_request(request)
         request.user = SimpleLazyObject(lambda: account_or_visitor(request))  # type: ignore[assignment]
 
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """Keep search engines away from pages that a secret link may have shown."""
+        if request.session.accessed and LINKS_KEY in request.session:
+            response["X-Robots-Tag"] = "noindex, nofollow"
+        return response
+
+
+def address_from(request: Any) -> Address | None:
+    """The address that a request comes from, as far as our proxies reach; ``None`` through a Unix socket.
+
+    Every rate, bound, block and lock of a log-in counts by it.
+    """
+    meta = request.META
+    return client_address(meta.get("REMOTE_ADDR") or "", meta.get("HTTP_X_FORWARDED_FOR", ""), settings.NUM_PROXIES)
+
 
 def address_text(request: Any) -> str:
-    """The address that a request comes from, behind the proxies that we know of; what our throttles count by."""
-    return BaseThrottle().get_ident(request) or request.META.get("REMOTE_ADDR") or ""
-
-
-def address_counted(request: Any) -> str:
-    """The address by which a request is counted: of IPv6 the first of its network, as whoever has one has all 2**64."""
-    ident = address_text(request)
-    address = address_read(ident)
-    if address is None:  # nothing that a server of ours would pass on
-        return ident
-    return str(address if address.version == 4 else ip_network((address, NETWORK_BITS), strict=False).network_address)
+    """The same as text; empty through a Unix socket."""
+    return str(address_from(request) or "")
 
 
 def log_in_address(request: Any) -> str | None:
-    """The same for the log of log-ins, which takes nothing but addresses."""
-    counted = address_counted(request)
-    return counted if address_read(counted) is not None else None
+    """The address for the log of log-ins, of IPv6 that of the network; the log takes no empty one."""
+    return address_counted(address_from(request)) or None
 
 
 def address_of(request: Any) -> str:
-    """Where a request comes from: a keyed hash of :func:`address_counted`.
+    """Where a request comes from: a keyed hash of the address, of IPv6 of its network.
 
     Enough to count by, and nobody reads the address in it.
     """
-    ident = address_counted(request)
+    ident = address_counted(address_from(request))
     network = f"{ident}/64" if ":" in ident else ident
     return salted_hmac("games.address", network, algorithm="sha256").hexdigest()[:32]
 
@@ -79,7 +88,23 @@ def person_of(user: Any, session: Any, token: str = "", address: str = "") -> Pe
         token=token,
         sees_all=signed_in and Viewer.of(user).sees_all,
         address=address,
+        links=frozenset() if session is None else Viewer.of(user).links,
     )
+
+
+def seat_token_of(request: Request) -> str:
+    """The seat token that a request to the API shows in its body or its header. It may prove nothing.
+
+    Raises:
+        TokenInvalidError: it is the token of an account.
+    """
+    try:
+        body = None if request.method in SAFE_METHODS else request.data
+    except UnsupportedMediaType:  # no matter where no body is needed
+        body = None
+    token = body.get("seat_token") if isinstance(body, dict) else None
+    shown: str = token if token and isinstance(token, str) else request.headers.get("X-Seat-Token", "")
+    return seat_token_checked(shown[:100])
 
 
 def person_of_request(request: HttpRequest, token: str = "") -> Person:
@@ -130,7 +155,7 @@ def person_of_scope(scope: dict[str, Any], needs: str) -> Person:
     Raises:
         TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
     """
-    token = parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token", [""])[0]
+    token = seat_token_checked(parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token", [""])[0])
     user, session = visitor_of_scope(scope, needs)
     person = person_of(user, session, token, address_of(request_of_scope(scope)))
     return person if session is None or person.user_id is not None else replace(person, seen_in=session.seen)

@@ -5,7 +5,6 @@ Every write to a room happens under a lock on its row (``services``), so a match
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -18,15 +17,13 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
+from games.codes import CODE_ALPHABET, CODE_LENGTH
 from games.rules.base import Game, Outcome, Side
 from games.rules.registry import game_get
+from games.validators import name_validate
 
-CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
-"""No letter or digit that looks like another: no i, l, o, 0, 1."""
-CODE_LENGTH = 6
 MAX_POSITION = 1000
 """Characters: enough for a game whose positions carry their history."""
-CODE_FORM = re.compile(r"[a-hjkmnp-z2-9]{6}")
 HUMAN = "human"
 
 
@@ -72,6 +69,14 @@ class Room(models.Model):
         blank=True,
         editable=False,
         help_text="A keyed hash of the address that it was opened from, for as long as that counts.",
+    )
+    links = ArrayField(
+        models.BigIntegerField(),
+        default=list,
+        db_default=[],
+        blank=True,
+        editable=False,
+        help_text="Ids of the secret links that the person who opened it had opened.",
     )
     version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -171,6 +176,10 @@ class Match(models.Model):
 
     def __str__(self) -> str:
         return f"{self.room.code} #{self.number}"
+
+    def get_absolute_url(self) -> str:
+        """The page that shows this match for good; until it is over, that page leads to its room."""
+        return reverse("match", args=[self.room.code, self.number])
 
     @property
     def is_over(self) -> bool:
@@ -293,7 +302,7 @@ class ApiToken(models.Model):
     """Lets a program act for an account. Of the token itself only the SHA-256 is kept, and the start to find it by."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=60, help_text="What it is for.")
+    name = models.CharField(max_length=60, validators=[name_validate], help_text="What it is for.")
     prefix = models.CharField(max_length=12, unique=True, editable=False)
     sha256 = models.CharField(max_length=64, editable=False)
     scopes = ArrayField(models.CharField(max_length=8, choices=TokenScope))
@@ -317,6 +326,31 @@ class ApiToken(models.Model):
     def is_expired(self) -> bool:
         """Whether its time is over."""
         return self.expires_at is not None and self.expires_at <= timezone.now()
+
+
+class AccountName(models.Model):
+    """The folded forms of an account's name; ``games.accounts`` keeps them in step with the account.
+
+    Accounts from before names were folded may share a key. One of them holds it, and the others are duplicates, which
+    still log in by their exact spelling.
+    """
+
+    account = models.OneToOneField(
+        settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="account_name"
+    )
+    key = models.CharField(max_length=500, db_index=True, help_text="Equal keys are one name (games.names.name_key).")
+    search = models.CharField(max_length=1000, help_text="The key without accents.")
+    is_duplicate = models.BooleanField(
+        "shares its name", default=False, help_text="Whether an earlier account holds the same key."
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="account_name_once", fields=["key"], condition=Q(is_duplicate=False)),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
 
 
 class AddressBlock(models.Model):

@@ -16,10 +16,13 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
+from django.conf import settings
+from redis import Redis
 from redis.exceptions import RedisError
 
 from games.outages import summary
@@ -249,27 +252,29 @@ async def _listened(layer: Any, letters: Mapping[str, Letter]) -> list[str]:
 
 
 async def listeners(layer: Any, groups: Collection[str]) -> dict[str, int]:
-    """How many processes listen to each of these groups: one question to each Redis, on the layer's own connections.
-
-    The pub/sub layer of channels_redis does not say under which name and at which of its hosts it publishes a group,
-    nor lends its client, so this asks for what it keeps to itself (4.3).
+    """How many processes listen to each of these groups: one question to Redis.
 
     Raises:
-        AttributeError: it is another layer.
+        AttributeError: the layer is no pub/sub layer of channels_redis.
         Exception: whatever the broker's client raises.
     """
-    found: dict[str, int] = {}
-    names = {layer._get_group_channel_name(group).encode(): group for group in groups}
-    by_shard: dict[Any, list[bytes]] = {}
-    for name in names:
-        by_shard.setdefault(layer._get_shard(name.decode()), []).append(name)
-    for shard, asked in by_shard.items():
-        shard._ensure_redis()
-        found |= {names[name]: n for name, n in await shard._redis.pubsub_numsub(*asked)}
-    return found
+    names = {_published(layer, group).encode(): group for group in groups}
+    # In a thread, since an asynchronous client would have to be closed with each loop that asks.
+    counts = await asyncio.to_thread(_redis(settings.REDIS_URL).pubsub_numsub, *names)
+    return {names[name]: n for name, n in counts}
+
+
+@cache
+def _redis(url: str) -> Any:
+    return Redis.from_url(url, socket_timeout=SEND_TIMEOUT_S)
+
+
+def _published(layer: Any, group: str) -> str:
+    """The channel of Redis to which channels_redis publishes a group."""
+    return f"{layer.prefix}__group__{group}"
 
 
 def _channels(layer: Any, group: str) -> set[str]:
     """The channels of this process that listen to a group."""
-    found: set[str] = layer.groups.get(layer._get_group_channel_name(group), set())
+    found: set[str] = layer.groups.get(_published(layer, group), set())
     return found

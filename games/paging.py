@@ -2,8 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
+
+from games.names import did_you_mean
+
+MAX_NAMES_TOLD = 10
+MAX_NAME_CHARACTERS = 40
+
+
+def known_require(request: Request, names: Iterable[str]) -> None:
+    """Refuse a list whose parameters are not all among these names.
+
+    Raises:
+        ValidationError: names the unknown ones, each with the known name that is most like it.
+    """
+    known = sorted(names)
+    told = {
+        name[:MAX_NAME_CHARACTERS]: [f"This list has no such parameter. {did_you_mean(name, known)}"]
+        for name in sorted(set(request.query_params) - set(known))[:MAX_NAMES_TOLD]
+    }
+    if told:
+        raise ValidationError(told)
 
 
 class Page(LimitOffsetPagination):
@@ -11,6 +35,17 @@ class Page(LimitOffsetPagination):
 
     max_limit = 200
     MAX_OFFSET = 1 << 31
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        """The page that is asked for, by parameters that the list knows.
+
+        Raises:
+            ValidationError: it does not know one.
+        """
+        filters = getattr(getattr(view, "filterset_class", None), "base_filters", ())
+        known_require(request, [*filters, self.limit_query_param, self.offset_query_param])
+        found: list[Any] = super().paginate_queryset(queryset, request, view) or []
+        return found
 
     def get_offset(self, request: Request) -> int:
         """Beyond this there is nothing, and the database could not count so far."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 from uuid import UUID
 
@@ -33,23 +33,27 @@ class Choice:
 class Visitor(AnonymousUser):
     """Somebody without an account, known by the guest number of their browser's session if they have one.
 
-    ``address`` is that of who makes something, as ``games.identity.address_of`` hashes it.
+    ``address`` is that of who makes something, as ``games.identity.address_of`` hashes it; ``links`` as of a
+    :class:`Viewer`.
     """
 
-    def __init__(self, guest: UUID | None = None, address: str = "") -> None:
+    def __init__(self, guest: UUID | None = None, address: str = "", links: frozenset[int] = frozenset()) -> None:
         super().__init__()
         self.guest = guest
         self.address = address
+        self.links: frozenset[int] = links
 
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who looks: an account, a guest by number, or (as it is without arguments) anybody."""
+    """The person who looks: an account, a guest by number, or (without arguments) anybody."""
 
     user_id: int | None = None
     sees_all: bool = False
     """Of the staff, and may look at what is private (:data:`SEES_ALL`)."""
     guest: UUID | None = None
+    links: frozenset[int] = frozenset()
+    """The ids of the secret links that this browser has opened. What a link shows, the app that made it decides."""
 
     @classmethod
     def of(cls, user: Any) -> Viewer:
@@ -57,9 +61,15 @@ class Viewer:
 
         Of the staff alone, permissions are read from the database, once for each object of an account.
         """
+        links: frozenset[int] = getattr(user, "links", frozenset())
         if user is None or not user.is_authenticated:
-            return cls(guest=getattr(user, "guest", None))
-        return cls(user.pk, bool(user.is_staff) and any(map(user.has_perm, SEES_ALL)))
+            return cls(guest=getattr(user, "guest", None), links=links)
+        return cls(user.pk, bool(user.is_staff) and any(map(user.has_perm, SEES_ALL)), links=links)
+
+    @property
+    def without_links(self) -> Viewer:
+        """The same viewer, who has opened no link."""
+        return replace(self, links=frozenset())
 
 
 GUEST = Viewer()

@@ -70,38 +70,18 @@ CROWDED = 0.8
 COUNT_AGAIN_S = 10.0
 SITE_COUNTS = """
     WITH tables AS MATERIALIZED (
-        SELECT oid, relname AS name, relkind = 't' AS is_toast, relpages, CASE
-            WHEN reltuples >= 0 OR pg_stat_get_live_tuples(oid) > 0
-            THEN greatest(reltuples::bigint, pg_stat_get_live_tuples(oid)) END AS n_rows
-        FROM pg_class
-        WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
-            OR relkind = 't' AND relnamespace = 'pg_toast'::regnamespace
-    ), columns AS MATERIALIZED (
-        SELECT tablename, attname, avg_width * (1 - null_frac) AS width
-        FROM pg_stats WHERE schemaname = current_schema() AND NOT inherited
-    ), needed AS (
-        SELECT relpages, n_rows * (36 + sum(width)) / .8 AS bytes
-        FROM tables JOIN columns ON tablename = name AND NOT is_toast GROUP BY oid, relpages, n_rows
-        UNION ALL SELECT relpages, n_rows * 2048 FROM tables WHERE is_toast
-        UNION ALL SELECT pg_class.relpages, n_rows * (20 + sum(coalesce(width, 16))) / .7
-        FROM tables JOIN pg_index ON indrelid = tables.oid JOIN pg_class ON pg_class.oid = indexrelid
-            CROSS JOIN unnest(indkey) AS number
-            LEFT JOIN pg_attribute AS attribute ON attrelid = indrelid AND attnum = number
-            LEFT JOIN columns ON tablename = name AND columns.attname = attribute.attname AND NOT is_toast
-        GROUP BY indexrelid, pg_class.relpages, n_rows
+        SELECT oid, relname AS name, reltoastrelid AS toast, (
+            SELECT sum(avg_width * (1 - null_frac)) FROM pg_stats
+            WHERE schemaname = current_schema() AND tablename = relname AND NOT inherited
+        ) AS width, (SELECT count(*) FROM pg_index WHERE indrelid = oid) AS n_indexes,
+        greatest(reltuples, pg_stat_get_live_tuples(oid), 0) AS n_rows
+        FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
     )
-    SELECT 'bytes', pg_database_size(current_database()) - (
-        SELECT coalesce(sum(greatest(relpages * current_setting('block_size')::bigint - bytes, 0)), 0)::bigint
-        FROM needed
-    ) UNION ALL
-    SELECT name, n_rows FROM tables WHERE name = ANY(%s) AND NOT is_toast"""
-"""How many rows there are, and bytes: what the database takes, without the room in it that is free to be used again.
-
-That is what tables, what they keep apart (``pg_toast``) and indexes take beyond what their rows need, by PostgreSQL's
-own statistics: rows as they are counted, columns as wide as they were on average when it last looked, and what a row
-and a page cost besides, counted high. So a site is never told smaller than its rows are, and what has no statistics
-is counted whole.
-"""
+    SELECT 'bytes', sum(
+        n_rows * (32 + coalesce(width, 200) + 32 * n_indexes) + 2048 * pg_stat_get_live_tuples(toast)
+    )::bigint FROM tables
+    UNION ALL SELECT name, n_rows::bigint FROM tables WHERE name = ANY(%s)"""
+"""Rows, and bytes of all tables: rows times bytes per row, as PostgreSQL estimates both (docs/bounds.md)."""
 
 
 class SiteCounts:

@@ -20,6 +20,8 @@ class Throttle(SimpleRateThrottle):
 
     num_requests: int | None
     duration: int
+    counted = ""
+    """The name of a count of its own, where several have the rate of one scope."""
 
     def ident(self, request: Any) -> str | None:
         """Whom a request counts for; ``None`` where it counts for nobody."""
@@ -52,16 +54,15 @@ class Throttle(SimpleRateThrottle):
         self.now, ident = self.timer(), self.ident(request)
         if ident is None:
             return None
-        key = self.cache_format % {"scope": self.scope, "ident": ident}
+        key = self.cache_format % {"scope": f"{self.scope}{self.counted}", "ident": ident}
         return f"{key}_{int(self.now // self.duration)}"
 
 
 class NamedThrottle(Throttle):
     """What is about the same thing, by its ``name``."""
 
-    def __init__(self, scope: str, name: str = "") -> None:
-        self.scope = scope
-        self.name = name
+    def __init__(self, scope: str, name: str = "", counted: str = "") -> None:
+        self.scope, self.name, self.counted = scope, name, counted
         super().__init__()
 
     def ident(self, request: Any) -> str | None:

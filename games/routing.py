@@ -8,6 +8,6 @@ SITE = "api/site/ws"
 """What every page opens that has no socket of its own."""
 
 websocket_urlpatterns = [
-    re_path(r"^api/rooms/(?P<code>[^/]{1,40})/ws$", RoomConsumer.as_asgi()),
+    re_path(r"^api/rooms/(?P<code>[^/]{1,200})/ws$", RoomConsumer.as_asgi()),
     re_path(f"^{SITE}$", SiteConsumer.as_asgi()),
 ]

@@ -16,16 +16,18 @@ from django.db.models import DateTimeField, Exists, Model, OuterRef, Prefetch, Q
 from django.db.models.expressions import Combinable
 from django.utils import timezone
 
-from games.exceptions import RoomNotFoundError, SessionChangedError
-from games.models import CODE_FORM, HUMAN, ApiToken, Match, MatchStatus, Ply, Room, Seat
+from games.codes import CODE_FORM
+from games.exceptions import MatchNotFoundError, RoomNotFoundError, SessionChangedError
+from games.models import HUMAN, ApiToken, Match, MatchStatus, Ply, Room, Seat
 from games.players import BESIDE, GUEST, PLAYERS, Offer, Viewer
-from games.rules.base import Game, Layout, Side
+from games.rules.base import Game, GuidePart, Layout, Side
 from games.rules.registry import family_games
 from games.states import (
     Action,
     BoardState,
     Ending,
     GameShape,
+    GuidePicture,
     Insight,
     LayoutShape,
     MatchBoards,
@@ -45,6 +47,9 @@ LIVE_FOR = timedelta(minutes=10)
 
 OPEN_FOR = timedelta(hours=1)
 """A room in which nobody has moved for this long is taken for abandoned: it stays, and counts as open no more."""
+
+CODES_KEPT = 20
+"""Rooms in which an account waits that its browser still knows after it has logged out."""
 
 RESIGNATION = "resignation"
 EMPTY_BOX = "empty_box"
@@ -372,20 +377,37 @@ _step_kept = lru_cache(maxsize=4096)(_step)
 """Of the same games. A position of a game with history is long, and looking it up would take longer than the step."""
 
 
-def room_positions(code: str, after: int = -1) -> MatchBoards:
-    """The boards of the room's latest match, from before its first move to after its last (docs/protocol.md).
-
-    ``after`` leaves out those up to that ply. The moves are applied one after the other: a stored position of a game
-    with history would have to be read from its beginning, each longer than the one before.
+def match_numbered(room: Room, number: int) -> Match:
+    """The match of a room that has this number.
 
     Raises:
-        RoomNotFoundError: no room has this code.
+        MatchNotFoundError: there has been none, or it was so long ago that it is deleted.
+    """
+    match = room.matches.filter(number=number).first()
+    if match is None:
+        raise MatchNotFoundError(room.code, number)
+    match.room = room
+    return match
+
+
+def room_positions(code: str, after: int = -1, match: int | None = None) -> MatchBoards:
+    """The boards of a match, from before its first move to after its last (docs/protocol.md).
+
+    ``match`` is its number, the latest of the room if left out; ``after`` leaves out the boards up to that ply. The
+    moves are applied one after the other: a stored position of a game with history would have to be read from its
+    beginning, each longer than the one before.
+
+    Raises:
+        RoomNotFoundError, MatchNotFoundError.
     """
     with snapshot():
         room = room_get(code)
-        match = room.matches.order_by("-number")[0]
-        moves = list(match.plies.values_list("move", flat=True))
-    return {"number": match.number, "positions": [one for one in _boards(room.game_rules, moves) if one["ply"] > after]}
+        played = match_latest(room) if match is None else match_numbered(room, match)
+        moves = list(played.plies.values_list("move", flat=True))
+    return {
+        "number": played.number,
+        "positions": [one for one in _boards(room.game_rules, moves) if one["ply"] > after],
+    }
 
 
 def _boards(game: Game[Any, Any], moves: list[str]) -> Iterator[BoardState]:
@@ -466,7 +488,10 @@ def game_view(game: Game[Any, Any]) -> GameShape:
             "position": game.look.notation,
         },
         "layout": _layout_view(layout),
-        "guide": [{"title": title, "words": words} for title, words in game.look.guide.items()],
+        "guide": [
+            {"title": part.title, "words": part.words, "picture": _guide_picture(game, part)}
+            for part in game.look.guide
+        ],
         "boxes": game.takes_boxes,
         "has_engine": any(player.advises(game) for player in PLAYERS.values()),
         "has_actions": game.look.has_actions,
@@ -502,6 +527,22 @@ def _layout_view(layout: Layout) -> LayoutShape:
         "pieces": {text: asdict(look) for text, look in layout.pieces.items()},
         "cell_words": layout.cell_words,
         "badges": list(layout.badges or layout.roles),
+        "coordinates": layout.coordinates,
+        "prompts": list(layout.prompts),
+    }
+
+
+def _guide_picture(game: Game[Any, Any], part: GuidePart[Any, Any]) -> GuidePicture | None:
+    """The picture of a part: lit is what has won, or else the piece whose moves the dots show."""
+    if part.position is None:
+        return None
+    paths = [game.look.path_ids(move) for move in part.moves]
+    movers = {path[0] for path in paths if len(path) > 1}
+    winning = [game.look.layout.cells[cell].id for cell in game.look.winning_cells(part.position)]
+    return {
+        "board": list(game.pieces(part.position)),
+        "lit": winning or (sorted(movers) if len(movers) == 1 else []),
+        "dots": sorted({path[-1] for path in paths}),
     }
 
 
@@ -512,7 +553,7 @@ def game_picture(game: Game[Any, Any]) -> dict[str, Any]:
 
 def opponent_list(game: Game[Any, Any]) -> list[OpponentShape]:
     """The opponents that can be asked for by name in a game, a human first."""
-    return [_shown(HUMAN, Offer("A friend", "Send a link, and play each other.")), *player_list(game)]
+    return [_shown(HUMAN, Offer("A friend", "Send a friend a link and play each other.")), *player_list(game)]
 
 
 def player_list(game: Game[Any, Any]) -> list[OpponentShape]:
@@ -545,9 +586,24 @@ def match_list_waiting(viewer: Viewer, limit: int = 10) -> list[Match]:
     return list(_open_matches(MatchStatus.WAITING, WAITS_FOR, viewer)[:limit])
 
 
-def match_list_live(viewer: Viewer, limit: int = 10) -> list[Match]:
+def match_list_live(viewer: Viewer, limit: int = 5) -> list[Match]:
     """Matches being played that had a move not long ago, liveliest first, seats prefetched."""
-    return list(_open_matches(MatchStatus.PLAYING, LIVE_FOR, viewer).filter(n_plies__gt=0)[:limit])
+    moved = Ply.objects.filter(match=OuterRef("pk"), played_at__gte=timezone.now() - LIVE_FOR)
+    # A room remembers its last change to the minute, and a change may be another than a move.
+    return list(
+        _open_matches(MatchStatus.PLAYING, LIVE_FOR + timedelta(minutes=1), viewer).filter(Exists(moved))[:limit]
+    )
+
+
+def match_list_own(viewer: Viewer, limit: int = 3) -> list[Match]:
+    """Matches in which this account or guest sits that wait or are played, liveliest first, seats prefetched."""
+    rooms = rooms_open(rooms_of(user_id=viewer.user_id, guest=viewer.guest))
+    return list(
+        Match.objects.filter(room__in=rooms, status__in=(MatchStatus.WAITING, MatchStatus.PLAYING))
+        .select_related("room")
+        .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
+        .order_by("-room__changed_at", "-pk")[:limit]
+    )
 
 
 def rooms_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Room]:
@@ -662,6 +718,12 @@ def match_list_of(*, viewer: Viewer, guest: UUID | None) -> QuerySet[Match]:
         .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
         .order_by("-created_at")
     )
+
+
+def codes_waiting_of(user_id: int) -> list[str]:
+    """The codes of those rooms, the newest first, in which an account waits for somebody to take the other seat."""
+    waiting = Match.objects.filter(status=MatchStatus.WAITING, seats__user_id=user_id)
+    return list(waiting.order_by("-pk").values_list("room__code", flat=True)[:CODES_KEPT])
 
 
 def token_list_of(user: Any) -> list[ApiToken]:

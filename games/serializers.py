@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
 
+from games import field_words
 from games.exceptions import MalformedError, PlayError
 from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
@@ -35,7 +36,7 @@ def parse_move_data(data: dict[str, Any]) -> tuple[str, int | None]:
     if move is None and isinstance(position, int) and not isinstance(position, bool):
         move = str(position)
     if not isinstance(move, str) or not 0 < len(move) <= MAX_MOVE_LENGTH:
-        raise FrameError("malformed_frame", "move: the text of a move is missing.")
+        raise FrameError("malformed_frame", f"move: {field_words.REQUIRED}")
     return move, _parse_ply(ply)
 
 
@@ -46,14 +47,18 @@ def parse_step_data(data: dict[str, Any]) -> tuple[int | None, int]:
         FrameError: a field is of the wrong type or out of range; it is named.
     """
     plies = data.get("plies", 1)
-    if isinstance(plies, bool) or not isinstance(plies, int) or not 1 <= plies <= MAX_STEP_PLIES:
-        raise FrameError("malformed_frame", f"plies: must be a whole number from 1 to {MAX_STEP_PLIES}.")
+    if isinstance(plies, bool) or not isinstance(plies, int):
+        raise FrameError("malformed_frame", f"plies: {field_words.WHOLE_NUMBER}")
+    if plies < 1:
+        raise FrameError("malformed_frame", f"plies: {field_words.at_least(1)}")
+    if plies > MAX_STEP_PLIES:
+        raise FrameError("malformed_frame", f"plies: {field_words.at_most(MAX_STEP_PLIES)}")
     return _parse_ply(data.get("ply")), plies
 
 
 def _parse_ply(ply: Any) -> int | None:
     if ply is not None and (isinstance(ply, bool) or not isinstance(ply, int)):
-        raise FrameError("malformed_frame", "ply: must be a whole number.")
+        raise FrameError("malformed_frame", f"ply: {field_words.WHOLE_NUMBER}")
     return ply
 
 
@@ -65,7 +70,7 @@ def first_error(detail: Any, field: str = "") -> str:
             continue
         is_own = name == "non_field_errors" or (isinstance(detail, list) and isinstance(errors, str))
         return first_error(errors, field if is_own else f"{field}.{name}".lstrip("."))
-    words = detail if isinstance(detail, str) else "Invalid input."
+    words = detail if isinstance(detail, str) else MalformedError.message
     return f"{field}: {words}" if field else words
 
 
@@ -79,6 +84,19 @@ def parsed(serializer_class: type[serializers.Serializer[Any]], data: Any) -> di
     serializer.is_valid(raise_exception=True)
     values: dict[str, Any] = serializer.validated_data
     return values
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses a field that it does not know: a mistyped name must not pass for something that was done."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The values, or the errors by field."""
+        values = super().to_internal_value(data)
+        known = [name for name, field in self.fields.items() if not field.read_only]
+        if unknown := [str(name) for name in data if name not in known]:
+            problem = f"There is no such field to set; there are {', '.join(known)}."
+            raise serializers.ValidationError({name: [problem] for name in unknown}, code="unknown_field")
+        return values
 
 
 class RefusalSerializer(serializers.Serializer[Any]):
@@ -99,7 +117,7 @@ def refusals(*errors: type[PlayError]) -> dict[int, OpenApiResponse]:
     return {status: OpenApiResponse(RefusalSerializer, "\n\n".join(words)) for status, words in by_status.items()}
 
 
-class RoomCreateSerializer(serializers.Serializer[Any]):
+class RoomCreateSerializer(StrictSerializer):
     """What a new room needs: an ``opponent``, or ``first`` and ``second`` who play each other while you watch."""
 
     opponent = serializers.SlugField(max_length=40, default="", allow_blank=True)
@@ -111,12 +129,12 @@ class RoomCreateSerializer(serializers.Serializer[Any]):
         max_length=80,
         default="",
         allow_blank=True,
-        help_text="Id or slug of a machine you may train (any, if fresh): you play in its seat, and it learns from it.",
+        help_text="Id or slug of a machine that you may train, or of any with `fresh`. You play in its seat.",
     )
     first = serializers.CharField(
-        max_length=80, default="", allow_blank=True, help_text="Who plays first: a player's name, or a machine's."
+        max_length=80, default="", allow_blank=True, help_text="The first player: an automated player, or a machine."
     )
-    second = serializers.CharField(max_length=80, default="", allow_blank=True, help_text="Who plays second.")
+    second = serializers.CharField(max_length=80, default="", allow_blank=True, help_text="The second player.")
     side = serializers.CharField(
         max_length=20, default="", allow_blank=True, help_text="A role such as X or O, 0 or 1, or 'random'."
     )
@@ -141,7 +159,7 @@ class MoveSerializer(serializers.Serializer[Any]):
         """Either form becomes ``move``."""
         if "move" not in attrs:
             if "position" not in attrs:
-                raise serializers.ValidationError({"move": "the text of a move is missing."}, code="malformed")
+                raise serializers.ValidationError({"move": field_words.REQUIRED}, code="malformed")
             attrs["move"] = str(attrs["position"])
         return attrs
 
@@ -163,7 +181,10 @@ class StepSerializer(SeatSerializer):
 
     ply = serializers.IntegerField(required=False, allow_null=True, min_value=0, help_text="The ply that you saw.")
     plies = serializers.IntegerField(
-        default=1, min_value=1, max_value=MAX_STEP_PLIES, help_text="So many plies at most; fewer where the match ends."
+        default=1,
+        min_value=1,
+        max_value=MAX_STEP_PLIES,
+        help_text="The largest number of plies. It is less where the match ends.",
     )
 
 
@@ -172,6 +193,12 @@ class PositionsQuerySerializer(serializers.Serializer[Any]):
 
     after = serializers.IntegerField(
         required=False, min_value=0, help_text="Only those after this ply; all of them if not given."
+    )
+    match = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=999_999_999,
+        help_text="Which match of the room; the latest if not given.",
     )
 
 
@@ -223,4 +250,4 @@ def parse_side(game: Game[Any, Any], text: str, default: Side | None) -> Side | 
     for known in (roles, ["0", "1"], ["first", "second"], list(game.look.layout.role_names)):
         if text in known:
             return Side(known.index(text))
-    raise ValueError(f"side: {text!r} is not one of {', '.join(game.look.layout.roles)}, random")
+    raise ValueError(f"side: {field_words.one_of([*game.look.layout.roles, 'random'])}")

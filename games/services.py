@@ -32,6 +32,7 @@ from psycopg.errors import DivisionByZero
 from games import events, exceptions, thinking
 from games.metrics import MATCHES_BEGUN, MATCHES_ENDED, PLIES
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code, this_minute
+from games.names import name_near
 from games.players import CLAIMS, MACHINE, PLAYERS, Choice, Claimed, Insert, NotHeldError, SeatPlayer, Viewer
 from games.quotas import COUNT_LOCK, account_hold, count_lock, match_count, site_require
 from games.rules.base import Outcome, Side
@@ -45,8 +46,10 @@ from games.selectors import (
     State,
     match_current,
     match_latest,
+    match_numbered,
     opening_read,
     plies_read,
+    room_get,
     room_state,
     rooms_of,
     rooms_open_count,
@@ -54,7 +57,7 @@ from games.selectors import (
     snapshot,
     swap_allowed,
 )
-from games.states import RoomState
+from games.states import Joined, RoomState
 from games.together import Together
 
 P = ParamSpec("P")
@@ -88,6 +91,8 @@ class Person:
     address: str = ""
     """Where they ask from, as ``games.identity.address_of`` hashes it; empty where nobody needs to know."""
     sees_all: bool = False
+    links: frozenset[int] = frozenset()
+    """As of a :class:`games.players.Viewer`."""
     seen_in: SeenSession | None = field(default=None, compare=False)
     """The session that a guest at a socket was read in some time ago: services that write look whether it still stands,
     in the statement that reads the room, and raise ``SessionChangedError`` where it does not."""
@@ -95,7 +100,7 @@ class Person:
     @property
     def viewer(self) -> Viewer:
         """Whom this person looks as: their account counts, a seat that they can prove does not."""
-        return Viewer(self.user_id, self.sees_all, self.guest if self.user_id is None else None)
+        return Viewer(self.user_id, self.sees_all, self.guest if self.user_id is None else None, self.links)
 
     @property
     def whose(self) -> RoomsOf | None:
@@ -137,9 +142,20 @@ class Entered:
     """What somebody who comes in sees: the room and its state as told to them, their role, whether they host it."""
 
     room: Room
-    role: str | None
+    roles: list[str]
+    """Of the seats that they hold: both where they play against themselves."""
     is_host: bool
     view: RoomState
+
+    @property
+    def role(self) -> str | None:
+        """The role of their first seat; ``None`` of a spectator."""
+        return next(iter(self.roles), None)
+
+    @property
+    def joined(self) -> Joined:
+        """The frame ``joined`` of the protocol, and what is answered to a page without a socket."""
+        return {"role": self.role, "roles": self.roles, "host": self.is_host, "state": self.view}
 
 
 Asked = tuple[SeatPlayer, str]
@@ -181,11 +197,14 @@ def opponent_find(text: str, *, game: str, machine: str = "") -> Asked | None:
     if player is not None and not player.plays(rules) and (offer := player.offer(game_get(rules.family))):
         where = "with these rules" if rules.added else "on this board"
         raise exceptions.MalformedError(
-            f"opponent: {offer.name} does not play {rules.name} {where}. Choose another one."
+            f"opponent: {offer.name} does not play {rules.name} {where}. Choose another opponent."
         )
     if player is None or not player.plays(rules):
-        known = ", ".join([HUMAN, *(known.slug for known in PLAYERS.values() if known.plays(game_get(game)))])
-        raise exceptions.MalformedError(f"opponent: {text!r} is not one of {known} for {game}")
+        known = [HUMAN, *(known.slug for known in PLAYERS.values() if known.plays(rules))]
+        near = name_near(text, known)
+        raise exceptions.MalformedError(
+            f"opponent: {text!r} is not one of {', '.join(known)} for {game}.{f' Did you mean {near}?' if near else ''}"
+        )
     return player, machine
 
 
@@ -197,7 +216,9 @@ def player_find(field: str, text: str, *, game: str) -> Asked:
     """
     player = PLAYERS.get(text)
     if not text or text == HUMAN or (player is not None and not player.plays(game_get(game))):
-        raise exceptions.MalformedError(f"{field}: {text!r} is neither a machine nor a player of {game} by itself")
+        raise exceptions.MalformedError(
+            f"{field}: Please name a machine or an automated player of {game}, not {text!r}."
+        )
     return (PLAYERS[MACHINE], text) if player is None else (player, "")
 
 
@@ -262,7 +283,9 @@ def room_create(
 def _exhibition_open(person: Person, asked: dict[str, Any]) -> Seated:
     """Open a room in which two automated players meet, and the person hosts."""
     if asked["opponent"] or asked["machine"] or asked["takes_over"]:
-        raise exceptions.MalformedError("first, second: players by themselves need no opponent and no seat")
+        raise exceptions.MalformedError(
+            "first, second: Two automated players need no opponent and no seat. Leave those fields out."
+        )
     token, guest = _token_new(), None if person.user_id is not None else person.guest
     host: dict[str, Any] = {"host_id": person.user_id, "host_guest": guest, "host_token_sha256": token_hash(token)}
     return Seated(_room_open(person, **asked, **host), None, token)
@@ -271,10 +294,10 @@ def _exhibition_open(person: Person, asked: dict[str, Any]) -> Seated:
 def _side_taken_over(asked: dict[str, Any]) -> Side | None:
     """The one side on which the machine plays whose seat is asked for; ``None`` if it plays either."""
     if asked["opponent"] == HUMAN:
-        raise exceptions.MalformedError("takes_over: the opponent has to be a machine or another automated player")
+        raise exceptions.MalformedError("takes_over: The opponent must be a machine or another automated player.")
     player, named = player_find("takes_over", asked["takes_over"], game=asked["game"])
     if not player.learns:
-        raise exceptions.MalformedError(f"takes_over: {asked['takes_over']!r} learns from nothing, so name a machine")
+        raise exceptions.MalformedError(f"takes_over: {asked['takes_over']!r} does not learn. Please name a machine.")
     return player.only_side(named)
 
 
@@ -287,7 +310,7 @@ def _room_open(person: Person, *, human_seats: dict[Side, Seat] | None = None, *
     """Store a room with what was asked for, and start its first match."""
     site_require("games_match")
     cut = {field: text[:80] if isinstance(text, str) else text for field, text in asked.items()}
-    room = Room(opened_from=person.address, **cut)
+    room = Room(opened_from=person.address, links=sorted(person.links), **cut)
     _asked(room, human_seats or {})  # before anything is stored: who is not there is refused by name
     bounds = _bounds(person, person.address)
     while (opening := opening_read(room.code, *(one.whose for one in bounds))).is_taken:
@@ -339,22 +362,22 @@ class _Bound:
         """
         if n_open > self.most:
             raise exceptions.RoomQuotaError(
-                f"{self.words.format(self.most)}. Finish one or give one up first; one that nobody has moved in for"
-                " an hour does not count."
+                f"{self.words.format(self.most)} Finish a match or give it up first. A match without a move for an hour"
+                " does not count."
             )
 
 
 def _bounds(person: Person, address: str) -> list[_Bound]:
     """The bounds on what this person opens at this address. An account has one of its own wherever it is."""
     if person.user_id is not None:
-        words = "You have {} matches open, as many as an account may"
+        words = "You have {} open matches, the most an account can have."
         return [_Bound(("account", person.user_id), settings.OPEN_ROOMS_PER_ACCOUNT, words)]
     bounds = []
     if address:
-        words = "{} matches are open where you are, as many as may be"
+        words = "Your network has {} open matches, the most it can have."
         bounds.append(_Bound(("address", address), settings.OPEN_ROOMS_PER_ADDRESS, words))
     if person.guest is not None:
-        words = "You have {} matches open, as many as a guest may"
+        words = "You have {} open matches, the most a guest can have."
         bounds.append(_Bound(("guest", person.guest), settings.OPEN_ROOMS_PER_GUEST, words))
     return bounds
 
@@ -379,17 +402,19 @@ def _quota_require(bounds: list[_Bound]) -> None:
 
 
 @transaction.atomic
-def room_join(*, code: str, person: Person) -> Seated:
-    """Take the free seat of a room; who sits there already gets their side again, without a token.
+def room_join(*, code: str, person: Person, both: bool = False) -> Seated:
+    """Take the free seat of a room.
+
+    A person who sits there already gets their side again, without a token, unless they want ``both`` seats.
 
     Raises:
         RoomNotFoundError, RoomFullError, AccountClosedError.
     """
     match, seats = _locked(code, person)
-    for seat in seats:
-        if person.holds(seat):
-            return Seated(match.room, Side(seat.side), "")
     free = next((seat for seat in seats if seat.is_free), None)
+    held = next((seat for seat in seats if person.holds(seat)), None)
+    if held is not None and not (both and free is not None):
+        return Seated(match.room, Side(held.side), "")
     if free is None:
         raise exceptions.RoomFullError
     token = _token_new()
@@ -434,7 +459,7 @@ def _move_played(code: str, person: Person, move: str, ply: int | None, lock: bo
         parsed = game.parse_move(move)
         after = game.play(position, parsed)
     except RulesError as error:
-        raise exceptions.MoveRefusedError(error) from None
+        raise exceptions.MoveRefusedError(error, move) from None
     if seat.takes_over:
         _remember(seat, PLAYERS[seat.takes_over].follow(seat, position, parsed))
     _ply(match, seat.side, game.format_move(parsed), game.encode(after))
@@ -611,10 +636,25 @@ def room_enter(*, code: str, person: Person) -> Entered:
     with snapshot():
         match = match_current(code)
         room = match.room
-        roles = (room.game_rules.look.layout.roles[seat.side] for seat in seats_read(match) if person.holds(seat))
+        roles = [room.game_rules.look.layout.roles[seat.side] for seat in seats_read(match) if person.holds(seat)]
         view = room_state(room, match).told(person.viewer)
-        entered = Entered(room, next(roles, None), person.hosts(room), view)
+        entered = Entered(room, roles, person.hosts(room), view)
     _remind(match)
+    match.let_go()
+    return entered
+
+
+def match_enter(*, code: str, number: int, person: Person) -> Entered:
+    """The same of one match of the room, whatever has been played there since; nobody hosts it any more.
+
+    Raises:
+        RoomNotFoundError, MatchNotFoundError.
+    """
+    with snapshot():
+        room = room_get(code)
+        match = match_numbered(room, number)
+        roles = [room.game_rules.look.layout.roles[seat.side] for seat in seats_read(match) if person.holds(seat)]
+        entered = Entered(room, roles, False, room_state(room, match).told(person.viewer))
     match.let_go()
     return entered
 
@@ -819,7 +859,7 @@ STORE_WITH_ROOM = "WITH {parts} SELECT {locks}"
 """The same where the room is new, and one of the parts."""
 ASKED_FOR = ("game", "opponent", "machine", "takes_over", "first", "second", "fresh")
 HOST = ("host_id", "host_guest", "host_token_sha256")
-ROOM = ("id", "code", *ASKED_FOR, *HOST, "opened_from", "created_at", "changed_at")
+ROOM = ("id", "code", *ASKED_FOR, *HOST, "opened_from", "links", "created_at", "changed_at")
 NEW_ROOM = dict.fromkeys((*ROOM, "version"), "%s")
 PLY = dict.fromkeys(("match_id", "number", "side", "move", "position", "played_at"), "%s")
 MATCH = ("status", "position", "n_plies", "winner", "termination", "finished_at", "answer_by", "id")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Collection
 from datetime import timedelta
@@ -19,6 +20,14 @@ from games.services import token_hash
 BEARER_START = "bead_"
 """Says of a token found somewhere where it belongs."""
 MAX_TOKENS = 20
+SEAT_TOKEN = re.compile(r"[-\w]{43}", re.ASCII)
+"""The form of a seat's token, as ``secrets.token_urlsafe(32)`` makes it."""
+IS_OF_A_SEAT = (
+    "This looks like the token of a seat. Send it in the header X-Seat-Token, or as seat_token in the body."
+    " A socket takes it as ?seat_token=."
+)
+IS_OF_ANOTHER_SCHEME = "Send the header as Authorization: Bearer, then a space and the token."
+IS_OF_AN_ACCOUNT = "This is the token of an account. Send it in the header Authorization: Bearer."
 ENDED_TOKENS_KEPT = 100
 """So many that count no more are kept of an account, the newest; the sweep takes them by age."""
 TOKEN_USE_NOTED = timedelta(minutes=1)
@@ -72,6 +81,17 @@ def token_revoke(*, user: Any, token_id: int) -> None:
         raise exceptions.TokenNotFoundError
 
 
+def seat_token_checked(text: str) -> str:
+    """The token of a seat, as it was shown.
+
+    Raises:
+        TokenInvalidError: it is an account's.
+    """
+    if text.startswith(BEARER_START):
+        raise exceptions.TokenInvalidError(IS_OF_AN_ACCOUNT)
+    return text
+
+
 def token_read(*, text: str, scope: str | None = None) -> ApiToken:
     """The token that a program shows, with its account; that it was used is noted.
 
@@ -79,6 +99,10 @@ def token_read(*, text: str, scope: str | None = None) -> ApiToken:
         TokenInvalidError, TokenRevokedError, TokenExpiredError.
         TokenScopeError: it may not do what the scope stands for.
     """
+    if SEAT_TOKEN.fullmatch(text) and not text.startswith(BEARER_START):
+        raise exceptions.TokenInvalidError(IS_OF_A_SEAT)
+    if " " in text:
+        raise exceptions.TokenInvalidError(IS_OF_ANOTHER_SCHEME)
     prefix, _, secret = text.removeprefix(BEARER_START).partition("_")
     token = None
     if text.startswith(BEARER_START) and secret and prefix.isascii() and prefix.isalnum():

@@ -43,8 +43,9 @@ class MachineBrief(TypedDict):
 
 
 class SeatMachine(MachineBrief):
-    """The machine in a seat, which part of ``learning`` tells of it, and what leads to its page, in words."""
+    """The machine in a seat: if its level counts, which part of ``learning`` tells of it, how its page is called."""
 
+    counts_level: bool
     tells: str
     see: str
     see_named: str
@@ -357,6 +358,15 @@ class RoomState(PositionState):
     learning: Insight | None
 
 
+class Joined(TypedDict):
+    """The first message to a newcomer of a room."""
+
+    role: str | None
+    roles: list[str]
+    host: bool
+    state: RoomState
+
+
 class PrivateSeat(TypedDict):
     """A seat whose machine is not for everybody; ``audience`` as its player says."""
 
@@ -430,6 +440,16 @@ class LayoutShape(TypedDict):
     pieces: dict[str, dict[str, Any]]
     cell_words: str
     badges: list[str]
+    coordinates: str
+    prompts: list[str]
+
+
+class GuidePicture(TypedDict):
+    """A board that shows a part of how to play: its pieces, lit cells, and dots where a piece may go."""
+
+    board: list[str | None]
+    lit: list[str]
+    dots: list[str]
 
 
 class GuideShape(TypedDict):
@@ -437,6 +457,7 @@ class GuideShape(TypedDict):
 
     title: str
     words: str
+    picture: GuidePicture | None
 
 
 class AdditionShape(TypedDict):
@@ -459,7 +480,7 @@ class OpponentShape(TypedDict):
 
 
 class RatingShape(TypedDict):
-    """How strong a level is on Elo's scale, by measurement: between ``low`` and ``high`` in 95 of 100 cases."""
+    """The strength of a level on Elo's scale, measured in matches with history, and its 95 % interval."""
 
     elo: int
     low: int

@@ -1,7 +1,8 @@
 """Threads for players that think for seconds: beside everything else, few, and nobody waits for them to end.
 
 What is to be thought about stands in the database (``Match.answer_by``), so a thread that dies, or a question that
-finds no place here, costs time and nothing else: whoever looks at the match later asks again.
+finds no place here, costs time and nothing else: whoever looks at the match later asks again. A thread thinks with
+neither transaction nor connection, and its move counts only if the match is still at the same ply.
 
 Whoever has one match is not kept waiting by somebody with sixty: addresses take turns, and those who play from one.
 """
@@ -21,6 +22,7 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from games.events import answering
+from games.exceptions import BusyError
 from games.outages import database_stumbled, unavailable
 
 logger = logging.getLogger(__name__)
@@ -116,6 +118,8 @@ def _work() -> None:
         question = _questions.get()
         try:
             question()
+        except BusyError as error:  # whoever looks at the match later asks again
+            logger.warning("a thinker could not think: %s", error)
         except Exception as error:  # whatever it is, the next question has nothing to do with it
             if database_stumbled(error):
                 unavailable(error, "what a thinker had found")

@@ -1,6 +1,6 @@
 """How many requests a minute, one limiter for pages, API and sockets; the cache is shared by all processes.
 
-The rates are settings, one for each scope: of guests, accounts and tokens, of what is started, of sockets opened.
+Each rate is a setting; ``docs/operating.md`` has the table.
 
 Rates of what goes wrong are here too: codes of rooms that there are not, passwords that are not right. What is right
 costs nothing there, so that a class behind one address does not meet them by mistyping, and who tries one after
@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from games import services
+from games.authentication import GUEST_KEY
 from games.exceptions import RoomNotFoundError, TooManyGuessesError
 from games.identity import address_of
 from games.models import ApiToken
@@ -29,83 +31,82 @@ class AddressThrottle(NamedThrottle):
         return self.name or address_of(request)
 
 
-class PersonThrottle(Throttle):
-    """Of an account, wherever it is, else of an address."""
+class WriteThrottle(Throttle):
+    """Limit what an account, or a guest's address, changes: every form of a page, and what the API begins or makes."""
+
+    scope = "write"
 
     def ident(self, request: Any) -> str | None:
+        if request.method in SAFE_METHODS:
+            return None
         return str(request.user.pk) if request.user.is_authenticated else address_of(request)
 
 
-class PageThrottle(PersonThrottle):
-    """Forms of pages, all of them (``menace_site/page_rates.py``)."""
+class ApiThrottle(Throttle):
+    """Limit the requests of a token, of an account through its session, or of an address without either."""
 
-    scope = "page"
-
-
-class StartThrottle(PersonThrottle):
-    """What a view starts with POST costs more than a look: of the API's, and of pages that are ``starting``."""
-
-    scope = "training"
-
-    def ident(self, request: Any) -> str | None:
-        return super().ident(request) if request.method == "POST" else None
-
-
-class GuestThrottle(Throttle):
-    """Requests to the API without an account, from an address."""
-
-    scope = "anon"
+    scope = "api"
 
     def ident(self, request: Request) -> str | None:
-        return None if request.user.is_authenticated else address_of(request)
+        if isinstance(request.auth, ApiToken):
+            return f"token-{request.auth.pk}"
+        return f"account-{request.user.pk}" if request.user.is_authenticated else address_of(request)
 
 
-class AccountThrottle(Throttle):
-    """Requests to the API of an account through its session."""
-
-    scope = "user"
-
-    def ident(self, request: Request) -> str | None:
-        by_session = request.user.is_authenticated and not isinstance(request.auth, ApiToken)
-        return str(request.user.pk) if by_session else None
-
-
-class TokenThrottle(Throttle):
-    """Requests with a token; each token counts by itself."""
-
-    scope = "token"
+class TokenThrottle(ApiThrottle):
+    """Limit the requests of a token where pages of people have a rate of their own."""
 
     def ident(self, request: Request) -> str | None:
-        return str(request.auth.pk) if isinstance(request.auth, ApiToken) else None
+        return super().ident(request) if isinstance(request.auth, ApiToken) else None
 
 
-class SchoolingThrottle(Throttle):
-    """Looks at machines that learn, several a second from every page that shows one."""
+class LiveThrottle(Throttle):
+    """Limit the requests of an address to all rooms, and for how far something is: pages ask these again and again."""
 
-    scope = "schooling"
+    scope = "live"
 
-    def ident(self, request: Any) -> str:
-        return address_of(request)
+    def ident(self, request: Request) -> str | None:
+        return None if isinstance(request.auth, ApiToken) else address_of(request)
+
+
+class RoomThrottle(Throttle):
+    """Limit the requests to a room: of one seat, and of all clients without a session behind an address.
+
+    Seat tokens without a session count by address, since a client may invent them.
+    """
+
+    scope = "room"
+
+    def ident(self, request: Request) -> str | None:
+        if isinstance(request.auth, ApiToken):
+            return None
+        code: str = request.parser_context["kwargs"]["code"]
+        guest = request.session.get(GUEST_KEY)
+        if request.user.is_authenticated:
+            return f"{code}/account-{request.user.pk}"
+        return f"{code}/guest-{guest}" if guest else f"{code}/{address_of(request)}"
 
 
 class Guesses:
-    """Codes of rooms that there are not: so many, then no code is looked up for who gave them.
+    """The bound on wrong room codes and wrong shared links: beyond it nothing is looked up for that client.
 
-    Counted by account (``guess_account``), of guests by address (``guess``); neither counts for the other, so that one
-    who guesses does not stop those who are signed in beside them. And who sits in a room goes on: nobody's match stops.
+    Counted by account, of guests by address; neither counts for the other, so that one who guesses does not stop those
+    who are signed in beside them. And who sits in a room goes on: nobody's match stops.
     """
 
     def __init__(self, request: Any, user_id: int | None) -> None:
         self.request = request
-        self.throttle = AddressThrottle("guess") if user_id is None else AddressThrottle("guess_account", str(user_id))
+        self.throttle = AddressThrottle("guess") if user_id is None else AddressThrottle("account", str(user_id))
 
-    def require(self, code: str, person: Callable[[], services.Person]) -> None:
-        """Refuse an account, or a guest's address, that has guessed too often.
+    def require(self, code: str = "", person: Callable[[], services.Person] | None = None) -> None:
+        """Refuse an account, or a guest's address, that has guessed too often; but not a person who is in that room.
 
         Raises:
             TooManyGuessesError.
         """
-        if self.throttle.is_used_up(self.request) and not services.room_is_of(code=code, person=person()):
+        if not self.throttle.is_used_up(self.request):
+            return
+        if person is None or not services.room_is_of(code=code, person=person()):
             raise TooManyGuessesError(self.throttle.wait())
 
     def count(self) -> None:
@@ -113,8 +114,14 @@ class Guesses:
         self.throttle.allow_request(self.request)
 
     @contextmanager
-    def counted(self, code: str, person: Callable[[], services.Person]) -> Iterator[None]:
-        """Look the code up in this block.
+    def counted(
+        self,
+        code: str = "",
+        person: Callable[[], services.Person] | None = None,
+        *,
+        wrong: type[Exception] = RoomNotFoundError,
+    ) -> Iterator[None]:
+        """Look the code, or a link, up in this block, which raises ``wrong`` if there is none.
 
         Raises:
             TooManyGuessesError.
@@ -122,6 +129,6 @@ class Guesses:
         self.require(code, person)
         try:
             yield
-        except RoomNotFoundError:
+        except wrong:
             self.count()
             raise

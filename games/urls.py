@@ -8,15 +8,16 @@ from games import api, views
 urlpatterns = [
     path("about", views.about, name="about"),
     path("rooms", views.room_create, name="room_create"),
-    path("rooms/join", views.room_join, name="room_join"),
-    path("rooms/<str:code>", views.room_page, name="room"),
+    re_path(r"^rooms/join/?$", views.room_join, name="room_join"),  # with a slash it would be a code
+    re_path(r"^rooms/(?P<code>[^/]+)/matches/(?P<number>\d{1,20})/?$", views.match_page, name="match"),
+    path("rooms/<path:code>", views.room_page, name="room"),
     path("account/tokens", views.tokens, name="tokens"),
     path("account/tokens/<int:token_id>/revoke", views.token_revoke, name="token_revoke"),
     path("signup", views.SignUpView.as_view(), name="signup"),
     path("login", views.LogInView.as_view(), name="login"),
     path("logout", views.LogOutView.as_view(), name="logout"),
     path("password", views.ChangePasswordView.as_view(), name="password_change"),
-    path("password/done", auth_views.PasswordChangeDoneView.as_view(), name="password_change_done"),
+    path("password/done", views.password_change_done, name="password_change_done"),
     path("password/reset", views.ResetPasswordView.as_view(), name="password_reset"),
     path("password/reset/sent", auth_views.PasswordResetDoneView.as_view(), name="password_reset_done"),
     path(
@@ -29,7 +30,11 @@ urlpatterns = [
     re_path(r"^api/games/(?P<slug>[-\w]+)/?$", api.GameView.as_view(), name="api-game"),
     re_path(r"^api/rooms/?$", api.RoomListView.as_view()),
     re_path(r"^api/rooms/(?P<code>[^/]+)/?$", api.RoomView.as_view(), name="api-room"),
+    re_path(r"^api/rooms/(?P<code>[^/]+)/joined/?$", api.RoomJoinedView.as_view(), name="api-room-joined"),
     re_path(r"^api/rooms/(?P<code>[^/]+)/positions/?$", api.RoomPositionsView.as_view(), name="api-room-positions"),
+    re_path(
+        r"^api/rooms/(?P<code>[^/]+)/matches/(?P<number>\d{1,9})/?$", api.RoomMatchView.as_view(), name="api-room-match"
+    ),
     re_path(r"^api/rooms/(?P<code>[^/]+)/join/?$", api.RoomJoinView.as_view()),
     re_path(r"^api/rooms/(?P<code>[^/]+)/move/?$", api.RoomMoveView.as_view()),
     re_path(r"^api/rooms/(?P<code>[^/]+)/step/?$", api.RoomStepView.as_view()),

@@ -8,59 +8,105 @@ import hashlib
 import unicodedata
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import get_user_model, login
-from django.contrib.auth.decorators import login_required
-from django.contrib.auth.forms import UserCreationForm
+from django.contrib.auth.decorators import user_passes_test
+from django.contrib.auth.forms import PasswordResetForm, UserCreationForm
 from django.contrib.auth.views import (
     LoginView,
     LogoutView,
+    PasswordChangeDoneView,
     PasswordChangeView,
     PasswordResetConfirmView,
     PasswordResetView,
 )
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse_lazy
+from django.urls import Resolver404, resolve, reverse, reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_http_methods, require_safe
 from django.views.generic import FormView, TemplateView
 
 from games import services, services_tokens
+from games.accounts import NAME_TAKEN, NameForm
 from games.answers import not_found, sent_back, too_many
 from games.authentication import GUEST_KEY
-from games.exceptions import AccountClosedError, PlayError, RoomNotFoundError, SiteFullError, TooManyGuessesError
-from games.forms import LogInForm, TokenForm
+from games.codes import parse_code
+from games.exceptions import (
+    AccountClosedError,
+    MatchNotFoundError,
+    PlayError,
+    RoomNotFoundError,
+    SiteFullError,
+    TooManyGuessesError,
+)
+from games.forms import LogInForm, TokenForm, refusal_add
 from games.identity import guest_seated, person_of_request
 from games.letters import password_told
+from games.names import name_key
 from games.players import Claimed
 from games.quotas import account_lock, site_require
-from games.selectors import game_view, machines_managed, token_list_of
-from games.serializers import parse_room
-from games.throttles import AddressThrottle, Guesses, StartThrottle
+from games.selectors import codes_waiting_of, game_view, machines_managed, token_list_of
+from games.serializers import RoomCreateSerializer, parse_room
+from games.throttles import AddressThrottle, Guesses
 
+WAITING_KEY = "waiting"
+"""In a session: the codes of the rooms in which accounts wait that have logged out of it."""
 NAMES_TOLD = 5
 """So many names of machines a message tells one by one."""
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
 
 
-def starting(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A page whose form begins what costs more than a look; it counts together with what the API begins."""
+def form_only(to: str, *kept: str) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
+    """A page that only takes a form: looking at its address leads to the page ``to``, which has the form.
 
-    @functools.wraps(view)
-    def within_rate(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        throttle = StartThrottle()
-        if not throttle.allow_request(request):
-            return too_many(request, throttle.wait())
-        return view(request, *args, **kwargs)
+    ``kept`` names the parts of the address that are of that page's address, too.
+    """
 
-    return within_rate
+    def of(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        @require_http_methods(["GET", "HEAD", "POST"])
+        @functools.wraps(view)
+        def taking(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if request.method == "POST":
+                return view(request, *args, **kwargs)
+            return HttpResponseRedirect(reverse(to, kwargs={name: kwargs[name] for name in kept}))
+
+        return taking
+
+    return of
+
+
+def account_required(purpose: str, without: str, test: Callable[[Any], bool] | None = None) -> Callable[..., Any]:
+    """A page for accounts alone, or for whoever passes the ``test``; others come to the page to log in.
+
+    Args:
+        purpose: a sentence of that page: what an account is needed for.
+        without: the next sentence: what can be done without an account.
+        test: asked of the user, who may be a visitor.
+    """
+
+    def of(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        guarded: Any = user_passes_test(test or (lambda user: user.is_authenticated))(view)
+        guarded.needs_account = {"purpose": purpose, "without": without}
+        return guarded  # type: ignore[no-any-return]
+
+    return of
+
+
+def purpose_of(address: str) -> dict[str, str]:
+    """The purpose of an account at an address of the site (:func:`account_required`); empty where none is needed."""
+    try:
+        view = resolve(urlsplit(address).path).func
+    except Resolver404:
+        return {}
+    return getattr(view, "needs_account", {})
 
 
 def locked_out(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
@@ -69,7 +115,7 @@ def locked_out(request: HttpRequest, response: HttpResponse | None, credentials:
     return too_many(request, wait_s, "registration/locked.html")
 
 
-def counting(scope: str, *, successes: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def counting(what: str, *, successes: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A form that an address may fill in rightly (or wrongly, not ``successes``) no more often than the rate says.
 
     What comes out the other way costs nothing.
@@ -80,7 +126,7 @@ def counting(scope: str, *, successes: bool) -> Callable[[Callable[..., Any]], C
         def counted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method != "POST":
                 return view(request, *args, **kwargs)
-            throttle = AddressThrottle(scope)
+            throttle = AddressThrottle("guess", counted=what)
             if throttle.is_used_up(request):
                 return too_many(request, throttle.wait())
             response = view(request, *args, **kwargs)
@@ -97,11 +143,14 @@ def counting(scope: str, *, successes: bool) -> Callable[[Callable[..., Any]], C
 log_in_counted = counting("login", successes=False)
 
 
-@require_POST
+@form_only("lobby")
 def room_create(request: HttpRequest) -> HttpResponse:
     """Open a room from the lobby or a machine's page and go there."""
+    form = request.POST.copy()
+    for name in form.keys() - RoomCreateSerializer().fields.keys():  # such as the CSRF token
+        del form[name]
     try:
-        data = parse_room(request.POST)
+        data = parse_room(form)
         with guest_seated(request, person_of_request(request)) as person:
             seated = services.room_create(person=person, **data)
     except PlayError as error:
@@ -109,17 +158,20 @@ def room_create(request: HttpRequest) -> HttpResponse:
     return redirect(seated.room)
 
 
-@require_POST
+@form_only("lobby")
 def room_join(request: HttpRequest) -> HttpResponse:
     """Take the free seat of a room by its code; when there is none, go and watch."""
-    code = request.POST.get("code", "").strip().lower()
     person = person_of_request(request)
     try:
+        code = parse_code(request.POST.get("code", ""))
+        both = "both" in request.POST
+        if not both and _waits_itself(request, code, person):
+            return render(request, "games/against_yourself.html", {"code": code})
         with (
             Guesses(request, request.user.pk).counted(code, lambda: person),
             guest_seated(request, person) as newcomer,
         ):
-            services.room_join(code=code, person=newcomer)
+            services.room_join(code=code, person=newcomer, both=both)
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)
     except RoomNotFoundError as error:
@@ -129,27 +181,63 @@ def room_join(request: HttpRequest) -> HttpResponse:
     return redirect("room", code)
 
 
-@require_GET
+def _waits_itself(request: HttpRequest, code: str, person: services.Person) -> bool:
+    """Whether this browser waits in the room already, as whoever asks or as an account that has logged out."""
+    with Guesses(request, request.user.pk).counted(code, lambda: person):
+        entered = services.room_enter(code=code, person=person)
+    is_own = bool(entered.roles) or code in request.session.get(WAITING_KEY, ())
+    return is_own and entered.view["status"] == "waiting"
+
+
+@require_safe
 def room_page(request: HttpRequest, code: str) -> HttpResponse:
-    """The match page: for players and for everybody who watches."""
-    person = person_of_request(request)
+    """The match page: for players and for everybody who watches. A code written otherwise leads to its own address."""
     try:
+        if (read := parse_code(code)) != code:
+            return redirect("room", read)
+        person = person_of_request(request)
         with Guesses(request, request.user.pk).counted(code, lambda: person):
             entered = services.room_enter(code=code, person=person)
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)
     except RoomNotFoundError as error:
         return not_found(request, error)
+    managed = machines_managed(entered.room, request.user)
+    return _match_shown(request, entered, is_host=entered.is_host, managed=managed)
+
+
+@require_safe
+def match_page(request: HttpRequest, code: str, number: str) -> HttpResponse:
+    """A finished match with its replay, at an address of its own. One that goes on is on the page of its room."""
+    try:
+        if request.path != (address := reverse("match", args=[parse_code(code), int(number)])):
+            return redirect(address)
+        person = person_of_request(request)
+        with Guesses(request, request.user.pk).counted(code, lambda: person):
+            entered = services.match_enter(code=code, number=int(number), person=person)
+    except TooManyGuessesError as error:
+        return too_many(request, error.retry_after_s)
+    except MatchNotFoundError as error:
+        return not_found(request, error, near=reverse("room", args=[code]))
+    except RoomNotFoundError as error:
+        return not_found(request, error)
+    if entered.view["status"] != "finished":
+        return redirect(entered.room)
+    return _match_shown(request, entered, number=entered.view["number"])
+
+
+def _match_shown(request: HttpRequest, entered: services.Entered, **more: Any) -> HttpResponse:
     context = {
         "room": entered.room.code,
         "role": entered.role,
-        "is_host": entered.is_host,
+        "roles": entered.roles,
+        "is_host": False,
+        "managed": [],
         "state": entered.view,
-        "managed": machines_managed(entered.room, request.user),
         "game": game_view(entered.room.game_rules),
-        "share_url": request.build_absolute_uri(entered.room.get_absolute_url()),
+        "share_url": request.build_absolute_uri(request.path),
     }
-    return render(request, "games/room.html", context)
+    return render(request, "games/room.html", context | more)
 
 
 class About(TemplateView):
@@ -166,7 +254,7 @@ class About(TemplateView):
 about = About.as_view()
 
 
-class SignUpForm(UserCreationForm):
+class SignUpForm(NameForm, UserCreationForm):
     """A name, a password twice and, for those who may forget it, an e-mail address."""
 
     class Meta(UserCreationForm.Meta):
@@ -174,15 +262,14 @@ class SignUpForm(UserCreationForm):
         fields = ("username", "email")
         help_texts = {
             "username": "Letters, digits and @ . + - _, 150 at most.",
-            "email": "You need not give one. It is for a new password, should you forget yours.",
+            "email": "Optional. We use it only to reset a forgotten password.",
         }
 
     def clean_username(self) -> str:
-        """A name that nobody has in any case of letters, and that no machine or guest is called."""
-        username = super().clean_username()
-        # Django's own answers None for a name that it has refused already.
-        if (username or "").lower().startswith(RESERVED_NAMES):
-            raise ValidationError("This name belongs to the site. Take another one.", code="reserved")
+        """A name that no other account has in any spelling, and that no machine or guest is called."""
+        username: str = super().clean_username()
+        if name_key(username or "").startswith(RESERVED_NAMES):
+            raise ValidationError("This name is reserved for the site. Choose another name.", code="reserved")
         return username
 
 
@@ -201,12 +288,12 @@ def _enter(request: HttpRequest, user: Any) -> None:
         request.session[GUEST_KEY] = guest.hex
     request.session.save()  # with the rest, and not with the answer
     if claimed.taken:
-        messages.success(request, f"Yours from now on, wherever you log in: {_some(claimed.taken)}.")
+        messages.success(request, f"These are now in your account: {_some(claimed.taken)}.")
     if claimed.left:
         messages.warning(
             request,
-            f"Your account has no room for {_some(claimed.left)}. They stay in this browser: delete machines of your"
-            " account, log out, and log in again.",
+            f"Your account has no room for these: {_some(claimed.left)}. They stay in this browser."
+            " To move them, delete machines of your account, then log out and log in again.",
         )
 
 
@@ -229,10 +316,15 @@ class SignUpView(FormView):
         try:
             site_require("auth_user")
         except SiteFullError as error:
-            form.add_error(None, str(error))
+            refusal_add(form, error)
             return self.form_invalid(form)
         with transaction.atomic():
-            user = form.save()
+            try:
+                with transaction.atomic():
+                    user = form.save()
+            except IntegrityError:  # another sign-up took the name at the same moment
+                form.add_error("username", NAME_TAKEN)
+                return self.form_invalid(form)
             _enter(self.request, user)
         return HttpResponseRedirect(self.get_success_url())
 
@@ -244,31 +336,49 @@ class LogInView(LoginView):
     form_class = LogInForm
     redirect_authenticated_user = True
 
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        """What an account is needed for, of who was sent here by a page."""
+        return super().get_context_data(**context, **purpose_of(self.get_redirect_url()))
+
     def form_valid(self, form: Any) -> HttpResponse:
         """Take the guest's matches and machines over and log in: both or neither."""
         try:
             with transaction.atomic():
                 _enter(self.request, form.get_user())
         except AccountClosedError as error:  # since the password was compared
-            form.add_error(None, str(error))
+            refusal_add(form, error)
             return self.form_invalid(form)
         return HttpResponseRedirect(self.get_success_url())
 
 
+@method_decorator(form_only("lobby"), name="dispatch")
 class LogOutView(LogoutView):
     """Log out; what the account had no room for is still this browser's."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Log out, and keep the guest number that a log-in has left."""
+        """Log out, and keep the guest number that a log-in has left, and where the account waits for somebody."""
         guest = request.session.get(GUEST_KEY)
+        waiting = codes_waiting_of(request.user.pk) if request.user.is_authenticated else []
         response = super().post(request, *args, **kwargs)
         if guest is not None:
             request.session[GUEST_KEY] = guest
+        if waiting:
+            request.session[WAITING_KEY] = waiting
         return response
+
+
+class ResetForm(PasswordResetForm):
+    """Django's. The case of the domain is folded here: a database without a locale folds ASCII alone."""
+
+    def clean_email(self) -> str:
+        """The address as accounts have it."""
+        return get_user_model().objects.normalize_email(self.cleaned_data["email"])
 
 
 class ResetPasswordView(PasswordResetView):
     """Send a letter with a way to a new password: so many an hour for an address, and to one mailbox."""
+
+    form_class = ResetForm
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Ask for nothing where no letter would come, and say what helps."""
@@ -277,12 +387,18 @@ class ResetPasswordView(PasswordResetView):
         return super().dispatch(request, *args, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Send it, unless too many were asked for; whether there is such an account, nobody is told."""
+        """Send it, unless too many were asked for; whether there is such an account, nobody is told.
+
+        Its link begins with ``SITE_URL``. Without it, which a site that sends letters needs, with the request's host.
+        """
         mailbox = unicodedata.normalize("NFKC", form.cleaned_data["email"]).casefold()
         name = hashlib.sha256(mailbox.encode()).hexdigest()
-        for throttle in (AddressThrottle("reset"), AddressThrottle("reset_mailbox", name)):
+        for throttle in (AddressThrottle("guess", counted="reset"), AddressThrottle("mailbox", name)):
             if not throttle.allow_request(self.request):
                 return too_many(self.request, throttle.wait())
+        if settings.SITE_URL:
+            protocol, _, domain = settings.SITE_URL.partition("://")
+            self.extra_email_context = {"protocol": protocol, "domain": domain}
         return super().form_valid(form)
 
 
@@ -297,12 +413,18 @@ class TellsOfNewPassword:
                 form.user.refresh_from_db()  # all of it is written
                 response: HttpResponse = super().form_valid(form)  # type: ignore[misc]  # what it is mixed into has it
         except AccountClosedError as error:
-            form.add_error(None, str(error))
+            refusal_add(form, error)
             return self.form_invalid(form)  # type: ignore[attr-defined,no-any-return]
         password_told(form.user)
         return response
 
 
+PASSWORD = account_required("Log in to change your password.", "Forgot it? You can get a new one below.")
+
+password_change_done = PASSWORD(PasswordChangeDoneView.as_view())
+
+
+@method_decorator(PASSWORD, name="dispatch")
 class ChangePasswordView(TellsOfNewPassword, PasswordChangeView):
     """Change the password of the account that is logged in."""
 
@@ -319,7 +441,7 @@ class NewPasswordView(TellsOfNewPassword, PasswordResetConfirmView):
         return response
 
 
-@login_required
+@account_required("Log in to make tokens, the keys for your programs.", "Programs can play in rooms without a token.")
 @never_cache
 def tokens(request: HttpRequest) -> HttpResponse:
     """The tokens of an account, and a new one, whose text is on the answer to the form and nowhere else."""
@@ -329,19 +451,19 @@ def tokens(request: HttpRequest) -> HttpResponse:
             _, made = services_tokens.token_make(user=request.user, **form.cleaned_data)
             form = TokenForm()
         except PlayError as error:
-            form.add_error(None, str(error))
+            refusal_add(form, error)
     status = 400 if form.errors else 200
     context = {"form": form, "made": made, "tokens": token_list_of(request.user)}
     return render(request, "games/tokens.html", context, status=status)
 
 
-@login_required
-@require_POST
+@form_only("tokens")
+@account_required("Log in to revoke a token.", "Programs can play in rooms without a token.")
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """Revoke a token."""
     try:
         services_tokens.token_revoke(user=request.user, token_id=token_id)
     except PlayError as error:
         return sent_back(request, error, to="tokens")
-    messages.success(request, "That token does not work any more.")
+    messages.success(request, "The token no longer works.")
     return redirect("tokens")

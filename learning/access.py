@@ -1,8 +1,11 @@
 """Who may do what with a machine, in one place: pages, API, sockets, commands and services all ask here.
 
-* *see* and *play*: everybody for a public machine; else its owner, and of the staff who may view or change machines.
-  The owner is an account, or a guest by the number of their browser, whose machines are never public. A copy made for
-  a room is as public as its original was then, but in no list: whoever has its address sees it.
+* *see*, *play* and *export*: everybody for a public machine; else its owner, and of the staff who may view or change
+  machines. The owner is an account, or a guest by the number of their browser, whose machines are never public. A copy
+  made for a room is as public as its original was then, but in no list: whoever has its address sees it.
+* *see* and *copy*, to play a copy made for a room, and nothing else: a browser that has opened the secret link of a
+  machine (:class:`SharedLink`). Lists, training runs and the API's tokens know nothing of links.
+* *share* it by a secret link: its owner alone.
 * *train* and *edit*: its owner, and of the staff who may change machines; *delete*: who may delete them. A machine of
   the house has no owner, so the staff alone.
 
@@ -18,12 +21,13 @@ from typing import Any, Literal
 
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Value
 
+from games.names import MAX_SLUG_CHARACTERS, name_near
 from games.players import Viewer
 from learning.exceptions import MachineNotFoundError, NotYourMachineError, RunNotFoundError
-from learning.models import Audience, Machine, MachineSeat, TrainingRun
+from learning.models import Audience, Machine, MachineSeat, TrainingRun, link_mark
 from learning.storage.locks import machine_held
 
-To = Literal["see", "play", "train", "edit", "delete"]
+To = Literal["see", "copy", "play", "export", "train", "edit", "delete", "share"]
 
 SEE_MACHINES = ("view_machine", "change_machine")
 """With any of these permissions the staff sees every machine."""
@@ -78,11 +82,32 @@ def machine_for(
     """
     # Before anything is found: an answer for which a session was read says so in its head (Vary).
     viewer = Viewer.of(user)
-    machine = known or machine_find(str(ref), hold=hold)
+    try:
+        machine = known or machine_find(str(ref), hold=hold)
+    except MachineNotFoundError:
+        raise _machine_missing(viewer, str(ref)) from None
     if not may_see(viewer, machine.audience):
-        raise MachineNotFoundError(f"There is no machine {str(ref)!r}.")
+        raise _machine_missing(viewer, str(ref))
     machine_require(user, machine, to=to)
     return machine
+
+
+def _machine_missing(viewer: Viewer, ref: str) -> MachineNotFoundError:
+    """The refusal of a machine that is not there or may not be seen, with the slug that may have been meant.
+
+    Suggested are machines of the house and those of the viewer: two short lists, however many machines there are.
+    """
+    house, own = Q(owner=None, guest=None, is_public=True, room=None), owned_by(viewer)
+    slugs = (
+        ()
+        if row_id(ref)
+        else Machine.objects.filter(house if own is None else house | own).values_list("slug", flat=True)
+    )
+    near = name_near(ref, slugs)
+    more = f" Did you mean {near}?" if near else ""
+    return MachineNotFoundError(
+        f"There is no machine {ref[:MAX_SLUG_CHARACTERS]!r}, or its owner keeps it private.{more}"
+    )
 
 
 def machine_require(user: Any, machine: Machine, *, to: To = "see") -> None:
@@ -93,8 +118,14 @@ def machine_require(user: Any, machine: Machine, *, to: To = "see") -> None:
     """
     if not is_seen(user, machine):
         raise MachineNotFoundError
-    if to in ("see", "play") or is_own(user, machine):
+    if to in ("see", "copy"):
         return
+    if is_lent(user, machine):
+        raise NotYourMachineError(f"{machine.name} is shared with you by a link. You may look at it and play a copy.")
+    if to in ("play", "export") or is_own(user, machine):
+        return
+    if to == "share":
+        raise NotYourMachineError(f"{machine.name} is not yours. Only its owner can share it.")
     if not staff_may(user, "delete_machine" if to == "delete" else "change_machine"):
         raise NotYourMachineError(f"{machine.name} is not yours. You may look at it, play it and copy it.")
 
@@ -103,11 +134,16 @@ def may_see(viewer: Viewer, audience: Audience) -> bool:
     """Whether the viewer may look at a machine of this :attr:`Machine.audience`, and know that there is one."""
     if audience is None or viewer.sees_all:
         return True
-    return (viewer.user_id if viewer.guest is None else viewer.guest.hex) in audience
+    if (viewer.user_id if viewer.guest is None else viewer.guest.hex) in audience:
+        return True
+    return any(link_mark(link_id) in audience for link_id in viewer.links)
 
 
 def unseen(viewer: Viewer, path: str = "") -> Q:
-    """The rows whose machine, at the end of the path (``machine__``), the viewer may not see: not :func:`may_see`."""
+    """The rows whose machine, at the end of the path (``machine__``), the viewer may not see: not :func:`may_see`.
+
+    Links do not count: what was opened by a link is in no list.
+    """
     if viewer.sees_all:
         return Q(pk__in=[])
     private, own = Q(**{f"{path}is_public": False}), owned_by(viewer, path)
@@ -117,6 +153,11 @@ def unseen(viewer: Viewer, path: str = "") -> Q:
 def is_seen(user: Any, machine: Machine) -> bool:
     """Whether the user may look at the machine, and know that there is one."""
     return may_see(Viewer.of(user), machine.audience)
+
+
+def is_lent(user: Any, machine: Machine) -> bool:
+    """Whether nothing but a shared link lets the user look at the machine."""
+    return not may_see(Viewer.of(user).without_links, machine.audience)
 
 
 def owned_by(viewer: Viewer, path: str = "") -> Q | None:
@@ -168,7 +209,7 @@ def run_for(user: Any, run_id: int, *, to: To = "see") -> TrainingRun:
         RunNotFoundError: there is none, or its machine may not be seen.
         NotYourMachineError: the user may watch it, and no more.
     """
-    viewer = Viewer.of(user)  # first, as in machine_for
+    viewer = Viewer.of(user).without_links  # first, as in machine_for
     runs = TrainingRun.objects.select_related("machine").prefetch_related("stages__opponent_machine")
     run = runs.filter(pk=run_id).first()
     if run is None or not may_see(viewer, run.machine.audience):

@@ -260,19 +260,18 @@ class RunConsumer(WatchConsumer):
         if kind == "ping":
             with contextlib.suppress(PlayError):
                 now = await in_thread(lambda: run_progress(self.found()))
-                if now["waits_for_room"] != self.waits and _reached(now) >= self.reached:
-                    self.waits = now["waits_for_room"]
+                if _waits(now) != self.waits and _reached(now) >= self.reached:
+                    self.waits = _waits(now)
                     await self.send_frame("state", {**now, "points": []})
         await super().handle(kind, data)
 
     def note(self, view: Mapping[str, Any]) -> None:
-        # Workers of the release before this one do not say it.
-        self.reached, self.waits = _reached(view), view.get("waits_for_room", False)
+        self.reached, self.waits = _reached(view), _waits(view)
         points = view.get("curve") or view.get("points") or [{"games": self.drawn_to}]
         self.drawn_to = points[-1]["games"]
 
-    waits = False
-    """Whether this socket was told last that the run waits for room."""
+    waits = (False, False)
+    """What this socket was told last that the run waits for: room, compiled kernels."""
     drawn_to = -1
     """The games of the last point of the curve that this socket has."""
 
@@ -286,6 +285,11 @@ class RunConsumer(WatchConsumer):
 
     def together(self, before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
         return {**after, "points": [*before["points"], *after["points"]]}
+
+
+def _waits(view: Mapping[str, Any]) -> tuple[bool, bool]:
+    """What a run waits for. Workers of the release before this one do not say it."""
+    return view.get("waits_for_room", False), view.get("waits_for_kernels", False)
 
 
 def _reached(view: Mapping[str, Any]) -> tuple[bool, int, bool]:

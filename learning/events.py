@@ -48,6 +48,11 @@ def bead_drawn(machine: Machine, drawn: dict[str, Any]) -> None:
     _machine_tell(machine, [], {"boxes": [], "drawn": drawn, "totals": None, "lesson": machine.n_lessons})
 
 
+def audience_changed(machine: Machine) -> None:
+    """Tell a machine's page no news, but who may look from now on: the socket of anybody else closes."""
+    _machine_tell(machine, [], {"boxes": [], "drawn": None, "totals": None, "lesson": machine.n_lessons})
+
+
 def boxes_changed(machine: Machine, boxes: list[BoxNews], lessons: list[int]) -> bool:
     """Tell a machine's page what these boxes hold since these lessons, and its totals after the last of them.
 

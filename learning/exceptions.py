@@ -4,9 +4,10 @@ from games.exceptions import PlayError
 
 
 class MachineNotFoundError(PlayError):
-    message = "There is no such machine."
+    message = "There is no such machine, or its owner keeps it private."
     code = "machine_not_found"
     status = 404
+    may_be_hidden = True
 
 
 class NotYourMachineError(PlayError):
@@ -16,7 +17,7 @@ class NotYourMachineError(PlayError):
 
 
 class MachineQuotaError(PlayError):
-    message = "You have as many machines as an account may have. Delete one first."
+    message = "You have the most machines you can have. Delete one first."
     code = "machine_quota"
     status = 409
 
@@ -28,7 +29,7 @@ class NoPupilError(PlayError):
 
 
 class ValueQuotaError(PlayError):
-    message = "These machines would have more values together than they may."
+    message = "Your machines hold the most values they can. Delete a machine first."
     code = "value_quota"
     status = 409
 
@@ -46,13 +47,13 @@ class SnapshotNotFoundError(PlayError):
 
 
 class SnapshotFarError(PlayError):
-    message = "It has learnt too much since to be put back at once."
+    message = "This machine has learnt too much since then, so it cannot go back."
     code = "snapshot_far"
     status = 409
 
 
 class HistoryFoldedError(PlayError):
-    message = "The machine's history does not go back so far."
+    message = "The history of this machine does not go back that far."
     code = "history_folded"
     status = 410
 
@@ -64,27 +65,28 @@ class NoWeightsError(PlayError):
 
 
 class GameTooLargeError(PlayError):
-    message = "This game has too many positions for what was asked."
+    """The positions of a game cannot all be listed: they are too many, or they can come again."""
+
+    message = "The positions of this game cannot all be listed, so this cannot be done."
     code = "game_too_large"
     status = 400
 
 
 class NoEngineError(PlayError):
-    message = "No engine plays this game, so there is nobody to ask."
+    message = "No engine plays this game, so the site has no advice for it."
     code = "no_engine"
     status = 404
 
 
 class RunNotFoundError(PlayError):
-    message = "There is no such training run."
+    message = "There is no such training run, or its machine is private."
     code = "run_not_found"
     status = 404
+    may_be_hidden = True
 
 
 class RunQuotaError(PlayError):
-    message = (
-        "You have as many trainings waiting or going on as an account may have. Wait for one to end, or cancel one."
-    )
+    message = "You have the most open trainings you can have. Wait for one to end, or cancel one."
     code = "run_quota"
     status = 409
 
@@ -93,6 +95,32 @@ class RunOverError(PlayError):
     message = "This training run is over."
     code = "run_over"
     status = 409
+
+
+class MachinePublicError(PlayError):
+    message = "This machine is public. Anyone can look at it, so it needs no secret link."
+    code = "machine_public"
+    status = 409
+
+
+class LinkNotFoundError(PlayError):
+    """No shared link has this secret. Only this one counts as a guess."""
+
+    message = "This link is not complete, or a letter in it is wrong. Ask your friend to send the whole link again."
+    code = "link_not_found"
+    status = 404
+
+
+class LinkEndedError(PlayError):
+    message = "This link has been taken back. Ask your friend for a new one."
+    code = "link_ended"
+    status = 404
+
+
+class LinkedMachineGoneError(PlayError):
+    message = "The machine behind this link does not exist any more. You can start one of your own on the front page."
+    code = "linked_machine_gone"
+    status = 404
 
 
 class MachineWrongSideError(PlayError):
@@ -118,12 +146,12 @@ class RuleRefusedError(PlayError):
 
 
 class TrainingRefusedError(PlayError):
-    message = "This training cannot be done."
+    message = "The site cannot start this training."
     code = "training_refused"
 
 
 class MachineFileError(PlayError):
-    message = "No machine could be read from this file."
+    message = "This file does not hold a machine that the site can read."
     code = "machine_file"
 
 
@@ -134,58 +162,58 @@ class ScheduleNotFoundError(PlayError):
 
 
 class ScheduleRefusedError(PlayError):
-    message = "This schedule cannot be kept."
+    message = "The site cannot save this schedule."
     code = "schedule_refused"
 
 
 class ScheduleQuotaError(PlayError):
-    message = "You have as many schedules as an account may have. Delete one first."
+    message = "You have the most schedules you can have. Delete one first."
     code = "schedule_quota"
     status = 409
 
 
 class TournamentNotFoundError(PlayError):
-    message = "There is no such tournament."
+    message = "There is no such tournament, or it is private."
     code = "tournament_not_found"
     status = 404
+    may_be_hidden = True
 
 
 class TournamentRefusedError(PlayError):
-    message = "This tournament cannot be held."
+    message = "The site cannot start this tournament."
     code = "tournament_refused"
 
 
 class EntryGoneError(PlayError):
-    message = "A machine that takes part was deleted or made to forget while the tournament went on."
+    message = "A machine in this tournament was deleted or reset before the end."
     code = "entry_gone"
     status = 409
 
 
 class TournamentQuotaError(PlayError):
-    message = "You have as many tournaments going on as an account may have. Wait for one to end, or call one off."
+    message = "You have the most open tournaments you can have. Wait for one to end, or cancel one."
     code = "tournament_quota"
     status = 409
 
 
 class NotYourTournamentError(PlayError):
-    message = "This tournament is not yours. You may watch it."
+    message = "This tournament is not yours. You can watch it."
     code = "not_your_tournament"
     status = 403
 
 
 class PrintRefusedError(PlayError):
-    message = "This cannot be printed."
+    message = "The site cannot print this."
     code = "print_refused"
 
 
-class SchoolingBusyError(PlayError):
-    message = "Very many are watching machines learn at this moment. Try again in a second."
-    code = "busy"
-    status = 503
+class ManyBeadsRefusedError(PrintRefusedError):
+    message = "This print needs more beads than most people have."
 
-    def __init__(self, retry_after_s: int = 1) -> None:
-        super().__init__()
-        self.retry_after_s = retry_after_s
+
+class PageTooLargeError(PlayError):
+    message = "This game has too many boards for a saved page. Choose a smaller game, or one box for matching boards."
+    code = "page_too_large"
 
 
 class ExperimentNotFoundError(PlayError):
@@ -195,18 +223,18 @@ class ExperimentNotFoundError(PlayError):
 
 
 class ExperimentRefusedError(PlayError):
-    message = "This experiment cannot be run."
+    message = "The site cannot run this experiment."
     code = "experiment_refused"
 
 
 class ExperimentQuotaError(PlayError):
-    message = "As many experiments are going on as there may be at once. Wait for one to end, then try again."
+    message = "The most experiments that can run at once are running. Wait for one to end, then try again."
     code = "experiment_quota"
     status = 409
 
 
 class NotYourExperimentError(PlayError):
-    message = "Somebody else began this. Only they can stop it."
+    message = "This experiment is not yours. Only the person who started it can stop it."
     code = "not_your_experiment"
     status = 403
 

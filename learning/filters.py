@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import Any
 
 import django_filters
 from django import forms
-from django.db.models import BigIntegerField, F, Func, Q, QuerySet
+from django.db.models import BigIntegerField, Case, F, Func, Q, QuerySet, When
 from rest_framework.exceptions import ValidationError
 
+from games.accounts import account_named
+from games.names import MAX_SLUG_CHARACTERS, did_you_mean, name_search
 from games.players import Viewer
+from games.rules.base import Game
 from games.rules.errors import InvalidPositionError
 from games.rules.registry import GAMES
 from games.serializers import parse_side
 from learning.access import machines_visible, owned_by, row_id
-from learning.core.machines.presets import ALL_PRESETS
-from learning.forms.base import PlainForm
+from learning.core.experiments.registry import EXPERIMENTS
+from learning.core.machines.presets import ALL_PRESETS, presets_of
 from learning.forms.machines import game_choices
 from learning.models import (
     AnyBox,
@@ -57,6 +61,40 @@ class WholeFilter(django_filters.NumberFilter):
         """The field has one already."""
 
 
+class SlugFilter(django_filters.CharFilter):
+    """One of the slugs that are ``known``; another one is refused, and the one that it is most like is suggested."""
+
+    def __init__(self, asked_as: str, known: Callable[[], Collection[str]], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.asked_as, self.known = asked_as, known
+
+    def filter(self, qs: QuerySet[Any], value: Any) -> QuerySet[Any]:
+        """The rows with this slug."""
+        if value and value not in (known := self.known()):
+            text = value[:MAX_SLUG_CHARACTERS]
+            raise ValidationError({self.asked_as: f"There is nothing called {text!r}. {did_you_mean(value, known)}"})
+        return super().filter(qs, value)
+
+
+class NameFilter(django_filters.CharFilter):
+    """A part of a machine's name, in any case, with or without accents."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(field_name="search_name", lookup_expr="contains", **kwargs)
+
+    def filter(self, qs: QuerySet[Any], value: Any) -> QuerySet[Any]:
+        """The machines with this in their names."""
+        return super().filter(qs, value and name_search(value))
+
+
+class AccountFilter(django_filters.CharFilter):
+    """The account with this name, in any case."""
+
+    def filter(self, qs: QuerySet[Any], value: Any) -> QuerySet[Any]:
+        """The rows of the account; none if there is no such account."""
+        return qs.filter(owner=account_named(value) or 0) if value else qs
+
+
 class ColumnsField(django_filters.fields.BaseCSVField):
     """Columns between commas; blanks there name none."""
 
@@ -86,12 +124,14 @@ class MachineOrdering(Ordering):
 class MachineFilter(django_filters.FilterSet):
     """Machines by game, owner, rule and side."""
 
-    game = django_filters.CharFilter(help_text="The slug of a game.")
-    owner = django_filters.CharFilter(field_name="owner__username", help_text="The name of an account.")
-    rule = django_filters.CharFilter(field_name="preset", help_text="The preset that its rule was copied from.")
+    game = SlugFilter("game", lambda: GAMES, help_text="The slug of a game.")
+    owner = AccountFilter(help_text="The name of an account.")
+    rule = SlugFilter(
+        "rule", lambda: ALL_PRESETS, field_name="preset", help_text="The preset that its rule was copied from."
+    )
     side = django_filters.CharFilter(method="on_side", help_text="A role such as X or O, or 0 or 1.")
     learns = django_filters.BooleanFilter(help_text="False: those that are frozen.")
-    search = django_filters.CharFilter(field_name="name", lookup_expr="icontains", help_text="Part of the name.")
+    search = NameFilter(help_text="Part of the name, in any case, with or without accents.")
     ordering = MachineOrdering(
         fields=[("pk", "id"), ("name", "name"), ("n_games", "games"), ("created_at", "created_at")]
     )
@@ -129,20 +169,10 @@ SORTS = {
 OWN_RULE = "own"
 
 
-class MachineListForm(PlainForm):
-    """What the list of machines is asked, each refusal at its own field."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for field in self.fields.values():
-            if isinstance(field, forms.ChoiceField):
-                field.error_messages["invalid_choice"] = "There is no such choice here: %(value)s."
-
-
 class MachineListFilter(django_filters.FilterSet):
     """The list of machines as people narrow and sort it; what is refused narrows nothing."""
 
-    search = django_filters.CharFilter(field_name="name", lookup_expr="icontains", label="Name", max_length=80)
+    search = NameFilter(label="Name", max_length=80)
     game = django_filters.ChoiceFilter(label="Game", empty_label="any", choices=game_choices)
     side = django_filters.ChoiceFilter(
         label="Plays",
@@ -161,7 +191,7 @@ class MachineListFilter(django_filters.FilterSet):
         method="as_strong", label="Points of 100, at least", min_value=0, max_value=100
     )
     whose = django_filters.ChoiceFilter(
-        label="Whose", empty_label="everybody’s", method="of_owner", choices=[("own", "mine"), ("house", "the house’s")]
+        label="Owner", empty_label="anyone’s", method="of_owner", choices=[("own", "mine"), ("house", "built-in")]
     )
     sort = django_filters.ChoiceFilter(
         label="Sorted by",
@@ -173,7 +203,6 @@ class MachineListFilter(django_filters.FilterSet):
     class Meta:
         model = Machine
         fields: list[str] = []
-        form = MachineListForm
 
     def filter_queryset(self, queryset: QuerySet[Machine]) -> QuerySet[Machine]:
         """What is in the list, narrowed, and always in an order in which no two machines are equal."""
@@ -202,6 +231,37 @@ class MachineListFilter(django_filters.FilterSet):
     def in_order(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
         """Sorted as asked."""
         return queryset.order_by(*SORTS[value][1])
+
+
+class EntrantFilter(django_filters.FilterSet):
+    """The machines of a game that are offered to a tournament, as people narrow them."""
+
+    search = NameFilter(label="Search by name", max_length=80)
+    rule = django_filters.ChoiceFilter(label="Kind", empty_label="All kinds", method="by_rule")
+    mine = django_filters.BooleanFilter(label="Only mine", widget=forms.CheckboxInput, method="of_owner")
+
+    class Meta:
+        model = Machine
+        fields: list[str] = []
+
+    def __init__(self, *args: Any, game: Game[Any, Any], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        presets = [(slug, preset.name) for slug, preset in presets_of(game).items()]
+        self.filters["rule"].extra["choices"] = [*presets, (OWN_RULE, "A rule of its own")]
+
+    def filter_queryset(self, queryset: QuerySet[Machine]) -> QuerySet[Machine]:
+        """Narrowed, the reader's own first."""
+        own = owned_by(Viewer.of(self.request.user)) or Q(pk__in=[])
+        return super().filter_queryset(queryset).order_by(Case(When(own, then=0), default=1), "name", "pk")
+
+    def by_rule(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
+        """Those whose rule was copied from a preset, or from none."""
+        return queryset.filter(preset="" if value == OWN_RULE else value)
+
+    def of_owner(self, queryset: QuerySet[Machine], name: str, value: bool) -> QuerySet[Machine]:
+        """The reader's own, if asked for."""
+        own = owned_by(Viewer.of(self.request.user)) or Q(pk__in=[])
+        return queryset.filter(own) if value else queryset
 
 
 class BoxOrdering(Ordering):
@@ -314,10 +374,10 @@ class ScheduleFilter(django_filters.FilterSet):
 class TournamentFilter(django_filters.FilterSet):
     """Tournaments by game, format, state and owner."""
 
-    game = django_filters.CharFilter(help_text="The slug of a game.")
+    game = SlugFilter("game", lambda: GAMES, help_text="The slug of a game.")
     format = django_filters.ChoiceFilter(choices=TournamentFormat.choices)
     status = django_filters.ChoiceFilter(choices=JobStatus.choices)
-    owner = django_filters.CharFilter(field_name="owner__username", help_text="The name of an account.")
+    owner = AccountFilter(help_text="The name of an account.")
 
     class Meta:
         model = Tournament
@@ -327,7 +387,7 @@ class TournamentFilter(django_filters.FilterSet):
 class ExperimentRunFilter(django_filters.FilterSet):
     """Runs of experiments by experiment and state."""
 
-    experiment = django_filters.CharFilter(help_text="The slug of an experiment.")
+    experiment = SlugFilter("experiment", lambda: EXPERIMENTS, help_text="The slug of an experiment.")
     status = django_filters.ChoiceFilter(choices=JobStatus.choices)
 
     class Meta:

@@ -97,7 +97,7 @@ class MeasurementState(TypedDict):
     losses: int
     points: ShareState
     openings: int
-    seed: int
+    seed: int | str
     confirms: bool
 
 
@@ -134,6 +134,7 @@ class RunProgress(TypedDict):
     machine: int
     status: str
     waits_for_room: bool
+    waits_for_kernels: bool
     games: int
     games_done: int
     wins: int
@@ -142,7 +143,7 @@ class RunProgress(TypedDict):
     most_values: int | None
     values_left_out: int
     measured: int
-    seed: int
+    seed: int | str
     error: str
     created_at: str
     started_at: str | None
@@ -165,7 +166,7 @@ class TournamentBrief(TypedDict):
     games: int
     rounds: int
     round: int
-    seed: int
+    seed: int | str
     status: str
     public: bool
     owner: str | None
@@ -246,7 +247,7 @@ class TournamentState(TournamentBrief):
 class TournamentChange(TournamentState):
     """A tournament as it stands, of its tables only the lines that differ from version ``since``.
 
-    ``order`` is that of standings and crosstable: the numbers of all entries, best first.
+    ``order`` is that of standings and crosstable: the numbers of all entries, by side, the best of each first.
     """
 
     since: int
@@ -269,18 +270,41 @@ class FirstMove(TypedDict):
     chance: float
 
 
-class Progress(TypedDict):
-    """How far a machine has come. ``holds`` is its exact chance not to lose against perfect play, null where unknown.
+class BeadTold(TypedDict):
+    """A bead: its colour, its printed mark and the move that it stands for."""
 
-    ``curve`` are pairs of games and that chance after so many; of a game too large to know it is empty.
+    colour: int
+    mark: str
+    name: str
+
+
+class FirstBox(TypedDict):
+    """A machine's first box, or that for an opening (``after``): its beads, as laid out and as they are."""
+
+    after: str
+    slots: list[BeadTold]
+    before: list[int]
+    now: list[int]
+
+
+class Progress(TypedDict):
+    """How far a machine has come. ``results`` are those of its latest matches, ten at most, the last one last.
+
+    ``points`` are its exact points in a game against random play, ``holds`` is its exact chance not to lose against
+    perfect play; null where unknown. Curves are pairs of games and what that was after so many, empty where unknown.
     """
 
     games: int
     latest: LatestTold
-    first: FirstMove | None
+    results: list[str]
+    first: FirstMove
+    first_box: FirstBox | None
+    points: float | None
+    points_curve: list[list[float]]
     holds: float | None
     curve: list[list[float]]
     words: str
+    points_words: str
     curve_words: str
 
 

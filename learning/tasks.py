@@ -12,14 +12,14 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from games.asking import REQUEST_ID
-from learning.storage.leavings import Key
+from learning.storage.retention import Key
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import JobKind, TurnEnd, claim_next, forgotten, waits
 from learning.workers.ledger import ledgers_fold
 from learning.workers.pairings import PAIRINGS
+from learning.workers.retention import retention_run
 from learning.workers.runs import RUNS
 from learning.workers.standings import standings_measure
-from learning.workers.sweep import sweep_on
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ TURN_S = 1.5
 STANDINGS_S = 1.0
 """For so long the clerk measures machines, which nobody waits for, before it looks what else there is to do."""
 SWEEP_S = 1.0
-"""And for so long it clears what has been left behind."""
+"""And for so long it deletes what the site keeps no longer."""
 LEDGERS_S = 1.0
 """And for so long it folds up what machines learnt long ago."""
 
@@ -97,12 +97,12 @@ def ledgers_keep() -> bool:
 
 
 @shared_task
-def sweep(name: str | None = None, after: Key = 0) -> None:
-    """Clear what everybody has left behind for a while, from a place on; the rest when the clerk has looked around.
+def sweep(rule: str | None = None, after: Key | None = None) -> None:
+    """Delete what the site keeps no longer for a while, from a place on; the rest when the clerk has looked around.
 
-    A message that is lost costs nothing: beat knocks again, and it begins anew.
+    A message that is lost costs nothing: beat sends another one, and it begins anew.
     """
-    place = sweep_on(TurnEnd(SWEEP_S), None if name is None else (name, after))
+    place = retention_run(TurnEnd(SWEEP_S), None if rule is None else (rule, after))
     if place is not None:
         with contextlib.suppress(OperationalError, OSError):
             sweep.apply_async(place, retry=False, expires=600)

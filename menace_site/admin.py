@@ -16,15 +16,22 @@ from django_celery_beat.models import ClockedSchedule, CrontabSchedule, Interval
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from games.admin.base import Counted, Large, ReadOnly
+from games.accounts import account_named
+from games.admin.base import Counted, Large, NameSearch, ReadOnly
+from games.names import name_key
 
 LISTED = ("attempt_time", "username", "ip_address", "user_agent", "path_info")
 
 
-class LogIns(ReadOnly, Large):
+class LogIns(NameSearch, ReadOnly, Large):
     """What is known of who was at the door, found by a name or by how an address begins."""
 
     search_fields = ("username__exact", "ip_address__startswith")
+
+    def spellings(self, term: str) -> set[str]:
+        """Failures are stored under the key of the name, log-ins under the name of the account."""
+        account = account_named(term) if term else None
+        return {term, name_key(term), *(() if account is None else (account.get_username(),))}
 
 
 @admin.register(AccessLog)
@@ -57,12 +64,12 @@ class AttemptAdmin(LogIns):
 
 
 @admin.register(StaticDevice)
-class RecoveryAdmin(ReadOnly, Counted):
+class RecoveryAdmin(NameSearch, ReadOnly, Counted):
     """Who has recovery codes. They go with the device, and are shown nowhere."""
 
     fields = list_display = ("user", "name", "confirmed", "created_at", "last_used_at")
     list_select_related = ("user",)
-    search_fields = ("user__username",)
+    search_fields = ("user__account_name__search__contains",)
 
 
 @admin.register(TOTPDevice)

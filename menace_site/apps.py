@@ -17,7 +17,9 @@ class SiteConfig(AppConfig):
 
     def ready(self) -> None:
         # Imported here so that every process that sends tasks has the application, and not the default one.
-        from menace_site import celery, checks, errors  # noqa: F401
+        from menace_site import celery, checks, errors, staff_words  # noqa: F401
+
+        staff_words.words_set()  # before the admin's forms are made
 
         register(checks.check_settings)
         if settings.SENTRY_DSN:

@@ -1,4 +1,4 @@
-"""What stands before Django and the consumers: blocked addresses, the limit on bodies, sockets by origin and number."""
+"""Middleware before Django and the consumers: blocked addresses, and WebSockets by origin and number."""
 
 import json
 import math
@@ -8,17 +8,18 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from asgiref.sync import sync_to_async
-from channels.security.websocket import OriginValidator
 from django.conf import settings
 from django.http import parse_cookie
 
 from games.blocks import BLOCKS
 from games.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY
+from games.exceptions import ThrottledError
 from games.identity import address_of, address_text, request_of_scope
 from games.metrics import REFUSALS
 from games.routing import SITE
 from games.throttles import AddressThrottle
 from menace_site.guards import guards_of_asgi
+from menace_site.origins import is_from_our_page
 
 # Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
 Scope = dict[str, Any]
@@ -26,46 +27,6 @@ Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
 Send = Callable[[Event], Awaitable[None]]
 Application = Callable[[Scope, Any, Any], Awaitable[None]]
-
-
-class BodyTooLargeError(Exception):
-    """Raised out of ``receive`` when a body goes beyond the limit."""
-
-
-class BodyLimit:
-    """Refuses a body of more than ``max_bytes`` with 413, while it arrives: Django would take it in whole first."""
-
-    def __init__(self, application: Application, *, max_bytes: int) -> None:
-        self.application = application
-        self.max_bytes = max_bytes
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.application(scope, receive, send)
-            return
-        announced = dict(scope["headers"]).get(b"content-length", b"0")
-        if announced.isdigit() and int(announced) > self.max_bytes:
-            await self.refuse(send)
-            return
-        received = 0
-
-        async def receive_counting() -> Event:
-            nonlocal received
-            event = await receive()
-            if event["type"] == "http.request":
-                received += len(event.get("body", b""))
-                if received > self.max_bytes:
-                    raise BodyTooLargeError
-            return event
-
-        try:
-            await self.application(scope, receive_counting, send)
-        except BodyTooLargeError:  # Django reads the body before it answers anything, so we still can
-            await self.refuse(send)
-
-    @staticmethod
-    async def refuse(send: Send) -> None:
-        await answer(send, 413, {"detail": "The request is too large.", "code": "too_large"})
 
 
 async def answer(
@@ -81,8 +42,10 @@ async def answer(
 
 
 TOO_MANY_RETRY_S = 10
+CLOSE_NORMAL = 1000
+TOO_MANY_PAGES = "Too many pages are open on your network. Close some that nobody uses."
 CLOSE_BLOCKED = 4403
-BLOCKED = "Nothing is answered to your address for now. Whoever runs this site has blocked it."
+BLOCKED = "The operator of this site has blocked your network address."
 
 
 class BlockedAddresses:
@@ -144,7 +107,13 @@ def is_blocked(scope: Scope) -> bool:
     return bool(BLOCKS.hashes) and address_of(request) in BLOCKS.hashes
 
 
-class SocketBoundary(OriginValidator):  # type: ignore[misc]  # Channels has no types
+HANDSHAKE_NEEDS = (
+    "A socket needs the header Authorization: Bearer, or ?seat_token= in its address, or an Origin of this site."
+    " A session's cookie counts with such an Origin alone."
+)
+
+
+class SocketBoundary:
     """Lets a socket in from our own pages, or from a program that proves itself without a session.
 
     A browser always sends Origin, and a foreign one is refused. Programs send none: they pass with a
@@ -153,14 +122,15 @@ class SocketBoundary(OriginValidator):  # type: ignore[misc]  # Channels has no 
     """
 
     def __init__(self, application: Application) -> None:
-        super().__init__(application, settings.ALLOWED_HOSTS)
+        self.application = application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope = {**scope, "path": scope["path"].rstrip("/") or "/"}
-        if is_program(scope):
+        if is_program(scope) or is_from_our_page(scope):
             await self.application(scope, receive, send)
         else:
-            await super().__call__(scope, receive, send)
+            await receive()
+            await refuse(scope, send, 403, {"detail": HANDSHAKE_NEEDS, "code": "handshake"})
 
 
 def is_program(scope: Scope) -> bool:
@@ -190,15 +160,18 @@ class SocketLimit:
         address = address_of(request)
         if scope["path"] == f"/{SITE}":
             address = f"{address}/{SITE}"
-        throttle = AddressThrottle("socket", address)
+        throttle = AddressThrottle("live", address, "sockets")
         if not await sync_to_async(throttle.allow_request, thread_sensitive=False)(request):
             await receive()
-            says = {"detail": "Too many sockets were opened from here. Wait a little.", "code": "throttled"}
+            says = {"detail": ThrottledError.message, "code": "throttled"}
             await refuse(scope, send, 429, says, retry_after_s=math.ceil(throttle.wait()), close=CLOSE_TOO_MANY)
             return
         if self.n_open[address] >= settings.SOCKETS_PER_ADDRESS:
             await receive()
-            says = {"detail": "Too many pages are open from here. Close some that are not used.", "code": "throttled"}
+            says = {
+                "detail": "Too many pages are open on your network. Close some that nobody uses.",
+                "code": "throttled",
+            }
             await refuse(scope, send, 429, says, retry_after_s=TOO_MANY_RETRY_S, close=CLOSE_TOO_MANY)
             return
         self.n_open[address] += 1
@@ -239,16 +212,24 @@ def can_answer(scope: Scope) -> bool:
 
 
 async def refuse(
-    scope: Scope, send: Send, status: int, says: dict[str, str], *, retry_after_s: int, close: int
+    scope: Scope,
+    send: Send,
+    status: int,
+    says: dict[str, str],
+    *,
+    retry_after_s: int | None = None,
+    close: int = CLOSE_NORMAL,
 ) -> None:
     """Refuse a handshake with an answer, where the server can send one, else with the code of a close."""
     if not can_answer(scope):
         await send({"type": "websocket.close", "code": close})
         return
-    await answer(send, status, says, (b"retry-after", str(retry_after_s).encode()), kind="websocket.http")
+    more = [] if retry_after_s is None else [(b"retry-after", str(retry_after_s).encode())]
+    await answer(send, status, says, *more, kind="websocket.http")
 
 
 async def close_unknown(scope: Scope, receive: Receive, send: Send) -> None:
     """The consumer of every path that has none: it refuses the handshake, where Channels would raise."""
     await receive()
-    await send({"type": "websocket.close", "code": CLOSE_NOT_FOUND, "reason": "There is nothing here."})
+    says = {"detail": f"There is no socket at {scope['path']}.", "code": "not_found"}
+    await refuse(scope, send, 404, says, close=CLOSE_NOT_FOUND)

@@ -1,5 +1,6 @@
 """System checks for what must not be misconfigured. They are errors: ``migrate`` and ``check`` stop on them."""
 
+import os
 from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 from typing import Any
@@ -8,9 +9,28 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import INFO, CheckMessage, Error
 from django.core.exceptions import ImproperlyConfigured
+from django.http.request import validate_host
+
+from menace_site.origins import origin_read
 
 SECRET_KEY_MIN_CHARACTERS = 50
+GONE = {
+    "THROTTLE_API": ("THROTTLE_ANON", "THROTTLE_USER", "THROTTLE_TOKEN", "THROTTLE_AI"),
+    "THROTTLE_LIVE": ("THROTTLE_ROOMS", "THROTTLE_NEWS", "THROTTLE_SOCKET"),
+    "THROTTLE_ROOM": ("THROTTLE_SEAT", "THROTTLE_WATCH"),
+    "THROTTLE_WRITE": ("THROTTLE_PAGE", "THROTTLE_TRAINING"),
+    "THROTTLE_GUESS": ("THROTTLE_LOGIN", "THROTTLE_SIGNUP", "THROTTLE_RESET"),
+    "THROTTLE_ACCOUNT": ("THROTTLE_GUESS_ACCOUNT", "THROTTLE_LOGIN_ACCOUNT", "THROTTLE_LOGGED_IN"),
+    "THROTTLE_MAILBOX": ("THROTTLE_RESET_MAILBOX",),
+    "": (
+        "THROTTLE_SCHOOLING", "AI_THREADS", "AI_QUICK_TIME_BUDGET_S", "THINKERS", "VALUES_PER_ROOM_COPY",
+        "VALUES_PER_GUEST", "VALUES_PER_ADDRESS", "RUNS_PER_MACHINE", "RUN_DAYS_MOST", "TOURNAMENTS_PER_ACCOUNT",
+        "KEEP_EXPERIMENTS_DAYS", "EXPERIMENTS_KEPT", "LOG_IN_FAILURES_KEPT", "KEEP_TOKENS_DAYS", "AI_SHORT_ROAD",
+    ),
+}  # fmt: skip
+"""Settings that are no longer read, by the setting that took their place."""
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
+CONSOLE = "django.core.mail.backends.console.EmailBackend"
 
 
 def _secret_key() -> str:
@@ -43,10 +63,38 @@ def _keeps_letters_secret() -> bool:
     return settings.EMAIL_BACKEND == SMTP and (is_encrypted or _is_this_machine(settings.EMAIL_HOST))
 
 
+def _site_url_fault() -> str:
+    """What is wrong with ``SITE_URL``; empty if nothing is."""
+    if not settings.SITE_URL:
+        is_needed = settings.SENDS_LETTERS and settings.EMAIL_BACKEND != CONSOLE
+        return "Set SITE_URL to the origin of this site: links in letters begin with it." if is_needed else ""
+    origin = origin_read(settings.SITE_URL) if settings.SITE_URL.isascii() else None
+    if origin is None or (origin[0] == "http" and not settings.LOCAL):
+        return f"SITE_URL is {settings.SITE_URL!r}: set it to an origin such as https://beads.example, without a path."
+    host = f"[{origin[1]}]" if ":" in origin[1] else origin[1]
+    if settings.ALLOWED_HOSTS and not validate_host(host, settings.ALLOWED_HOSTS):
+        return f"Add the host of SITE_URL, {host}, to ALLOWED_HOSTS."
+    return ""
+
+
 def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """One error for each unsafe or missing setting of a site that is not a local run."""
+    """One error for each unsafe or missing setting; of a local run only those that are wrong anywhere."""
+    fault = _site_url_fault()
+    found: list[CheckMessage] = [Error(fault, id="beadbox.E008")] if fault else []
+    for instead, names in GONE.items():
+        for name in os.environ.keys() & set(names):
+            hint = (
+                f"Set {instead} instead (docs/operating.md)." if instead else "Its default is the rule now: unset it."
+            )
+            # Information: a warning would keep the site of docker-compose.yml from starting.
+            found.append(
+                CheckMessage(INFO, f"{name} is set, and the site no longer reads it.", hint, id="beadbox.I002")
+            )
+    if not all(map(_is_network, settings.METRICS_ADDRESSES)):
+        text = "Set METRICS_ADDRESSES to addresses or networks, such as 10.0.0.0/8, separated by commas."
+        found.append(Error(text, id="beadbox.E006"))
     if settings.LOCAL:
-        return []
+        return found
     key = _secret_key()
     unsafe = {
         "beadbox.E001": (
@@ -60,16 +108,12 @@ def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> li
         "beadbox.E003": (settings.DEBUG, "Unset DEBUG: it shows settings and source to visitors."),
         "beadbox.E004": (not settings.DATABASE_URL, "Set DATABASE_URL to a PostgreSQL."),
         "beadbox.E005": (not settings.REDIS_URL, "Set REDIS_URL to a Redis or Valkey."),
-        "beadbox.E006": (
-            not all(map(_is_network, settings.METRICS_ADDRESSES)),
-            "Set METRICS_ADDRESSES to addresses or networks, such as 10.0.0.0/8, separated by commas.",
-        ),
         "beadbox.E007": (
             not _keeps_letters_secret(),
             "Set EMAIL_URL to smtp+tls://, smtp+ssl:// or dummymail://, or EMAIL_WITHOUT_TLS on a network of your own.",
         ),
     }
-    found: list[CheckMessage] = [Error(text, id=name) for name, (is_unsafe, text) in unsafe.items() if is_unsafe]
+    found += [Error(text, id=name) for name, (is_unsafe, text) in unsafe.items() if is_unsafe]
     if not settings.STAFF_SECOND_FACTOR:
         hint = "Unset it, unless something in front of /admin/ asks for a second factor."
         says = "STAFF_SECOND_FACTOR is off: a password is all that the staff's pages ask for."

@@ -3,14 +3,26 @@
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
-from rest_framework.exceptions import APIException, ErrorDetail, ParseError, ValidationError
+from rest_framework.exceptions import (
+    APIException,
+    ErrorDetail,
+    MethodNotAllowed,
+    NotAcceptable,
+    ParseError,
+    UnsupportedMediaType,
+    ValidationError,
+)
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as default_handler
 from rest_framework.views import set_rollback
 
+from games.exceptions import LOG_IN_FIRST, NOT_ALLOWED, NOT_JSON, TOO_LARGE, ThrottledError, method_not_allowed
 from games.metrics import REFUSALS
 from games.outages import database_stumbled, unavailable
 from games.serializers import first_error
+
+PLAINER = {"not_authenticated": LOG_IN_FIRST, "permission_denied": NOT_ALLOWED, "throttled": ThrottledError.message}
+"""What REST framework's own refusals say here, where nothing more is known."""
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
@@ -34,7 +46,7 @@ def _answer(exc: Exception, context: dict[str, Any]) -> Response | None:
         headers = None if wait_s is None else {"Retry-After": str(wait_s)}
         return Response({"detail": str(exc), "code": code}, status=status, headers=headers)
     if isinstance(exc, RequestDataTooBig):  # Django's own answer would be a page with status 400
-        return Response({"detail": "The request is too large.", "code": "too_large"}, status=413)
+        return Response({"detail": TOO_LARGE, "code": "too_large"}, status=413)
     if isinstance(exc, RecursionError):  # JSON nested deeper than Python cares to follow
         exc = ParseError("The request is nested too deeply.")
     response = default_handler(exc, context)
@@ -43,9 +55,20 @@ def _answer(exc: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(exc, ValidationError):
         response.data = {"detail": first_error(exc.detail), "code": "malformed", "fields": exc.detail}
     elif isinstance(exc, ParseError):
-        response.data = {"detail": "The request is not JSON that can be read.", "code": "malformed"}
+        where = str(exc.detail).removeprefix("JSON parse error - ").rstrip(".")
+        response.data = {"detail": f"{NOT_JSON} {where}.", "code": "malformed"}
+    elif isinstance(exc, UnsupportedMediaType):
+        kinds = " or ".join(one.media_type for one in context["view"].get_parsers())
+        response.data = {"detail": f"Send Content-Type: {kinds}.", "code": exc.default_code}
+    elif isinstance(exc, NotAcceptable):
+        response.data = {"detail": "Answers are JSON. Send Accept: application/json.", "code": exc.default_code}
+    elif isinstance(exc, MethodNotAllowed):
+        detail = method_not_allowed(context["request"].method, *context["view"].allowed_methods)
+        response.data = {"detail": detail, "code": exc.default_code}
     elif isinstance(exc, APIException) and isinstance(exc.detail, ErrorDetail):
-        response.data = {"detail": str(exc.detail), "code": exc.detail.code}
+        says_nothing_more = str(exc.detail).startswith(str(exc.default_detail))
+        detail = PLAINER.get(exc.default_code, exc.detail) if says_nothing_more else exc.detail
+        response.data = {"detail": str(detail), "code": exc.detail.code}
     else:  # Http404 and PermissionDenied of Django, which the default handler translated
         error = response.data["detail"]
         response.data = {"detail": str(error), "code": error.code}

@@ -25,7 +25,6 @@ class SocketLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels_re
 
     async def new_channel(self, prefix: str = "specific.") -> str:
         """A channel that only groups lead to: nobody else writes to one socket, so the broker need not know of it."""
-        layer = self._get_layer()
-        channel = f"{layer.prefix}{prefix}{uuid4().hex}"
-        layer.channels[channel] = asyncio.Queue()
+        channel = f"{self.prefix}{prefix}{uuid4().hex}"
+        self.channels[channel] = asyncio.Queue()
         return channel

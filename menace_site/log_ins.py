@@ -17,9 +17,9 @@ from axes.attempts import get_cool_off_threshold
 from axes.handlers.database import AxesDatabaseHandler
 from axes.helpers import get_client_username, get_cool_off
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
-from django.contrib.auth import get_user_model
 from django.db.models import Max
 
+from games.accounts import account_named, log_in_name
 from games.throttles import AddressThrottle
 
 FAILURES_OF_A_NAME = 1_000
@@ -58,12 +58,12 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
         was_locked = request is not None and request.axes_locked_out
         super().user_login_failed(sender, credentials, request, **kwargs)
         if not was_locked and (account := _account(credentials)):
-            AddressThrottle("login_account", account).allow_request(request)
+            AddressThrottle("account", str(account.pk), "failures").allow_request(request)
 
     def user_logged_in(self, sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
         """Write it down, and count it."""
         super().user_logged_in(sender, request, user, **kwargs)
-        AddressThrottle("logged_in", str(user.pk)).allow_request(request)
+        AddressThrottle("account", str(user.pk), "log-ins").allow_request(request)
 
     def is_locked(self, request: Any, credentials: dict[str, Any] | None = None) -> bool:
         """Whether a log-in is not tried; for how long is noted for the page that says so."""
@@ -78,22 +78,29 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
             return max(rest.total_seconds(), 1.0)
         if not (account := _account(credentials)):
             return 0.0
-        log_ins, failures = AddressThrottle("logged_in", account), AddressThrottle("login_account", account)
+        log_ins, failures = (
+            AddressThrottle("account", str(account.pk), counted) for counted in ("log-ins", "failures")
+        )
         if log_ins.is_used_up(request):
             return log_ins.wait()
-        if failures.is_used_up(request) and not _is_known(request, credentials):
+        if failures.is_used_up(request) and not _is_known(request, account):
             return failures.wait()
         return 0.0
 
 
-def _account(credentials: dict[str, Any] | None) -> str:
-    """The number of the account by the name that was given; empty where nobody is called so."""
+def name_counted(request: Any, credentials: dict[str, Any] | None) -> str | None:
+    """The name by which axes counts: one for all spellings, as long as its columns take."""
+    name = (credentials or request.POST).get("username")
+    return log_in_name(name) if name else None
+
+
+def _account(credentials: dict[str, Any] | None) -> Any:
+    """The account of the name that was given; ``None`` if there is none."""
     name = (credentials or {}).get("username")
-    pk = get_user_model().objects.filter(username=name).values_list("pk", flat=True).first() if name else None
-    return "" if pk is None else str(pk)
+    return account_named(name) if name else None
 
 
-def _is_known(request: Any, credentials: dict[str, Any] | None) -> bool:
+def _is_known(request: Any, account: Any) -> bool:
     """Whether the account has logged in from this address, as far back as that is kept."""
-    name, address = (credentials or {}).get("username"), request.axes_ip_address
+    name, address = account.get_username(), request.axes_ip_address
     return address is not None and AccessLog.objects.filter(username=name, ip_address=address).exists()

@@ -9,12 +9,14 @@ So a claim can only take the right away.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import ip_network
 from pathlib import Path
 from socketserver import ThreadingMixIn
 from typing import Any
@@ -26,16 +28,19 @@ from django.conf import settings
 from django.db import connection
 from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
+from games.addresses import address_read
 from games.crowd import CROWD
+from games.exceptions import method_not_allowed
 from games.models import MatchStatus
 from games.quotas import SITE_COUNTS, SITE_MOST
+from learning.core.training.readiness import games_compiling, kernels_compiling
 from learning.tasks import KINDS
 from learning.workers.runs import RUNS
 from menace_site.backups import latest_age
 from menace_site.boundary import Application, Receive, Scope, Send, answer
-from menace_site.metric_files import metric_files_read
 
 logger = logging.getLogger(__name__)
 
@@ -81,10 +86,17 @@ LOOP_LAG = Gauge(
 
 
 class Processes(Collector):
-    """What the processes of this machine have counted."""
+    """Figures of all processes of this machine: counts also of those that have ended, gauges of those that live."""
 
     def collect(self) -> Iterable[Metric]:
-        return metric_files_read()
+        folder = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
+        for pid in {int(file.stem.rpartition("_")[2]) for file in folder.glob("gauge_live*.db")}:
+            try:
+                os.kill(pid, 0)
+            except OSError:  # no such process, or one of another user that has been given its number
+                with contextlib.suppress(FileNotFoundError):  # another process collects too
+                    mark_process_dead(pid)  # type: ignore[no-untyped-call]  # no types
+        return MultiProcessCollector(None).collect()  # type: ignore[no-any-return, no-untyped-call]  # likewise
 
 
 class Copies(Collector):
@@ -112,8 +124,13 @@ class Site(Collector):
             yield _gauge("queue_length", "Messages that wait in the broker", queues, "queue")
         if rows is None:
             return
-        if rows["full", ""]:  # trainings wait for room then, and not for a worker
-            rows = {key: n for key, n in rows.items() if key not in (("waiting", RUNS.slug), ("oldest", RUNS.slug))}
+        # A full site's trainings wait for room, a new site's jobs for compiled kernels: neither lacks a worker.
+        held = {kind.slug for kind in KINDS} if kernels_compiling() or games_compiling() else set()
+        if rows["full", ""]:
+            held.add(RUNS.slug)
+        rows = {
+            (what, slug): n for (what, slug), n in rows.items() if not (what in ("waiting", "oldest") and slug in held)
+        }
         kinds, none = [kind.slug for kind in KINDS], 0.0
         open_matches = (MatchStatus.WAITING, MatchStatus.PLAYING)
         for what, name, label, labels, help_text in (
@@ -203,16 +220,12 @@ def may_ask(peer: str, forwarded: Sequence[str]) -> bool:
     on_the_way = [peer, *(part for text in forwarded for part in text.split(","))]
     try:
         allowed = [ip_network(text, strict=False) for text in settings.METRICS_ADDRESSES]
-        addresses = [_plain(text.strip()) for text in on_the_way]
     except ValueError:
         return False
-    return all(any(address in network for network in allowed) for address in addresses)
-
-
-def _plain(text: str) -> Any:
-    """An address; one of IPv4 that is written as one of IPv6 as what it is."""
-    address = ip_address(text)
-    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
+    return all(
+        address is not None and any(address in network for network in allowed)
+        for address in map(address_read, on_the_way)
+    )
 
 
 class Metrics:
@@ -232,7 +245,7 @@ class Metrics:
         if hidden or not may_ask((scope.get("client") or [""])[0], forwarded):
             await answer(send, 403, {"detail": NOT_TOLD, "code": "forbidden"})
         elif scope["method"] not in ("GET", "HEAD"):
-            says = {"detail": f"{scope['method']} is not done here, GET is.", "code": "method_not_allowed"}
+            says = {"detail": method_not_allowed(scope["method"], "GET"), "code": "method_not_allowed"}
             await answer(send, 405, says, (b"allow", b"GET, HEAD"))
         else:
             loop = asyncio.get_running_loop()
@@ -244,10 +257,6 @@ class Metrics:
 
 async def process_watched() -> None:
     """Say every two seconds how this web process is, until cancelled; what fails is said, and tried again."""
-    try:
-        await asyncio.to_thread(metric_files_read)  # what earlier ones have left goes even where nobody ever asks
-    except Exception:
-        logger.exception("could not clear what earlier processes have counted")
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + TICK_S

@@ -10,12 +10,13 @@ import logging
 import re
 import time
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 from django.urls import URLPattern
-from django.utils.functional import SimpleLazyObject, empty
+from django.utils.functional import SimpleLazyObject
 from prometheus_client import Counter, Gauge, Histogram
 
 from games.asking import REQUEST_ID
@@ -31,6 +32,7 @@ METRICS_PATH = "/metrics"
 QUIET = ("/api/health", METRICS_PATH)
 """What machines ask every few seconds is counted, and has no line unless they are refused."""
 AS_USUAL = (200, 503)
+ROOT_FILES = {f"/{file.name}" for file in settings.WHITENOISE_ROOT.iterdir()}
 
 REQUESTS = Counter("beadbox_requests", "Requests answered, and handshakes of sockets", ["route", "method", "status"])
 REQUEST_SECONDS = Histogram(
@@ -103,27 +105,15 @@ class Observed:
         return next((_readable(str(one.pattern)) for one in found), "none")
 
 
-def _note(route: str, method: str, status: int, seconds: float | None, path: str, account: int | None) -> None:
+def _note(route: str, method: str, status: int, seconds: float, path: str, account: int | None) -> None:
     """Count what is over, and write its line."""
     REQUESTS.labels(route, method, str(status)).inc()
-    if seconds is None:
-        seconds = 0.0
-    elif method != "WS":  # which lasts for as long as somebody looks at a page
+    if method != "WS":  # which lasts for as long as somebody looks at a page
         REQUEST_SECONDS.observe(seconds)
     if not path.startswith(QUIET) or status not in AS_USUAL:
         ms = round(seconds * 1000, 1)
         fields = {"method": method, "route": route, "status": status, "ms": ms, "account": account}
         logger.info("%s %s %d in %.1f ms, account %s", method, route, status, ms, account or "none", extra=fields)
-
-
-def answered_at_once(status: int) -> str:
-    """Note what a connection was answered before anybody knew what it asked for; the id of that."""
-    before = REQUEST_ID.set(request_id_new())
-    try:
-        _note("none", "other", status, None, "", None)
-        return REQUEST_ID.get()
-    finally:
-        REQUEST_ID.reset(before)
 
 
 def _route(path: str, request: ObservedRequest | None) -> str:
@@ -133,7 +123,7 @@ def _route(path: str, request: ObservedRequest | None) -> str:
         return _readable(match.route)
     if path.rstrip("/") == METRICS_PATH:
         return METRICS_PATH
-    return "static" if path.startswith(settings.STATIC_URL) else "none"
+    return "static" if path.startswith(settings.STATIC_URL) or path in ROOT_FILES else "none"
 
 
 def _readable(pattern: str) -> str:
@@ -147,6 +137,5 @@ def _account(seen: dict[str, Any]) -> int | None:
     if "account" in seen:
         return seen["account"]  # type: ignore[no-any-return]
     user = getattr(seen.get("request"), "user", None)
-    if isinstance(user, SimpleLazyObject) and user._wrapped is empty:
-        return None
-    return getattr(user, "pk", None)
+    # The copy of a user that nobody has looked at is lazy too; a user's attributes would ask the database.
+    return None if isinstance(copy(user), SimpleLazyObject) else getattr(user, "pk", None)

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
 from games.answers import too_many
-from games.throttles import PageThrottle
+from games.throttles import WriteThrottle
 
 ELSEWHERE = ("api", "admin")
 """The API has rates of its own, by REST framework, and the staff's pages none but those of log-ins and codes."""
@@ -19,7 +19,7 @@ class PageRates(MiddlewareMixin):
 
     def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
         """Count what would change something, once its CSRF token is known to be right."""
-        if request.method in ("GET", "HEAD", "OPTIONS") or request.path_info.split("/")[1] in ELSEWHERE:
+        if request.path_info.split("/")[1] in ELSEWHERE:
             return None
-        throttle = PageThrottle()
+        throttle = WriteThrottle()
         return None if throttle.allow_request(request) else too_many(request, throttle.wait())

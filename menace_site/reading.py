@@ -14,6 +14,8 @@ from django.utils.deprecation import MiddlewareMixin
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
+from games.exceptions import MalformedError
+
 READABLE = {"utf-8", "ascii"}
 
 
@@ -27,7 +29,9 @@ class ReadableRequests(MiddlewareMixin):
         """Raise for what nobody behind could read."""
         charset = (request.content_params or {}).get("charset")
         if charset is not None and not _is_readable(charset):
-            raise BadRequest(f"The encoding {charset!a} is not read here.")
+            raise BadRequest(
+                f"The encoding {charset!a} is not read here. Send UTF-8, or a file without naming its encoding."
+            )
         if "%00" in request.META.get("QUERY_STRING", ""):
             raise BadRequest("The query holds a NUL.")
 
@@ -40,13 +44,18 @@ def _is_readable(charset: str) -> bool:
 
 
 class WholeTextParser(JSONParser):
-    """JSON in which no text has half a character (a lone surrogate): JSON can escape one, UTF-8 cannot write it."""
+    """JSON, with or without a byte order mark, in which no text has half a character (a lone surrogate).
+
+    JSON can escape one, UTF-8 cannot write it.
+    """
 
     def parse(
         self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """What the body says."""
-        content = stream.read()
+        content = stream.read().removeprefix(codecs.BOM_UTF8)
+        if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise MalformedError("The body is UTF-16. Send it as UTF-8.")
         data: dict[str, Any] = super().parse(io.BytesIO(content), media_type, parser_context)
         if b"\\ud" in content.lower():
             try:

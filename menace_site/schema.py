@@ -1,8 +1,10 @@
 """The OpenAPI schema as we mean it."""
 
+import re
 from collections.abc import Callable
 from typing import Any, is_typeddict
 
+from django.conf import settings
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent, resolve_type_hint
@@ -11,7 +13,7 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.permissions import SAFE_METHODS
 from uritemplate import variables
 
-from games.authentication import AccountRequired
+from games.authentication import CSRF_NEEDS, AccountRequired
 from games.serializers import RefusalSerializer
 
 Endpoint = tuple[str, str, str, Callable[..., Any]]
@@ -22,11 +24,47 @@ def without_trailing_slash(endpoints: list[Endpoint]) -> list[Endpoint]:
     return [(path.rstrip("/"), regex, method, callback) for path, regex, method, callback in endpoints]
 
 
+GROUPS = {
+    "Find a game": "What can be played, by whom, and how a board is written.",
+    "Play a match": "Open a room, move, look at the state, give up, play again.",
+    "Ask for a move": "What to play on a board of yours. It needs no room and no account.",
+    "Make and keep machines": "Make, rename, copy, reset, delete, import and export machines.",
+    "Look into a machine": "Its boxes, beads and values, and how strong it is.",
+    "Train a machine": "Trainings, now or by a timetable, and what they have kept.",
+    "Hold a tournament": "Machines and players meet each other. Standings, results and ratings.",
+    "Run an experiment": "Repeat what others have published, with a seed.",
+    "Watch a machine learn": "The figures behind the page Watch it learn.",
+}
+"""The operations by what somebody wants to do, in the order of the page."""
+GROUP_OF = [
+    (r"/api/games", "Find a game"),
+    (r"/api/ai/|/api/rooms/{code}/advice", "Ask for a move"),
+    (r"/api/rooms", "Play a match"),
+    (r"/api/machines/{ref}/(snapshots.*)", "Train a machine"),
+    (r"/api/machines/{ref}/(boxes|values|strength|progress)", "Look into a machine"),
+    (r"/api/machines", "Make and keep machines"),
+    (r"/api/(training-runs|schedules)", "Train a machine"),
+    (r"/api/tournaments", "Hold a tournament"),
+    (r"/api/experiment", "Run an experiment"),
+    (r"/api/learn", "Watch a machine learn"),
+]
+"""By how a path begins; the first that fits counts."""
+
+
+def with_groups(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """The schema with its groups in order, each with a sentence."""
+    return {**result, "tags": [{"name": name, "description": words} for name, words in GROUPS.items()]}
+
+
 class Schema(AutoSchema):
     """Names for each operation the refusals that follow from how its view is made.
 
     Those of its services it names itself (:func:`games.serializers.refusals`), in place of what is said here.
     """
+
+    def get_tags(self) -> list[str]:
+        """The group of the operation: what somebody wants to do with it."""
+        return [next(group for begins, group in GROUP_OF if re.match(begins, self.path))]
 
     def get_auth(self) -> list[dict[str, Any]]:
         """How who asks may prove who they are; with an empty one last where nobody has to."""
@@ -76,6 +114,17 @@ class Schema(AutoSchema):
             "503": ("The database does not answer just now.", True),
         }
         return {status: why for status, (why, is_so) in found.items() if is_so}
+
+
+class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
+    """Tells the schema of a session's cookie, and of the token that goes with it."""
+
+    target_class = "games.authentication.SessionAuthentication"
+    name = "cookieAuth"
+
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+        """The cookie, with what else a request that changes something needs."""
+        return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME, "description": CSRF_NEEDS}
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself

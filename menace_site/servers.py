@@ -20,7 +20,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -30,13 +31,16 @@ from urllib.parse import urlsplit
 from menace_site import processes
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-START_TIMEOUT_S = 60
+POLL_S = 0.05
+OLDEST_POSTGRES, OLDEST_REDIS = 15, 7
+"""Major versions: constraints say NULLS NOT DISTINCT; older servers of Redis are tried by nobody."""
 HUNG = "60s"
 """A process that does nothing in a transaction for so long hangs, and PostgreSQL takes its locks away."""
 UNPRIVILEGED_ID = 65534  # nobody; PostgreSQL refuses to run as root
 SOCKET_PATH_BYTES = 107  # sun_path, less its final zero
 POSTGRES_SOCKET = ".s.PGSQL.5432"
 VALKEY_SOCKET = "valkey.sock"
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a private directory is made in it
 
 
 class ServerError(Exception):
@@ -59,8 +63,24 @@ def socket_dir(var: Path) -> Path:
     inside = var / "sockets"
     if len(os.fsencode(inside / POSTGRES_SOCKET)) <= SOCKET_PATH_BYTES and re.fullmatch(r"[\w./-]+", str(inside), re.A):
         return inside
-    digest = hashlib.sha256(os.fsencode(var)).hexdigest()[:12]
-    return Path(tempfile.gettempdir()) / f"beadbox-{os.getuid()}-{digest}"
+    return Path(tempfile.gettempdir()) / _name(var)
+
+
+def _name(var: Path) -> str:
+    return f"beadbox-{os.getuid()}-{hashlib.sha256(os.fsencode(var)).hexdigest()[:12]}"
+
+
+def metrics_dir(var: Path) -> Path:
+    """Make and return the directory in which this machine's processes count: ``METRICS_DIR``, else one in memory.
+
+    A full disk kills a process that writes a mapped file.
+    """
+    given = os.environ.get("METRICS_DIR")
+    if not given and os.access(SHARED_MEMORY, os.W_OK):
+        _give(found := SHARED_MEMORY / _name(var))
+    else:
+        (found := Path(given or var / "metrics")).mkdir(parents=True, exist_ok=True)
+    return found
 
 
 def private_database_url(var: Path) -> str:
@@ -255,6 +275,9 @@ def postgres_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
         # Two moves at once are a fault on purpose: a line each, without the statement.
         "log_min_error_statement": "log",
     }
+    if sys.platform == "linux":
+        # After a crash PostgreSQL syncs each of 1,500 files, for five seconds on a busy disk. Linux is asked once.
+        options["recovery_init_sync_method"] = "syncfs"
     if is_durable:
         options["idle_in_transaction_session_timeout"] = HUNG
     else:
@@ -263,15 +286,24 @@ def postgres_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
     return [*unprivileged().prefix, postgres_bin() / "postgres", "-D", var / "postgres", *settings]
 
 
-def wait_for_postgres(var: Path, process: subprocess.Popen[bytes]) -> None:
-    """Return when the private PostgreSQL answers and has the database ``app``."""
+def _wait_for_answer(
+    process: subprocess.Popen[bytes], answers: Callable[[], bool], remind: Callable[[], None], stopped: str
+) -> None:
+    """Return when a server answers, however long it takes; raise ``ServerError`` when it stops instead."""
+    while not answers():
+        if processes.is_dead(process):
+            raise ServerError(stopped)
+        remind()
+        time.sleep(POLL_S)
+
+
+def wait_for_postgres(var: Path, process: subprocess.Popen[bytes], remind: Callable[[], None] = lambda: None) -> None:
+    """Return when the private PostgreSQL answers and has the database ``app``; ``remind`` is called meanwhile."""
     import psycopg
 
     address = f"host={socket_dir(var)} user=app dbname=postgres connect_timeout=5"
 
     def answers() -> bool:
-        if processes.is_dead(process):
-            raise ServerError(f"PostgreSQL stopped at its start; see {var / 'log' / 'postgres.log'}.")
         try:
             with psycopg.connect(address, autocommit=True) as connection:
                 if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'app'").fetchone():
@@ -280,8 +312,8 @@ def wait_for_postgres(var: Path, process: subprocess.Popen[bytes]) -> None:
             return False
         return True
 
-    if not processes.wait_until(answers, timeout_s=START_TIMEOUT_S):
-        raise ServerError(f"PostgreSQL did not answer; see {var / 'log' / 'postgres.log'}.")
+    stopped = f"PostgreSQL stopped at its start; see {var / 'log' / 'postgres.log'}."
+    _wait_for_answer(process, answers, remind, stopped)
 
 
 # Valkey
@@ -305,16 +337,10 @@ def valkey_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
     ]
 
 
-def wait_for_valkey(var: Path, process: subprocess.Popen[bytes]) -> None:
-    """Return when the private Valkey answers."""
-
-    def answers() -> bool:
-        if processes.is_dead(process):
-            raise ServerError(f"Valkey stopped at its start; see {var / 'log' / 'valkey.log'}.")
-        return redis_answers(private_redis_url(var))
-
-    if not processes.wait_until(answers, timeout_s=START_TIMEOUT_S):
-        raise ServerError(f"Valkey did not answer; see {var / 'log' / 'valkey.log'}.")
+def wait_for_valkey(var: Path, process: subprocess.Popen[bytes], remind: Callable[[], None] = lambda: None) -> None:
+    """Return when the private Valkey answers; ``remind`` is called meanwhile."""
+    stopped = f"Valkey stopped at its start; see {var / 'log' / 'valkey.log'}."
+    _wait_for_answer(process, lambda: redis_answers(private_redis_url(var)), remind, stopped)
 
 
 # Servers that were given by URL
@@ -332,25 +358,38 @@ def redis_answers(url: str) -> bool:
 
 
 def check_given_redis(url: str) -> None:
-    """Raise ``ServerError`` when the Redis of ``REDIS_URL`` is silent; its password is not repeated."""
+    """Raise ``ServerError`` when the Redis of ``REDIS_URL`` is silent or too old; its password is not repeated."""
+    import redis
+
+    if not url.startswith(("redis://", "rediss://", "unix://")):
+        raise ServerError("REDIS_URL names no Redis: it begins with redis://, rediss:// or unix://.")
     if not redis_answers(url):
         place = urlsplit(url)
         raise ServerError(
             f"REDIS_URL is set, but nothing answers at {place.hostname or place.path}"
             f"{f':{place.port}' if place.port else ''}: start that server, or unset REDIS_URL to use a private one."
         )
+    with redis.Redis.from_url(url, socket_timeout=2) as client:
+        version = str(client.info("server").get("redis_version", ""))
+    if int(version.partition(".")[0] or 0) < OLDEST_REDIS:
+        raise ServerError(f"REDIS_URL names a Redis {version}: Beadbox needs 7.0 or newer, or Valkey.")
 
 
 def check_given_database(url: str) -> None:
-    """Raise ``ServerError`` when the PostgreSQL of ``DATABASE_URL`` does not let us in."""
+    """Raise ``ServerError`` when the PostgreSQL of ``DATABASE_URL`` does not let us in, or is too old."""
     import psycopg
 
+    if not url.startswith(("postgres://", "postgresql://")):
+        raise ServerError("DATABASE_URL names no PostgreSQL: it begins with postgres://.")
     try:
-        psycopg.connect(url, connect_timeout=5).close()
+        with psycopg.connect(url, connect_timeout=5) as connection:
+            version = connection.info.server_version // 10_000
     except psycopg.Error as error:
         raise ServerError(
             f"DATABASE_URL is set, but does not work ({error}): mend it, or unset it to use a private server."
         ) from error
+    if version < OLDEST_POSTGRES:
+        raise ServerError(f"DATABASE_URL names a PostgreSQL {version}: Beadbox needs {OLDEST_POSTGRES} or newer.")
 
 
 # Both, for a test run

@@ -21,17 +21,27 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.retry import Retry
 
 from menace_site import pooled, servers
-from menace_site.metric_files import metric_files_open
+from menace_site.addresses import default_hosts, parse_hosts, parse_list
 
-env = environ.Env()
+
+class Environment(environ.Env):  # type: ignore[misc]
+    """The environment; its lists have no blanks around their entries, and no empty ones."""
+
+    @classmethod
+    def parse_value(cls, value: str, cast: Any) -> Any:
+        """Read a value as what it is for."""
+        return parse_list(value) if cast is list else super().parse_value(value, cast)
+
+
+env = Environment()
 BASE_DIR = servers.BASE_DIR
 VAR_DIR = servers.var_dir()
 
 # numba raises at import when it finds no place to keep compiled kernels.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(VAR_DIR / "numba"))
 
-# Where the processes of a machine keep what they count. On no two machines, or containers, the same folder.
-metric_files_open(Path(env.str("METRICS_DIR", default=str(VAR_DIR / "metrics"))))
+# prometheus-client reads this when it is imported, which nothing does before the settings.
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(servers.metrics_dir(VAR_DIR))
 
 LOCAL = env.bool("BEADBOX_LOCAL", default=False)
 DEBUG = env.bool("DEBUG", default=False)
@@ -52,8 +62,17 @@ SECRET_KEY = env.str("SECRET_KEY", default="") or (_local_secret_key(VAR_DIR / "
 # Keys of before: what they have signed (sessions, letters with a new password) still counts. docs/security.md says how
 # a key is changed.
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"] if LOCAL else [])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+try:
+    ALLOWED_HOSTS = parse_hosts(env.str("ALLOWED_HOSTS", default=""))
+except servers.ServerError as error:
+    raise ImproperlyConfigured(str(error)) from error
+# Without a list, one's own computer answers to its own addresses and its name, as far as BIND lets others reach it.
+if LOCAL and not ALLOWED_HOSTS:
+    ALLOWED_HOSTS = default_hosts(env.str("BIND", default=""))
+# The origin under which people reach the site, such as https://beads.example. Links in letters begin with it, and a
+# page's WebSocket must come from it; without it, from the scheme, host and port that the request itself names.
+SITE_URL = env.str("SITE_URL", default="").strip().rstrip("/")
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[SITE_URL] if SITE_URL else [])
 
 # How many proxies stand before us, each adding one address to X-Forwarded-For. With 0 the header is a claim.
 NUM_PROXIES = env.int("NUM_PROXIES", default=0)
@@ -91,19 +110,21 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
+    "menace_site.slashes.Slashes",
     "django.middleware.csrf.CsrfViewMiddleware",
     "games.identity.VisitorMiddleware",
     "django_otp.middleware.OTPMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "menace_site.page_rates.PageRates",
+    "menace_site.refusals.Refusals",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "menace_site.urls"
 ASGI_APPLICATION = "menace_site.asgi.application"
-APPEND_SLASH = False
+# Of the staff's pages, whose addresses end with one; all others have none (menace_site/slashes.py).
+APPEND_SLASH = True
 
 TEMPLATES = [
     {
@@ -256,6 +277,8 @@ CELERY_ENABLE_UTC = True
 
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
+    "games.accounts.AnySpellingBackend",
+    # Sessions name it.
     "django.contrib.auth.backends.ModelBackend",
 ]
 PASSWORD_HASHERS = [
@@ -279,6 +302,7 @@ LOGOUT_REDIRECT_URL = "/"
 # One name from one address: a stranger cannot lock the owner out of their account from elsewhere. Rates of an account
 # wherever it is tried from are in menace_site/log_ins.py.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_USERNAME_CALLABLE = "menace_site.log_ins.name_counted"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 # The lock ends when it was said to, however often somebody tries meanwhile; what they try is not written down.
@@ -310,9 +334,9 @@ SECURE_SSL_REDIRECT = not LOCAL
 # The health checks of a container ask without TLS, from inside.
 SECURE_REDIRECT_EXEMPT = [r"^api/health(/live|/ready)?/?$"]
 SECURE_HSTS_SECONDS = 0 if LOCAL else 365 * 24 * 3600
-# For a site whose neighbours under the same name still speak without TLS.
-SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_INCLUDE_SUBDOMAINS", default=not LOCAL)
-SECURE_HSTS_PRELOAD = env.bool("HSTS_PRELOAD", default=SECURE_HSTS_INCLUDE_SUBDOMAINS)
+# Both bind other sites under the same name, and preloading for months after it is turned off: docs/security.md.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_INCLUDE_SUBDOMAINS", default=False)
+SECURE_HSTS_PRELOAD = env.bool("HSTS_PRELOAD", default=False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if NUM_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
 # A visitor's own machine is kept for 90 days after its last match: their browser is known for as long.
@@ -339,8 +363,6 @@ CONTENT_SECURITY_POLICY = {
 # Bodies: a form or a JSON call is small. What is larger, such as a machine to import, is sent as a file.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-# No body of any kind goes beyond this; the ASGI application refuses it while it arrives.
-REQUEST_BODY_MAX_BYTES = 4 * 1024 * 1024
 
 # Machines
 
@@ -375,18 +397,18 @@ KEEP_GUEST_MACHINES_DAYS = env.int("KEEP_GUEST_MACHINES_DAYS", default=90)
 # A machine copied for a guest's room after the last match there.
 KEEP_COPIES_DAYS = env.int("KEEP_COPIES_DAYS", default=30)
 # Each has fifty points of a curve, 32 kB in all.
-RUNS_PER_MACHINE = env.int("RUNS_PER_MACHINE", default=200)
+RUNS_PER_MACHINE = 200
 # A training that goes on for longer is stopped; a billion games of the fastest game take some minutes.
-RUN_DAYS_MOST = env.int("RUN_DAYS_MOST", default=30)
-TOURNAMENTS_PER_ACCOUNT = env.int("TOURNAMENTS_PER_ACCOUNT", default=200)
+RUN_DAYS_MOST = 30
+TOURNAMENTS_PER_ACCOUNT = 200
 # Results of experiments, the newest of each apart.
-KEEP_EXPERIMENTS_DAYS = env.int("KEEP_EXPERIMENTS_DAYS", default=30)
-EXPERIMENTS_KEPT = env.int("EXPERIMENTS_KEPT", default=5_000)
+KEEP_EXPERIMENTS_DAYS = 30
+EXPERIMENTS_KEPT = 5_000
 # Who logged in from where, and who failed to; of failures no more than so many, the newest.
 KEEP_LOG_INS_DAYS = env.int("KEEP_LOG_INS_DAYS", default=30)
-LOG_IN_FAILURES_KEPT = env.int("LOG_IN_FAILURES_KEPT", default=100_000)
+LOG_IN_FAILURES_KEPT = 100_000
 # Tokens after they were revoked or have expired.
-KEEP_TOKENS_DAYS = env.int("KEEP_TOKENS_DAYS", default=90)
+KEEP_TOKENS_DAYS = 90
 
 # How much the whole site keeps; beyond that nothing new is begun, and what is there goes on. Rows are counted as
 # PostgreSQL estimates them, and the size is that of the database.
@@ -412,11 +434,11 @@ COPIES_PER_ACCOUNT = env.int("COPIES_PER_ACCOUNT", default=20)
 COPIES_PER_ADDRESS = env.int("COPIES_PER_ADDRESS", default=400)
 # How many values a machine may have that is copied for a room (50,000 are copied in half a second), and those copies
 # together that a guest plays or that guests play from an address. Copies of an account count with its machines.
-VALUES_PER_ROOM_COPY = env.int("VALUES_PER_ROOM_COPY", default=50_000)
-VALUES_PER_GUEST = env.int("VALUES_PER_GUEST", default=200_000)
-VALUES_PER_ADDRESS = env.int("VALUES_PER_ADDRESS", default=2_000_000)
+VALUES_PER_ROOM_COPY = 50_000
+VALUES_PER_GUEST = 200_000
+VALUES_PER_ADDRESS = 2_000_000
 # Threads of a web process in which players that take seconds over a move think.
-THINKERS = env.int("THINKERS", default=1)
+THINKERS = 1
 
 # Back-ups (docs/backup.md)
 
@@ -429,20 +451,18 @@ BACKUPS_KEPT = env.int("BACKUPS_KEPT", default=7)
 
 # Origins whose pages may ask from a browser, such as https://romgon.example, or * for all; none unless set.
 AI_CORS_ORIGINS = env.list("AI_CORS_ORIGINS", default=[])
-# Whether advice is answered before Django's middleware, about twice as often (menace_site/open_endpoints.py).
-AI_SHORT_ROAD = env.bool("AI_SHORT_ROAD", default=True)
-# Questions that a web process answers at once, deep searches aside. One is the fastest: they share an interpreter.
-AI_THREADS = env.int("AI_THREADS", default=1)
 # A deep search answers with what it has found by then, and a machine that looks far ahead moves and explains itself.
 AI_TIME_BUDGET_S = env.float("AI_TIME_BUDGET_S", default=2.0)
 # The same of a machine that is asked for advice: questions that are answered at once wait behind it.
-AI_QUICK_TIME_BUDGET_S = env.float("AI_QUICK_TIME_BUDGET_S", default=0.25)
+AI_QUICK_TIME_BUDGET_S = 0.25
 
 # Files
 
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = VAR_DIR / "static"
+# robots.txt and favicon.ico, which are asked for at the root.
+WHITENOISE_ROOT = BASE_DIR / "static" / "root"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "menace_site.static_files.ModuleStaticFilesStorage"},
@@ -455,7 +475,7 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "games.authentication.BearerAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        "games.authentication.SessionAuthentication",
         "games.authentication.VisitorAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": [
@@ -468,51 +488,21 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "games.paging.Page",
     "PAGE_SIZE": 50,
     "DEFAULT_SCHEMA_CLASS": "menace_site.schema.Schema",
-    "DEFAULT_THROTTLE_CLASSES": [
-        "games.throttles.GuestThrottle",
-        "games.throttles.AccountThrottle",
-        "games.throttles.TokenThrottle",
-    ],
+    "DEFAULT_THROTTLE_CLASSES": ["games.throttles.ApiThrottle"],
     "DEFAULT_THROTTLE_RATES": {
-        "anon": env.str("THROTTLE_ANON", default="600/min"),
-        "user": env.str("THROTTLE_USER", default="1200/min"),
-        # Forms of pages, whatever they do: of a guest's address seven a minute for each of a class of 40.
-        "page": env.str("THROTTLE_PAGE", default="300/min"),
-        # Matches begun at an address, whoever begins them and by whichever road: a class of 40 where each begins one a
-        # minute for eight hours reaches 19,200. Ever new guests, none of whom has too many, could else fill
-        # MATCHES_MOST in three days; what is kept of them for 30 days is less than a third of it.
-        "match": env.str("THROTTLE_MATCH", default="20000/day"),
-        "token": env.str("THROTTLE_TOKEN", default="1200/min"),
-        # What is begun or made, by page or API: trainings, tournaments, experiments, schedules, machines.
-        "training": env.str("THROTTLE_TRAINING", default="200/min"),
-        # Looks at machines that learn, by address: what they cost is bounded elsewhere (selectors/schooling.py).
-        "schooling": env.str("THROTTLE_SCHOOLING", default="6000/min"),
-        # Sockets opened from an address: every page of a machine, a match, a run opens one, and again after a break.
-        # Those of all other pages count by themselves: 15 a minute for each of a class of 40.
-        "socket": env.str("THROTTLE_SOCKET", default="600/min"),
-        # Advice, by address.
-        "ai": env.str("THROTTLE_AI", default="600/min"),
-        # By address, and only what somebody who tries things out does more often than a class of 40 in its lesson:
-        # codes of rooms that there are not, log-ins that fail (whatever the names; axes counts those of one name),
-        # accounts made, and letters with a new password, of which one mailbox gets fewer.
-        # One pupil can use an address up for the others. So codes of who is signed in count by account instead, fewer
-        # of them as anybody can make accounts; and log-ins may fail three times as often as 40 pupils do who each
-        # mistype five times.
-        "guess": env.str("THROTTLE_GUESS", default="200/hour"),
-        "guess_account": env.str("THROTTLE_GUESS_ACCOUNT", default="30/hour"),
-        "login": env.str("THROTTLE_LOGIN", default="600/hour"),
-        # Of one account, wherever from: passwords that are wrong, beyond which it is tried only from where it has
-        # logged in lately, and log-ins, of which each leaves a session. A class may share an account.
-        "login_account": env.str("THROTTLE_LOGIN_ACCOUNT", default="100/hour"),
-        "logged_in": env.str("THROTTLE_LOGGED_IN", default="300/day"),
-        "signup": env.str("THROTTLE_SIGNUP", default="100/hour"),
-        "reset": env.str("THROTTLE_RESET", default="60/hour"),
-        "reset_mailbox": env.str("THROTTLE_RESET_MAILBOX", default="5/hour"),
+        # Each rate of an address leaves room for a class of 120: docs/operating.md.
+        "api": env.str("THROTTLE_API", default="1800/min"),
+        "live": env.str("THROTTLE_LIVE", default="24000/min"),
+        "room": env.str("THROTTLE_ROOM", default="6000/min"),
+        "write": env.str("THROTTLE_WRITE", default="1200/min"),
+        "match": env.str("THROTTLE_MATCH", default="40000/day"),
+        "guess": env.str("THROTTLE_GUESS", default="600/hour"),
+        "account": env.str("THROTTLE_ACCOUNT", default="100/hour"),
+        "mailbox": env.str("THROTTLE_MAILBOX", default="5/hour"),
     },
     # ?format= is a filter of ours: of tournaments, of exports.
     "URL_FORMAT_OVERRIDE": None,
     "EXCEPTION_HANDLER": "menace_site.exception_handler.exception_handler",
-    "NUM_PROXIES": NUM_PROXIES,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 SPECTACULAR_SETTINGS = {
@@ -523,9 +513,10 @@ SPECTACULAR_SETTINGS = {
     # A visitor's session is no way to prove an account.
     "AUTHENTICATION_WHITELIST": [
         "games.authentication.BearerAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        "games.authentication.SessionAuthentication",
     ],
     "PREPROCESSING_HOOKS": ["menace_site.schema.without_trailing_slash"],
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "menace_site.schema.with_groups"],
     # One name for the same choices under several fields.
     "ENUM_NAME_OVERRIDES": {
         "RunStatusEnum": "learning.models.JobStatus",
@@ -545,8 +536,8 @@ TIME_ZONE = "UTC"
 
 # Watching (docs/operating.md)
 
-# Networks from which /metrics may be asked, and from nowhere else.
-METRICS_ADDRESSES = env.list("METRICS_ADDRESSES", default=["127.0.0.0/8", "::1"])
+# Networks from which /metrics may be asked. None by default: behind a proxy on this machine, visitors may seem local.
+METRICS_ADDRESSES = env.list("METRICS_ADDRESSES", default=[])
 # A worker on a machine without web processes answers /metrics itself, on this port; 0 for none.
 METRICS_PORT = env.int("METRICS_PORT", default=0)
 # Where errors are reported, by Sentry's protocol, without who caused them; nowhere unless set.
@@ -599,10 +590,13 @@ LOGGING = {
         "uvicorn.access": {"handlers": ["nowhere"], "propagate": False},
         # Likewise: a task has one line, of beadbox.tasks, and a traceback if it failed.
         "celery": {"level": "WARNING"},
+        # A warning for each attempt to connect, four a second; that the database is away is logged by games.pulse.
+        "psycopg.pool": {"level": "ERROR"},
         # Wrong passwords are no news, and names that were typed nobody's business.
         "axes": {"level": "ERROR"},
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING" if LOCAL else "INFO")},
 }
 
-SILENCED_SYSTEM_CHECKS: list[str] = []
+# The warnings that HSTS covers no subdomains and is not preloaded: only the owner of the whole domain can choose that.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]

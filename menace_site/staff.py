@@ -38,6 +38,7 @@ from reportlab.graphics.barcode.qrencoder import QRCode, QRErrorCorrectLevel
 from games.exceptions import AccountClosedError
 from games.forms import LogInForm
 from games.quotas import account_lock
+from games.views import form_only
 from learning.services.accounts import factor_forget
 
 logger = logging.getLogger(__name__)
@@ -94,6 +95,11 @@ class StaffSite(AdminSite):
         if self._is_staff(request) and not self.has_permission(request):
             return redirect_to_login(_next(request), reverse("admin:second_factor"))
         return super().login(request, extra_context)
+
+    @method_decorator(form_only("admin:index"))
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Log out; looking at the address leads to the first page."""
+        return super().logout(request, extra_context)
 
     @method_decorator(never_cache)
     def second_factor(self, request: HttpRequest) -> HttpResponse:
@@ -245,7 +251,7 @@ def _entered(request: HttpRequest, asked: list[Any], code: str) -> bool:
     for device in asked:
         if (shown := verify_token(request.user, device.persistent_id, code)) is not None:
             if isinstance(shown, StaticDevice):
-                messages.warning(request, f"Of your recovery codes {shown.token_set.count()} are left.")
+                messages.warning(request, f"Recovery codes left: {shown.token_set.count()}.")
             _let_in(request, shown)
             _log(request, f"was shown: {shown.name}")
             return True

@@ -7,39 +7,79 @@ Why not systemd, honcho or supervisord: docs/decisions/0002-supervisor.md.
 
 import contextlib
 import fcntl
+import http.client
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
+import threading
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, NoReturn
 
 from menace_site import processes, servers
+from menace_site.addresses import Listening, listening
 
 BACK_OFF_S = 2
+MAX_BACK_OFF_S = 600
+"""Of a child that ends by itself. Each failure doubles its back-off up to this."""
 POLL_S = 0.1
-SITE_TIMEOUT_S = 60
+REMIND_S = 10.0
+MAX_DEATHS_AT_START = 3
+"""A web server that stops so often before it has answered once would stop again."""
 LOG_MAX_BYTES = 10_000_000
 """A log that is longer is put aside, in the place of the one before."""
-WEB_ENV = {"BEADBOX_DB_POOL": "1", "BEADBOX_ALONE": "1"}
+# What serves compiles nothing: the child ``kernels`` does that (docs/decisions/0110-plain-kernels.md).
+SITE_ENV = {"BEADBOX_KERNELS": os.environ.get("BEADBOX_KERNELS", "ready")}
+KERNELS_ENV = {"BEADBOX_KERNELS": SITE_ENV["BEADBOX_KERNELS"].replace("ready", "")}
+WEB_ENV = SITE_ENV | {"BEADBOX_DB_POOL": "1"}
 # On one's own machine root is no news; in a container the compose file names another user.
-WORKER_ENV = {"PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
+WORKER_ENV = SITE_ENV | {"PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
+MANAGE: list[str | Path] = [sys.executable, servers.BASE_DIR / "manage.py"]
 
 
 class StopRequested(BaseException):
     """Ctrl-C, SIGTERM or a closed terminal. Not an Exception: nothing on the way may swallow it."""
 
 
+stop_requested = threading.Event()
+"""Set with the exception, which is lost where Python calls back: in the hooks of a fork, say."""
+
+
+def go_on() -> None:
+    """Raise ``StopRequested`` if a stop was requested and the exception was lost."""
+    if stop_requested.is_set():
+        raise StopRequested
+
+
 def say(text: str) -> None:
     """Tell the person who typed ``make run``; a terminal that is gone or a full disk beneath a log ends nothing."""
     with contextlib.suppress(OSError):
         print(text, flush=True)  # noqa: T201
+
+
+class Waiting:
+    """Tells from time to time what the start waits for."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.began_at_s = time.monotonic()
+        self.remind_after_s = REMIND_S
+
+    @property
+    def seconds(self) -> float:
+        """How long it has lasted."""
+        return time.monotonic() - self.began_at_s
+
+    def remind(self, seen: str = "") -> None:
+        """Say it, each time when it has lasted twice as long."""
+        go_on()
+        if self.seconds >= self.remind_after_s:
+            self.remind_after_s *= 2
+            say(f"Still waiting for {self.what} ({self.seconds:.0f} s){f': {seen}' if seen else ''}")
 
 
 @dataclass
@@ -56,30 +96,42 @@ class Child:
     stop_signal: signal.Signals = signal.SIGTERM
     death_signal: signal.Signals = signal.SIGTERM
     is_server: bool = False
+    ends: bool = False
+    """Whether it has done its work when it ends well."""
     log: Path | None = None
     process: subprocess.Popen[bytes] | None = None
     started_at_s: float = 0
     start_again_at_s: float | None = None
+    n_deaths: int = 0
 
 
 class Supervisor:
     """The children of one ``var`` directory, in the order of their start."""
 
-    def __init__(self, var: Path, *, host: str, port: int) -> None:
+    def __init__(self, var: Path, *, bind: str = "", port: int = 0, allowed_hosts: str = "") -> None:
         self.var = var
-        self.host = host
+        self.bind = bind
         self.port = port
+        self.allowed_hosts = allowed_hosts
         self.children: list[Child] = []
         self.children_lock = -1
 
     def run(self) -> None:
         """Serve until ``StopRequested``. Raises ``ServerError`` with a sentence when that cannot begin."""
         with self._only_one():
-            self._check_port()
+            place = listening(self.bind, self.port)
+            hosts = place.hosts(self.allowed_hosts)
             try:
                 self._start_servers()
                 self._set_up()
-                self._start_site()
+                self._start_site(place, hosts[0])
+                urls = [f"http://{host}:{self.port}" for host in hosts]
+                say(f"Beadbox is at {urls[0]} (Ctrl-C stops it)")
+                if urls[1:]:
+                    say(f"It is also at {', '.join(urls[1:])}")
+                if warning := place.warning(self.allowed_hosts):
+                    say(warning)
+                self._start(Child("kernels", [*MANAGE, "warm_kernels", "--background"], env=KERNELS_ENV, ends=True))
                 while True:
                     self._watch()
                     time.sleep(POLL_S)
@@ -97,18 +149,12 @@ class Supervisor:
             if not processes.wait_until(lambda: _lock(shared), timeout_s=30):
                 raise servers.ServerError(f"Processes of an earlier run still use {self.var}: stop them first.")
             self.children_lock = shared.fileno()
+            for file in servers.metrics_dir(self.var).glob("*.db"):  # figures begin anew with the processes
+                file.unlink()
             yield
 
-    def _check_port(self) -> None:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((self.host, self.port))
-            except OSError as error:
-                sentence = f"Port {self.port} cannot be used ({error.strerror}): choose another"
-                raise servers.ServerError(f"{sentence}, as in PORT={self.port + 1} make run.") from error
-
     def _start_servers(self) -> None:
+        waiting = Waiting("servers")
         if url := os.environ.get("REDIS_URL"):
             servers.check_given_redis(url)
         if url := os.environ.get("DATABASE_URL"):
@@ -121,7 +167,7 @@ class Supervisor:
                 is_server=True,
                 log=self.var / "log" / "valkey.log",
             )
-            servers.wait_for_valkey(self.var, self._start(valkey))
+            servers.wait_for_valkey(self.var, self._start(valkey), Waiting("Valkey").remind)
         if not os.environ.get("DATABASE_URL"):
             postgres = Child(
                 "postgres",
@@ -132,53 +178,60 @@ class Supervisor:
                 death_signal=signal.SIGINT,
                 log=self.var / "log" / "postgres.log",
             )
-            servers.wait_for_postgres(self.var, self._start(postgres))
+            servers.wait_for_postgres(self.var, self._start(postgres), Waiting("PostgreSQL").remind)
+        say(f"Servers: ready in {waiting.seconds:.1f} s")
 
     def _set_up(self) -> None:
         """Run ``manage.py set_up`` to its end. A child like the others, so that Ctrl-C stops it too."""
-        command: list[str | Path] = [sys.executable, servers.BASE_DIR / "manage.py", "set_up"]
-        process = self._start(set_up := Child("set-up", command))
+        process = self._start(set_up := Child("set-up", [*MANAGE, "set_up"], env=SITE_ENV))
+        waiting = Waiting("the set-up")
         while not processes.is_dead(process):
+            waiting.remind()
             time.sleep(POLL_S)
         self.children.remove(set_up)
-        if processes.bury(process):
-            raise servers.ServerError("The site could not be set up; the reason stands above.")
+        if status := processes.bury(process):
+            raise servers.ServerError(f"The site could not be set up: {_reason(status)}")
 
-    def _start_site(self) -> None:
+    def _start_site(self, place: Listening, host: str) -> None:
+        """Start what serves, and wait until it does; a request for ``host`` is one that the site lets in."""
         python = [sys.executable, "-m"]
         celery = [*python, "celery", "--quiet", "--app", "menace_site.celery"]
         cores = os.cpu_count() or 1
-        web = (
-            "menace_site.web menace_site.asgi:application --workers 2 --timeout-graceful-shutdown 5 --ws-max-size 65536"
-        )
-        quiet = "--no-proxy-headers --no-server-header --no-access-log --log-level warning --lifespan on"
-        where = ["--host", self.host, "--port", str(self.port)]
+        web = f"menace_site.web --stand-in --workers 2 --host {place.address} --port {self.port}"
         worker = f"worker --queues bulk --hostname worker@%h --concurrency {max(2, cores)} --loglevel warning"
         # What is short never stands behind what is long.
         clerk = "worker --queues default --hostname clerk@%h --pool solo --loglevel warning"
         # The worker's pool dies with it; a training it was busy with goes on from its last checkpoint.
-        for child in (
-            Child("web", [*python, *web.split(), *quiet.split(), *where], env=WEB_ENV),
+        site = (
+            Child("web", [*python, *web.split()], env=WEB_ENV),
             Child("worker", [*celery, *worker.split()], env=WORKER_ENV, death_signal=signal.SIGKILL),
             Child("clerk", [*celery, *clerk.split()], env=WORKER_ENV, death_signal=signal.SIGKILL),
-            Child("beat", [*celery, *["beat", "--loglevel", "warning"]], death_signal=signal.SIGKILL),
-        ):
+            Child("beat", [*celery, *["beat", "--loglevel", "warning"]], env=SITE_ENV, death_signal=signal.SIGKILL),
+        )
+        for child in site:
             self._start(child)
-        deadline_s = time.monotonic() + SITE_TIMEOUT_S
-        while not self._site_answers():
-            if time.monotonic() > deadline_s:
-                raise servers.ServerError("The site does not answer; the reason stands above.")
+        waiting = Waiting("the web server")
+        while answer := self._not_ready(place, host):
             self._watch()
+            if site[0].n_deaths == MAX_DEATHS_AT_START:
+                times = f"{MAX_DEATHS_AT_START} times"
+                raise servers.ServerError(
+                    f"The web server stopped {times} before it answered; the reason stands above."
+                )
+            waiting.remind(answer)
             time.sleep(POLL_S)
-        say(f"Beadbox is at http://localhost:{self.port} (Ctrl-C stops it)")
 
-    def _site_answers(self) -> bool:
-        host = "127.0.0.1" if self.host == "0.0.0.0" else self.host  # noqa: S104 - compared, not bound
-        try:
-            with urllib.request.urlopen(f"http://{host}:{self.port}/api/health/ready", timeout=5) as response:
-                return bool(response.status == 200)
-        except OSError:  # includes refused connections and answers that are not 200
-            return False
+    def _not_ready(self, place: Listening, host: str) -> str:
+        """What the web server answers while it is not ready, in some words; nothing once it is."""
+        # Not by urllib.request: that would ask through the proxy that the environment names.
+        connection = http.client.HTTPConnection(place.probed, self.port, timeout=5)
+        with contextlib.closing(connection):
+            try:
+                connection.request("GET", "/api/health/ready", headers={"Host": f"{host}:{self.port}"})
+                response = connection.getresponse()
+            except (OSError, http.client.HTTPException) as error:
+                return f"{error}"
+            return "" if response.status == 200 else f"{response.status} {response.reason}"
 
     def _start(self, child: Child) -> subprocess.Popen[bytes]:
         child.prepare()
@@ -199,8 +252,9 @@ class Supervisor:
 
     def _watch(self) -> None:
         """Keep logs short and start what has died: at once, or after the back-off when it had only just started."""
+        go_on()
         now_s = time.monotonic()
-        for child in self.children:
+        for child in list(self.children):
             if child.log is not None:
                 _turn_over(child.log)
             if child.start_again_at_s is not None:
@@ -208,9 +262,14 @@ class Supervisor:
                     self._start_again(child)
             elif child.process is not None and processes.is_dead(child.process):
                 status = processes.bury(child.process)
+                child.n_deaths += 1
+                if child.ends and not status:
+                    self.children.remove(child)
+                    continue
                 hint = f"; see {child.log}" if child.log else ""
                 say(f"{child.name} stopped (status {status}) and is started again{hint}")
-                child.start_again_at_s = max(now_s, child.started_at_s + BACK_OFF_S)
+                back_off_s = min(BACK_OFF_S * 2**child.n_deaths, MAX_BACK_OFF_S) if child.ends else BACK_OFF_S
+                child.start_again_at_s = max(now_s, child.started_at_s + back_off_s)
 
     def _start_again(self, child: Child) -> None:
         try:
@@ -241,6 +300,13 @@ def _lock(file: IO[str]) -> bool:
     return True
 
 
+def _reason(status: int) -> str:
+    """Where to look for the reason why a child ended with this status."""
+    if status < 0:
+        return f"it was ended by {signal.Signals(-status).name}, perhaps for lack of memory."
+    return "the reason stands above."
+
+
 def _turn_over(log: Path) -> None:
     """Put a log that has grown long aside and begin it anew: whoever writes appends, and goes on at its new end."""
     with contextlib.suppress(OSError):  # there is none yet
@@ -251,6 +317,7 @@ def _turn_over(log: Path) -> None:
 
 
 def _request_stop(number: int, frame: object) -> NoReturn:
+    stop_requested.set()
     raise StopRequested
 
 
@@ -258,11 +325,12 @@ def main() -> int:
     """Run until asked to stop; the exit status."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _request_stop)
-    port = os.environ.get("PORT") or "8000"
+    port = (os.environ.get("PORT") or "8000").strip()
     try:
         if not port.isdecimal() or not 0 < int(port) < 65536:
             raise servers.ServerError(f"PORT is {port!r}: give a number from 1 to 65535.")
-        Supervisor(servers.var_dir(), host=os.environ.get("BIND") or "127.0.0.1", port=int(port)).run()
+        bind, allowed_hosts = (os.environ.get(name) or "" for name in ("BIND", "ALLOWED_HOSTS"))
+        Supervisor(servers.var_dir(), bind=bind, port=int(port), allowed_hosts=allowed_hosts).run()
     except servers.ServerError as error:
         say(str(error))
         return 1

@@ -9,17 +9,29 @@ from django.contrib import admin
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
 from django.template.loader import get_template
-from django.urls import include, path, re_path
+from django.urls import include, is_valid_path, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import bad_request
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from games.answers import refused_json
-from games.exceptions import UnavailableError
+from games.exceptions import FAULT, UnavailableError, method_not_allowed
+from games.names import name_near
 from games.outages import database_stumbled
 from games.views import log_in_counted
+from menace_site.api_docs import ROOTS, DocsView, SchemaView, roots
 from menace_site.health import health, live, ready
+
+PAGES = (
+    *("/about", "/account", "/account/tokens", "/ai", "/experiments", "/lab", "/learn", "/login", "/machines"),
+    *("/machines/compare", "/machines/import", "/machines/new", "/password/reset", "/schedules", "/signup"),
+    *("/tournaments", "/tournaments/new"),
+)
+"""Addresses that people type."""
+WORDS = {*(page.split("/")[1] for page in PAGES), "play", "rooms", "runs"}
+"""The first words of pages' addresses."""
+MAX_ADDRESS = 200
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -30,7 +42,7 @@ def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
     def reading(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method in ("GET", "HEAD"):
             return view(request, *args, **kwargs)
-        says = {"detail": f"{request.method} is not done here, GET is.", "code": "method_not_allowed"}
+        says = {"detail": method_not_allowed(request.method, "GET"), "code": "method_not_allowed"}
         return JsonResponse(says, status=405, headers={"Allow": "GET, HEAD"})
 
     return reading
@@ -38,8 +50,33 @@ def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
 
 @csrf_exempt
 def api_not_found(request: HttpRequest) -> JsonResponse:
-    """A program that mistypes an address gets JSON like any other refusal."""
-    return JsonResponse({"detail": f"There is nothing at {request.path}.", "code": "not_found"}, status=404)
+    """A program that mistypes an address gets JSON like any other refusal, and the address that it may have meant."""
+    near = address_near(request.path)
+    more = f"Did you mean {near}?" if near else "GET /api lists where everything begins."
+    return JsonResponse({"detail": f"There is nothing at {request.path}. {more}", "code": "not_found"}, status=404)
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """There is no page at this address; the one that may have been meant is a press away."""
+    return render(request, "404.html", {"near": address_near(request.path)}, status=404)
+
+
+def address_near(address: str) -> str:
+    """The address of the site that this one is most like, if it is there; else empty.
+
+    What is mistyped is one word: of the API the word after ``/api/``, of pages any word of an address without numbers,
+    or the first of another one.
+    """
+    path = address.rstrip("/")[:MAX_ADDRESS]
+    is_api = path.startswith("/api/")
+    start, known = ("/api/", {root.split("/")[2] for root in ROOTS.values()}) if is_api else ("/", WORDS)
+    word, slash, rest = path.removeprefix(start).partition("/")
+    meant = "" if word in known else name_near(word, known)
+    near = f"{start}{meant}{slash}{rest}"
+    if meant and is_valid_path(near):
+        return near
+    near = name_near(path, PAGES)
+    return near if path.count("/") == near.count("/") else ""
 
 
 def fault(request: HttpRequest) -> HttpResponse:
@@ -47,7 +84,7 @@ def fault(request: HttpRequest) -> HttpResponse:
     if database_stumbled(sys.exc_info()[1]):
         return unavailable(request)
     if request.path.startswith("/api/"):
-        return JsonResponse({"detail": "Something broke on our side.", "code": "error"}, status=500)
+        return JsonResponse({"detail": FAULT, "code": "error"}, status=500)
     return HttpResponse(get_template("500.html").render(), status=500)
 
 
@@ -76,6 +113,7 @@ def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 handler400 = unreadable
+handler404 = page_not_found
 handler500 = fault
 
 # The admin has a log-in of its own, and no second count of what fails there.
@@ -84,14 +122,15 @@ admin.site.login = log_in_counted(admin.site.login)  # type: ignore[method-assig
 urlpatterns = [
     path("admin/", include("learning.admin.urls")),
     path("admin/", admin.site.urls),
+    re_path(r"^api/?$", read_only(roots), name="api-root"),
     re_path(r"^api/health/?$", read_only(health), name="api-health"),
     re_path(r"^api/health/live/?$", read_only(live), name="api-health-live"),
     re_path(r"^api/health/ready/?$", read_only(ready), name="api-health-ready"),
-    re_path(r"^api/schema/?$", read_only(SpectacularAPIView.as_view()), name="api-schema"),
+    re_path(r"^api/schema/?$", read_only(SchemaView.as_view()), name="api-schema"),
     # The plain Swagger view starts with an inline script, which our CSP refuses.
     re_path(
         r"^api/docs/?$",
-        read_only(SpectacularSwaggerSplitView.as_view(url_name="api-schema")),
+        read_only(DocsView.as_view(url_name="api-schema")),
         name="api-docs",
     ),
     path("", include("games.urls")),

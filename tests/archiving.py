@@ -155,7 +155,9 @@ def tried() -> Iterator[Tried]:
 def main() -> int:
     """Archive, back up, play, lose everything, and go back to before; 0 if what is there then is what was."""
     if os.geteuid() != 0 or not shutil.which("pgbackrest") or not BIN.parts:
-        sys.stdout.write("This needs root, and Debian's packages postgresql and pgbackrest.\n")
+        sys.stdout.write(
+            "Debian's packages postgresql and pgbackrest are needed, and only root may run them as their users.\n"
+        )
         return 1
     var = Path(os.environ["BEADBOX_VAR"])
     with servers.throwaway_servers(var, database=False, redis=True), tried() as one:

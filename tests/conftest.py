@@ -10,6 +10,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -50,6 +51,25 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # before those that the command line leaves out are left out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark the cases of ``sampled`` tests that are not drawn as ``soak``; have whole sites begin before all others.
+
+    They take minutes in which they mostly wait.
+    """
+    cases: dict[tuple[str, int], list[pytest.Item]] = {}
+    for item in items:
+        if sampled := item.get_closest_marker("sampled"):
+            cases.setdefault((item.nodeid.partition("[")[0], *sampled.args), []).append(item)
+    for (name, n_drawn), found in cases.items():
+        drawn = Random(name).sample(found, min(n_drawn, len(found)))
+        for item in found:
+            if item not in drawn:
+                item.add_marker(pytest.mark.soak)
+    yield
+    items.sort(key=lambda item: "tests/site/" not in item.nodeid)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     _running.close()
 
@@ -71,12 +91,19 @@ def _site_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _sweep_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its limits are of a transaction, which in a test is the whole of it: a slow machine would meet them later."""
-    from learning.workers import sweep
+def _nobody_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a slow machine moves wait long enough for a thread to be refused."""
+    from games import crowd
 
-    for limit in ("LONGEST_MS", "ALONE_MS"):
-        monkeypatch.setattr(sweep, limit, 1000 * HANG_S)
+    monkeypatch.setattr(crowd, "BUSY_AFTER_S", HANG_S)
+
+
+@pytest.fixture(autouse=True)
+def _sweep_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its limit is of a transaction, which in a test is the whole of it: a slow machine would meet it later."""
+    from learning.workers import retention
+
+    monkeypatch.setattr(retention, "STATEMENT_MS", 1000 * HANG_S)
 
 
 @pytest.fixture
@@ -89,6 +116,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     properties = [
         one for report in terminalreporter.getreports("passed") for one in getattr(report, "user_properties", [])
     ]
+    if tried := sorted({str(what) for name, what in properties if name == "tried"}):
+        terminalreporter.write_line(f"Tried: {', '.join(tried)}.")
     for what in sorted({what for name, what in properties if name == "cannot try"}):
         terminalreporter.write_line(f"This machine cannot try {what}.")
 

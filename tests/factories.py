@@ -24,8 +24,8 @@ from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.workers.experiments import experiment_claim, experiment_execute
 from learning.workers.jobs import TurnEnd
+from learning.workers.retention import retention_run
 from learning.workers.runs import run_claim, run_execute
-from learning.workers.sweep import sweep_on
 
 NC = "noughts-and-crosses"
 
@@ -137,4 +137,4 @@ def stranger() -> Person:
 
 def swept() -> None:
     """Clear what everybody has left behind, all of it."""
-    assert sweep_on(TurnEnd()) is None
+    assert retention_run(TurnEnd()) is None

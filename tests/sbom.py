@@ -1,4 +1,4 @@
-"""The bill of materials of the site: what cyclonedx-bom reads from the locks, the vendored JavaScript, and images.
+"""The bill of materials of the site: what cyclonedx-bom reads from the locks, vendored JavaScript, fonts and images.
 
 Licences and what needs what are those of the packages as they are installed, which the locks have proved by their hash.
 
@@ -16,6 +16,8 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from tests.licences import NPM_LOCK, ROOT, VENDORED, python_licences
+
+FONTS = ROOT / "learning" / "core" / "printing" / "fonts"
 
 
 def vendored() -> list[dict[str, Any]]:
@@ -42,6 +44,23 @@ def vendored() -> list[dict[str, Any]]:
             }
         )
     return components
+
+
+def fonts() -> list[dict[str, Any]]:
+    """The fonts of printed sheets, in the version that the text beside them names."""
+    (version,) = re.findall(r"Noto Sans (\d\S+)", (FONTS / "README.md").read_text())
+    purl = f"pkg:generic/noto-sans@{version}"
+    return [
+        {
+            "type": "library",
+            "bom-ref": purl,
+            "name": "noto-sans",
+            "version": version,
+            "purl": purl,
+            "licenses": [{"license": {"id": "OFL-1.1"}}],
+            "properties": [{"name": "beadbox:path", "value": str(FONTS.relative_to(ROOT))}],
+        }
+    ]
 
 
 def images() -> list[dict[str, Any]]:
@@ -87,6 +106,6 @@ def completed(bill: dict[str, Any], here: dict[str, Any], licences: dict[str, st
 if __name__ == "__main__":
     bill = json.load(sys.stdin)
     completed(bill, installed(), python_licences())
-    bill["components"] += vendored() + images()
+    bill["components"] += vendored() + fonts() + images()
     json.dump(bill, sys.stdout, indent=1, sort_keys=True)
     sys.stdout.write("\n")

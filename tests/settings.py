@@ -9,6 +9,7 @@ if "BEADBOX_TEST_VAR" not in os.environ:
     # Compiled kernels outlive the run: they cost seconds each and depend on their source only.
     os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(os.path.dirname(__file__), "..", "var", "numba"))
 os.environ["BEADBOX_VAR"] = os.environ["BEADBOX_TEST_VAR"]
+os.environ["METRICS_DIR"] = os.path.join(os.environ["BEADBOX_VAR"], "metrics")
 os.environ["BEADBOX_LOCAL"] = "1"
 # One name space in Redis for each worker of each run.
 os.environ["REDIS_PREFIX"] = "-".join(
@@ -22,7 +23,7 @@ ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 # A hash in a millisecond, where Argon2 takes 160.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # A busy machine is slow, and its cache is not away for that.
-CACHES["default"]["OPTIONS"] |= {"socket_connect_timeout": 5, "socket_timeout": 5}
+CACHES["default"]["OPTIONS"] |= {"socket_connect_timeout": 60, "socket_timeout": 60}
 # No collectstatic before the tests.
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 # Tests of throttling set a rate of their own.

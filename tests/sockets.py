@@ -9,6 +9,9 @@ from rest_framework.test import APIClient
 from games import services_tokens
 from menace_site.asgi import application
 
+PAGE = [(b"host", b"localhost"), (b"origin", b"http://localhost")]
+"""The headers by which a socket is one of a page of ours."""
+
 
 class _Socket(WebsocketCommunicator):
     # Channels' own keep threads from closing their connections, for tests inside one transaction. Ours are not.
@@ -33,7 +36,7 @@ class Socket(_Socket):
     """A connection to a room, by seat token or as a page of ours that only watches."""
 
     def __init__(self, code: str, token: str = "", bearer: str = "") -> None:
-        headers = [] if token else [(b"origin", b"http://localhost")]
+        headers = [] if token else PAGE
         if bearer:
             headers = [(b"authorization", f"Bearer {bearer}".encode())]
         query = f"?seat_token={token}" if token else ""
@@ -51,9 +54,9 @@ class RunSocket(_Socket):
     """A connection to a run: with a token as a program, else as a page of ours that nobody is logged in to."""
 
     def __init__(self, path: str, token: str = "", session: str = "") -> None:
-        headers = [(b"authorization", f"Bearer {token}".encode())] if token else [(b"origin", b"http://localhost")]
+        headers = [(b"authorization", f"Bearer {token}".encode())] if token else PAGE
         if session:
-            headers.append((b"cookie", f"sessionid={session}".encode()))
+            headers = [*headers, (b"cookie", f"sessionid={session}".encode())]
         super().__init__(application, path, headers)
 
 

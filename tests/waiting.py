@@ -9,10 +9,12 @@ from asgiref.testing import ApplicationCommunicator
 
 from menace_site import processes
 
-# A machine with five times the work that it has cores for needs a minute or two for the longest step of any test.
-HANG_S = 600
+# A machine with ten times the work that it has cores for needs some minutes for the longest step of any test.
+# Shorter than faulthandler_timeout in pyproject.toml, so that a test says itself what it waited for.
+HANG_S = 1500
 # What a page does takes a second. People wait for these limits whenever a page is not as a test expects it.
 PAGE_HANG_S = 120
+POLL_S = 0.1
 
 
 def wait_until(condition: Callable[[], bool], *, poll_s: float = 0.05) -> bool:

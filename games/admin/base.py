@@ -2,7 +2,7 @@
 
 A page of a list costs the same whatever the table holds: the newest rows stand first, no more than
 :data:`COUNTED_MOST` are counted, and a filter that no index answers looks through the newest :data:`LOOKED_THROUGH`
-alone (``docs/decisions/0102-admin-for-a-bad-day.md``).
+alone. So no index is added for the admin: each would be written with every match.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin
@@ -20,10 +21,11 @@ from django.core.paginator import Paginator
 from django.db.models import Max, Model, QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 
+from games.models import Seat
+from games.names import name_search
 from games.rules.registry import GAMES
-from games.selectors import game_view
 
 COUNTED_MOST = 5_000
 """So many rows of a list can be paged through; who wants others narrows the list."""
@@ -64,6 +66,22 @@ class Counted(admin.ModelAdmin):
     paginator = CappedPaginator
     show_full_result_count = False
     show_facets = ShowFacets.NEVER  # each of them would be counted
+
+
+class NameSearch:
+    """A list that is searched by folded names: for what is typed, and for its folded form (``games.names``)."""
+
+    def spellings(self, term: str) -> set[str]:
+        """The texts to search for."""
+        return {term, name_search(term)}
+
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> Any:
+        """The rows with any of these texts."""
+        found, may_repeat = queryset.none(), False
+        for text in self.spellings(search_term):
+            rows, repeats = super().get_search_results(request, queryset, text)  # type: ignore[misc]  # ModelAdmin's
+            found, may_repeat = found | rows, may_repeat or repeats
+        return found, may_repeat
 
 
 class Large(Counted):
@@ -159,7 +177,7 @@ class RowFilter(admin.ListFilter):
         return True
 
     def expected_parameters(self) -> list[str | None]:
-        """Its own."""
+        """The one parameter of the filter."""
         return [self.parameter_name]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -192,27 +210,103 @@ class WithRowFilter(admin.ModelAdmin):
         return super().media + Finder(self.model._meta.get_field(chosen.field), "").media
 
 
-def log_each(request: HttpRequest, rows: Iterable[Model], message: str) -> None:
+class LinkedFilter(admin.ListFilter):
+    """A filter that other pages lead to; it stands beside the list only while it narrows it.
+
+    Attributes:
+        parameter_name: what the address calls it.
+        words: what the rows have in common.
+    """
+
+    parameter_name: ClassVar[str]
+    words: ClassVar[str]
+
+    def __init__(self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any) -> None:
+        super().__init__(request, params, model, model_admin)
+        self.value: str = params.pop(self.parameter_name, [""])[-1]
+
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        """The rows that have the value; none for a text that is no value."""
+        raise NotImplementedError
+
+    def has_output(self) -> bool:
+        """While it narrows the list."""
+        return bool(self.value)
+
+    def expected_parameters(self) -> list[str | None]:
+        return [self.parameter_name]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows that have the value."""
+        return self.narrowed(queryset, self.value)
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        """The link to all rows, and the one to the narrowed list."""
+        everything = changelist.get_query_string(remove=[self.parameter_name])
+        yield {"selected": False, "query_string": everything, "display": "All"}
+        yield {"selected": True, "query_string": changelist.get_query_string(), "display": self.words}
+
+
+def is_account_id(text: str) -> bool:
+    """Whether a text of an address can be the id of an account."""
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
+class AccountFilter(LinkedFilter):
+    """By the account at the end of ``field``."""
+
+    title, parameter_name, words = "account", "account", "Of one account"
+    field: ClassVar[str]
+
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        """The rows of the account with this id."""
+        return rows.filter(**{self.field: value}) if is_account_id(value) else rows.none()
+
+
+class PlayerFilter(LinkedFilter):
+    """By a player of matches: the id of an account, or the number of a guest.
+
+    Attributes:
+        path: which id of the rows the seats of the player name.
+    """
+
+    title, parameter_name, words = "player", "player", "Of one player"
+    path: ClassVar[str]
+
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        """The rows in which the player has a seat."""
+        if is_account_id(value):
+            seats = Seat.objects.filter(user=int(value))
+        else:
+            try:
+                seats = Seat.objects.filter(guest=UUID(value))
+            except ValueError:
+                return rows.none()
+        return rows.filter(pk__in=seats.values(self.path))
+
+
+def links_html(links: Iterable[tuple[str, str]]) -> str:
+    """Addresses with their words, one after the other."""
+    return format_html_join(" · ", '<a href="{}">{}</a>', links)
+
+
+def log_each(request: HttpRequest, rows: Iterable[Model], message: str, flag: int = CHANGE) -> None:
     """Write into the admin's log what somebody has just done to each of these rows, in one statement."""
     assert request.user.pk is not None, "only the staff comes here"
-    LogEntry.objects.log_actions(
-        user_id=request.user.pk, queryset=list(rows), action_flag=CHANGE, change_message=message
-    )
+    LogEntry.objects.log_actions(user_id=request.user.pk, queryset=list(rows), action_flag=flag, change_message=message)
 
 
 def board_html(game_slug: str, text: str) -> str:
-    """A position drawn as a board by ``static/js/admin_board.js``, with its text for those who cannot see it."""
+    """A position drawn as a board by ``static/js/admin_board.js``, with its text for screen readers.
+
+    The script asks for the layout of each game once, so a list does not repeat it in every row.
+    """
     from games.rules.registry import game_get
 
     game = game_get(game_slug)
     board = json.dumps(list(game.pieces(game.decode(text))))
-    layout = json.dumps(game_view(game)["layout"])
     return format_html(
-        '<bead-board data-game="{}" data-board="{}" data-layout="{}"></bead-board> <code>{}</code>',
-        game_slug,
-        board,
-        layout,
-        text,
+        '<bead-board data-game="{}" data-board="{}"></bead-board> <code>{}</code>', game_slug, board, text
     )
 
 

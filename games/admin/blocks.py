@@ -13,8 +13,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from games.addresses import network_of
 from games.admin.base import Counted
-from games.blocks import BLOCKS, hash_read, network_of
+from games.blocks import BLOCKS, hash_read
 from games.identity import address_of, address_text
 from games.models import AddressBlock
 
@@ -31,15 +32,15 @@ class BlockForm(forms.ModelForm):
     is_own = forms.BooleanField(
         label="Block my own address",
         required=False,
-        help_text="Only if you mean it: nobody there, you among them, reaches this page until the time is over.",
+        help_text="Tick this only if you mean it. You will not reach this page until the time is over.",
     )
 
     class Meta:
         model = AddressBlock
         fields = ("network", "reason")
         help_texts = {
-            "network": f"{AddressBlock._meta.get_field('network').help_text} Of IPv6 the whole /64 is blocked,"
-            " which is one visitor's."
+            "network": f"{AddressBlock._meta.get_field('network').help_text} Of an IPv6 address the whole /64 is"
+            " blocked. It belongs to one visitor."
         }
 
     request: Any = None
@@ -53,18 +54,20 @@ class BlockForm(forms.ModelForm):
             return hashed
         network = network_of(text)
         if network is None:
-            raise forms.ValidationError("This is no address, no network, and no hash of an address.")
+            raise forms.ValidationError("This is not an address, a network or a hash of an address.")
         if network.prefixlen < WIDEST[network.version]:
             raise forms.ValidationError(f"Too wide: a network has at least /{WIDEST[network.version]}.")
         if network.is_loopback or ip_address("::1") in network:
-            raise forms.ValidationError("This is the site's own machine, which asks whether the site is well.")
+            raise forms.ValidationError(
+                "This is the address of the site itself. It checks from there whether the site is well."
+            )
         return str(network.network_address if network.num_addresses == 1 else network)
 
     def clean(self) -> dict[str, Any]:
         """Ask once more before somebody locks themselves out."""
         data = super().clean() or self.cleaned_data
         if "network" in data and not data.get("is_own") and self._holds_asker(data["network"]):
-            self.add_error("is_own", "You are behind this address yourself. Tick this if you mean it.")
+            self.add_error("is_own", "This address is yours. Tick this if you mean it.")
         return data
 
     def _holds_asker(self, text: str) -> bool:

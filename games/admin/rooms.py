@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
-from django.contrib import admin
+from contextlib import suppress
+from typing import Any
 
-from games.admin.base import BoardMedia, Choices, GameFilter, Large, ReadOnly, board_html
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+
+from games.admin.base import (
+    BoardMedia,
+    Choices,
+    GameFilter,
+    Large,
+    LinkedFilter,
+    PlayerFilter,
+    ReadOnly,
+    board_html,
+    links_html,
+)
+from games.codes import parse_code
+from games.exceptions import NotACodeError
 from games.models import HUMAN, Match, Ply, Room, Seat
 from games.players import PLAYERS
 from games.rules.registry import GAMES
@@ -62,17 +80,49 @@ class OpponentFilter(Choices):
         return [(slug, slug) for slug in (HUMAN, *PLAYERS)]
 
 
+class MatchPlayerFilter(PlayerFilter):
+    """Narrow the list of matches to those of one player."""
+
+    path = "match_id"
+
+
+class RoomPlayerFilter(PlayerFilter):
+    """Rooms in which a player sat."""
+
+    path = "match__room_id"
+
+
+class AddressFilter(LinkedFilter):
+    """By the hash of the address from which rooms were opened."""
+
+    title, parameter_name, words = "address", "opened_from", "Opened from one address"
+
+    def narrowed(self, rows: QuerySet[Room], value: str) -> QuerySet[Room]:
+        """The rooms that were opened there."""
+        return rows.filter(opened_from=value)
+
+
+class SearchedByCode(Large):
+    """A list that is searched by the code of a room, as people write it."""
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
+        """Read the code; what cannot be one finds nothing."""
+        with suppress(NotACodeError):
+            search_term = parse_code(search_term)
+        return super().get_search_results(request, queryset, search_term)
+
+
 @admin.register(Match)
-class MatchAdmin(ReadOnly, Large):
+class MatchAdmin(ReadOnly, SearchedByCode):
     """Matches with their plies."""
 
     list_display = ("__str__", "game", "status", "winner", "termination", "n_plies", "created_at")
-    list_filter = ("status", EndingFilter, MatchGameFilter)
+    list_filter = ("status", EndingFilter, MatchGameFilter, MatchPlayerFilter)
     list_select_related = ("room",)
     search_fields = ("room__code__exact",)
     readonly_fields = ("board",)
     inlines = (SeatInline, PlyInline)
-    indexed = ("q",)
+    indexed = ("q", MatchPlayerFilter.parameter_name)
 
     class Media(BoardMedia):
         """Boards."""
@@ -89,10 +139,17 @@ class MatchAdmin(ReadOnly, Large):
 
 
 @admin.register(Room)
-class RoomAdmin(ReadOnly, Large):
+class RoomAdmin(ReadOnly, SearchedByCode):
     """Rooms; their matches are one click away."""
 
     list_display = ("code", "game", "opponent", "fresh", "version", "changed_at")
-    list_filter = (GameFilter, OpponentFilter, "fresh")
+    list_filter = (GameFilter, OpponentFilter, "fresh", RoomPlayerFilter, AddressFilter)
     search_fields = ("code__exact",)
-    indexed = ("q",)
+    indexed = ("q", RoomPlayerFilter.parameter_name, AddressFilter.parameter_name)
+    readonly_fields = ("see",)
+
+    @admin.display(description="see also")
+    def see(self, room: Room) -> str:
+        """Links to the matches of the room and to its page."""
+        matches = f"{reverse('admin:games_match_changelist')}?q={room.code}"
+        return links_html([(matches, "Matches"), (room.get_absolute_url(), "On the site")])

@@ -7,17 +7,17 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from games import services_tokens
-from games.admin.base import Large, ReadOnly, log_each
+from games.admin.base import Large, NameSearch, ReadOnly, log_each
 from games.models import ApiToken
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(ReadOnly, Large):
+class ApiTokenAdmin(NameSearch, ReadOnly, Large):
     """Tokens, of which nobody here sees more than the start; those that must not work any longer are revoked."""
 
     list_display = ("prefix", "name", "user", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at")
     list_select_related = ("user",)
-    search_fields = ("prefix", "user__username")
+    search_fields = ("prefix", "user__account_name__search__contains")
     exclude = ("sha256",)
     indexed = ("q",)
     actions = ("revoke",)
@@ -33,4 +33,4 @@ class ApiTokenAdmin(ReadOnly, Large):
         for token in tokens:
             services_tokens.token_revoke(user=token.user, token_id=token.pk)
         log_each(request, tokens, "Revoked.")
-        self.message_user(request, f"{len(tokens)} do not work any more.")
+        self.message_user(request, f"Tokens revoked: {len(tokens)}.")

@@ -7,14 +7,17 @@ The shape follows the field: who won is kept apart from why (python-chess), ``pl
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from games.rules.errors import IllegalMoveError
+
+POSITIONS_RETURN = "has positions that can come again"
+"""Why a game has no list of its positions in the order of play, as words that follow its name."""
 
 
 class Side(IntEnum):
@@ -110,6 +113,11 @@ class Layout:
     """What several cells are called."""
     badges: tuple[str, str] | None = None
     """The piece that stands for each side in a picture; its role if none is named."""
+    coordinates: Literal["", "edges", "cells"] = ""
+    """How a board shows the names of its cells: by letters and numbers at its edges (``b2``), or by the mark of each
+    cell. Empty where names such as "top left" say themselves where a cell is."""
+    prompts: tuple[str, str] = ("Your turn.", "Your turn.")
+    """A sentence for each side when it is to move."""
 
     def look_of(self, piece: str) -> PieceLook:
         """What a piece looks like, whether or not it is among ``pieces``: then it is a ``pawn`` or a ``disc``."""
@@ -132,6 +140,19 @@ PositionT = TypeVar("PositionT", bound=Hashable)
 MoveT = TypeVar("MoveT", bound=Hashable)
 
 
+@dataclass(frozen=True)
+class GuidePart(Generic[PositionT, MoveT]):
+    """A part of a game's guide: a heading, a sentence or two and, where one helps, a picture.
+
+    The picture is the board of ``position``, with a dot wherever one of ``moves`` leads.
+    """
+
+    title: str
+    words: str
+    position: PositionT | None = None
+    moves: tuple[MoveT, ...] = ()
+
+
 class Look(Generic[PositionT, MoveT]):
     """How a game is drawn and told. What is here does for every game; one that has more to say overrides it.
 
@@ -140,8 +161,7 @@ class Look(Generic[PositionT, MoveT]):
         layout: the board.
         notation: how ``encode`` writes a position, for those who write programs.
         reasons: why a game ended, in words a child understands, by termination.
-        guide: how to play, under headings, where the game's ``summary`` is not enough for somebody who has never seen
-            the board.
+        guide: how to play, for a player who has never seen the board.
     """
 
     has_actions: bool = False
@@ -158,7 +178,7 @@ class Look(Generic[PositionT, MoveT]):
         *,
         notation: str,
         reasons: Mapping[str, str],
-        guide: Mapping[str, str] = MappingProxyType({}),
+        guide: Sequence[GuidePart[PositionT, MoveT]],
     ) -> None:
         self.game = game
         self.layout = layout
@@ -235,6 +255,12 @@ class Game(ABC, Generic[PositionT, MoveT]):
     enumerable: bool = True
     """Whether its positions can all be listed: then boxes can be laid out, and strength is exact."""
 
+    always_ends: bool = True
+    """Whether no position can come again in a game, so that every game ends by itself."""
+
+    has_draws: bool = True
+    """Whether a game can end without a winner."""
+
     takes_boxes: bool = True
     """Whether a machine can have a box for each position it meets: not where a position carries its whole history."""
 
@@ -242,6 +268,11 @@ class Game(ABC, Generic[PositionT, MoveT]):
     def family(self) -> str:
         """The slug of the usual game of its family, which is its own unless it is a variant."""
         return self.slug
+
+    @property
+    def why_unlisted(self) -> str:
+        """Why there is no list of its positions, as words that follow its name."""
+        return "has too many positions" if self.always_ends else POSITIONS_RETURN
 
     @property
     def full_name(self) -> str:
@@ -355,6 +386,10 @@ class Game(ABC, Generic[PositionT, MoveT]):
     def canonical(self, position: PositionT) -> PositionT:
         """The one position that stands for the whole orbit: the least encoding in it."""
         return self.to_canonical(position)[0]
+
+    def placement(self, position: PositionT) -> Symmetry:
+        """The symmetry that carries the canonical position to this one: the inverse of the first way there."""
+        return self.inverse(self.to_canonical(position)[1])
 
     def orbit(self, position: PositionT) -> frozenset[PositionT]:
         """Every position that is the same up to symmetry."""

@@ -32,6 +32,10 @@ class InvalidSizeError(RulesError):
 
 
 class UnknownGameError(RulesError):
-    """No game has this slug."""
+    """No game has this slug; ``near`` is the one that it is most like, if it is like any."""
 
     code = "unknown_game"
+
+    def __init__(self, message: str, near: str = "") -> None:
+        super().__init__(message)
+        self.near = near

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
+from games.names import MAX_SLUG_CHARACTERS, name_near
 from games.rules.base import Game
 from games.rules.errors import UnknownGameError
 from games.rules.hexapawn.rules import HEXAPAWNS
@@ -28,7 +29,7 @@ def game_with(family: str, additions: Collection[str]) -> Game[Any, Any]:
     """
     found = [game for game in family_games(family) if set(game.added) == set(additions)]
     if not found:
-        raise UnknownGameError(f"{family!r} is not played with {', '.join(additions) or 'nothing added'}")
+        raise UnknownGameError(f"{family!r} is not played with {', '.join(additions) or 'nothing added'}.")
     return found[0]
 
 
@@ -42,4 +43,6 @@ def game_get(slug: str) -> Game[Any, Any]:
         return GAMES[slug]
     except KeyError:
         usual = ", ".join(game.slug for game in GAMES.values() if game.slug == game.family)
-        raise UnknownGameError(f"{slug!r} is not a game; known: {usual}, and variants of these") from None
+        near = name_near(slug, GAMES)
+        more = f"Did you mean {near}?" if near else f"There are {usual}, and variants of these."
+        raise UnknownGameError(f"{slug[:MAX_SLUG_CHARACTERS]!r} is not a game. {more}", near) from None

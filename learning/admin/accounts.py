@@ -10,7 +10,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
-from django.contrib.auth.forms import AdminPasswordChangeForm
+from django.contrib.auth.forms import AdminPasswordChangeForm, AdminUserCreationForm, UserChangeForm
 from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -19,7 +19,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from games.admin.base import Counted, Finder, Large, ReadOnly, log_each
+from games.accounts import NameForm, log_in_name
+from games.admin.base import Choices, Counted, Finder, Large, NameSearch, ReadOnly, log_each
 from games.letters import address_told, password_told
 from games.throttles import AddressThrottle
 from learning.exceptions import AccountNotClosedError
@@ -40,9 +41,9 @@ class PasswordForm(AdminPasswordChangeForm):
         user = super().save(commit=False)
         if commit:
             user.save(update_fields=["password"])  # nothing else that may have changed since it was read
-        for scope in ("login_account", "logged_in"):
-            AddressThrottle(scope, str(user.pk)).forget(None)
-        axes.utils.reset(username=user.get_username())
+        for counted in ("failures", "log-ins"):
+            AddressThrottle("account", str(user.pk), counted).forget(None)
+        axes.utils.reset(username=log_in_name(user.get_username()))
         password_told(user)
         return user
 
@@ -53,7 +54,11 @@ class CloseForm(forms.Form):
     machines = forms.ChoiceField(
         label="Its machines",
         widget=forms.RadioSelect,
-        choices=[("house", "go to the house"), ("heir", "go to the account below"), ("delete", "are deleted")],
+        choices=[
+            ("house", "Give them to the site"),
+            ("heir", "Give them to the account below"),
+            ("delete", "Delete them"),
+        ],
         initial="house",
     )
     heir = forms.ModelChoiceField(
@@ -62,7 +67,7 @@ class CloseForm(forms.Form):
         widget=Finder(Machine._meta.get_field("owner"), "An account"),
         label="The other account",
     )
-    name = forms.CharField(label="Its name, once more", help_text="So that nobody closes the wrong one.")
+    name = forms.CharField(label="Type its name to confirm", help_text="This prevents closing the wrong account.")
 
     def __init__(self, *args: Any, username: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -83,18 +88,38 @@ class CloseForm(forms.Form):
         return data
 
 
+class NewAccountForm(NameForm, AdminUserCreationForm):
+    """Django's, which knows names in any case and normal form."""
+
+
+class AccountForm(NameForm, UserChangeForm):
+    """Django's, which knows names in any case and normal form."""
+
+
 admin.site.unregister([User, Group])
 
 
+class SharedNameFilter(Choices):
+    """Accounts whose name an earlier account has in another spelling."""
+
+    title = "shared name"
+    parameter_name = field = "account_name__is_duplicate"
+
+    def known(self) -> list[tuple[str, str]]:
+        """The one choice."""
+        return [("1", "of an earlier account")]
+
+
 @admin.register(User)
-class AccountAdmin(UserAdmin, Counted):
+class AccountAdmin(NameSearch, UserAdmin, Counted):
     """Accounts. One is closed, and never deleted: matches and lessons know it. Those of the staff superusers change."""
 
-    change_password_form = PasswordForm
+    form, add_form, change_password_form = AccountForm, NewAccountForm, PasswordForm
     ordering = ("-pk",)
     list_display = ("username", "email", "is_active", "is_staff", "date_joined", "last_login")
-    list_filter = ("is_active", "is_staff", "is_superuser")
+    list_filter = ("is_active", "is_staff", "is_superuser", SharedNameFilter)
     list_per_page = 50
+    search_fields = ("username", "account_name__search__contains", "first_name", "last_name", "email")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """What somebody may do, for whom is no superuser."""
@@ -144,7 +169,7 @@ class AccountAdmin(UserAdmin, Counted):
                 told = ", ".join(f"{name} {getattr(closed, name)}" for name in closed.__slots__)
                 to = {"house": "to the house", "heir": f"to {heir}", "delete": "deleted"}[data["machines"]]
                 log_each(request, [account], f"Closed; machines {to}. Ended or handed on: {told}.")
-                messages.success(request, f"The account {account} is closed. Ended or handed on: {told}.")
+                messages.success(request, f"The account {account} is closed. Ended or given away: {told}.")
                 return redirect("admin:auth_user_change", account.pk)
         context = {
             **self.admin_site.each_context(request),
@@ -177,10 +202,10 @@ class PowersAdmin(GroupAdmin, Counted):
 
 
 @admin.register(LogEntry)
-class LogAdmin(ReadOnly, Large):
+class LogAdmin(NameSearch, ReadOnly, Large):
     """What the staff has done."""
 
     list_display = ("action_time", "user", "content_type", "object_repr", "action_flag", "change_message")
     list_filter = ("action_flag",)
     list_select_related = ("user", "content_type")
-    search_fields = ("object_repr__startswith", "user__username__startswith")
+    search_fields = ("object_repr__startswith", "user__account_name__search__startswith")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
 
@@ -14,6 +17,24 @@ class MachineFilter(RowFilter):
 
     title = field = "machine"
     parameter_name = "machine__id__exact"
+
+
+def page_link(row: Any) -> str:
+    """A row with the way to its page in the admin; a dash where there is no row."""
+    if row is None:
+        return "–"
+    options = row._meta
+    url = reverse(f"admin:{options.app_label}_{options.model_name}_change", args=[row.pk])
+    return format_html('<a href="{}">{}</a>', url, row)
+
+
+class OfMachine:
+    """A list whose rows belong to a machine, which is one press away."""
+
+    @admin.display(description="machine")
+    def machine_page(self, row: Any) -> str:
+        """The machine."""
+        return page_link(row.machine)
 
 
 def cause_link(lesson: Lesson) -> str:

@@ -44,4 +44,4 @@ class ExperimentRunAdmin(ReadOnly, Large):
         for run in going_on:
             services_experiments.experiment_cancel(person=Person(), run_id=run.pk, is_staff=True)
         log_each(request, going_on, "Stopped.")
-        self.message_user(request, f"{len(going_on)} were stopped; the others were over.")
+        self.message_user(request, f"Stopped: {len(going_on)}. The others were over.")

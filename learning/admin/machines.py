@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.models import DELETION
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
@@ -18,15 +22,18 @@ from games.admin.base import (
     Counted,
     GameFilter,
     Large,
+    LinkedFilter,
+    NameSearch,
     ReadOnly,
     RowFilter,
     WithRowFilter,
     board_html,
+    links_html,
     log_each,
 )
 from games.exceptions import PlayError
 from learning.access import row_id
-from learning.admin.base import MachineFilter, cause_link
+from learning.admin.base import MachineFilter, OfMachine, cause_link, page_link
 from learning.core.machines.presets import ALL_PRESETS
 from learning.kinds.registry import kind_of
 from learning.models import AnyBox, Box, Machine
@@ -38,6 +45,8 @@ ACTION_GAMES = 10_000
 """What a run started from the list of machines plays; other runs are started from a machine's page."""
 
 
+MAX_AT_ONCE = 200
+"""So many machines are frozen, hidden or deleted by one press: each is a transaction of its own."""
 LATEST_CHANGES = 50
 MOVES_OFFERED = 9
 
@@ -59,14 +68,27 @@ class OwnerFilter(RowFilter):
     parameter_name = "owner__id__exact"
 
 
+class GuestFilter(LinkedFilter):
+    """By the guest that it belongs to."""
+
+    title, parameter_name, words = "guest", "guest", "Of one guest"
+
+    def narrowed(self, rows: QuerySet[Machine], value: str) -> QuerySet[Machine]:
+        """The machines of the guest."""
+        try:
+            return rows.filter(guest=UUID(value))
+        except ValueError:
+            return rows.none()
+
+
 @admin.register(Machine)
-class MachineAdmin(ReadOnly, WithRowFilter, Counted):
+class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
     """Machines. What a person may set can be edited; rule, game, side and totals are history."""
 
-    list_display = ("name", "slug", "game", "side", "preset", "owner", "learns", "n_games", "boxes_link")
-    list_filter = (GameFilter, "side", PresetFilter, "learns", "is_public", OwnerFilter)
+    list_display = ("name", "owner_page", "is_public", "learns", "n_games", "see", "game", "side", "preset", "slug")
+    list_filter = (GameFilter, "side", PresetFilter, "learns", "is_public", OwnerFilter, GuestFilter)
     list_select_related = ("owner",)
-    search_fields = ("slug__exact", "name")
+    search_fields = ("slug__exact", "search_name__contains")
     fields = (
         *(
             "name",
@@ -82,11 +104,11 @@ class MachineAdmin(ReadOnly, WithRowFilter, Counted):
             "copied_from",
             "shares",
         ),
-        *("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "created_at", "boxes_link"),
+        *("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "created_at", "see"),
     )
     readonly_fields = fields[4:]
     sortable_by = ()
-    actions = ("train",)
+    actions = ("train", "freeze", "unfreeze", "hide", "publish", "erase")
 
     def has_train_permission(self, request: HttpRequest) -> bool:
         """Who may change machines may train them."""
@@ -107,6 +129,89 @@ class MachineAdmin(ReadOnly, WithRowFilter, Counted):
                 self.message_user(request, f"The training of {machine.name} has been asked for.", messages.SUCCESS)
         log_each(request, trained, f"Asked for a training of {ACTION_GAMES:,} games.")
 
+    def has_erase_permission(self, request: HttpRequest) -> bool:
+        """Who may delete machines may do so here."""
+        return request.user.has_perm("learning.delete_machine")
+
+    @admin.action(description="Freeze the selected machines: they play, but do not learn", permissions=["change"])
+    def freeze(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
+        """Let each play on as it is."""
+        self._set(request, queryset, "Frozen.", learns=False)
+
+    @admin.action(description="Let the selected machines learn again", permissions=["change"])
+    def unfreeze(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
+        """Let each learn from its games."""
+        self._set(request, queryset, "Learns again.", learns=True)
+
+    @admin.action(description="Hide the selected machines: only their owners see them", permissions=["change"])
+    def hide(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
+        """Take each from every public list."""
+        self._set(request, queryset, "Hidden.", is_public=False)
+
+    @admin.action(description="Make the selected machines public", permissions=["change"])
+    def publish(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
+        """Show each to everybody. A guest's machine stays private."""
+        self._set(request, queryset.filter(guest=None), "Published.", is_public=True)
+
+    def _set(
+        self,
+        request: HttpRequest,
+        queryset: QuerySet[Machine],
+        message: str,
+        *,
+        learns: bool | None = None,
+        is_public: bool | None = None,
+    ) -> None:
+        machines, changed = self._chosen(request, queryset), []
+        for machine in machines:
+            if (learns, is_public) in ((machine.learns, None), (None, machine.is_public)):
+                continue
+            try:
+                services.machine_update(user=request.user, machine_id=machine.pk, learns=learns, is_public=is_public)
+            except PlayError as error:  # deleted a moment ago
+                self.message_user(request, f"{machine.name}: {error}", messages.ERROR)
+            else:
+                changed.append(machine)
+        log_each(request, changed, message)
+        self.message_user(request, f"{message} Machines changed: {len(changed)} of {len(machines)}.", messages.SUCCESS)
+
+    def _chosen(self, request: HttpRequest, queryset: QuerySet[Machine]) -> list[Machine]:
+        """The machines, unless they are too many for one request; then none, and why is said."""
+        machines = list(queryset[: MAX_AT_ONCE + 1])
+        if len(machines) <= MAX_AT_ONCE:
+            return machines
+        words = f"Choose at most {MAX_AT_ONCE} machines at once. Nothing has changed."
+        self.message_user(request, words, messages.ERROR)
+        return []
+
+    @admin.action(description="Delete the selected machines…", permissions=["erase"])
+    def erase(self, request: HttpRequest, queryset: QuerySet[Machine]) -> HttpResponse | None:
+        """Say what would be lost; once that is confirmed, delete each with all that it has learnt."""
+        machines = self._chosen(request, queryset)
+        if not machines:
+            return None
+        if "confirmed" not in request.POST:
+            context = {
+                **self.admin_site.each_context(request),
+                "title": "Delete machines",
+                "opts": self.opts,
+                "machines": machines,
+                "checkbox": ACTION_CHECKBOX_NAME,
+                "media": self.media,
+            }
+            return TemplateResponse(request, "admin/learning/machine/erase.html", context)
+        deleted = []
+        for machine in machines:
+            try:
+                services.machine_delete(user=request.user, machine_id=machine.pk)
+            except PlayError as error:
+                self.message_user(request, f"{machine.name}: {error}", messages.ERROR)
+            else:
+                deleted.append(machine)
+        log_each(request, deleted, "Deleted.", DELETION)
+        self.message_user(request, f"Machines deleted: {len(deleted)} of {len(machines)}.", messages.SUCCESS)
+        return None
+
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Name, description, publishing and freezing may be changed."""
         return admin.ModelAdmin.has_change_permission(self, request, obj)
@@ -117,12 +222,25 @@ class MachineAdmin(ReadOnly, WithRowFilter, Counted):
             user=request.user, machine_id=obj.pk, **{field: getattr(obj, field) for field in form.changed_data}
         )
 
-    @admin.display(description="memory")
-    def boxes_link(self, machine: Machine) -> str:
-        """The machine's boxes, or its values."""
-        kind = kind_of(machine)
-        model, query = kind.admin_list(machine)
-        return format_html('<a href="{}?{}">{}</a>', reverse(f"admin:learning_{model}_changelist"), query, kind.noun)
+    @admin.display(description="owner")
+    def owner_page(self, machine: Machine) -> str:
+        """The account that it belongs to."""
+        return page_link(machine.owner)
+
+    @admin.display(description="see also")
+    def see(self, machine: Machine) -> str:
+        """What the machine keeps, how it was trained, when it will be, and its page on the site."""
+        kind, of_it = kind_of(machine), f"{MachineFilter.parameter_name}={machine.pk}"
+        memory, query = kind.admin_list(machine)
+        lists = [
+            (memory, query, kind.noun.capitalize()),
+            ("trainingrun", of_it, "Runs"),
+            ("schedule", of_it, "Schedules"),
+            ("lesson", of_it, "Lessons"),
+            ("snapshot", of_it, "Snapshots"),
+        ]
+        links = [(f"{reverse(f'admin:learning_{model}_changelist')}?{asked}", words) for model, asked, words in lists]
+        return links_html([*links, (machine.get_absolute_url(), "On the site")])
 
 
 class VisitedFilter(admin.SimpleListFilter):
@@ -171,10 +289,10 @@ class BoxList(ChangeList):
 
 
 @admin.register(Box)
-class BoxAdmin(ReadOnly, WithRowFilter, Large):
+class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     """Boxes: the position drawn, the beads as bars. Of one machine all; of all machines the newest of their own."""
 
-    list_display = ("board", "machine", "move_number", "bars")
+    list_display = ("board", "machine_page", "move_number", "bars")
     list_display_links = ("board",)
     list_filter = (MachineFilter, VisitedFilter, MoveFilter)
     list_select_related = ("machine",)

@@ -15,9 +15,9 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
 
 from games.admin.base import log_each
+from games.views import form_only
 from learning import tasks
 from learning.models import ExperimentRun, Job, JobStatus, Pairing, TrainingRun
 from learning.tasks import KINDS
@@ -75,7 +75,7 @@ def queue(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "admin/queue.html", context)
 
 
-@require_POST
+@form_only("admin-queue")
 def hand_back(request: HttpRequest, kind: str, job_id: int) -> HttpResponse:
     """Take a job from whoever has it; another worker goes on where that one has last stored something."""
     found: JobKind[Any] | None = next((one for one in KINDS if one.slug == kind), None)

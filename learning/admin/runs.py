@@ -8,20 +8,20 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
-from games.admin.base import Large, ReadOnly, WithRowFilter, log_each
-from learning.admin.base import MachineFilter
+from games.admin.base import AccountFilter, Large, ReadOnly, WithRowFilter, log_each
+from learning.admin.base import MachineFilter, OfMachine, page_link
 from learning.admin.machines import LATEST_CHANGES
 from learning.models import Lesson, TrainingRun
 from learning.services import runs as services_runs
 
 
 @admin.register(Lesson)
-class LessonAdmin(ReadOnly, WithRowFilter, Large):
+class LessonAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     """The ledger: what taught whom, and when."""
 
     readonly_fields = ("value_changes",)
 
-    list_display = ("number", "machine", "kind", "match", "run", "n_wins", "n_draws", "n_losses", "created_at")
+    list_display = ("number", "machine_page", "kind", "match", "run", "n_wins", "n_draws", "n_losses", "created_at")
     list_filter = (MachineFilter, "kind")
     list_select_related = ("machine", "match__room", "run")
     indexed = (MachineFilter.parameter_name,)
@@ -44,19 +44,36 @@ class LessonAdmin(ReadOnly, WithRowFilter, Large):
         )
 
 
+class StarterFilter(AccountFilter):
+    """By the account that asked for the run."""
+
+    field = "started_by_id"
+
+
 @admin.register(TrainingRun)
-class TrainingRunAdmin(ReadOnly, WithRowFilter, Large):
+class TrainingRunAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     """Training runs and how far they are; those that go on can be stopped."""
 
-    list_display = ("machine", "status", "progress", "n_games", "seed", "started_by", "created_at")
-    list_filter = (MachineFilter, "status")
+    fields = (
+        *("status", "machine", "seed", "n_games", "games_done", "n_wins", "n_draws", "n_losses"),
+        *("started_by", "created_at", "started_at", "finished_at", "leased_by", "lease_until"),
+        *("cancel_requested", "error", "last_lesson", "most_values", "n_left_out", "n_measured"),
+    )
+    readonly_fields = fields
+    list_display = ("id", "machine_page", "status", "progress", "n_games", "seed", "account_page", "created_at")
+    list_filter = (MachineFilter, "status", StarterFilter)
     list_select_related = ("machine", "started_by")
-    indexed = (MachineFilter.parameter_name, "status__exact")
+    indexed = (MachineFilter.parameter_name, "status__exact", StarterFilter.parameter_name)
     actions = ("cancel",)
 
     def has_train_permission(self, request: HttpRequest) -> bool:
         """Who may change machines may stop their training."""
         return request.user.has_perm("learning.change_machine")
+
+    @admin.display(description="started by")
+    def account_page(self, run: TrainingRun) -> str:
+        """The account that asked for it."""
+        return page_link(run.started_by)
 
     @admin.display(description="done")
     def progress(self, run: TrainingRun) -> str:
@@ -70,4 +87,4 @@ class TrainingRunAdmin(ReadOnly, WithRowFilter, Large):
         runs = list(queryset)
         stopped = [run for run in runs if services_runs.training_run_stop(user=request.user, run_id=run.pk)]
         log_each(request, stopped, "Asked to stop.")
-        self.message_user(request, f"{len(stopped)} of {len(runs)} were asked to stop; the others were over.")
+        self.message_user(request, f"Asked to stop: {len(stopped)} of {len(runs)}. The others were over.")

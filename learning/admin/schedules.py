@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django import forms
@@ -10,44 +9,113 @@ from django.contrib import admin
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.template.loader import get_template
+from django.utils.safestring import SafeString, mark_safe
 
-from games.admin.base import Counted, WithRowFilter, log_each
+from games.admin.base import AccountFilter, Choices, Counted, WithRowFilter, log_each
 from games.exceptions import PlayError
-from games.serializers import first_error
-from learning.admin.base import MachineFilter
+from learning.admin.base import MachineFilter, OfMachine, page_link
+from learning.core.opponents.registry import OPPONENTS
 from learning.models import Schedule
-from learning.selectors.schedules import crontab_text, next_runs, timing_sentence
-from learning.serializers.schedules import ScheduleStageSerializer
+from learning.selectors.schedules import crontab_text, next_runs, timezone_of, timing_sentence
 from learning.services import runs as services_runs
 from learning.services import schedules as services_schedules
+from learning.services.runs import MAX_STAGES
 from learning.services.schedules import PERIODS, Timing
 
+EMPTY_STAGES = 2
+"""So many more stages than there are can be filled in at once."""
 
-class StagesDecoder(json.JSONDecoder):
-    """JSON that can be kept and shown again: no depth that breaks the reader, no half characters."""
 
-    def decode(self, s: str, *args: Any) -> Any:
-        """What the text says."""
+class StagesWidget(forms.Widget):
+    """A line of fields for each stage, and empty ones for more."""
+
+    template_name = "admin/stages.html"
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> list[dict[str, Any]]:
+        """The lines as they were filled in."""
+        return [
+            {
+                "opponent": data.get(f"{name}-{number}-opponent", "").strip(),
+                "games": data.get(f"{name}-{number}-games", "").strip(),
+                "learns": f"{name}-{number}-learns" in data,
+            }
+            for number in range(MAX_STAGES)
+        ]
+
+    def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
+        """Whether the form had no such lines."""
+        return f"{name}-0-opponent" not in data
+
+    def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
+        """The lines as HTML: by a template of the site, which the renderer of forms does not look for."""
+        return mark_safe(get_template(self.template_name).render(self.get_context(name, value, attrs)))  # noqa: S308 - a template has escaped it
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        """The lines, and the players that need no machine."""
+        filled = [stage for stage in value or [] if stage["opponent"] or stage["games"]]
+        lines = [*filled, *[{}] * EMPTY_STAGES][:MAX_STAGES]
+        return {**super().get_context(name, value, attrs), "lines": lines, "opponents": list(OPPONENTS)}
+
+
+class StagesField(forms.Field):
+    """The opponents of a run, one after the other, as dictionaries of opponent, games and learns."""
+
+    widget = StagesWidget
+
+    def clean(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The lines that are filled in.
+
+        Raises:
+            ValidationError: a line lacks something, or there is none.
+        """
+        stages = [
+            self._stage(number, line) for number, line in enumerate(value, 1) if line["opponent"] or line["games"]
+        ]
+        if not stages:
+            raise forms.ValidationError("Give at least one opponent.", code="required")
+        return stages
+
+    @staticmethod
+    def _stage(number: int, line: dict[str, Any]) -> dict[str, Any]:
+        if not line["opponent"]:
+            raise forms.ValidationError(f"Line {number}: the opponent is missing.")
+        games = line["games"].replace(",", "")
+        if not (games.isascii() and games.isdigit() and len(games) < 19):
+            raise forms.ValidationError(f"Line {number}: give the number of games, such as 1000.")
+        return {**line, "games": int(games)}
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Whether other stages were filled in."""
         try:
-            data = super().decode(s, *args)
-            json.dumps(data, ensure_ascii=False).encode()
-        except (RecursionError, UnicodeEncodeError):
-            raise json.JSONDecodeError("cannot be kept", s[:1], 0) from None
-        return data
+            return bool(self.clean(data) != initial)
+        except forms.ValidationError:
+            return True
 
 
 class ScheduleForm(forms.ModelForm):
     """A schedule as the services take it; what they refuse is said at the form."""
 
-    stages = forms.JSONField(
-        decoder=StagesDecoder, help_text='[{"opponent": "random", "games": 1000, "learns": false}]'
+    stages = StagesField(
+        label="Opponents",
+        help_text="They are played in this order. An opponent is a player of the list, or the ID or slug of a machine.",
     )
     crontab = forms.CharField(
-        required=False, help_text="Minute, hour, day of month, month, day of week; UTC. Or an interval:"
+        label="Cron expression",
+        required=False,
+        help_text="Minute, hour, day of month (L: the last), month, day of week. Leave it empty for an interval.",
     )
-    every = forms.IntegerField(required=False, min_value=1)
-    period = forms.ChoiceField(choices=[(period, period) for period in PERIODS])
-    paused = forms.BooleanField(required=False)
+    timezone = forms.CharField(
+        label="Time zone", required=False, help_text="For the cron expression, such as Europe/London."
+    )
+    every = forms.IntegerField(
+        label="Interval",
+        required=False,
+        min_value=1,
+        help_text="A number of the period below. Leave it empty for a cron expression.",
+    )
+    period = forms.ChoiceField(label="Period of the interval", choices=[(period, period) for period in PERIODS])
+    paused = forms.BooleanField(required=False, help_text="A paused schedule starts no run. Missed runs are skipped.")
 
     class Meta:
         model = Schedule
@@ -60,16 +128,13 @@ class ScheduleForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         if self.instance.pk:
             task = self.instance.task
-            self.initial.update(crontab=crontab_text(task), paused=not task.enabled)
+            self.initial.update(crontab=crontab_text(task), timezone=timezone_of(task), paused=not task.enabled)
             if task.interval:
                 self.initial.update(every=task.interval.every, period=task.interval.period)
 
     def clean(self) -> dict[str, Any]:
         """Try it and take it back: the services know best what cannot be."""
         super().clean()
-        stages = ScheduleStageSerializer(data=self.cleaned_data.get("stages"), many=True)
-        if "stages" in self.cleaned_data and not stages.is_valid():
-            self.add_error("stages", f"Each is an object of opponent, games and learns. {first_error(stages.errors)}")
         if not self.errors:
             try:
                 with transaction.atomic():
@@ -83,7 +148,8 @@ class ScheduleForm(forms.ModelForm):
         """Make or change the schedule through its service."""
         data = self.cleaned_data
         stages = [services_runs.Stage(stage["opponent"], stage["games"], stage["learns"]) for stage in data["stages"]]
-        timing = Timing(crontab=data["crontab"], every=data["every"], period=data["period"])
+        zone = (data["crontab"] and data["timezone"]) or None
+        timing = Timing(crontab=data["crontab"], every=data["every"], period=data["period"], timezone=zone)
         if self.instance.pk:
             return services_schedules.schedule_update(
                 user=self.user,
@@ -104,15 +170,43 @@ class ScheduleForm(forms.ModelForm):
         )
 
 
+class ActiveFilter(Choices):
+    """Schedules that start runs, or paused ones."""
+
+    title, parameter_name, field = "state", "task__enabled", "task__enabled"
+
+    def known(self) -> list[tuple[str, str]]:
+        """The two."""
+        return [("True", "active"), ("False", "paused")]
+
+
+class ScheduleOwnerFilter(AccountFilter):
+    """By the account that it belongs to."""
+
+    field = "owner_id"
+
+
 @admin.register(Schedule)
-class ScheduleAdmin(WithRowFilter, Counted):
+class ScheduleAdmin(OfMachine, WithRowFilter, Counted):
     """Training that starts by itself. Everything is written by the services, so beat hears of it."""
 
     form = ScheduleForm
-    list_display = ("machine", "owner", "when", "goes_on", "next_at", "n_fired", "last_run", "note")
-    list_filter = (MachineFilter, "task__enabled")
+    list_display = ("id", "machine_page", "owner_page", "when", "is_active", "next_at", "n_fired", "last_page", "note")
+    list_filter = (MachineFilter, ActiveFilter, ScheduleOwnerFilter)
     list_select_related = ("machine", "owner", "last_run", "task__crontab", "task__interval")
-    fields = ("machine", "stages", "crontab", "every", "period", "seed", "paused", "coming", "last_run", "note")
+    fields = (
+        "machine",
+        "stages",
+        "crontab",
+        "timezone",
+        "every",
+        "period",
+        "seed",
+        "paused",
+        "coming",
+        "last_run",
+        "note",
+    )
     readonly_fields = ("coming", "last_run", "note")
     autocomplete_fields = ("machine",)
     actions = ("pause", "resume")
@@ -139,13 +233,23 @@ class ScheduleAdmin(WithRowFilter, Counted):
         for schedule in queryset:
             self.delete_model(request, schedule)
 
+    @admin.display(description="owner")
+    def owner_page(self, schedule: Schedule) -> str:
+        """The account that it belongs to."""
+        return page_link(schedule.owner)
+
+    @admin.display(description="last run")
+    def last_page(self, schedule: Schedule) -> str:
+        """The run that it started last."""
+        return page_link(schedule.last_run)
+
     @admin.display(description="when")
     def when(self, schedule: Schedule) -> str:
         """In words."""
         return timing_sentence(schedule.task)
 
-    @admin.display(description="goes on", boolean=True)
-    def goes_on(self, schedule: Schedule) -> bool:
+    @admin.display(description="active", boolean=True)
+    def is_active(self, schedule: Schedule) -> bool:
         """Not paused."""
         return bool(schedule.task.enabled)
 
@@ -159,9 +263,9 @@ class ScheduleAdmin(WithRowFilter, Counted):
         """Start no run until resumed."""
         self._set_paused(request, queryset, paused=True)
 
-    @admin.action(description="Let the selected schedules go on", permissions=["change"])
+    @admin.action(description="Resume the selected schedules", permissions=["change"])
     def resume(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
-        """What was missed is not made up for."""
+        """Missed runs are skipped."""
         self._set_paused(request, queryset, paused=False)
 
     def _set_paused(self, request: HttpRequest, queryset: QuerySet[Schedule], *, paused: bool) -> None:

@@ -7,19 +7,29 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from games.admin.base import Large, ReadOnly, WithRowFilter
-from learning.admin.base import MachineFilter
+from learning.admin.base import MachineFilter, OfMachine
 from learning.models import Snapshot
 
 
 @admin.register(Snapshot)
-class SnapshotAdmin(ReadOnly, WithRowFilter, Large):
+class SnapshotAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     """By machine, newest first: after how many games, what it made of its opponents, and which one plays."""
 
-    list_display = ("machine", "run", "n_trained", "n_left", "n_lessons", "points", "plays_since", "is_by_hand")
+    list_display = (
+        "id",
+        "machine_page",
+        "run",
+        "n_trained",
+        "n_left",
+        "n_lessons",
+        "points",
+        "plays_since",
+        "is_by_hand",
+    )
     list_select_related = ("machine", "run__machine")
     list_filter = (MachineFilter,)
     indexed = (MachineFilter.parameter_name,)
-    fields = (*list_display, "games_done", "epsilon")
+    fields = ("machine", *list_display[2:], "games_done", "epsilon")
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Snapshot]:

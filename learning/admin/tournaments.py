@@ -69,11 +69,11 @@ class TournamentAdmin(ReadOnly, Counted):
         done, total = tournament.n_done, max(1, tournament.n_pairings)
         return format_html('<progress max="{}" value="{}"></progress> {} of {}', total, done, done, total)
 
-    @admin.action(description="Call the selected tournaments off", permissions=["hold"])
+    @admin.action(description="Stop the selected tournaments", permissions=["hold"])
     def call_off(self, request: HttpRequest, queryset: QuerySet[Tournament]) -> None:
         """What has been played stays."""
         going_on = list(queryset.filter(status=JobStatus.RUNNING))
         for tournament in going_on:
             services_tournaments.tournament_cancel(user=request.user, tournament_id=tournament.pk)
         log_each(request, going_on, "Called off.")
-        self.message_user(request, f"{len(going_on)} were called off; the others were over.")
+        self.message_user(request, f"Stopped: {len(going_on)}. The others were over.")

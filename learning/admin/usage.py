@@ -25,7 +25,7 @@ def usage(request: HttpRequest) -> HttpResponse:
     since = timezone.now() - WITHIN[within]
     context = {
         **admin.site.each_context(request),
-        "title": "Who uses most",
+        "title": "Heaviest users",
         "within": within,
         "choices": list(WITHIN),
         "kept": selectors.most_kept(),

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
 from games.admin.base import COUNTED_MOST, BoardMedia, Large, ReadOnly, WithRowFilter, board_html
-from learning.admin.base import MachineFilter, cause_link
+from learning.admin.base import MachineFilter, OfMachine, cause_link
 from learning.admin.machines import LATEST_CHANGES
 from learning.kinds.registry import kind_of
 from learning.models import Value
@@ -21,10 +21,10 @@ class KeeperFilter(MachineFilter):
 
 
 @admin.register(Value)
-class ValueAdmin(ReadOnly, WithRowFilter, Large):
+class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     """Values of machines that keep them: by machine and by how the key begins."""
 
-    list_display = ("key", "machine", "value", "start", "n_visits")
+    list_display = ("key", "machine_page", "value", "start", "n_visits")
     list_filter = (KeeperFilter,)
     list_select_related = ("machine",)
     ordering = ("machine", "key")

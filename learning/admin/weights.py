@@ -9,15 +9,15 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from games.admin.base import Large, ReadOnly, WithRowFilter
-from learning.admin.base import MachineFilter, cause_link
+from learning.admin.base import MachineFilter, OfMachine, cause_link
 from learning.models import Weights
 
 
 @admin.register(Weights)
-class WeightsAdmin(ReadOnly, WithRowFilter, Large):
+class WeightsAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     """By machine, newest first: from how many games it had learnt, and what taught it. A weight alone says nothing."""
 
-    list_display = ("machine", "n_learnt", "cause")
+    list_display = ("id", "machine_page", "n_learnt", "cause")
     list_select_related = ("machine", "lesson__match__room", "lesson__run")
     list_filter = (MachineFilter,)
     indexed = (MachineFilter.parameter_name,)

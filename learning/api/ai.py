@@ -57,17 +57,15 @@ class AiHealthView(OpenView):
             "depth": advice.engine_depth(),
             "difficulties": advice.engine_levels(),
             "levels": advice.engine_ladders(),
+            "levels_measured": "in matches with history",
         }
 
 
-def is_slow(body: bytes) -> bool:
-    """Whether a body asks for a deep search, by a glance: for the queue it waits in, not for the answer it gets.
+def queue_of(body: bytes) -> str:
+    """The queue in which a question waits: ``slow`` for a deep search, ``machine`` for a machine, else ``quick``.
 
-    Letters may be spelt as escapes, for which nobody but who wants to jump the queue has a use.
+    A glance at its bytes; its answer does not depend on it. Letters that are spelt as escapes count as a deep search.
     """
-    return any(word in body for word in _SLOW_WORDS)
-
-
-def may_be_slow(body: bytes) -> bool:
-    """Whether a body asks a machine, which may look far ahead: by a glance, as :func:`is_slow`."""
-    return b'"machine"' in body
+    if any(word in body for word in _SLOW_WORDS):
+        return "slow"
+    return "machine" if b'"machine"' in body else "quick"

@@ -55,10 +55,10 @@ _QUESTION = _object(
     currentPlayer=_text("The same by another name; if both are given, they have to agree.", "white", "black"),
     flipModeEnabled={**_FLAG, "default": False},
     difficulty=_text(
-        "How well to play: `easy`, `medium` and `hard` in every game, the others in Romgon. `GET /api/ai/health` tells"
-        " which are on its ladders, and how strong. `expert`, `master`, `grandmaster` and `legend` search until the"
-        " time is over. `skilled` and those after it play by a learnt value: there is none for rotation or shape"
-        " defence.",
+        "The level: `easy`, `medium` and `hard` in every game, the others in Romgon. `GET /api/ai/health` lists the"
+        " levels of each game and their strength. `expert`, `master`, `grandmaster` and `legend` search until the"
+        " time is over. `skilled` and the levels after it play by learnt values. They do not play with rotation or"
+        " shape defence.",
         *LEVELS,
         default="hard",
     ),
@@ -77,7 +77,7 @@ _ACTION = _object(
     isFlip=_FLAG,
     captured=_text("The type that is captured."),
     evaluation={**_NUMBER, "nullable": True},
-    notation=_text("Such as `3-8→3-6`, with ` C` for a capture and ` F` for a flip."),
+    notation=_text("For example `3-8→3-6`, with ` C` for a capture and ` F` for a flip."),
     move=_text("In other games than Romgon: the move as the game writes it."),
     name=_text("In other games than Romgon: the move in words."),
     probability={**_NUMBER, "description": "With a machine: the chance that it plays this."},
@@ -111,7 +111,7 @@ _ANSWER = _object(
     ),
 )
 _EVALUATION = _object(
-    "What the board is worth for the side that asks.",
+    "The value of the board for the side that asks.",
     ["evaluation", "flipModeEnabled", "legalMoves", "terms", "status"],
     evaluation={**_NUMBER, "nullable": True},
     flipModeEnabled=_FLAG,
@@ -128,23 +128,30 @@ _EVALUATION = _object(
     ),
 )
 _RUNG = _object(
-    "A level, and its measured rating on Elo's scale.",
+    "A level, and its rating on Elo's scale, measured in matches with history.",
     ["difficulty", "elo", "low", "high"],
     difficulty=_text("As it is asked for.", *LEVELS),
     elo={"type": "integer", "description": "`easy` is 0."},
     low={"type": "integer"},
     high={"type": "integer", "description": "In 95 of 100 cases the rating lies between the two."},
 )
-_ERROR = _object("A refusal.", ["error"], error={"type": "string"}, detail={"type": "string"}, code={"type": "string"})
-
-_ERROR_TEXTS = (
-    "Invalid JSON",
-    "Missing required fields",
-    "Invalid playerColor",
-    "Invalid board",
-    "Invalid flipModeEnabled",
-    "Invalid difficulty",
+_ERROR = _object(
+    "A refusal.",
+    ["error", "detail", "code"],
+    error=_text("One of a few fixed texts, or the sentence of `detail`."),
+    detail=_text("A sentence that says what to send instead."),
+    code=_text("The code that the same refusal has elsewhere."),
 )
+
+_ERROR_TEXTS = {
+    "Invalid JSON": "The body is empty. Send Content-Type: application/json and an object such as"
+    ' {"game": "noughts-and-crosses", "board": "X...O...."}.',
+    "Missing required fields": "The field playerColor is missing: it is white or black.",
+    "Invalid playerColor": 'playerColor is white or black, not "red".',
+    "Invalid board": 'There is no hex "9-9". Hexes are named row-column, such as 3-0.',
+    "Invalid flipModeEnabled": 'flipModeEnabled is true or false, not "on".',
+    "Invalid difficulty": 'difficulty is one of easy, medium, hard, not "Hard". Did you mean hard?',
+}
 _START = {
     "white": {"0-0": "square", "1-0": "triangle", "2-0": "circle", "3-0": "rhombus"}
     | {"4-0": "hexgon", "5-0": "triangle", "6-0": "square"},
@@ -197,11 +204,13 @@ _REFUSALS_OF_MACHINES = {
     (403, JSON): {**_ERROR, "description": "The token lacks the scope `play`."},
     (404, JSON): {**_ERROR, "description": "There is no such machine, or none that may be seen."},
 }
-_REFUSED = [_answered(text, {"error": text}, 400) for text in _ERROR_TEXTS]
+_REFUSED = [
+    _answered(text, {"error": text, "detail": detail, "code": "malformed"}, 400)
+    for text, detail in _ERROR_TEXTS.items()
+]
 
 MOVE: dict[str, Any] = {
     "operation_id": "ai_move",
-    "tags": ["ai"],
     "auth": [],
     "request": {JSON: _QUESTION},
     "responses": {(200, JSON): _ANSWER, **_REFUSALS, **_REFUSALS_OF_MACHINES},
@@ -222,7 +231,6 @@ MOVE: dict[str, Any] = {
 }
 EVALUATE: dict[str, Any] = {
     "operation_id": "ai_evaluate",
-    "tags": ["ai"],
     "auth": [],
     "request": {JSON: _QUESTION},
     "responses": {(200, JSON): _EVALUATION, **_REFUSALS},
@@ -230,7 +238,6 @@ EVALUATE: dict[str, Any] = {
 }
 HEALTH: dict[str, Any] = {
     "operation_id": "ai_health",
-    "tags": ["ai"],
     "auth": [],
     "responses": {
         (200, JSON): _object(
@@ -245,9 +252,15 @@ HEALTH: dict[str, Any] = {
             },
             levels={
                 "type": "object",
-                "description": "The ladder of each mode, weakest first: each takes .65 and more from the one before.",
+                "description": "The ladder of each mode, weakest first: in matches with history each takes .65 and"
+                " more from the one before.",
                 "properties": {mode: {"type": "array", "items": _RUNG} for mode in ("plain", "flips")},
             },
+            levels_measured=_text(
+                "How the ratings were measured. A question has no history: asked for every move here, the upper levels"
+                " with flips take fewer points.",
+                "in matches with history",
+            ),
         ),
         (429, JSON): _REFUSALS[429, JSON],
     },

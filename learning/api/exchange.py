@@ -14,16 +14,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from games import field_words
 from games.exceptions import MalformedError
 from games.rules.base import Side
-from games.serializers import refusals
-from games.throttles import StartThrottle
+from games.serializers import StrictSerializer, refusals
+from games.throttles import WriteThrottle
+from games.validators import name_validate
 from learning.access import machine_for
 from learning.core.exchange.registry import FORMATS, MAX_BYTES
 from learning.exceptions import MachineQuotaError, ValueQuotaError
 from learning.kinds.machines import import_notes, machine_export
 from learning.models import Machine
-from learning.serializers.base import StrictSerializer
+from learning.serializers.base import SlugChoiceField
 from learning.serializers.machines import MachineSerializer
 from learning.services import machines as services
 
@@ -49,11 +51,17 @@ class CsvFileParser(WholeBodyParser):
     media_type = "text/csv"
 
 
+class AnyFileParser(WholeBodyParser):
+    """A body of any other kind is the file too: its content tells what it is, and a refusal says what to do."""
+
+    media_type = "*/*"
+
+
 class ImportOptionsSerializer(StrictSerializer):
     """What a file may leave unsaid."""
 
-    format = serializers.ChoiceField(choices=list(FORMATS), required=False, help_text="Told by the file if left out.")
-    name = serializers.CharField(max_length=80, required=False, allow_blank=True)
+    format = SlugChoiceField(choices=list(FORMATS), required=False, help_text="Told by the file if left out.")
+    name = serializers.CharField(max_length=80, required=False, allow_blank=True, validators=[name_validate])
     game = serializers.SlugField(max_length=40, required=False)
     side = serializers.ChoiceField(choices=[0, 1], required=False, help_text="For files that hold both sides.")
     preset = serializers.SlugField(
@@ -114,7 +122,7 @@ class MachineExportView(APIView):
     )
     def get(self, request: Request, ref: str) -> HttpResponse:
         """The machine in one of the formats: ``native`` holds everything and re-imports to an identical machine."""
-        machine = machine_for(request.user, ref)
+        machine = machine_for(request.user, ref, to="export")
         file = machine_export(machine, request.query_params.get("format") or "native")
         answer = HttpResponse(file.text, content_type=f"{file.media_type}; charset=utf-8")
         answer["Content-Disposition"] = f'attachment; filename="{file.name}"'
@@ -124,8 +132,8 @@ class MachineExportView(APIView):
 class MachineImportView(APIView):
     """A machine from a file."""
 
-    parser_classes = [JsonFileParser, CsvFileParser, MultiPartParser]
-    throttle_classes = [*APIView.throttle_classes, StartThrottle]
+    parser_classes = [JsonFileParser, CsvFileParser, MultiPartParser, AnyFileParser]
+    throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
     @extend_schema(
         request={
@@ -167,6 +175,6 @@ def _content(request: Request) -> tuple[bytes, dict[str, Any]]:
         return data, {}
     file = request.FILES.get("file")
     if file is None:
-        raise MalformedError("file: is missing.")
+        raise MalformedError(f"file: {field_words.NO_FILE}")
     fields = {name: value for name, value in data.dict().items() if name not in ("file", "csrfmiddlewaretoken")}
     return file.read(MAX_BYTES + 1), fields

@@ -11,9 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from games.api import NewsView
 from games.identity import person_of
 from games.serializers import parsed, refusals
-from games.throttles import StartThrottle
+from games.throttles import WriteThrottle
 from learning.access import staff_may
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.exceptions import ExperimentQuotaError
@@ -48,7 +49,7 @@ class ExperimentRunListView(GenericAPIView[ExperimentRun]):
     serializer_class = ExperimentRunSerializer
     filterset_class = ExperimentRunFilter
     queryset = ExperimentRun.objects.none()
-    throttle_classes = [*APIView.throttle_classes, StartThrottle]
+    throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
     def get_queryset(self) -> QuerySet[ExperimentRun]:
         """Newest first; results are large, and a list shows none."""
@@ -77,7 +78,7 @@ class ExperimentRunListView(GenericAPIView[ExperimentRun]):
         return Response(selectors_experiments.experiment_run_view(run), status=status)
 
 
-class ExperimentRunView(APIView):
+class ExperimentRunView(NewsView):
     """One run of an experiment."""
 
     @extend_schema(responses={200: ExperimentRunDetailSerializer})

@@ -12,10 +12,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from games.api import NewsView
 from games.players import Viewer
 from games.serializers import parsed, refusals
-from games.throttles import StartThrottle
-from learning.access import cause_hidden, machine_for, machines_visible
+from games.throttles import WriteThrottle
+from learning.access import cause_hidden, is_own, machine_for, machines_visible
 from learning.exceptions import MachineBusyError, MachineQuotaError, NoBoxesError, ValueQuotaError
 from learning.filters import BoxFilter, MachineFilter
 from learning.kinds.machines import machine_strength
@@ -50,7 +51,7 @@ class MachineListView(ListAPIView[Machine]):
     serializer_class = MachineSerializer
     filterset_class = MachineFilter
     queryset = Machine.objects.none()
-    throttle_classes = [*APIView.throttle_classes, StartThrottle]
+    throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
     def get_queryset(self) -> QuerySet[Machine]:
         """In order of their making."""
@@ -64,7 +65,7 @@ class MachineListView(ListAPIView[Machine]):
         return Response(machine_data(machine, request), status=201)
 
 
-class MachineView(APIView):
+class MachineView(NewsView):
     """One machine."""
 
     @extend_schema(responses={200: MachineSerializer})
@@ -90,7 +91,7 @@ class MachineView(APIView):
 class MachineCloneView(APIView):
     """Copies a machine."""
 
-    throttle_classes = [*APIView.throttle_classes, StartThrottle]
+    throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
     @extend_schema(
         request=MachineCloneSerializer,
@@ -120,21 +121,23 @@ class MachineStrengthView(APIView):
 
     @extend_schema(responses={200: StrengthSerializer})
     def get(self, request: Request, ref: str) -> Response:
-        """Exact win, draw and loss against random, win-block and perfect play, and in the worst case.
+        """Win, draw and loss against random, win-block and perfect play, and in the worst case.
 
-        Of a machine that keeps values: a sample, as it was measured when it was last trained.
+        The figures of boxes and of tables of values are exact. A table plays both sides: its figures are the mean of
+        the two. Where a game has no list of its positions, boxes are measured in a sample. A machine with weights
+        has the figures of its last training, a sample too.
         """
         return Response(machine_strength(machine_for(request.user, ref)))
 
 
-class MachineProgressView(APIView):
+class MachineProgressView(NewsView):
     """How far a machine with boxes has come."""
 
     @extend_schema(responses={200: Progress, **refusals(NoBoxesError)})
     def get(self, request: Request, ref: str) -> Response:
         """Its games, its latest matches, its first move, and what it held against perfect play as it learnt."""
         machine = machine_for(request.user, ref)
-        return Response(kind_of(machine).progress(machine))
+        return Response(kind_of(machine).progress(machine, to_owner=is_own(request.user, machine)))
 
 
 class ValuesView(APIView):

@@ -44,23 +44,29 @@ class OpenView(APIView):
         method = (request.method or "").lower()
         handler = getattr(self, method, None) if method in self.http_method_names else None
         if handler is None:
-            return _json({"error": "Method not allowed"}, 405, Allow=f"{allowed}, OPTIONS")
-        throttle = AddressThrottle("ai")
+            return _refused(
+                "Method not allowed", f"Send {allowed}.", "method_not_allowed", 405, Allow=f"{allowed}, OPTIONS"
+            )
+        throttle = AddressThrottle("api")
         if not throttle.allow_request(request):
             wait_s = math.ceil(throttle.wait())
             error = f"Too many requests. Try again in {wait_s} seconds."
+            most = f"{throttle.num_requests:,} questions are answered in {throttle.duration} seconds"
+            detail = f"From one address at most {most}."
             REFUSALS.labels("ai", "throttled").inc()
-            return _json({"error": error}, 429, **{"Retry-After": str(wait_s)})
+            return _refused(error, detail, "throttled", 429, **{"Retry-After": str(wait_s)})
         try:
             return _json(handler(request))
         except AdviceError as error:
             REFUSALS.labels("ai", "malformed").inc()
-            return _json({"error": str(error), "detail": error.detail} if error.detail else {"error": str(error)}, 400)
+            return _refused(str(error), error.detail, "malformed", 400)
         except RequestDataTooBig:
-            return _json({"error": "Request too large"}, 413)
+            detail = f"A question has at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes."
+            return _refused("Request too large", detail, "too_large", 413)
         except PlayError as refusal:
             REFUSALS.labels("ai", refusal.code).inc()
-            return _json({"error": str(refusal), "code": refusal.code}, refusal.status)
+            headers = {} if refusal.retry_after_s is None else {"Retry-After": str(refusal.retry_after_s)}
+            return _refused(str(refusal), str(refusal), refusal.code, refusal.status, **headers)
 
 
 def fields_of(request: HttpRequest) -> dict[str, Any]:
@@ -73,7 +79,7 @@ def fields_of(request: HttpRequest) -> dict[str, Any]:
     body = request.body
     if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:  # Django looks at the length that is announced, if one is
         raise RequestDataTooBig
-    return read_object(body)
+    return read_object(body, request.content_type or "")
 
 
 def user_of(request: HttpRequest) -> Any:
@@ -85,9 +91,21 @@ def user_of(request: HttpRequest) -> Any:
 def busy(request: HttpRequest) -> HttpResponse:
     """The answer where too many wait already."""
     REFUSALS.labels("ai", "busy").inc()
-    response = _json({"error": "Too busy"}, 503, **{"Retry-After": "2"})
+    detail = "Too many questions wait already. Ask again in two seconds."
+    response = _refused("Too busy", detail, "busy", 503, **{"Retry-After": "2"})
     _allow_origin(request, response)
     return response
+
+
+def unreadable() -> HttpResponse:
+    """The answer to a request whose headers cannot be read."""
+    detail = "The query or the Content-Type cannot be read. Send Content-Type: application/json and no query."
+    return _refused("Bad request", detail, "malformed", 400)
+
+
+def _refused(error: str, detail: str, code: str, status: int, **headers: str) -> HttpResponse:
+    """A refusal: the fixed text that programs compare, a sentence for people, and the code of all other refusals."""
+    return _json({"error": error, "detail": detail, "code": code}, status, **headers)
 
 
 def _json(body: dict[str, Any], status: int = 200, **headers: str) -> HttpResponse:

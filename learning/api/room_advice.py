@@ -21,7 +21,7 @@ class RoomAdviceView(RoomCodeView):
 
     @extend_schema(
         responses={
-            200: OpenApiResponse(Advice, "What the engine thinks: docs/protocol.md."),
+            200: OpenApiResponse(Advice, "The engine’s view of the board: docs/protocol.md."),
             **refusals(RoomNotFoundError, NoEngineError, MatchFinishedError),
         }
     )

@@ -11,14 +11,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from games.api import NewsView
 from games.players import Viewer
 from games.serializers import parsed, refusals
-from games.throttles import StartThrottle
+from games.throttles import WriteThrottle
 from learning.access import run_for, runs_visible
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, RunOverError, RunQuotaError
 from learning.filters import RunFilter
 from learning.models import TrainingRun
-from learning.selectors.runs import STAGES, run_curve, run_view
+from learning.selectors.runs import STAGES, run_detail, run_view
 from learning.serializers.runs import RunDetailSerializer, RunSerializer, RunStartSerializer
 from learning.services import runs as services_runs
 
@@ -29,7 +30,7 @@ class RunListView(GenericAPIView[TrainingRun]):
     serializer_class = RunSerializer
     filterset_class = RunFilter
     queryset = TrainingRun.objects.none()
-    throttle_classes = [*APIView.throttle_classes, StartThrottle]
+    throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
     def get_queryset(self) -> QuerySet[TrainingRun]:
         """Newest first."""
@@ -51,16 +52,16 @@ class RunListView(GenericAPIView[TrainingRun]):
     def post(self, request: Request) -> Response:
         """Start a run; it is done in the background."""
         run = services_runs.training_run_request(user=request.user, **parsed(RunStartSerializer, request.data))
-        return Response(_detail(run, request.user), status=201)
+        return Response(run_detail(run, Viewer.of(request.user)), status=201)
 
 
-class RunView(APIView):
+class RunView(NewsView):
     """One training run."""
 
     @extend_schema(responses={200: RunDetailSerializer})
     def get(self, request: Request, run_id: int) -> Response:
         """How far it is, and its curve so far."""
-        return Response(_detail(run_for(request.user, int(run_id)), request.user))
+        return Response(run_detail(run_for(request.user, int(run_id)), Viewer.of(request.user)))
 
 
 class RunCancelView(APIView):
@@ -71,8 +72,4 @@ class RunCancelView(APIView):
         """Ask the run to stop. A worker sees it within a chunk; what was learnt by then stays."""
         if not services_runs.training_run_stop(user=request.user, run_id=int(run_id)):
             raise RunOverError
-        return Response(_detail(run_for(request.user, int(run_id)), request.user))
-
-
-def _detail(run: TrainingRun, user: Any) -> dict[str, Any]:
-    return {**run_view(run, Viewer.of(user)), "curve": run_curve(run)}
+        return Response(run_detail(run_for(request.user, int(run_id)), Viewer.of(request.user)))

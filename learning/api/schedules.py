@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from games.authentication import AccountRequired, ScopePermission
 from games.players import Viewer
 from games.serializers import parsed, refusals
-from games.throttles import StartThrottle
+from games.throttles import WriteThrottle
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, ScheduleNotFoundError, ScheduleQuotaError
 from learning.filters import ScheduleFilter
 from learning.models import Schedule
@@ -30,7 +30,7 @@ class ScheduleListView(GenericAPIView[Schedule]):
     filterset_class = ScheduleFilter
     permission_classes = [ScopePermission, AccountRequired]
     queryset = Schedule.objects.none()
-    throttle_classes = [*APIView.throttle_classes, StartThrottle]
+    throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
     def get_queryset(self) -> QuerySet[Schedule]:
         """Newest first."""

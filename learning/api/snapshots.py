@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from games.paging import known_require
 from games.serializers import parsed, refusals
 from learning.access import machine_for
 from learning.exceptions import MachineBusyError, NoWeightsError, SnapshotFarError, SnapshotNotFoundError
@@ -22,6 +23,7 @@ class SnapshotListView(APIView):
     @extend_schema(operation_id="machines_snapshots_list", responses={200: SnapshotSerializer(many=True)})
     def get(self, request: Request, ref: str) -> Response:
         """All of them, oldest first, with what was measured of each."""
+        known_require(request, ())
         return Response(snapshots_view(machine_for(request.user, ref)))
 
 
@@ -49,5 +51,5 @@ class SnapshotWeightsView(APIView):
     @extend_schema(responses={200: KnewSerializer, **refusals(SnapshotNotFoundError, NoWeightsError)})
     def get(self, request: Request, ref: str, snapshot_id: str) -> Response:
         """Its weights before and after the lesson in which the snapshot was taken."""
-        machine = machine_for(request.user, ref)
+        machine = machine_for(request.user, ref, to="export")
         return Response(snapshot_knew(machine, snapshot_get(machine, int(snapshot_id))))

@@ -11,9 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from games.api import NewsView
 from games.players import Viewer
 from games.serializers import parsed, refusals
-from games.throttles import StartThrottle
+from games.throttles import WriteThrottle
 from learning.exceptions import MachineNotFoundError, TournamentQuotaError
 from learning.filters import TournamentFilter
 from learning.models import Tournament
@@ -28,7 +29,7 @@ class TournamentListView(GenericAPIView[Tournament]):
     serializer_class = TournamentSerializer
     filterset_class = TournamentFilter
     queryset = Tournament.objects.none()
-    throttle_classes = [*APIView.throttle_classes, StartThrottle]
+    throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
     def get_queryset(self) -> QuerySet[Tournament]:
         """Newest first."""
@@ -51,7 +52,7 @@ class TournamentListView(GenericAPIView[Tournament]):
         return Response(tournament_view(tournament, Viewer.of(request.user)), status=201)
 
 
-class TournamentView(APIView):
+class TournamentView(NewsView):
     """One tournament."""
 
     @extend_schema(responses={200: TournamentDetailSerializer})

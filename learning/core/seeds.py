@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import secrets
 
+from games import field_words
+
 MAX_SEED = (1 << 63) - 1
+MAX_JSON_NUMBER = 1 << 53
+"""Beyond it JavaScript and other readers of JSON round whole numbers."""
 
 
 class SeedError(ValueError):
@@ -17,9 +21,16 @@ def seed_checked(seed: int) -> int:
     Raises:
         SeedError: it is out of range.
     """
-    if not 0 <= seed <= MAX_SEED:
-        raise SeedError(f"seed: must lie between 0 and {MAX_SEED}, not {seed}.")
+    if seed < 0:
+        raise SeedError(f"seed: {field_words.at_least(0)}")
+    if seed > MAX_SEED:
+        raise SeedError(f"seed: {field_words.at_most(MAX_SEED)}")
     return seed
+
+
+def seed_to_json(seed: int) -> int | str:
+    """The seed as answers have it: text where a reader of JSON may round the number."""
+    return seed if seed <= MAX_JSON_NUMBER else str(seed)
 
 
 def seed_or_random(seed: int | None) -> int:

@@ -8,17 +8,19 @@ from django import forms
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
+from games.validators import name_validate
 from learning.core.exchange.registry import FORMATS, MAX_BYTES
 from learning.core.machines.presets import PRESETS
+from learning.core.printing.ink import BEADS
 from learning.core.printing.paper import DEFAULT_MM, LARGEST_MM, PAPERS, SMALLEST_MM
-from learning.core.printing.sheets import PrintOptions
-from learning.forms.base import PlainForm
+from learning.core.printing.sheets import N_COLOURS, PrintChoices, PrintOptions
 
 NOW, START = "now", "start"
+GARDNER, MIRRORED = "gardner", "mirrored"
 
 
-class PrintForm(PlainForm):
-    """Paper, size of the boxes, and whether their beads are counted."""
+class PrintForm(forms.Form):
+    """Paper, size of the boxes, which boxes and beads, and the colours of the beads."""
 
     paper = forms.ChoiceField(label="Paper", choices=[(paper, paper) for paper in PAPERS], initial="A4")
     width = forms.FloatField(
@@ -32,48 +34,100 @@ class PrintForm(PlainForm):
         label="Height of a box, in millimetres", min_value=SMALLEST_MM, max_value=LARGEST_MM, initial=DEFAULT_MM[1]
     )
     beads = forms.ChoiceField(
-        label="Beads",
-        choices=[
-            (NOW, "with the number of beads each box holds now"),
-            (START, "without numbers, for a machine that begins to learn"),
-        ],
+        label="Which beads",
+        choices=[(START, "The beads at the beginning"), (NOW, "The beads that each box holds now")],
         widget=forms.RadioSelect,
-        initial=NOW,
+        initial=START,
     )
+    boxes = forms.ChoiceField(
+        label="Which boxes",
+        widget=forms.RadioSelect,
+        initial=MIRRORED,
+        required=False,
+    )
+    many = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any, choices: PrintChoices, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["boxes"].choices = [  # type: ignore[attr-defined]  # a Field has none, a ChoiceField has
+            (MIRRORED, "A board and its mirror image share a box"),
+            (GARDNER, f"{choices.gardner} boxes, as Martin Gardner drew them for HER"),
+        ]
+        if not choices.gardner:
+            del self.fields["boxes"]
+        for colour, letters in choices.marks.items():
+            self.fields[f"colour_{colour}"] = forms.ChoiceField(
+                label=f"Bead {' and '.join(letters)}",
+                choices=[(str(number), glass.name) for number, glass in enumerate(BEADS)],
+                initial=str(colour),
+                required=False,
+            )
+
+    def colours(self) -> list[forms.BoundField]:
+        """The fields that choose colours."""
+        return [self[name] for name in self.fields if name.startswith("colour_")]
+
+    def clean(self) -> dict[str, Any]:
+        """Two beads of one colour could not be told apart."""
+        data: dict[str, Any] = super().clean() or {}
+        taken: dict[str, str] = {}
+        for field in self.colours():
+            chosen = data.get(field.name) or field.initial
+            if chosen in taken:
+                self.add_error(field.name, f"{taken[chosen]} has this colour too. Choose another one.")
+            taken.setdefault(chosen, str(field.label))
+        return data
 
     def options(self) -> PrintOptions:
         """What was chosen. Only for a valid form."""
         data = self.cleaned_data
-        return PrintOptions(data["paper"], data["width"], data["height"], with_beads=data["beads"] == NOW)
+        return PrintOptions(
+            data["paper"],
+            data["width"],
+            data["height"],
+            beads_now=data["beads"] == NOW,
+            gardner=data.get("boxes") == GARDNER,
+            colours=tuple(int(data.get(f"colour_{colour}") or colour) for colour in range(N_COLOURS)),
+            many_beads=data["many"],
+        )
 
 
-class ImportForm(PlainForm):
+class ImportForm(forms.Form):
     """A file, and what it may leave unsaid."""
 
     file = forms.FileField(label="File", help_text="At most 4 MB.")
     format = forms.ChoiceField(
         label="Format",
         required=False,
-        choices=[("", "as the file tells"), *((form.slug, form.name) for form in FORMATS.values())],
+        choices=[("", "as in the file"), *((form.slug, form.name) for form in FORMATS.values())],
     )
-    name = forms.CharField(label="Name", max_length=80, required=False, help_text="Empty: the name in the file.")
+    name = forms.CharField(
+        label="Name",
+        max_length=80,
+        required=False,
+        validators=[name_validate],
+        help_text="Leave empty to use the name in the file.",
+    )
     game = forms.ChoiceField(
         label="Game",
         required=False,
         choices=[
-            ("", "as its positions tell"),
+            ("", "as in the file"),
             *((game.slug, game.name) for game in GAMES.values() if game.takes_boxes),
         ],
     )
     side = forms.ChoiceField(
-        label="It plays",
+        label="Side",
         required=False,
-        choices=[("", "as its positions tell"), ("0", "first"), ("1", "second")],
+        choices=[("", "as in the file"), ("0", "plays first"), ("1", "plays second")],
     )
     preset = forms.ChoiceField(
-        label="It learns like",
+        label="Learning rule",
         required=False,
-        choices=[("", "the program it comes from"), *((preset.slug, preset.name) for preset in PRESETS.values())],
+        choices=[
+            ("", "as in the file, or as its program learns"),
+            *((preset.slug, preset.name) for preset in PRESETS.values()),
+        ],
     )
 
     def wanted(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ class ExperimentForm(forms.Form):
     """What can be chosen; what is left empty has its default."""
 
     seed = SeedField(
-        help_text="The same seed comes to exactly the same, whoever asks. Another one is another try.",
+        help_text="The same seed always gives exactly the same result. Choose another seed for another try.",
     )
 
     def __init__(self, *args: Any, experiment: Experiment, **kwargs: Any) -> None:

@@ -22,22 +22,28 @@ TEACHERS = {
     "random": "Random play",
     "win-block": "Win or block",
     "perfect": "Perfect play",
-    "perfect-fast": "Perfect play, and quick",
+    "perfect-fast": "Perfect and fast play",
 }
 SPEEDS = {"move": "a move", "game": "a game", "ten": "10 a second", "thousand": "1,000 a second", "full": "full speed"}
-AGAINST = {slug: TEACHERS[slug] for slug in ("random", "win-block", "perfect")} | {"worst": "Its worst enemy"}
+AGAINST = {slug: TEACHERS[slug] for slug in ("random", "win-block", "perfect")} | {
+    "worst": "The opponent that beats it most often"
+}
 
 
 class LearnForm(forms.Form):
-    """Rule, teacher and luck of a machine."""
+    """Rule, teacher and seed of a machine."""
 
     teacher = forms.ChoiceField(
-        label="Its teacher", choices=[*TEACHERS.items(), ("machine", "A second machine, which learns too")]
+        label="Its teacher", choices=[*TEACHERS.items(), ("machine", "A second machine that also learns")]
     )
     preset = forms.ChoiceField(label="Its rule", choices=[(slug, preset.name) for slug, preset in PRESETS.items()])
     side = forms.ChoiceField(label="It plays", choices=[("first", "first"), ("second", "second")])
     seed = forms.IntegerField(
-        label="Its luck", min_value=0, max_value=MAX_SEED, localize=False, help_text="The same number, the same games."
+        label="Random seed",
+        min_value=0,
+        max_value=MAX_SEED,
+        localize=False,
+        help_text="The same seed always gives the same games.",
     )
     against = forms.ChoiceField(label="Measured against", choices=AGAINST.items())
     beside = forms.ChoiceField(

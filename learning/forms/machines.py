@@ -11,13 +11,16 @@ from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import GAMES, family_games, game_with
 from games.selectors import game_picture
+from games.validators import name_validate
 from learning.core.machines.presets import ALL_PRESETS, MATTER, presets_of
 from learning.core.machines.registry import rule_read
 from learning.core.machines.rule import RuleError
-from learning.forms.base import PlainForm, say_plainly
 from learning.forms.rule_words import rule_field, rule_to_form
 from learning.kinds.base import Kind
 from learning.kinds.registry import KINDS, kind_of_rule, kind_usual
+
+FROZEN = "Without this, the machine is frozen: it plays but does not learn."
+PUBLIC = "Public: anyone may view and play it, and it learns from those games."
 
 
 def game_label(game: Game[Any, Any]) -> str:
@@ -47,13 +50,13 @@ def usual_presets() -> dict[str, list[str]]:
     return {game.slug: [kind.usual_preset(game, side) for side in Side] for game, kind in usual.items() if kind}
 
 
-class MachineForm(PlainForm):
+class MachineForm(forms.Form):
     """A new machine: a preset, or a rule of its own with every field."""
 
     game = forms.ChoiceField(label="Game", choices=game_choices, initial=lambda: game_choices()[0][0])
     board = forms.ChoiceField(label="Board", choices=game_choices, required=False)
     added = forms.MultipleChoiceField(
-        label="Rules that may be added",
+        label="Extra rules",
         choices=lambda: [(slug, one.name) for game in GAMES.values() for slug, one in game.additions.items()],
         required=False,
     )
@@ -62,17 +65,15 @@ class MachineForm(PlainForm):
         coerce=lambda side: Side(int(side)),
         choices=[(0, "first"), (1, "second")],
         initial=0,
-        help_text="A machine without boxes plays either side, whatever is chosen here.",
+        help_text="A machine without boxes plays both sides.",
     )
-    name = forms.CharField(label="Its name", max_length=80)
+    name = forms.CharField(label="Name", max_length=80, validators=[name_validate])
     description = forms.CharField(
-        label="What you want to say about it", max_length=2000, required=False, widget=forms.Textarea({"rows": 3})
+        label="Description", max_length=2000, required=False, widget=forms.Textarea({"rows": 3})
     )
-    is_public = forms.BooleanField(
-        label="Everybody may look at it and play it", required=False, initial=True, help_text="Its games teach it."
-    )
-    preset = forms.ChoiceField(label="Its rule", required=False)
-    own_rule = forms.BooleanField(label="Use the rule as it is set below", required=False)
+    is_public = forms.BooleanField(label=PUBLIC, required=False, initial=True)
+    preset = forms.ChoiceField(label="Rule", required=False)
+    own_rule = forms.BooleanField(label="Use the rule below", required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -84,7 +85,6 @@ class MachineForm(PlainForm):
             for field in fields(kind.rule):
                 self.fields[field.name] = rule_field(kind.words[field.name], hints[field.name])
                 self.fields[field.name].initial = start[field.name]
-                say_plainly(self.fields[field.name])
 
     def kinds(self) -> list[dict[str, Any]]:
         """The kinds of machine, each with the games it plays, its presets, and the fields of its rule in groups."""
@@ -174,7 +174,7 @@ class MachineForm(PlainForm):
             self._keep(kind, cleaned)
         if game is not None and slug and not cleaned["own_rule"] and slug not in presets_of(game):
             names = ", ".join(preset.name for preset in presets_of(game).values())
-            self.add_error("preset", f"This rule cannot play {game.name}. Choose one of these: {names}.")
+            self.add_error("preset", f"This rule does not fit {game.name}. Choose one of these: {names}.")
         if kind is not None and cleaned.get("own_rule") and not self.errors:
             try:
                 rule = rule_read(self._rule_json(kind, cleaned))
@@ -201,14 +201,16 @@ class MachineForm(PlainForm):
         return {"kind": kind.slug, **kind.rule_from_form({name: cleaned[name] for name in kind.words})}
 
 
-class MachineDetailsForm(PlainForm):
+class MachineDetailsForm(forms.Form):
     """What may be changed about a machine that exists; its rule may not, for its beads follow from it."""
 
-    name = forms.CharField(label="Its name", max_length=80)
+    name = forms.CharField(label="Name", max_length=80, validators=[name_validate])
     description = forms.CharField(
-        label="What you want to say about it", max_length=2000, required=False, widget=forms.Textarea({"rows": 3})
+        label="Description", max_length=2000, required=False, widget=forms.Textarea({"rows": 3})
     )
-    is_public = forms.BooleanField(label="Everybody may look at it and play it", required=False)
+    is_public = forms.BooleanField(label=PUBLIC, required=False)
     learns = forms.BooleanField(
-        label="It learns from its games", required=False, help_text="A machine that does not learn is frozen."
+        label="It learns from its games",
+        required=False,
+        help_text=FROZEN,
     )

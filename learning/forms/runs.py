@@ -8,9 +8,10 @@ from typing import Any
 
 from django import forms
 
+from games import field_words
 from games.rules.base import Game
 from learning.core.opponents.registry import opponents_offered
-from learning.forms.base import SAME_GAMES, PlainForm, SeedField
+from learning.forms.base import SAME_GAMES, SeedField
 from learning.kinds.snapshots import MEASURED_MOST, keeps_snapshots, measured_usually
 from learning.models import Machine
 from learning.services.runs import MAX_GAMES, MAX_STAGES
@@ -32,14 +33,14 @@ def opponent_choices(game: Game[Any, Any]) -> list[tuple[str, str]]:
     ]
 
 
-class StageForm(PlainForm):
+class StageForm(forms.Form):
     """So many games against one opponent."""
 
-    opponent = forms.ChoiceField(label="Against")
+    opponent = forms.ChoiceField(label="Opponent")
     games = forms.IntegerField(
-        label="How many games", min_value=1, max_value=MAX_GAMES, initial=GAMES_TO_BEGIN_WITH, localize=False
+        label="Number of games", min_value=1, max_value=MAX_GAMES, initial=GAMES_TO_BEGIN_WITH, localize=False
     )
-    learns = forms.BooleanField(label="That machine learns too", required=False)
+    learns = forms.BooleanField(label="The opponent learns too", required=False)
 
     def __init__(self, *args: Any, game: Game[Any, Any], machines: Sequence[Machine] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -48,27 +49,27 @@ class StageForm(PlainForm):
         groups: list[Any] = [("Players that never learn", fixed)]
         if others:
             one_sided = all(machine.side is not None for machine in machines)
-            groups.append(("Machines of the other side" if one_sided else "Machines", others))
+            groups.append(("Machines that play the other side" if one_sided else "Machines", others))
         self.fields["opponent"].choices = groups  # type: ignore[attr-defined]  # a Field has none, a ChoiceField has
 
 
 StageFormSet = forms.formset_factory(StageForm, extra=0, min_num=1, max_num=MAX_STAGES, validate_min=True)
 
 
-class SeedForm(PlainForm):
+class SeedForm(forms.Form):
     """What else a run needs; ``measured`` where its machine keeps snapshots."""
 
     seed = SeedField(help_text=SAME_GAMES)
     measured = forms.IntegerField(
-        label="Games to try each one out",
+        label="Games to measure each snapshot",
         min_value=0,
         max_value=MEASURED_MOST,
         step_size=2,
         required=False,
         localize=False,
-        error_messages={"step_size": "An even number, please: half of the games are played on either side."},
-        help_text="Against each opponent, half of them on either side. At 0 none is tried out, and what it knows in the"
-        " end is what plays.",
+        error_messages={"step_size": field_words.EVEN_NUMBER},
+        help_text="Each snapshot plays this many games against each opponent, half on each side. "
+        "With 0 games nothing is measured, and the last snapshot plays.",
     )
 
     def __init__(self, *args: Any, machine: Machine, **kwargs: Any) -> None:

@@ -6,42 +6,57 @@ from typing import Any
 
 from django import forms
 
-from learning.forms.base import PlainForm, SeedField
+from games import field_words
+from learning.forms.base import SeedField
 from learning.services.schedules import MOST, PERIODS, Timing
 
 DAYS = (("1", "Mon"), ("2", "Tue"), ("3", "Wed"), ("4", "Thu"), ("5", "Fri"), ("6", "Sat"), ("0", "Sun"))
 
 
-class TimingForm(PlainForm):
+class TimingForm(forms.Form):
     """When a schedule starts its runs, in three ways; and its seed."""
 
     kind = forms.ChoiceField(
         label="When",
         widget=forms.RadioSelect,
-        choices=[("every", "Again and again"), ("daily", "At a time of day"), ("crontab", "By a crontab")],
+        choices=[("every", "At regular intervals"), ("daily", "At a time of day"), ("crontab", "Cron expression")],
         initial="every",
     )
     every = forms.IntegerField(
         label="Every", min_value=1, max_value=max(MOST.values()), required=False, initial=6, localize=False
     )
-    period = forms.ChoiceField(label="of these", choices=[(p, p) for p in PERIODS], required=False, initial="hours")
+    period = forms.ChoiceField(label="Unit", choices=[(p, p) for p in PERIODS], required=False, initial="hours")
     at = forms.TimeField(
-        label="At (UTC)",
+        label="At",
         required=False,
         initial="18:00",
         widget=forms.TimeInput(format="%H:%M", attrs={"type": "time"}),
         input_formats=["%H:%M"],
+        error_messages={"invalid": "Please give a time like 18:00."},
     )
     days = forms.MultipleChoiceField(
-        label="On these days", choices=DAYS, required=False, widget=forms.CheckboxSelectMultiple, help_text="None: all."
+        label="On these days",
+        choices=DAYS,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="If you choose no day, it runs every day.",
     )
+    last_day = forms.BooleanField(label="Only on the last day of the month", required=False)
     crontab = forms.CharField(
-        label="Crontab (UTC)",
+        label="Cron expression",
         max_length=300,
         required=False,
-        help_text="Minute, hour, day of month, month, day of week: 30 6 * * 1-5 is 06:30 from Monday to Friday.",
+        help_text="Minute, hour, day of month, month, day of week. "
+        "For example, 30 6 * * 1-5 is 06:30 from Monday to Friday. "
+        "L is the last day of the month. If you give a day of the month and a weekday, both must match.",
     )
-    seed = SeedField(required=False, help_text="Leave it empty for a fresh one each time.")
+    timezone = forms.CharField(
+        label="Time zone",
+        max_length=64,
+        required=False,
+        help_text="The time zone for times of day, such as Europe/London.",
+    )
+    seed = SeedField(required=False, help_text="Leave this empty for a new seed each time.")
 
     def clean(self) -> dict[str, Any]:
         """The way chosen becomes ``timing``."""
@@ -49,17 +64,19 @@ class TimingForm(PlainForm):
         kind = data.get("kind")
         needed = {"every": "every", "daily": "at", "crontab": "crontab"}.get(str(kind), "kind")
         if needed not in self.errors and not data.get(needed):
-            self.add_error(needed, "Please fill this in.")
+            self.add_error(needed, field_words.REQUIRED)
         if self.errors:
             return data
         if kind == "every":
             data["timing"] = Timing(every=data["every"], period=data["period"])
         elif kind == "daily":
             data["timing"] = Timing(
-                crontab=f"{data['at'].minute} {data['at'].hour} * * {','.join(data['days']) or '*'}"
+                crontab=f"{data['at'].minute} {data['at'].hour} {'L' if data['last_day'] else '*'} * "
+                f"{','.join(data['days']) or '*'}",
+                timezone=data["timezone"] or None,
             )
         else:
-            data["timing"] = Timing(crontab=data["crontab"])
+            data["timing"] = Timing(crontab=data["crontab"], timezone=data["timezone"] or None)
         return data
 
 
@@ -69,7 +86,8 @@ def timing_to_form(timing: Timing) -> dict[str, Any]:
         return {"kind": "every", "every": timing.every, "period": timing.period}
     minute, hour, day, month, weekdays = timing.crontab.split()
     days = [] if weekdays == "*" else weekdays.split(",")
-    plain = minute.isdigit() and hour.isdigit() and day == month == "*" and set(days) <= {value for value, _ in DAYS}
-    if plain:
-        return {"kind": "daily", "at": f"{int(hour):02d}:{int(minute):02d}", "days": days, "crontab": timing.crontab}
+    plain = minute.isdigit() and hour.isdigit() and day in ("*", "L") and month == "*"
+    if plain and set(days) <= {value for value, _ in DAYS}:
+        at, last_day = f"{int(hour):02d}:{int(minute):02d}", day == "L"
+        return {"kind": "daily", "at": at, "days": days, "last_day": last_day, "crontab": timing.crontab}
     return {"kind": "crontab", "crontab": timing.crontab}

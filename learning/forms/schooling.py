@@ -11,11 +11,12 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
+from games import field_words
 from games.rules.base import Game, Side
 from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS
 from learning.core.machines.rule import BoxRule, RuleError
-from learning.core.schooling.plan import MEASURES, MOST_GAMES, TEACHERS, Schooling, games_taught, measure_usual
 from learning.core.seeds import MAX_SEED
+from learning.core.training.plan import MEASURES, MOST_GAMES, TEACHERS, USUAL_MEASURE, Schooling, games_taught
 
 SIDES = {"first": Side.FIRST, "second": Side.SECOND}
 USUAL_GAME = "noughts-and-crosses"
@@ -106,7 +107,7 @@ class Asked:
             "preset": DEFAULT_PRESETS[side],
             "seed": f"{USUAL_SEED}",
             "games": "0",
-            "against": measure_usual(game, side),
+            "against": USUAL_MEASURE,
         }
         told = {
             "game": game.slug,
@@ -157,7 +158,9 @@ class _Reader:
     def read(self) -> Asked:
         for name in self.query:
             if name not in KNOWN:
-                self._tell(_quoted(name), f"is no part of such an address; there are {', '.join(NAMES)} and {BESIDE}.")
+                self._tell(
+                    _quoted(name), f"The address has no such part. The parts are {', '.join(NAMES)} and {BESIDE}."
+                )
         game = self._game()
         side = SIDES[self._one_of("side", SIDES, "first")]
         teacher = self._one_of("teacher", TEACHERS, USUAL_TEACHER)
@@ -170,7 +173,7 @@ class _Reader:
             schooling=schooling,
             preset=named.preset,
             games=self._number("games", MOST_GAMES, 0),
-            against=self._one_of("against", MEASURES, measure_usual(game, side)),
+            against=self._one_of("against", MEASURES, USUAL_MEASURE),
             beside=beside,
             problems=tuple(self.problems),
         )
@@ -182,7 +185,7 @@ class _Reader:
         """The value of a name; the first of several; ``None`` if there is none."""
         values = self.query.getlist(name)
         if len(values) > 1:
-            self._tell(name, f"stands there {len(values)} times; the first one counts.")
+            self._tell(name, f"The address has {len(values)} of these. The first one counts.")
         return values[0].strip()[:LONGEST] if values else None
 
     def _game(self) -> Game[Any, Any]:
@@ -193,7 +196,7 @@ class _Reader:
         text = self._text(name)
         if text is None or text in choices:
             return usual if text is None else text
-        self._tell(name, f"must be one of {', '.join(choices)}, not {_quoted(text)}.")
+        self._tell(name, field_words.one_of(choices))
         return usual
 
     def _number(self, name: str, most: int, usual: int) -> int:
@@ -203,7 +206,7 @@ class _Reader:
         number = _whole(text)
         if number is not None and 0 <= number <= most:
             return number
-        self._tell(name, f"must be a whole number from 0 to {most:,}, not {_quoted(text)}.")
+        self._tell(name, field_words.rather(f"Please give a whole number from 0 to {most:,}.", _quoted(text)))
         return usual if number is None else min(max(number, 0), most)
 
     def _rule(self, preset_name: str, prefix: str, usual: str) -> Named:
@@ -219,7 +222,7 @@ class _Reader:
             try:
                 return Named(preset, BoxRule.from_json(own))
             except RuleError as error:
-                self._tell(f"{prefix}{error.field}", f"{str(error).removeprefix(f'{error.field}: ')}.")
+                self._tell(f"{prefix}{error.field}", str(error).removeprefix(f"{error.field}: "))
                 if own[error.field] == given[error.field]:  # it contradicts another: none of them counts
                     own = dict(given)
                 own[error.field] = given[error.field]
@@ -230,7 +233,7 @@ class _Reader:
         if isinstance(like, bool):
             if text in ("true", "false"):
                 return text == "true"
-            self._tell(name, f"must be true or false, not {_quoted(text)}.")
+            self._tell(name, field_words.rather(field_words.TRUE_OR_FALSE, _quoted(text)))
             return _UNREAD
         if field == "cap" and text == NOTHING:
             return None
@@ -241,8 +244,9 @@ class _Reader:
         else:
             return text
         if None in numbers:
-            what = "whole numbers with commas between them" if isinstance(like, list) else "a whole number"
-            self._tell(name, f"must be {what}, not {_quoted(text)}.")
+            listed = "Please give whole numbers with commas between them."
+            wanted = listed if isinstance(like, list) else field_words.WHOLE_NUMBER
+            self._tell(name, field_words.rather(wanted, _quoted(text)))
             return _UNREAD
         return numbers if isinstance(like, list) else numbers[0]
 

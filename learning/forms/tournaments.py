@@ -7,50 +7,54 @@ from typing import Any
 
 from django import forms
 
+from games import field_words
 from games.rules.base import Game
-from learning.forms.base import PLAIN, SAME_GAMES, PlainForm, SeedField
+from games.validators import name_validate
+from learning.forms.base import SAME_GAMES, SeedField
 from learning.forms.runs import opponent_choices
 from learning.models import Machine, TournamentFormat
-from learning.services.tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING, games_most
+from learning.services.tournaments import FEW_ENTRIES, MAX_ENTRIES, MAX_GAMES_PER_PAIRING, games_most
 
 
-class TournamentForm(PlainForm):
+class TournamentForm(forms.Form):
     """Who takes part, and how."""
 
-    name = forms.CharField(label="Name", max_length=80, required=False, help_text="Leave it empty for a plain one.")
+    name = forms.CharField(
+        label="Name",
+        max_length=80,
+        required=False,
+        validators=[name_validate],
+        help_text="Leave this empty for a standard name.",
+    )
     machines = forms.MultipleChoiceField(label="Machines", required=False, widget=forms.CheckboxSelectMultiple)
     opponents = forms.MultipleChoiceField(
         label="Players that never learn", required=False, widget=forms.CheckboxSelectMultiple
     )
     format = forms.ChoiceField(
-        label="Who meets whom",
+        label="Format",
         widget=forms.RadioSelect,
         choices=TournamentFormat.choices,
         initial=TournamentFormat.ROUND_ROBIN,
     )
     rounds = forms.IntegerField(
-        label="Rounds (Swiss only)",
+        label="Rounds (only for Swiss)",
         min_value=1,
         max_value=MAX_ENTRIES - 1,
         required=False,
-        help_text="Leave it empty for as many as are usual.",
+        help_text="Leave this empty for the usual number of rounds.",
     )
     games = forms.IntegerField(
-        label="Games of each pairing", min_value=1, max_value=MAX_GAMES_PER_PAIRING, initial=1000, localize=False
+        label="Games in each pairing", min_value=1, max_value=MAX_GAMES_PER_PAIRING, initial=1000, localize=False
     )
-    seed = SeedField(
-        required=False,
-        help_text=f"{SAME_GAMES} Leave it empty for a fresh one.",
-    )
+    seed = SeedField(required=False, help_text=SAME_GAMES)
 
     def __init__(self, *args: Any, game: Game[Any, Any], machines: Iterable[Machine] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.game, self.offered = game, {str(machine.pk): machine for machine in machines}
         if (most := games_most(game, ())) < MAX_GAMES_PER_PAIRING:
             self.fields["games"] = forms.IntegerField(
-                label="Games of each pairing", min_value=1, max_value=most, initial=50, localize=False
+                label="Games in each pairing", min_value=1, max_value=most, initial=50, localize=False
             )
-            self.fields["games"].error_messages |= PLAIN
         self.fields["opponents"].choices = opponent_choices(game)  # type: ignore[attr-defined]
         self.fields["machines"].choices = [  # type: ignore[attr-defined]  # as above
             (pk, f"{machine.name}, {machine.get_side_display()}") for pk, machine in self.offered.items()
@@ -64,7 +68,7 @@ class TournamentForm(PlainForm):
             data["rounds"] = None  # only a Swiss tournament has a number of them, and the page hides the field
         most = games_most(self.game, [self.offered[pk] for pk in data.get("machines", [])])
         if data.get("games", 0) > most:
-            self.add_error("games", PLAIN["max_value"] % {"limit_value": most})
+            self.add_error("games", field_words.at_most(most))
         if not self.errors and len(data["entries"]) < 2:
-            self.add_error(None, f"Choose who takes part: 2 to {MAX_ENTRIES} players.")
+            self.add_error(None, FEW_ENTRIES)
         return data

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from django.db.models import QuerySet
 
+from games import field_words
 from games.models import Match, Seat
 from games.players import MACHINE, Choice, Insert, Memo
 from games.rules.base import Game, Outcome, Side
@@ -25,7 +26,7 @@ from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import Preset
 from learning.core.machines.rule import Rule, RuleError
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.printing.sheets import PrintOptions
+from learning.core.printing.sheets import PrintChoices, PrintOptions
 from learning.core.training.any_memory import AnyMemory
 from learning.core.training.contest import ContestPlayer
 from learning.core.training.measuring import Meeting, meeting
@@ -283,8 +284,8 @@ class Kind(ABC):
     def strength(self, machine: Machine) -> Strength:
         """The same of a machine as it stands, or as it was when last measured: for a page, which cannot wait."""
 
-    def progress(self, machine: Machine) -> Progress:
-        """How far the machine has come, for who teaches it.
+    def progress(self, machine: Machine, *, to_owner: bool) -> Progress:
+        """How far the machine has come; ``to_owner`` says "you" of who teaches it.
 
         Raises:
             NoBoxesError: its kind tells nothing of it.
@@ -357,9 +358,17 @@ class Kind(ABC):
     def import_notes(self, machine: Machine, data: Any, rule_name: str, choose: str) -> list[str]:
         """What to tell whoever has brought this machine in, a sentence each.
 
-        ``rule_name`` is what its rule is called; ``choose`` ends "bring the file in again and …".
+        ``rule_name`` is what its rule is called; ``choose`` ends "import the file again and …".
         """
-        return [f"It goes on under the rule in the file: {rule_name}. For another, make a new machine."]
+        return [f"The machine keeps the rule of the file: {rule_name}. For another rule, make a new machine."]
+
+    def print_choices(self, machine: Machine) -> PrintChoices:
+        """What can be chosen when its boxes are printed.
+
+        Raises:
+            PrintRefusedError: it has none.
+        """
+        raise PrintRefusedError(f"{machine.name} has no boxes to print. It keeps {self.rule.keeps}.")
 
     def sheets(self, machine: Machine, options: PrintOptions) -> BytesIO:
         """Its boxes on paper, as PDF.
@@ -367,7 +376,7 @@ class Kind(ABC):
         Raises:
             PrintRefusedError: it has none, or they do not fit.
         """
-        raise PrintRefusedError(f"{machine.name} has no boxes to print: it keeps {self.rule.keeps}.")
+        raise PrintRefusedError(f"{machine.name} has no boxes to print. It keeps {self.rule.keeps}.")
 
     @abstractmethod
     def holds(self, machine: Machine) -> str:
@@ -418,6 +427,10 @@ class Kind(ABC):
         """
 
     # Pages
+
+    def counts_level(self, rule: Any) -> bool:
+        """Whether a machine with this rule has a level that a page should show."""
+        return False
 
     @abstractmethod
     def rule_sentences(self, rule: Any) -> list[tuple[str, str]]:
@@ -483,7 +496,7 @@ class Kind(ABC):
             RuleError: one cannot be read.
         """
         if empty := [name for name, value in values.items() if value is None]:
-            raise RuleError(empty[0], "Please fill this in.")
+            raise RuleError(empty[0], field_words.REQUIRED)
         return values
 
     # Tournaments

@@ -85,8 +85,8 @@ class Entries(Kind):
 
     def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
         if form.slug != "native":
-            problem = f"{form.name} holds boxes, and {machine.name} keeps values; native holds them"
-            raise ExchangeError("format", problem)
+            names = {"format": form.name, "machine": machine.name, "kept": "values"}
+            raise ExchangeError("format", "machine_keeps_other", **names)
         return native.dump_values(values_data(machine, any_size=any_size))
 
     def fields_read(self, data: ValuesData) -> dict[str, Any]:
@@ -164,9 +164,8 @@ def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:
     found = machine.values.values_list("key", "value", "n_visits", *(f"machine__{name}" for name in head))
     rows = list(found if any_size else found[: MAX_VALUES + 1])
     if len(rows) > MAX_VALUES and not any_size:
-        raise ExchangeError(
-            "values", f"{machine.name} has {machine.values.count():,}, and a file holds {MAX_VALUES:,} at most"
-        )
+        counts = {"n_values": machine.values.count(), "max_values": MAX_VALUES}
+        raise ExchangeError("values", "too_many_values", machine=machine.name, **counts)
     wins, draws, losses, learns, epsilon = rows[0][3:] if rows else (getattr(machine, name) for name in head)
     return ValuesData(
         game=machine.game_rules,

@@ -14,7 +14,7 @@ from learning.core.exchange.document import Document
 from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.registry import format_get
 from learning.core.machines.presets import preset_named
-from learning.core.printing.sheets import PrintOptions
+from learning.core.printing.sheets import PrintChoices, PrintOptions
 from learning.exceptions import MachineFileError
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
 from learning.models import Machine
@@ -48,10 +48,12 @@ def who_meets(game: Game[Any, Any], machines: Sequence[Machine]) -> str:
     kinds = {kind_of(machine) for machine in machines} or ({usual} if usual else set())
     either_side = {kind.either_side for kind in kinds}
     if either_side == {True}:
-        return "Here a machine plays either side, so every two meet twice."
+        return "Here a machine plays either side, so every two machines meet twice."
     if True not in either_side:
-        return "A machine plays one side only. It meets those who can play the other."
-    return "Two that play either side meet twice. A machine of one side only meets those who can play the other."
+        return "A machine plays one side only. It meets players that can play the other side."
+    return (
+        "Two players that play either side meet twice. A machine that plays one side meets players of the other side."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +85,20 @@ def machine_export(machine: Machine, form: str = "native", *, any_size: bool = F
 def import_notes(machine: Machine, data: Document, choose: str) -> list[str]:
     """What to tell whoever has brought this machine in from what its file was read as, a sentence each.
 
-    ``choose`` ends "bring the file in again and …".
+    ``choose`` ends "import the file again and …".
     """
     preset = preset_named(data.preset)
     rule_name = f"{preset.name} ({preset.slug})" if preset and preset.rule == data.rule else "a rule of its own"
     return kind_of_rule(data.rule).import_notes(machine, data, rule_name, choose)
+
+
+def machine_print_choices(machine: Machine) -> PrintChoices:
+    """What can be chosen when its boxes are printed.
+
+    Raises:
+        PrintRefusedError: it has none.
+    """
+    return kind_of(machine).print_choices(machine)
 
 
 def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:

@@ -1,4 +1,4 @@
-"""How machines stand in the list, and what it sorts by (docs/decisions/0095-standings.md).
+"""How machines stand in the list, and what it sorts by.
 
 Machines that are there already get a standing that nobody has measured: the clerk does, one after the other.
 """

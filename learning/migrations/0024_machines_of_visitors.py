@@ -1,4 +1,4 @@
-"""Machines that belong to a visitor's browser, and which one its owner teaches (decision 0093)."""
+"""Machines that belong to a visitor's browser, and which one its owner teaches."""
 
 from django.conf import settings
 from django.db import migrations, models

@@ -15,7 +15,9 @@ from learning.models.machines import (
     MovedGuest,
     NoneNegative,
     SameLength,
+    SharedLink,
     Value,
+    link_mark,
     machine_slug,
 )
 from learning.models.runs import CurvePoint, RunStage, TrainingRun
@@ -51,6 +53,7 @@ __all__ = [
     "RunStage",
     "SameLength",
     "Schedule",
+    "SharedLink",
     "Snapshot",
     "Standing",
     "Thought",
@@ -62,5 +65,6 @@ __all__ = [
     "Value",
     "ValueChange",
     "Weights",
+    "link_mark",
     "machine_slug",
 ]

@@ -32,7 +32,7 @@ class Job(models.Model):
         default="",
         db_default="",
         editable=False,
-        help_text="Which worker has it, host and process; one that has let go, or was told to, has it no more.",
+        help_text="Host and process of the worker that has it now.",
     )
     request_id = models.CharField(
         max_length=64,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, cast
 
@@ -14,15 +16,49 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from games.models import Room, new_code
+from games.names import name_search
 from games.rules.base import Game, Side
 from games.rules.registry import game_get
+from games.validators import name_validate
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.registry import rule_read
 from learning.core.machines.rule import BoxRule, Rule
 from learning.exceptions import NoBoxesError
 
 Audience = list[int | str] | None
-"""The accounts (ids) and guests (numbers in hex) that may see a machine, as JSON; ``None``: everybody."""
+"""The accounts (ids), guests (numbers in hex) and links (:func:`link_mark`) that may see a machine, as JSON;
+``None``: everybody."""
+
+
+def link_mark(link_id: int) -> str:
+    """How an :data:`Audience` names the browsers that have opened a shared link."""
+    return f"link {link_id}"
+
+
+def link_secret() -> str:
+    """The secret of a link: 256 random bits as text."""
+    return secrets.token_urlsafe(32)
+
+
+class SharedLink(models.Model):
+    """A secret link that shows a machine which is not public (docs/decisions/0111-shared-links.md).
+
+    The machine, and the copies that were played by the link, refer to it for as long as it works. The row outlives
+    them for a while, to say what became of the link. The secret is stored as it is: the owner copies the link more than
+    once, and a reader of the database finds the boxes themselves beside it.
+    """
+
+    secret = models.CharField(max_length=43, unique=True, default=link_secret, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    ended_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="When its owner took it back.")
+
+    def __str__(self) -> str:
+        return f"link {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        """The address to send to a friend."""
+        return reverse("shared", args=[self.secret])
+
 
 SIDES = [(0, "plays first"), (1, "plays second")]
 
@@ -66,7 +102,10 @@ class Machine(models.Model):
     """A learner: its own copy of a rule, the side it plays, and totals of what it has learnt from."""
 
     slug = models.SlugField(max_length=60, unique=True, default=machine_slug)
-    name = models.CharField(max_length=80)
+    name = models.CharField(max_length=80, validators=[name_validate])
+    search_name = models.TextField(
+        blank=True, default="", db_default="", editable=False, help_text="The name as it is searched (games.names)."
+    )
     description = models.TextField(blank=True, max_length=2000)
     game = models.SlugField(max_length=40)
     side = models.PositiveSmallIntegerField(choices=MACHINE_SIDES, null=True, blank=True)
@@ -105,7 +144,7 @@ class Machine(models.Model):
         blank=True,
         on_delete=models.RESTRICT,
         related_name="sharers",
-        help_text="Whose boxes it has as far as it has none of its own. That machine shares nobody's.",
+        help_text="It has the boxes of that machine wherever it has none of its own.",
     )
     shares_to_lesson = models.PositiveBigIntegerField(
         null=True, blank=True, help_text="Id of the last lesson of that machine that it shares; 0: none yet."
@@ -121,8 +160,18 @@ class Machine(models.Model):
         related_name="fresh_machines",
         help_text="The room a fresh copy was made for.",
     )
+    share = models.ForeignKey(
+        SharedLink,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="machines",
+        db_index=False,
+        editable=False,
+        help_text="The link that shows it; of a copy, the one by which it was played.",
+    )
     epsilon = models.FloatField(
-        null=True, blank=True, help_text="Of a machine that keeps values: how often it tries anything."
+        null=True, blank=True, help_text="How often it plays a random move. Only machines that keep values have one."
     )
     n_values = models.PositiveBigIntegerField(
         default=0, help_text="Of a machine that keeps values: how many. Counting a million takes too long."
@@ -187,10 +236,20 @@ class Machine(models.Model):
         indexes = [
             models.Index(fields=[*fields, "id"], name=f"machine_by_{fields[0]}", condition=Q(room__isnull=True))
             for fields in (["name"], ["game", "name"], ["side", "name"], ["preset", "name"])
-        ] + [models.Index(fields=["id"], name="machine_folding", condition=Q(is_folding=True))]
+        ] + [
+            models.Index(fields=["id"], name="machine_folding", condition=Q(is_folding=True)),
+            models.Index(fields=["share"], name="machine_share", condition=Q(share__isnull=False)),
+        ]
 
     def __str__(self) -> str:
         return self.name
+
+    def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
+        """Store it, and how its name is searched."""
+        if update_fields is None or "name" in update_fields:
+            self.search_name = name_search(self.name)
+            update_fields = None if update_fields is None else {*update_fields, "search_name"}
+        super().save(*args, update_fields=update_fields, **kwargs)
 
     def get_absolute_url(self) -> str:
         """The machine's page."""
@@ -202,7 +261,8 @@ class Machine(models.Model):
         if self.is_public:
             return None
         whose = self.owner_id if self.guest is None else self.guest.hex
-        return [] if whose is None else [whose]
+        link = None if self.share_id is None else link_mark(self.share_id)
+        return [one for one in (whose, link) if one is not None]
 
     @property
     def game_rules(self) -> Game[Any, Any]:

@@ -28,13 +28,14 @@ class TrainingRun(Job):
     most_values = models.PositiveBigIntegerField(
         null=True,
         blank=True,
-        help_text="Of a machine that keeps values: up to how many it learns here, as was decided at the start.",
+        help_text="How many values it may learn in this run. Only machines that keep values have such a limit.",
     )
     n_left_out = models.PositiveBigIntegerField(
-        default=0, help_text="How often it met one more, which it therefore did not learn."
+        default=0, help_text="How many more values it met and did not learn, because of that limit."
     )
     n_measured = models.PositiveIntegerField(
-        default=0, help_text="Games of each snapshot against each level, half of them on either side; 0: none."
+        default=0,
+        help_text="How many games each snapshot plays against each level, half of them on either side. 0: none.",
     )
     cancel_requested = models.BooleanField(default=False)
     error = models.TextField(blank=True)

@@ -29,7 +29,7 @@ class Schedule(models.Model):
     n_fired = models.PositiveIntegerField(default=0)
     last_at = models.DateTimeField(null=True, blank=True)
     last_run = models.ForeignKey(TrainingRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    note = models.CharField(max_length=300, blank=True, help_text="Why the last time started no run.")
+    note = models.CharField(max_length=300, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

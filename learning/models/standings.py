@@ -14,7 +14,8 @@ class Standing(models.Model):
 
     Every machine that lists may show has one; a copy made for a room has none. A lesson tells it of its number and of
     the games in the statement that stores it; what that changes about the strength is worked out a little later, by
-    the clerk (``docs/decisions/0095-standings.md``).
+    the clerk. It is a row of its own: an index on a column that changes with every lesson would keep PostgreSQL from
+    updating the machine's row in place, and every move reads that row.
     """
 
     machine = models.OneToOneField(Machine, primary_key=True, on_delete=models.CASCADE, related_name="standing")

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from games.rules.base import Game
 from games.rules.registry import game_get
+from games.validators import name_validate
 from learning.models.jobs import Job, JobStatus
 from learning.models.machines import SIDES, Machine
 
@@ -19,8 +20,8 @@ from learning.models.machines import SIDES, Machine
 class TournamentFormat(models.TextChoices):
     """Who meets whom."""
 
-    ROUND_ROBIN = "round-robin", "everybody against everybody"
-    SWISS = "swiss", "Swiss: equals meet equals"
+    ROUND_ROBIN = "round-robin", "everyone plays everyone"
+    SWISS = "swiss", "Swiss: players with similar scores meet"
 
 
 class Tournament(models.Model):
@@ -29,7 +30,7 @@ class Tournament(models.Model):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="tournaments"
     )
-    name = models.CharField(max_length=80)
+    name = models.CharField(max_length=80, validators=[name_validate])
     game = models.SlugField(max_length=40)
     format = models.CharField(max_length=11, choices=TournamentFormat)
     n_games = models.PositiveIntegerField(help_text="Of each pairing.")

@@ -31,6 +31,7 @@ from games.states import Insight, MachineBrief, RatingShape, SeatMachine
 from learning.access import (
     SEE_MACHINES,
     To,
+    is_lent,
     is_master,
     machine_find,
     machine_for,
@@ -39,11 +40,12 @@ from learning.access import (
     row_id,
     unseen,
 )
+from learning.core.engines.jit import ready_require
 from learning.core.engines.registry import engine_of
 from learning.core.machines.presets import ALL_PRESETS
 from learning.core.machines.registry import house_machine
 from learning.core.opponents.base import Opponent
-from learning.core.opponents.registry import LEVELS, OPPONENTS, opponent_at, opponents_offered
+from learning.core.opponents.registry import ENGINES, LEVELS, OPPONENTS, opponent_at, opponents_offered
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kinds.base import Kind, LevelMove
 from learning.kinds.registry import KINDS, kind_of
@@ -80,9 +82,11 @@ def _sat_before(seat: Seat, ref: str) -> Machine | None:
 
 
 def _asks(seat: Seat) -> Any:
-    """Who asks for the player in this seat: an account, or a visitor by their guest number."""
+    """The account or the visitor that asks for the player in this seat, with the links that opened the room."""
     account = _account(seat)
-    return Visitor(_guest(seat)) if account is None else account
+    asks = Visitor(_guest(seat)) if account is None else account
+    asks.links = frozenset(seat.match.room.links)
+    return asks
 
 
 def _is_of(seat: Seat, kind: Kind) -> bool:
@@ -130,10 +134,14 @@ class OpponentPlayer(SeatPlayer):
 
     def sit(self, seat: Seat, machine: str) -> None:
         opponent = self._of(seat)
+        _ready_require(opponent, seat.match.room.game_rules)
         seat.player, seat.name = opponent.slug, opponent.name
 
     def is_slow(self, seat: Seat) -> bool:
-        return self._of(seat).is_slow
+        opponent = self._of(seat)
+        if opponent.is_slow:  # it is asked later, by when whoever moved could not be refused
+            _ready_require(opponent, seat.match.room.game_rules)
+        return opponent.is_slow
 
     def choose(self, seat: Seat, position: Any) -> Choice:
         match = seat.match
@@ -150,6 +158,13 @@ class OpponentPlayer(SeatPlayer):
                 moved.append(LevelMove(seat, last, level, level.plays_anything(ply_random(match, last))))
         told = (kind.level_insight(match, moved) for kind in KINDS.values() if moved)
         return next((insight for insight in told if insight is not None), None)
+
+
+def _ready_require(opponent: Opponent, game: Game[Any, Any]) -> None:
+    """Refuse an opponent that is an engine which is not compiled yet."""
+    engine = engine_of(game)
+    if engine is not None and opponent.slug in ENGINES:
+        ready_require(engine.readiness())
 
 
 class MachinePlayer(SeatPlayer):
@@ -179,7 +194,7 @@ class MachinePlayer(SeatPlayer):
     def wanted(self, seat: Seat, ref: str, *, hold: bool = False) -> Machine:
         """The machine of this id or slug, for the side of this seat; with ``hold`` kept as by ``machine_hold``.
 
-        To take its seat over is to train it, unless it is copied for the room first.
+        To take its seat over is to train it, unless it is copied for the room first. A shared link allows copies alone.
 
         Raises:
             MalformedError, MachineNotFoundError, NotYourMachineError, MachineWrongSideError.
@@ -187,7 +202,7 @@ class MachinePlayer(SeatPlayer):
         room = seat.match.room
         if not ref:
             raise MalformedError("machine: say which machine, by its id or its name in the address.")
-        to: To = "train" if seat.is_human and not room.fresh else "play"
+        to: To = "copy" if room.fresh else "train" if seat.is_human else "play"
         machine = machine_for(_asks(seat), ref, to=to, hold=hold, known=_sat_before(seat, ref))
         if machine.room_id not in (None, room.pk):
             raise MachineNotFoundError(f"{machine.name} plays in its own room only.")
@@ -202,7 +217,8 @@ class MachinePlayer(SeatPlayer):
 
     def sit(self, seat: Seat, machine: str) -> None:
         wanted = self.wanted(seat, machine, hold=True)
-        lessons.seat_take(seat=seat, machine=wanted, owner=_account(seat), guest=_guest(seat))
+        lent = is_lent(_asks(seat), wanted)
+        lessons.seat_take(seat=seat, machine=wanted, owner=_account(seat), guest=_guest(seat), lent=lent)
 
     def seated(self, seats: Sequence[Seat]) -> Insert:
         return lessons.seats_insert(seats)
@@ -244,7 +260,13 @@ class MachinePlayer(SeatPlayer):
             return None
         kind = kind_of(machine)
         see_named = kind.see_named.format(name=machine.name)
-        return {**machine_brief(machine), "tells": kind.tells, "see": kind.see_all, "see_named": see_named}
+        return {
+            **machine_brief(machine),
+            "counts_level": kind.counts_level(machine.rule),
+            "tells": kind.tells,
+            "see": kind.see_all,
+            "see_named": see_named,
+        }
 
     def audience(self, seat: Seat) -> Audience:
         machine = machine_in(seat)
@@ -295,8 +317,8 @@ class HousePlayer(MachinePlayer):
         shared = min(names, key=len)
         name = shared if all(one.startswith(shared) for one in names) else " or ".join(names)
         if all(ALL_PRESETS[house.preset].rule.has_boxes for house in houses):
-            return Offer(name, "Matchboxes of the house. They learn from every game.")
-        return Offer(name, "The house's own. It remembers what moves were worth, and learns from every game.")
+            return Offer(name, "Built-in matchboxes. They learn from every game.")
+        return Offer(name, "A built-in machine. It remembers how good each move was, and learns from every game.")
 
     def only_side(self, machine: str) -> Side | None:
         return None
@@ -307,7 +329,7 @@ class HousePlayer(MachinePlayer):
         machine = None if house is None else _sat_before(seat, house.slug)
         machine = machine or machine_of_house(game, side, hold=hold)
         if machine is None:
-            raise MachineNotFoundError("No machine of the house plays this side yet. Run: manage.py pretrain")
+            raise MachineNotFoundError("No built-in machine plays this side yet. Run manage.py pretrain.")
         machine_require(_asks(seat), machine, to="train" if seat.is_human and not seat.match.room.fresh else "play")
         return machine
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable
+from time import sleep
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +21,7 @@ from learning.core.advice.live import Advice, advice
 from learning.core.advice.question import AdviceError
 from learning.core.advice.registry import UNNAMED, adviser_of
 from learning.core.engines.registry import engine_of
+from learning.core.kernels.jit import LOOK_EVERY_S, Readiness
 from learning.core.kernels.random_source import RandomSource
 from learning.exceptions import MachineNotFoundError, NoEngineError
 from learning.models import Machine
@@ -87,6 +90,20 @@ def engine_ladders() -> dict[str, list[dict[str, Any]]]:
         mode: [{"difficulty": rung.level.slug, **rung.rating._asdict()} for rung in ladder if rung.rating is not None]
         for mode, ladder in modes.items()
     }
+
+
+def warm_up_when_ready() -> None:
+    """Load what answers need, in a thread of its own, once the engine is compiled; not at all where it never is."""
+    threading.Thread(target=_wait_and_warm_up, daemon=True).start()
+
+
+def _wait_and_warm_up() -> None:
+    engine = engine_of(game_get(UNNAMED))
+    assert engine is not None, "it is the game of an engine"
+    while (readiness := engine.readiness()) is Readiness.COMPILING:
+        sleep(LOOK_EVERY_S)
+    if readiness is Readiness.READY:
+        warm_up()
 
 
 def warm_up() -> None:

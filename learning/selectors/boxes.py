@@ -20,6 +20,7 @@ from learning.core.machines.rule import EmptyOpening, WhenEmpty
 from learning.core.training.tables import boxes_compile
 from learning.exceptions import BoxNotFoundError, HistoryFoldedError
 from learning.models import AnyBox, Change, Draw, Machine
+from learning.selectors.machines import GONE
 from learning.selectors.strength import visit_probabilities
 from learning.states import box_state
 
@@ -117,9 +118,27 @@ def box_gallery(machine: Machine) -> dict[str, Any]:
     }
 
 
+def bead_marks(machine: Machine) -> dict[int, list[str]]:
+    """The letters of the beads of each colour in a machine's boxes."""
+    cabinet = machine.cabinet
+    if cabinet.game.enumerable:
+        _, slots, _ = boxes_printed(cabinet)
+    else:
+        _, slots, _ = _printed(cabinet, list(machine.boxes.values_list("position", flat=True)))
+    marks: dict[int, set[str]] = {}
+    for slot in slots:
+        marks.setdefault(slot["colour"], set()).add(slot["mark"])
+    return {colour: sorted(marks[colour]) for colour in sorted(marks)}
+
+
 def has_drawings(machine: Machine) -> bool:
-    """Whether there are drawings to show beside the boxes: Gardner's, of a machine after his and of that size."""
-    return machine.preset in GARDNERS and machine.game_rules.enumerable and machine.boxes.count() <= FEW_BOXES
+    """Whether there are drawings to show beside the boxes: Gardner's, of a machine after his, of that side and size."""
+    return (
+        machine.preset in GARDNERS
+        and machine.side == Side.SECOND
+        and machine.game_rules.enumerable
+        and machine.boxes.count() <= FEW_BOXES
+    )
 
 
 def drawings_view(machine: Machine) -> list[dict[str, Any]]:
@@ -302,7 +321,7 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
     over = None
     if outcome is not None:
         who = (
-            "Nobody wins"
+            "No one wins"
             if outcome.winner is None
             else f"{game.look.layout.role_names[outcome.winner].capitalize()} win"
         )
@@ -346,7 +365,7 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
 
 def folded_told(n_folded: int) -> str:
     """Why what a machine was after an earlier lesson is not told."""
-    return f"What was before lesson {n_folded:,} is folded up: the machine's history is kept from there on."
+    return f"The machine's history starts at lesson {n_folded:,}. Earlier lessons are kept as one sum."
 
 
 def box_history(box: AnyBox) -> QuerySet[Change]:
@@ -358,18 +377,21 @@ def ledger_errors() -> list[int]:
     """The boxes (ids) whose beads are not what they were laid out with plus every recorded change: always none.
 
     Of a machine that shares boxes, a row of its own was laid out with what was shared (the view ``learning_heldbox``).
+    Those of a machine that is gone are being deleted, in no order.
     """
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT box.id FROM learning_box box CROSS JOIN LATERAL unnest(box.start, box.beads) WITH ORDINALITY"
             " AS slot (start, beads, n) LEFT JOIN LATERAL (SELECT sum(deltas[slot.n]) AS total FROM learning_change"
             " WHERE box_id = box.id) AS change ON true"
-            " WHERE slot.start + coalesce(change.total, 0) <> slot.beads"
+            " WHERE slot.start + coalesce(change.total, 0) <> slot.beads AND NOT EXISTS"
+            " (SELECT FROM learning_machine WHERE id = box.machine_id AND starts_with(slug, %s))"
             " UNION SELECT own.id FROM learning_machine copy JOIN learning_box own ON own.machine_id = copy.id"
             " JOIN learning_box box ON box.machine_id = copy.shares_id AND box.position = own.position"
             " WHERE box.id <= copy.shares_to_box AND own.start <> coalesce((SELECT after FROM learning_change"
             " WHERE box_id = box.id AND lesson_id <= copy.shares_to_lesson ORDER BY lesson_id DESC, id DESC LIMIT 1),"
-            " box.start) ORDER BY id"
+            " box.start) ORDER BY id",
+            [GONE],
         )
         return [box_id for (box_id,) in cursor.fetchall()]
 

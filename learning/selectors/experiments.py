@@ -7,9 +7,12 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from games.names import did_you_mean
 from games.rules.registry import game_get
 from learning.core.experiments.base import Experiment, Unit
+from learning.core.experiments.findings import of_hundred, tolerance
 from learning.core.experiments.registry import EXPERIMENTS
+from learning.core.seeds import seed_to_json
 from learning.exceptions import ExperimentNotFoundError
 from learning.models import ExperimentRun, JobStatus
 
@@ -23,7 +26,7 @@ def experiment_get(slug: str) -> Experiment:
     try:
         return EXPERIMENTS[slug]
     except KeyError:
-        raise ExperimentNotFoundError(f"There is no experiment {slug!r}; there are {', '.join(EXPERIMENTS)}.") from None
+        raise ExperimentNotFoundError(f"There is no experiment {slug!r}. {did_you_mean(slug, EXPERIMENTS)}") from None
 
 
 def experiments_about(preset: str) -> list[Experiment]:
@@ -70,7 +73,7 @@ def experiment_view(experiment: Experiment) -> dict[str, Any]:
         "game": experiment.game,
         "presets": list(experiment.presets),
         "edition": experiment.edition,
-        "seed": experiment.default_seed,
+        "seed": seed_to_json(experiment.default_seed),
         "parameters": [
             {
                 "name": parameter.name,
@@ -91,7 +94,7 @@ def experiment_run_brief(run: ExperimentRun) -> dict[str, Any]:
         "experiment": run.experiment,
         "edition": run.edition,
         "parameters": run.parameters,
-        "seed": run.seed,
+        "seed": seed_to_json(run.seed),
         "status": run.status,
         "progress": run.progress,
         "error": run.error,
@@ -121,7 +124,7 @@ def experiment_run_line(run: ExperimentRun, experiment: Experiment) -> dict[str,
     return {
         "id": run.pk,
         "url": run.get_absolute_url(),
-        "seed": run.seed,
+        "seed": seed_to_json(run.seed),
         "settings": [f"{label}: {value:,}" for label, value in chosen],
         "status": run.status,
         "status_words": run.get_status_display(),
@@ -143,12 +146,20 @@ def experiment_figures(run: ExperimentRun | None) -> list[dict[str, Any]]:
             "label": figure["label"],
             "value": _words(figure["unit"], figure["value"]),
             "interval": _interval(figure),
-            "published": (figure["published"] or {}).get("words", ""),
+            "published": _published(figure),
             "source": (figure["published"] or {}).get("source", ""),
             "agrees": figure["agrees"],
         }
         for figure in run.result["figures"]
     ]
+
+
+def _published(figure: dict[str, Any]) -> str:
+    """The published figure, and what counts as the same."""
+    if (published := figure["published"]) is None:
+        return ""
+    same = tolerance(figure["unit"], published["low"], published["high"])
+    return f"{published['words']}{same and f' ({same})'}"
 
 
 def _words(unit: str, value: float | None) -> str:
@@ -169,7 +180,12 @@ def _interval(figure: dict[str, Any]) -> str:
 
 
 def _share(value: float) -> str:
-    return f"{100 * value:.1f}\u00a0%".replace("-", "−")
+    return f"{_of_hundred(value)}\u00a0%"
+
+
+def _of_hundred(value: float) -> str:
+    """In the unit of the picture's axis."""
+    return f"{of_hundred(value):z.1f}".replace("-", "−")
 
 
 def experiment_charts(run: ExperimentRun | None) -> list[dict[str, Any]]:
@@ -182,7 +198,9 @@ def experiment_charts(run: ExperimentRun | None) -> list[dict[str, Any]]:
 def _chart_rows(chart: dict[str, Any]) -> list[tuple[int, list[str]]]:
     columns = [
         [
-            _share(value) if line["low"] is None else f"{_share(value)} ({_share(low)} to {_share(high)})"
+            _of_hundred(value)
+            if line["low"] is None
+            else f"{_of_hundred(value)} ({_of_hundred(low)} to {_of_hundred(high)})"
             for value, low, high in zip(
                 line["values"], line["low"] or line["values"], line["high"] or line["values"], strict=True
             )

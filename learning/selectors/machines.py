@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import timedelta
 from math import sqrt
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
-from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.functions import JSONObject
 from django.urls import reverse
+from django.utils import timezone
 
 from games.models import Room, Seat
+from games.names import name_search
 from games.players import Viewer
 from games.rules.base import Game, Side
 from games.selectors import RoomsOf, rooms_where
@@ -23,7 +26,17 @@ from learning.core.machines.box_machine import Result
 from learning.core.machines.presets import preset_named
 from learning.core.machines.registry import HOUSE, house_machine
 from learning.core.opponents.registry import opponent_usual
-from learning.models import Draw, JobStatus, Lesson, LessonKind, Machine, TrainingRun
+from learning.models import (
+    Draw,
+    JobStatus,
+    Lesson,
+    LessonKind,
+    Machine,
+    MachineSeat,
+    RunStage,
+    TournamentEntry,
+    TrainingRun,
+)
 from learning.storage.locks import machine_held, machine_where
 from learning.storage.sitting import Occupant, sitting_read
 
@@ -61,11 +74,6 @@ def machines_of_house() -> dict[tuple[str, Side], Machine]:
     }
 
 
-def machine_list_public() -> QuerySet[Machine]:
-    """Machines that anybody may look at and play, without the copies made for rooms."""
-    return Machine.objects.filter(is_public=True, room__isnull=True).order_by("pk")
-
-
 def machine_list_of(user_id: int) -> QuerySet[Machine]:
     """The machines of an account, and the public copies made for rooms where it has a seat; newest first."""
     own = Machine.objects.filter(owner_id=user_id)
@@ -78,51 +86,27 @@ GONE = "gone-"
 """So begins the slug of a machine that nobody has any more, and of which what it knew is being deleted."""
 
 
-LEFT = """
-    SELECT id FROM learning_machine machine WHERE id = ANY(%(ids)s) AND CASE WHEN
-        CASE WHEN guest IS NOT NULL THEN created_at < %(guests)s
-            AND NOT EXISTS (SELECT FROM learning_machineseat sitting JOIN games_seat seat ON seat.id = sitting.seat_id
-                JOIN games_match match ON match.id = seat.match_id JOIN games_room room ON room.id = match.room_id
-                WHERE sitting.machine_id = machine.id AND room.changed_at >= %(guests)s OFFSET 0)
-            AND NOT EXISTS (SELECT FROM learning_lesson
-                WHERE machine_id = machine.id AND created_at >= %(guests)s OFFSET 0)
-        WHEN room_id IS NULL THEN false
-        WHEN owner_id IS NULL THEN (SELECT changed_at FROM games_room WHERE id = machine.room_id) < %(copies)s
-        ELSE (SELECT changed_at FROM games_room WHERE id = machine.room_id) < %(accounts)s
-            AND NOT EXISTS (SELECT FROM learning_lesson
-                WHERE machine_id = machine.id AND created_at >= %(accounts)s OFFSET 0)
-            AND NOT EXISTS (SELECT FROM learning_trainingrun
-                WHERE machine_id = machine.id AND finished_at IS NULL OFFSET 0)
-        END
-    THEN
-        NOT EXISTS (SELECT FROM learning_runstage stage JOIN learning_trainingrun run ON run.id = stage.run_id
-            WHERE stage.opponent_machine_id = machine.id AND run.finished_at IS NULL OFFSET 0)
-        AND NOT EXISTS (SELECT FROM learning_tournamententry entry
-            JOIN learning_tournament tournament ON tournament.id = entry.tournament_id
-            WHERE entry.machine_id = machine.id AND tournament.status = %(running)s OFFSET 0)
-    END ORDER BY id LIMIT %(most)s"""
-"""As text, since to build it of parts takes longer than to do it. Of one machine after the other (``CASE``, and
-``OFFSET 0``, which PostgreSQL does not turn into a join), so that no table is read whole for the few that are left."""
+def machines_unused() -> QuerySet[Machine]:
+    """Machines of guests, and copies made for rooms, that nobody has played, taught or trained for long.
 
-
-def machines_left(
-    ids: Sequence[int], most: int, *, guests: datetime, copies: datetime, accounts: datetime
-) -> list[int]:
-    """Those of these machines that nobody has played, taught or trained since: of guests, and copies made for rooms.
-
-    None that a training goes on against, or that is in a tournament which goes on.
-
-    Args:
-        ids: of machines.
-        most: so many are enough, in order.
-        guests: since when, of a guest's. One that was made later is not among them, whether or not it has played.
-        copies: of a copy of nobody's.
-        accounts: of a copy of an account's.
+    A machine that an unfinished training or a running tournament needs is not among them.
     """
-    since = {"guests": guests, "copies": copies, "accounts": accounts}
-    with connection.cursor() as cursor:
-        cursor.execute(LEFT, {"ids": list(ids), "most": most, "running": JobStatus.RUNNING, **since})
-        return [pk for (pk,) in cursor.fetchall()]
+    guests, copies, accounts = (
+        timezone.now() - timedelta(days=days)
+        for days in (settings.KEEP_GUEST_MACHINES_DAYS, settings.KEEP_COPIES_DAYS, settings.KEEP_MATCHES_DAYS)
+    )
+    own = {"machine": OuterRef("pk")}
+    played = Exists(MachineSeat.objects.filter(**own, seat__match__room__changed_at__gte=guests))
+    taught = Lesson.objects.filter(**own)
+    trained = Exists(TrainingRun.objects.filter(**own, finished_at__isnull=True))
+    met = Exists(RunStage.objects.filter(opponent_machine=OuterRef("pk"), run__finished_at__isnull=True))
+    entered = Exists(TournamentEntry.objects.filter(**own, tournament__status=JobStatus.RUNNING))
+    of_guests = Q(created_at__lt=guests) & ~played & ~Exists(taught.filter(created_at__gte=guests))
+    of_nobody = Q(owner__isnull=True, room__changed_at__lt=copies)
+    is_taught = Exists(taught.filter(created_at__gte=accounts))
+    of_accounts = Q(~trained, ~is_taught, owner__isnull=False, room__changed_at__lt=accounts)
+    is_due = Q(guest__isnull=False) & of_guests | Q(guest__isnull=True) & (of_nobody | of_accounts)
+    return Machine.objects.filter(is_due, ~met, ~entered)
 
 
 def pupil_of(user: Any, game: str, side: Side) -> Machine | None:
@@ -167,6 +151,15 @@ def copies_of(whose: RoomsOf, *, guests_alone: bool = False) -> list[tuple[int, 
 def machine_list_seen(user: Any, game: str, limit: int = 200) -> list[Machine]:
     """The machines of a game that a list may show to this user, in order of name."""
     return list(machines_visible(user).filter(game=game).order_by("name", "pk")[:limit])
+
+
+def machine_list_own(viewer: Viewer, limit: int) -> list[Machine]:
+    """The machines of this account or guest without copies for rooms, those with most games first; with standings."""
+    own = owned_by(viewer)
+    if own is None:
+        return []
+    machines = Machine.objects.filter(own, room__isnull=True, standing__isnull=False)
+    return list(machines.select_related("owner", "standing").order_by("-standing__games", "-pk")[:limit])
 
 
 def card_facts(machine: Machine) -> dict[str, Any]:
@@ -227,6 +220,15 @@ def lesson_at(machine: Machine, number: int) -> QuerySet[Lesson]:
     return machine.lessons.select_related("match__room", "run").filter(number=number)
 
 
+def games_at(machine: Machine, number: int) -> int:
+    """How many games the machine had played after the lesson of this number."""
+    tally = machine.lessons.filter(number__gt=number).aggregate(
+        n=Sum(F("n_wins") + F("n_draws") + F("n_losses"), default=0)
+    )
+    n_later: int = tally["n"]
+    return machine.n_games - n_later
+
+
 def lesson_list_recent(machine: Machine, limit: int = 12, among: int = 500) -> QuerySet[Lesson]:
     """The machine's latest lessons from matches and runs, found ``among`` so many.
 
@@ -269,7 +271,7 @@ def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:
         return {"sentence": sentence, "url": None, "age": lesson.created_at, "result": "training"}
     result = Result.WIN if lesson.n_wins else Result.DRAW if lesson.n_draws else Result.LOSS
     word = {Result.WIN: "Won", Result.DRAW: "Drew", Result.LOSS: "Lost"}[result]
-    url = lesson.match.room.get_absolute_url() if lesson.match and not is_hidden else None
+    url = lesson.match.get_absolute_url() if lesson.match and not is_hidden else None
     return {"sentence": f"{word} a match.", "url": url, "age": lesson.created_at, "result": result.name.lower()}
 
 
@@ -297,11 +299,8 @@ def machine_rows(machines: Sequence[Machine]) -> list[dict[str, Any]]:
             "game": machine.game_rules.full_name,
             "side_name": machine.get_side_display(),
             "rule": preset.name if (preset := preset_named(machine.preset)) else "a rule of its own",
-            "owner": machine.owner.get_username()
-            if machine.owner
-            else "this browser"
-            if machine.guest
-            else "the house",
+            "owner": machine.owner.get_username() if machine.owner else "",
+            "is_guests": machine.guest is not None,
             "is_public": machine.is_public,
             "is_exact": machine.game_rules.enumerable,
             "standing": machine.standing,
@@ -319,7 +318,7 @@ def curve_small(points: Sequence[tuple[float, float]]) -> str:
 
 def machine_list_found(user: Any, text: str, beside: Sequence[Machine], limit: int = 12) -> list[Machine]:
     """Machines with this in their name to put beside others: of the same game first, and none of those."""
-    listed = machines_visible(user).filter(name__icontains=text, room__isnull=True)
+    listed = machines_visible(user).filter(search_name__contains=name_search(text), room__isnull=True)
     found = listed.exclude(pk__in=[machine.pk for machine in beside])
     same = Q(game__in=[machine.game for machine in beside])
     return list(found.order_by(Case(When(same, then=0), default=1), "name", "pk")[:limit])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypedDict, TypeVar
 
 from django.urls import reverse
 
-from games.models import Match, Seat
+from games.models import Match, MatchStatus, Seat
 from games.selectors import plies_read, reason_of, role_of
 from games.states import (
     BeadChange,
@@ -322,30 +322,28 @@ def lesson_told(name: str, result: str, deed: str, *, changed: bool) -> LessonDe
 def nothing_learnt(match: Match, machine: Machine, what: str) -> str:
     """What is said of a match of which a machine's ledger has no lesson: it may have been reset since, or folded up."""
     if machine.folded_at and match.finished_at is not None and match.finished_at <= machine.folded_at:
-        return f"That was long ago. What it learnt is in its {what}, and no longer told game by game."
+        return f"This match was long ago. Its lesson is in the {what}, but no longer listed game by game."
     if machine.learns:
-        return f"It was frozen then, or has been reset since: of this match it has no {what}."
-    return f"It is frozen, so its {what} stay as they are."
+        return f"The machine was frozen then, or was reset later. It has no {what} of this match."
+    return f"The machine is frozen, so its {what} do not change."
 
 
 def _deed(deltas: Sequence[int]) -> str:
     """What a game did to a machine's beads, in words a child understands, from the changes themselves."""
     if not deltas:
-        return "Its beads stay as they are."
+        return "Its beads do not change."
     if len(set(deltas)) > 1:
-        return "Beads go in or out of the boxes it opened, as the list tells."
-    where = "the box it opened" if len(deltas) == 1 else "each of these boxes"
+        return "The list shows how many beads each box gains or loses."
+    where = "The box that it used" if len(deltas) == 1 else "Each box that it used"
     (delta,) = set(deltas)
     beads = f"{abs(delta)} {'bead' if abs(delta) == 1 else 'beads'}"
-    if delta > 0:
-        return f"It adds {beads} of the colour it played to {where}."
-    return f"It takes {beads} of the colour it played out of {where}."
+    return f"{where} {'gains' if delta > 0 else 'loses'} {beads} of the colour played."
 
 
 def match_sentence(match: Match, own_side: int | None) -> str:
     """How a match ended, for one of its players."""
     if not match.is_over:
-        return "still going on"
+        return "waiting for an opponent" if match.status == MatchStatus.WAITING else "not finished yet"
     if match.winner is None:
         return f"a draw: {reason_of(match)}"
     if own_side is None:
@@ -355,7 +353,7 @@ def match_sentence(match: Match, own_side: int | None) -> str:
 
 def match_line(match: Any) -> dict[str, Any]:
     """A match as a line of the list of who has a seat in it, ``own_side`` (``games.selectors.match_list_of``)."""
-    others = [seat.name or "nobody yet" for seat in match.seats.all() if seat.side != match.own_side]
+    others = [seat.name for seat in match.seats.all() if seat.side != match.own_side]
     return {
         "code": match.room.code,
         "number": match.number,
@@ -363,7 +361,7 @@ def match_line(match: Any) -> dict[str, Any]:
         "opponent": others[0] if others else "",
         "result_sentence": match_sentence(match, match.own_side),
         "when": match.created_at,
-        "url": match.room.get_absolute_url(),
+        "url": match.get_absolute_url(),
     }
 
 
@@ -379,6 +377,21 @@ def match_waiting(match: Match) -> dict[str, Any] | None:
         "host_name": host.name if host else "nobody",
         "free_role": role_of(match, free.side),
         "age": match.created_at,
+    }
+
+
+def match_own(match: Match, is_own: Callable[[Seat], bool]) -> dict[str, Any]:
+    """A match that somebody sits in, or hosts, to go back to; ``is_own`` tells which seats are theirs."""
+    names = [
+        ("you" if at else "You") if is_own(seat) else seat.name or "a free seat"
+        for at, seat in enumerate(match.seats.all())
+    ]
+    return {
+        "url": match.room.get_absolute_url(),
+        "game_name": match.room.game_rules.name,
+        "names": names,
+        "is_waiting": match.status == MatchStatus.WAITING,
+        "ply": match.n_plies,
     }
 
 

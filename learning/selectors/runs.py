@@ -14,6 +14,8 @@ from games.quotas import site_is_full
 from games.selectors import HIDDEN
 from learning.access import machines_visible, may_see
 from learning.core.opponents.registry import OPPONENTS
+from learning.core.seeds import seed_to_json
+from learning.core.training.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
 from learning.core.training.sampled import wilson
 from learning.models import CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.states import PointState, RunProgress, RunState, ShareState
@@ -54,6 +56,7 @@ def run_progress(run: TrainingRun) -> RunProgress:
         "machine": run.machine_id,
         "status": run.status,
         "waits_for_room": run.finished_at is None and site_is_full(),
+        "waits_for_kernels": run.finished_at is None and _waits_for_kernels(run),
         "games": run.n_games,
         "games_done": run.games_done,
         "wins": run.n_wins,
@@ -62,12 +65,20 @@ def run_progress(run: TrainingRun) -> RunProgress:
         "most_values": run.most_values,
         "values_left_out": run.n_left_out,
         "measured": run.n_measured,
-        "seed": run.seed,
+        "seed": seed_to_json(run.seed),
         "error": run.error,
         "created_at": run.created_at.isoformat(),
         "started_at": run.started_at.isoformat() if run.started_at else None,
         "finished_at": run.finished_at.isoformat() if run.finished_at else None,
     }
+
+
+def _waits_for_kernels(run: TrainingRun) -> bool:
+    """Whether a run is not begun before the kernels that it needs are compiled (``workers.runs``)."""
+    if run.n_games > MAX_PLAIN_GAMES and kernels_compiling():
+        return True
+    games = games_compiling()  # as a rule none: then nobody reads the machine
+    return bool(games) and run.machine.game in games
 
 
 def run_view(run: TrainingRun, viewer: Viewer = GUEST) -> RunState:
@@ -84,6 +95,11 @@ def run_view(run: TrainingRun, viewer: Viewer = GUEST) -> RunState:
             for stage in run.stages.all()
         ],
     }
+
+
+def run_detail(run: TrainingRun, viewer: Viewer = GUEST) -> dict[str, Any]:
+    """A training run with its curve."""
+    return {**run_view(run, viewer), "curve": run_curve(run)}
 
 
 def stage_is_hidden(stage: RunStage, viewer: Viewer) -> bool:
@@ -104,7 +120,7 @@ def stage_sentence(stage: RunStage, viewer: Viewer = GUEST) -> str:
     if stage_is_hidden(stage, viewer):
         return f"{stage.n_games:,} games against {HIDDEN}"
     fixed = OPPONENTS.get(stage.opponent)
-    who = other.name if other else stage.opponent_name or (fixed.name.lower() if fixed else "a machine that is gone")
+    who = other.name if other else stage.opponent_name or (fixed.name.lower() if fixed else "a deleted machine")
     learns = ", which learns too" if stage.opponent_learns else ""
     return f"{stage.n_games:,} games against {who}{learns}"
 
@@ -118,7 +134,7 @@ def run_line(run: TrainingRun, viewer: Viewer) -> dict[str, Any]:
         "status_words": run.get_status_display(),
         "games": run.n_games,
         "games_done": run.games_done,
-        "seed": run.seed,
+        "seed": seed_to_json(run.seed),
         "when": run.created_at,
         "is_over": run.finished_at is not None,
         "opponents": [stage_sentence(stage, viewer) for stage in run.stages.all()],

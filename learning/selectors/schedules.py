@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
+from celery.schedules import crontab as celery_crontab
 from django.db.models import QuerySet
-from django_celery_beat.models import PeriodicTask
+from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 from games.players import Viewer
 from games.selectors import HIDDEN
 from learning.access import may_see, staff_may
+from learning.core.crontabs import FIELDS, LAST_DAY, Crontab, crontab_written, has_both_days
 from learning.core.opponents.registry import OPPONENTS
+from learning.core.seeds import seed_to_json
 from learning.exceptions import ScheduleNotFoundError
 from learning.models import Machine, Schedule
 
@@ -54,9 +59,29 @@ def due_after(task: PeriodicTask, moment: datetime) -> datetime:
     """The first moment after this one at which a task is due; of an interval, that much later."""
     if task.crontab is None:
         return moment + timedelta(**{task.interval.period: task.interval.every})
-    last, delta, _ = task.crontab.schedule.remaining_delta(moment)
-    due: datetime = last + delta
-    return due
+    return _crontab_of(task.crontab).after(moment)
+
+
+@lru_cache(256)
+def crontab_parsed(fields: tuple[str, ...], zone: str) -> Crontab:
+    """A crontab by its five fields, as Celery keeps them, and its time zone."""
+    minute, hour, month_days, month, weekdays = fields
+    days = [part for part in month_days.split(",") if part != LAST_DAY]
+    found: Any = celery_crontab(minute, hour, weekdays, ",".join(days) or "*", month)
+    return Crontab(
+        minutes=sorted(found.minute),
+        hours=sorted(found.hour),
+        days=found.day_of_month if days else (),
+        months=found.month_of_year,
+        weekdays=found.day_of_week,
+        last_day=LAST_DAY in month_days.split(","),
+        every_hour=hour.startswith("*"),
+        zone=ZoneInfo(zone),
+    )
+
+
+def _crontab_of(at: CrontabSchedule) -> Crontab:
+    return crontab_parsed(tuple(getattr(at, name) for name in FIELDS), str(at.timezone))
 
 
 def next_runs(schedule: Schedule, n: int = N_NEXT) -> list[datetime]:
@@ -76,7 +101,18 @@ def crontab_text(task: PeriodicTask) -> str:
     at = task.crontab
     if at is None:
         return ""
-    return f"{at.minute} {at.hour} {at.day_of_month} {at.month_of_year} {at.day_of_week}"
+    return crontab_written({name: getattr(at, name) for name in FIELDS})
+
+
+def timezone_of(task: PeriodicTask) -> str | None:
+    """The name of the time zone on whose clocks a crontab is due; an interval has none."""
+    return str(task.crontab.timezone) if task.crontab else None
+
+
+def timezone_usual(user: Any) -> str:
+    """The time zone of the crontab that an account made last; UTC if it has none."""
+    last = schedules_of(user).filter(owner=user, task__crontab__isnull=False).first()
+    return (timezone_of(last.task) if last else None) or "UTC"
 
 
 def schedule_view(schedule: Schedule, viewer: Viewer) -> dict[str, Any]:
@@ -90,10 +126,11 @@ def schedule_view(schedule: Schedule, viewer: Viewer) -> dict[str, Any]:
         "owner": schedule.owner.get_username(),
         "opponents": [{key: stage[key] for key in ("opponent", "games", "learns")} for stage in stages],
         "games": schedule.n_games,
-        "seed": schedule.seed,
+        "seed": None if schedule.seed is None else seed_to_json(schedule.seed),
         "crontab": crontab_text(task),
         "every": task.interval.every if task.interval else None,
         "period": task.interval.period if task.interval else None,
+        "timezone": timezone_of(task),
         "paused": not task.enabled,
         "next_runs": [moment.isoformat() for moment in next_runs(schedule)],
         "fired": schedule.n_fired,
@@ -110,20 +147,25 @@ def timing_sentence(task: PeriodicTask) -> str:
     if task.interval:
         every, period = task.interval.every, task.interval.period
         return f"every {period.removesuffix('s')}" if every == 1 else f"every {every} {period}"
-    at = task.crontab
-    if at.minute.isdigit() and at.hour.isdigit() and at.month_of_year == at.day_of_month == "*":
-        days = "every day" if at.day_of_week == "*" else f"on {_days(at.day_of_week)}"
-        return f"{days} at {int(at.hour):02d}:{int(at.minute):02d} UTC"
-    return f"at {crontab_text(task)} (crontab, UTC)"
+    at, zone = task.crontab, str(task.crontab.timezone)
+    clock = zone if zone == "UTC" else f"{zone.rpartition('/')[2].replace('_', ' ')} time"
+    days = _days(at)
+    if days and at.minute.isdigit() and at.hour.isdigit():
+        return f"{days} at {int(at.hour):02d}:{int(at.minute):02d} {clock}"
+    return f"at {crontab_text(task)} (crontab, {clock})"
 
 
-def _days(text: str) -> str:
-    names = ("Sundays", "Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
-    numbers = text.split(",")
-    if not all(n.isdigit() for n in numbers):
-        return f"days {text}"
-    *days, last = [names[int(n)] for n in numbers]
-    return f"{', '.join(days)} and {last}" if days else last
+def _days(at: CrontabSchedule) -> str:
+    """On which days a crontab is due, in words; nothing where words do not go so far."""
+    if at.month_of_year != "*":
+        return ""
+    if at.day_of_week == "*":
+        return {"*": "every day", LAST_DAY: "on the last day of each month"}.get(at.day_of_month, "")
+    if at.day_of_month != "*":
+        return ""
+    names = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
+    *days, last = (names[day] for day in sorted((day - 1) % 7 for day in _crontab_of(at).weekdays))
+    return f"on {', '.join(days)} and {last}" if days else f"on {last}"
 
 
 def opponents_named(stages: Iterable[dict[str, Any]], viewer: Viewer) -> list[dict[str, Any]]:
@@ -140,7 +182,7 @@ def opponents_named(stages: Iterable[dict[str, Any]], viewer: Viewer) -> list[di
             return {"name": OPPONENTS[opponent].name}
         machine = machines.get(int(opponent))
         if machine is None:
-            return {"name": "a machine that is gone"}
+            return {"name": "a deleted machine"}
         if not may_see(viewer, machine.audience):
             return {"opponent": "machine", "name": HIDDEN}
         return {"name": machine.name}
@@ -151,12 +193,15 @@ def opponents_named(stages: Iterable[dict[str, Any]], viewer: Viewer) -> list[di
 def schedule_line(schedule: Schedule, viewer: Viewer) -> dict[str, Any]:
     """A schedule as a line of a list and as the head of its page, as this viewer may know it."""
     named = opponents_named(schedule.stages, viewer)
+    at = schedule.task.crontab
     return {
         "id": schedule.pk,
         "url": schedule.get_absolute_url(),
         "machine": schedule.machine.name,
         "owner": schedule.owner.get_username(),
         "when": timing_sentence(schedule.task),
+        "timezone": timezone_of(schedule.task),
+        "both_days": at is not None and has_both_days(at.day_of_month, at.day_of_week),
         "opponents": [f"{stage['games']:,} games against {stage['name']}" for stage in named],
         "paused": not schedule.task.enabled,
         "next_at": schedule.next_at,

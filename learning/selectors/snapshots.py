@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from learning.core.opponents.registry import OPPONENTS
+from learning.core.seeds import seed_to_json
 from learning.core.training.measuring import CHOSEN_ON, OPENING_PLIES, SAID_ON
 from learning.exceptions import SnapshotNotFoundError
 from learning.models import Machine, Measurement, Snapshot
@@ -113,6 +114,6 @@ def _measurement_view(one: Measurement) -> MeasurementState:
         "losses": points.losses,
         "points": {"value": points.share, "low": low, "high": high},
         "openings": one.openings,
-        "seed": one.seed,
+        "seed": seed_to_json(one.seed),
         "confirms": one.openings == SAID_ON,
     }

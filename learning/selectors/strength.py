@@ -9,6 +9,7 @@ from typing import Any
 from django.core.cache import cache
 
 from games.exceptions import MalformedError
+from games.names import did_you_mean
 from games.rules.base import Side
 from learning.core.kernels.random_source import RandomSource
 from learning.core.opponents.base import UniformOpponent
@@ -33,7 +34,7 @@ CURVE_AGAINST = {
     "win_block": "Win or block",
     "medium": "The medium engine",
     "perfect": "Perfect play",
-    "worst": "Its worst enemy",
+    "worst": "The opponent that beats it most often",
 }
 """Whom a strength may be measured against, in words, in the order of pages and tables."""
 STRENGTH_CACHE_S = 24 * 3600
@@ -103,7 +104,7 @@ def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str,
         MalformedError: there is no such opponent.
     """
     if opponent not in UNIFORM:
-        raise MalformedError(f"opponent: {opponent!r} is not one of {', '.join(UNIFORM)}.")
+        raise MalformedError(f"opponent: there is no opponent {opponent!r}. {did_you_mean(opponent, UNIFORM)}")
     key = f"visits:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}:{opponent}"
     visits: dict[str, float] | None = cache.get(key)
     if visits is None:

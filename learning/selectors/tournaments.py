@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet
 
 from games.players import GUEST, Viewer
-from games.rules.base import Game
+from games.rules.base import Game, Side
 from games.rules.registry import GAMES
 from games.selectors import HIDDEN
 from learning.access import machines_visible, may_see, staff_may
 from learning.core.engines.registry import engine_of
+from learning.core.seeds import seed_to_json
 from learning.core.tournaments.ratings import Rating, ratings
 from learning.core.tournaments.standings import Result, table
 from learning.exceptions import TournamentNotFoundError
 from learning.models import JobStatus, Machine, Pairing, Tournament, TournamentEntry
-from learning.selectors.machines import machine_list_seen
 from learning.states import (
     EntryState,
     PairingState,
@@ -68,9 +69,9 @@ def tournament_games(user: Any) -> list[Game[Any, Any]]:
     return [game for game in known if not game.added or game.slug in played]
 
 
-def tournament_machines(user: Any, game: str, limit: int = 100) -> list[Machine]:
-    """The machines that can be entered, the account's own first."""
-    return sorted(machine_list_seen(user, game, limit), key=lambda machine: machine.owner_id != user.pk)
+def tournament_machines(user: Any, game: str) -> QuerySet[Machine]:
+    """The machines that can be entered."""
+    return machines_visible(user).filter(game=game)
 
 
 def results_of(tournament: Tournament) -> list[Result]:
@@ -88,7 +89,7 @@ def tournament_brief(tournament: Tournament) -> TournamentBrief:
         "games": tournament.n_games,
         "rounds": tournament.n_rounds,
         "round": tournament.round,
-        "seed": tournament.seed,
+        "seed": seed_to_json(tournament.seed),
         "status": tournament.status,
         "public": tournament.is_public,
         "owner": tournament.owner.get_username() if tournament.owner else None,
@@ -182,7 +183,7 @@ def tournament_change(before: TournamentState, after: TournamentState) -> Tourna
 def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[PrivateEntry]]:
     """A tournament as it stands, and its entries (``entry``) that are not for everybody with their ``audience``.
 
-    Entries, standings best first, crosstable and pairings in two queries. Ratings are worked out once for each version
+    Entries, standings, crosstable and pairings in two queries. Ratings are worked out once for each version
     and kept.
     """
     entries = list(tournament.entries.select_related("machine").defer("beads", "rule").order_by("number"))
@@ -190,7 +191,8 @@ def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[Priv
     results = [_result(pairing) for pairing in pairings if pairing.status == JobStatus.FINISHED]
     numbers = [entry.number for entry in entries]
     rated = _ratings(tournament, numbers, results)
-    rows = table(numbers, results)
+    sides = {entry.number: None if entry.side is None else Side(entry.side) for entry in entries}
+    rows = table(numbers, results, sides)
     private: list[PrivateEntry] = [
         {"entry": entry.number, "audience": entry.machine.audience}
         for entry in entries
@@ -232,6 +234,33 @@ def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[Priv
         "pairings": [_pairing_view(pairing) for pairing in pairings],
     }
     return whole, private
+
+
+def standings_rows(view: TournamentState) -> Iterator[list[Any]]:
+    """The standings of a tournament as a table."""
+    told = ("place", "games", "wins", "draws", "losses", "points", "score", "expected", "rating", "uncertainty")
+    yield ["entry", "name", "machine", "opponent", "side", *told]
+    entries = {entry["number"]: entry for entry in view["entries"]}
+    for row in view["standings"]:
+        entry: Any = entries[row["entry"]]
+        line: Any = row
+        yield [
+            *(row["entry"], *(entry[column] for column in ("name", "machine", "opponent", "side"))),
+            *(line[column] for column in told),
+        ]
+
+
+def pairing_rows(view: TournamentState) -> Iterator[list[Any]]:
+    """The pairings of a tournament as a table; ``expected`` are shares of all games."""
+    expected = ("first_wins_expected", "draws_expected", "second_wins_expected")
+    yield ["number", "round", "first", "second", "status", "first_wins", "draws", "second_wins", *expected]
+    names = {entry["number"]: entry["name"] for entry in view["entries"]}
+    for one in view["pairings"]:
+        yield [
+            *(one["number"], one["round"], names[one["first"]], names[one["second"]], one["status"]),
+            *(one["first_wins"], one["draws"], one["second_wins"]),
+            *(one["expected"] or []),
+        ]
 
 
 def _pairings(tournament: Tournament) -> list[Pairing]:

@@ -17,7 +17,7 @@ from games.states import ActionValue, Insight, LessonState, Thought, ValueChange
 from learning.core.machines.q_learning import OUTLOOK, Candidate
 from learning.exceptions import BoxNotFoundError
 from learning.models import Decision, LessonKind, Machine, ValueChange
-from learning.selectors.machines import machine_brief, machine_in
+from learning.selectors.machines import GONE, machine_brief, machine_in
 from learning.selectors.matches import lesson_told, nothing_learnt
 from learning.storage.bounds import values_most
 
@@ -202,17 +202,21 @@ def value_errors() -> list[int]:
     """The values (ids) whose ledger is no chain from where they began to what they are: always none.
 
     Exact: the first change begins at ``start``, each begins with what the one before left, the last leaves the value.
+    Those of a machine that is gone are being deleted, in no order.
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT entry_id FROM"
+            "WITH kept AS (SELECT entry.* FROM learning_value entry JOIN learning_machine machine"
+            " ON machine.id = machine_id WHERE NOT starts_with(slug, %s))"
+            " SELECT entry_id FROM"
             " (SELECT change.entry_id, change.before AS found, entry.start, entry.value, change.after,"
             " lag(change.after) OVER ledger AS left_before, lead(change.id) OVER ledger AS following"
-            " FROM learning_valuechange change JOIN learning_value entry ON entry.id = change.entry_id"
+            " FROM learning_valuechange change JOIN kept entry ON entry.id = change.entry_id"
             " WINDOW ledger AS (PARTITION BY change.entry_id ORDER BY change.id)) AS chain"
             " WHERE found <> coalesce(left_before, start) OR (following IS NULL AND after <> value)"
-            " UNION SELECT id FROM learning_value entry WHERE value <> start"
-            " AND NOT EXISTS (SELECT FROM learning_valuechange WHERE entry_id = entry.id) ORDER BY 1"
+            " UNION SELECT id FROM kept entry WHERE value <> start"
+            " AND NOT EXISTS (SELECT FROM learning_valuechange WHERE entry_id = entry.id) ORDER BY 1",
+            [GONE],
         )
         return [entry_id for (entry_id,) in cursor.fetchall()]
 
@@ -223,7 +227,8 @@ def values_miscounted() -> list[int]:
         cursor.execute(
             "SELECT id FROM learning_machine machine LEFT JOIN"
             " (SELECT machine_id, count(*) AS n FROM learning_value GROUP BY machine_id) counted ON machine_id = id"
-            " WHERE n_values <> coalesce(n, 0) ORDER BY id"
+            " WHERE n_values <> coalesce(n, 0) AND NOT starts_with(slug, %s) ORDER BY id",
+            [GONE],
         )
         return [machine_id for (machine_id,) in cursor.fetchall()]
 
@@ -236,4 +241,4 @@ def values_full(machine: Machine) -> str:
     why = f"a machine may have {settings.VALUES_PER_MACHINE:,}"
     if most < settings.VALUES_PER_MACHINE:
         why = f"the machines of its account may have {settings.VALUES_PER_ACCOUNT:,} together"
-    return f"It learns no new values, for {why}. Those that it has go on learning."
+    return f"It learns no new values, for {why}. Its present values go on learning."

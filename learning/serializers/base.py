@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from games.names import MAX_SLUG_CHARACTERS, did_you_mean
 from learning.core.machines.registry import rule_read
 from learning.core.machines.rule import Rule, RuleError
-from learning.core.seeds import MAX_SEED
+from learning.core.seeds import MAX_JSON_NUMBER, MAX_SEED, seed_to_json
 
 
-class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses a field it does not know: a mistyped name must not pass for something that was done."""
+class SlugChoiceField(serializers.ChoiceField):
+    """One of a few slugs; the refusal of another text suggests the slug that it is most like."""
 
-    def to_internal_value(self, data: Any) -> Any:
-        """The values, or the errors by field."""
-        values = super().to_internal_value(data)
-        known = [name for name, field in self.fields.items() if not field.read_only]
-        if unknown := [str(name) for name in data if name not in known]:
-            problem = f"There is no such field to set; there are {', '.join(known)}."
-            raise serializers.ValidationError({name: [problem] for name in unknown}, code="unknown_field")
-        return values
+    def fail(self, key: str, **kwargs: Any) -> NoReturn:
+        """Raise the error of this key."""
+        if key != "invalid_choice":
+            super().fail(key, **kwargs)
+        text = str(kwargs["input"])
+        more = did_you_mean(text, map(str, self.choices))
+        raise serializers.ValidationError(f"{text[:MAX_SLUG_CHARACTERS]!r} is none of the choices. {more}", code=key)
 
 
 @extend_schema_field({"type": "object", "description": "A learning rule; fields left out have their default."})
@@ -45,11 +45,27 @@ class RuleField(serializers.Field[Rule, Any, dict[str, Any], Rule]):
         return value.to_json()
 
 
+_SEED_TEXT = {"type": "string", "pattern": "^[0-9]{1,19}$"}
+
+
+@extend_schema_field({"oneOf": [{"type": "integer", "minimum": 0, "maximum": MAX_SEED}, _SEED_TEXT]})
 class SeedField(serializers.IntegerField):
-    """A seed."""
+    """A seed in a request, as a number or as text."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=0, max_value=MAX_SEED, required=False, **kwargs)
+
+
+@extend_schema_field({"oneOf": [{"type": "integer", "minimum": 0, "maximum": MAX_JSON_NUMBER}, _SEED_TEXT]})
+class AnsweredSeedField(serializers.Field[Any, Any, int | str, Any]):
+    """A seed in an answer (``core.seeds.seed_to_json``)."""
+
+    def __init__(self, help_text: str = "", **kwargs: Any) -> None:
+        super().__init__(help_text=f"{help_text} Text beyond 2^53.".strip(), **kwargs)
+
+    def to_representation(self, value: Any) -> int | str:
+        """As the selector has made it."""
+        return seed_to_json(int(value))
 
 
 class IntervalField(serializers.ListField):

@@ -6,9 +6,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from games.serializers import StrictSerializer
 from learning.core.experiments.registry import EXPERIMENTS
 from learning.models import JobStatus
-from learning.serializers.base import SeedField, StrictSerializer
+from learning.serializers.base import AnsweredSeedField, SeedField, SlugChoiceField
 
 EXPERIMENT_SLUGS = list(EXPERIMENTS)
 """Named in the settings too, so that the schema has one name for the choice of an experiment."""
@@ -33,14 +34,14 @@ class ExperimentSerializer(serializers.Serializer[Any]):
     game = serializers.CharField()
     presets = serializers.ListField(child=serializers.CharField())
     edition = serializers.IntegerField(help_text="Raised whenever the same seed would come to something else.")
-    seed = serializers.IntegerField(help_text="The one it has if none is given.")
+    seed = AnsweredSeedField(help_text="The one it has if none is given.")
     parameters = ParameterSerializer(many=True)
 
 
 class ExperimentRunStartSerializer(StrictSerializer):
     """Which experiment, and how."""
 
-    experiment = serializers.ChoiceField(choices=EXPERIMENT_SLUGS)
+    experiment = SlugChoiceField(choices=EXPERIMENT_SLUGS)
     seed = SeedField()
     parameters = serializers.DictField(
         child=serializers.IntegerField(), required=False, help_text="By name; those left out have their default."
@@ -54,7 +55,7 @@ class ExperimentRunSerializer(serializers.Serializer[Any]):
     experiment = serializers.CharField()
     edition = serializers.IntegerField()
     parameters = serializers.DictField(child=serializers.IntegerField())
-    seed = serializers.IntegerField()
+    seed = AnsweredSeedField()
     status = serializers.ChoiceField(choices=JobStatus.choices)
     progress = serializers.FloatField(help_text="0 to 1.")
     error = serializers.CharField()
@@ -67,5 +68,5 @@ class ExperimentRunDetailSerializer(ExperimentRunSerializer):
 
     result = serializers.DictField(
         allow_null=True,
-        help_text="Figures, charts and tables as docs/experiments.md explains them; null until finished.",
+        help_text="Figures, charts, tables and findings as docs/experiments.md explains them; null until finished.",
     )

@@ -11,31 +11,32 @@ from rest_framework import serializers
 from games.rules.base import Game, Side
 from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get
-from games.serializers import parse_side
+from games.serializers import StrictSerializer, parse_side
 from games.states import PartsState
+from games.validators import name_validate
 from learning.access import is_seen
 from learning.core.machines.presets import ALL_PRESETS, preset_named
 from learning.kinds.base import Kind
 from learning.kinds.registry import kind_of_rule, kind_usual
 from learning.models import AnyBox, Machine
 from learning.selectors.boxes import slots_view
-from learning.serializers.base import IntervalField, RuleField, StrictSerializer
+from learning.serializers.base import IntervalField, RuleField, SlugChoiceField
 
 
 class MachineSerializer(serializers.ModelSerializer[Machine]):
     """A machine, without its boxes."""
 
-    role = serializers.SerializerMethodField(help_text="What the game calls its side.")
+    role = serializers.SerializerMethodField(help_text="The game’s name for its side.")
     rule = serializers.SerializerMethodField(help_text="Its own copy of its rule, every field.")
-    owner = serializers.SerializerMethodField(help_text="The name of its account; null for a machine of the house.")
+    owner = serializers.SerializerMethodField(help_text="The name of its account; null for a built-in machine.")
     copied_from = serializers.SerializerMethodField(help_text="The id of a machine; null for one you may not see.")
     public = serializers.BooleanField(source="is_public", help_text="Whether others may see and play it.")
     level = serializers.IntegerField(help_text="HexapawnRL's measure of experience.")
-    epsilon = serializers.FloatField(allow_null=True, help_text="How often it tries anything, if it keeps values.")
-    values = serializers.IntegerField(source="n_values", help_text="How many it has, if it keeps values.")
+    epsilon = serializers.FloatField(allow_null=True, help_text="The share of random moves, if it keeps values.")
+    values = serializers.IntegerField(source="n_values", help_text="The number of its values, if it keeps values.")
     lessons = serializers.IntegerField(source="n_lessons", help_text="The number of its last lesson.")
     lessons_folded = serializers.IntegerField(
-        source="n_folded", help_text="Its history is kept after this lesson: what was before is folded up."
+        source="n_folded", help_text="Its history starts after this lesson. Earlier lessons are kept as one sum."
     )
     folded_at = serializers.DateTimeField(allow_null=True, help_text="When that lesson was; null where all is kept.")
     games = serializers.IntegerField(source="n_games")
@@ -87,7 +88,7 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
         return machine.owner.get_username() if machine.owner else None
 
 
-class PresetField(serializers.ChoiceField):
+class PresetField(SlugChoiceField):
     """The slug of a preset of any kind of machine that there is."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -104,7 +105,7 @@ class MachineCreateSerializer(StrictSerializer):
         allow_blank=True,
         help_text="A role such as X or O, or 0 or 1; the first if not given. A machine that keeps values has none.",
     )
-    name = serializers.CharField(max_length=80, required=False)
+    name = serializers.CharField(max_length=80, required=False, validators=[name_validate])
     description = serializers.CharField(max_length=2000, default="", allow_blank=True)
     preset = PresetField(
         required=False,
@@ -154,7 +155,7 @@ class MachineCreateSerializer(StrictSerializer):
 class MachineUpdateSerializer(StrictSerializer):
     """What may be changed of a machine."""
 
-    name = serializers.CharField(max_length=80, required=False)
+    name = serializers.CharField(max_length=80, required=False, validators=[name_validate])
     description = serializers.CharField(max_length=2000, required=False, allow_blank=True)
     learns = serializers.BooleanField(required=False, help_text="False freezes it: it plays and does not learn.")
     public = serializers.BooleanField(required=False, source="is_public")
@@ -163,7 +164,7 @@ class MachineUpdateSerializer(StrictSerializer):
 class MachineCloneSerializer(StrictSerializer):
     """What a copy may be called."""
 
-    name = serializers.CharField(max_length=80, required=False)
+    name = serializers.CharField(max_length=80, required=False, validators=[name_validate])
     public = serializers.BooleanField(required=False, source="is_public", help_text="As the original if not given.")
 
 
@@ -254,7 +255,9 @@ class ValueMoveSerializer(serializers.Serializer[Any]):
 
     move = serializers.CharField()
     name = serializers.CharField()
-    value = serializers.FloatField(help_text="What it has learnt, or begins with where it never tried; in Romgon Q.")
+    value = serializers.FloatField(
+        help_text="The learnt value, or the first value of an untried move. In Romgon it is Q."
+    )
     outlook = serializers.FloatField(help_text="E/100: a hundredth of the engine's value after it; 0 without one.")
     total = serializers.FloatField(help_text="Their sum; the greatest that its checks leave is played.")
     ends = serializers.IntegerField(help_text="1 if it wins at once, -1 if it loses at once by repetition, else 0.")
@@ -267,7 +270,7 @@ class PositionValuesSerializer(serializers.Serializer[Any]):
     """What a machine that keeps values makes of a position."""
 
     position = serializers.CharField()
-    role = serializers.CharField(help_text="Who is to move.")
+    role = serializers.CharField(help_text="The side to move.")
     over = serializers.CharField(allow_null=True, help_text="Why the game is over, if it is.")
     epsilon = serializers.FloatField()
     has_outlook = serializers.BooleanField(help_text="Whether more than its values decides what it plays.")
@@ -291,7 +294,7 @@ class MovePartsSerializer(serializers.Serializer[Any]):
     move = serializers.CharField()
     name = serializers.CharField()
     board = serializers.FloatField(help_text="The value of the board after it.")
-    found = serializers.FloatField(help_text="What its search finds; the greatest is played.")
+    found = serializers.FloatField(help_text="The result of its search. It plays the greatest.")
     best = serializers.BooleanField()
     next = serializers.CharField(help_text="The position after it.")
 
@@ -300,13 +303,13 @@ class PositionPartsSerializer(serializers.Serializer[Any]):
     """What a machine that learns a value of boards makes of a position."""
 
     position = serializers.CharField()
-    role = serializers.CharField(help_text="Who is to move.")
-    moved = serializers.CharField(help_text="Who has just moved.")
+    role = serializers.CharField(help_text="The side to move.")
+    moved = serializers.CharField(help_text="The side that has just moved.")
     over = serializers.CharField(allow_null=True, help_text="Why the game is over, if it is.")
     depth = serializers.IntegerField(
-        help_text="So many moves ahead it looked: fewer than it plays at, for want of time."
+        help_text="The moves ahead of this search. In a match there are more, because there is more time."
     )
-    play_depth = serializers.IntegerField(help_text="So many moves ahead it looks in a match.")
+    play_depth = serializers.IntegerField(help_text="The moves ahead of its search in a match.")
     here = PartsField(allow_null=True, help_text="The board for who has just moved; null before the first move.")
     choice = PartsField(allow_null=True, help_text="The board after its choice, for who is to move.")
     moves = MovePartsSerializer(many=True)

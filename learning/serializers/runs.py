@@ -6,12 +6,14 @@ from typing import Any
 
 from rest_framework import serializers
 
+from games import field_words
+from games.serializers import StrictSerializer
 from learning.core.opponents.registry import OPPONENTS
 from learning.kinds.snapshots import MEASURED_MOST
 from learning.models import JobStatus
-from learning.serializers.base import SeedField, StrictSerializer
+from learning.serializers.base import AnsweredSeedField, SeedField
 from learning.serializers.machines import StrengthSerializer
-from learning.services.runs import MAX_GAMES, MAX_STAGES, Stage
+from learning.services.runs import GAMES_IN_ALL, MAX_GAMES, MAX_STAGES, ONLY_MACHINES_LEARN, Stage
 
 
 class StageSerializer(StrictSerializer):
@@ -24,7 +26,7 @@ class StageSerializer(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Only machines learn."""
         if attrs["learns"] and attrs["opponent"] in OPPONENTS:
-            raise serializers.ValidationError({"learns": "Only an opponent that is a machine learns."}, code="invalid")
+            raise serializers.ValidationError({"learns": ONLY_MACHINES_LEARN}, code="invalid")
         return attrs
 
 
@@ -47,19 +49,17 @@ class TrainingSerializer(StrictSerializer):
         single = [name for name in ("opponent", "games", "opponent_learns") if name in attrs]
         if "opponents" in attrs:
             if single:
-                problem = f"Give a list of opponents, or {single[0]}, not both."
+                problem = field_words.NOT_TOGETHER.format(f"opponents, {single[0]}")
                 raise serializers.ValidationError({"opponents": problem}, code="invalid")
             stages = [Stage(**stage) for stage in attrs["opponents"]]
         else:
             if missing := [name for name in ("opponent", "games") if name not in attrs]:
-                raise serializers.ValidationError(dict.fromkeys(missing, "This field is required."), code="required")
+                raise serializers.ValidationError(dict.fromkeys(missing, field_words.REQUIRED), code="required")
             stages = [Stage(attrs["opponent"], attrs["games"], attrs.get("opponent_learns", False))]
             if stages[0].learns and stages[0].opponent in OPPONENTS:
-                problem = "Only an opponent that is a machine learns."
-                raise serializers.ValidationError({"opponent_learns": problem}, code="invalid")
+                raise serializers.ValidationError({"opponent_learns": ONLY_MACHINES_LEARN}, code="invalid")
         if sum(stage.games for stage in stages) > MAX_GAMES:
-            problem = f"A run has at most {MAX_GAMES:,} games in all."
-            raise serializers.ValidationError({"opponents": problem}, code="max_value")
+            raise serializers.ValidationError({"opponents": GAMES_IN_ALL}, code="max_value")
         return {"machine": attrs["machine"], "stages": stages, "seed": attrs.get("seed")}
 
 
@@ -70,14 +70,14 @@ class RunStartSerializer(TrainingSerializer):
         required=False,
         min_value=0,
         max_value=MEASURED_MOST,
-        help_text="How many games each snapshot plays against each level, so that the best is what plays: an even "
-        "number. 0: none, and what it knows in the end plays. What is usual for such a machine if not given.",
+        help_text="The games of each snapshot against each level, an even number. The best snapshot then plays. "
+        "With 0 the last snapshot plays. If not given, the usual number of such a machine.",
     )
 
     def validate_measured(self, value: int) -> int:
         """Every opening is played from both sides."""
         if value % 2:
-            raise serializers.ValidationError("An even number: every opening is played from both sides.")
+            raise serializers.ValidationError(field_words.EVEN_NUMBER)
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -101,6 +101,9 @@ class RunSerializer(serializers.Serializer[Any]):
     machine = serializers.IntegerField()
     opponents = RunStageSerializer(many=True)
     status = serializers.ChoiceField(choices=JobStatus.choices)
+    waits_for_kernels = serializers.BooleanField(
+        help_text="The compiled kernels are not there yet: the run goes on by itself when they are."
+    )
     waits_for_room = serializers.BooleanField(help_text="The site is full: the run goes on by itself when it is not.")
     games = serializers.IntegerField()
     games_done = serializers.IntegerField()
@@ -112,7 +115,7 @@ class RunSerializer(serializers.Serializer[Any]):
     )
     values_left_out = serializers.IntegerField(help_text="How often it met one more, and did not learn it.")
     measured = serializers.IntegerField(help_text="How many games each snapshot plays against each level; 0: none.")
-    seed = serializers.IntegerField()
+    seed = AnsweredSeedField()
     error = serializers.CharField()
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
@@ -136,7 +139,7 @@ class SampleSerializer(serializers.Serializer[Any]):
 
 
 class CurvePointSerializer(serializers.Serializer[Any]):
-    """A point of a run's curve: what happened in training so far, and the exact strength then."""
+    """A point of a run's curve: what happened in training so far, and the strength then."""
 
     games = serializers.IntegerField()
     wins = serializers.IntegerField()

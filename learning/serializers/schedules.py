@@ -6,8 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from games.serializers import StrictSerializer
 from learning.models import JobStatus
-from learning.serializers.base import SeedField, StrictSerializer
+from learning.serializers.base import AnsweredSeedField, SeedField, SlugChoiceField
 from learning.serializers.runs import StageSerializer, TrainingSerializer
 from learning.services.runs import MAX_STAGES, Stage
 from learning.services.schedules import PERIODS, Timing
@@ -17,15 +18,24 @@ class TimingSerializer(StrictSerializer):
     """When a schedule starts its runs: a crontab, or every so many minutes, hours or days."""
 
     crontab = serializers.CharField(
-        max_length=300, required=False, help_text="Minute, hour, day of month, month, day of week; UTC. Or ``every``."
+        max_length=300,
+        required=False,
+        help_text="Minute, hour, day of month (L: the last), month, day of week. With a day of "
+        "month and a day of week both must hold, where other programs take either. Or ``every``.",
+    )
+    timezone = serializers.CharField(
+        max_length=64,
+        required=False,
+        help_text="On whose clocks the crontab is due, such as Europe/London. Left out of a new one: that of the "
+        "schedule that was made last, else UTC.",
     )
     every = serializers.IntegerField(min_value=1, required=False, help_text="Together with ``period``.")
-    period = serializers.ChoiceField(choices=PERIODS, required=False, help_text="hours if not given.")
+    period = SlugChoiceField(choices=PERIODS, required=False, help_text="hours if not given.")
     paused = serializers.BooleanField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Crontab and interval become ``timing``; neither: no timing."""
-        given = {name: attrs.pop(name) for name in ("crontab", "every", "period") if name in attrs}
+        given = {name: attrs.pop(name) for name in ("crontab", "every", "period", "timezone") if name in attrs}
         paused = {"paused": attrs.pop("paused")} if "paused" in attrs else {}
         return {**super().validate(attrs), **paused, **({"timing": Timing(**given)} if given else {})}
 
@@ -77,10 +87,11 @@ class ScheduleSerializer(serializers.Serializer[Any]):
     owner = serializers.CharField()
     opponents = ScheduleStageSerializer(many=True)
     games = serializers.IntegerField(help_text="Of each run.")
-    seed = serializers.IntegerField(allow_null=True, help_text="null: a fresh one for each run.")
+    seed = AnsweredSeedField(allow_null=True, help_text="null: a fresh one for each run.")
     crontab = serializers.CharField(help_text="Empty for an interval.")
     every = serializers.IntegerField(allow_null=True)
     period = serializers.CharField(allow_null=True)
+    timezone = serializers.CharField(allow_null=True, help_text="Of the crontab; null for an interval.")
     paused = serializers.BooleanField()
     next_runs = serializers.ListField(child=serializers.DateTimeField(), help_text="The next five; none while paused.")
     fired = serializers.IntegerField(help_text="How many runs it has started.")

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from learning.core.schooling import band
-from learning.core.schooling.plan import MEASURES, MOST_GAMES
-from learning.serializers.base import StrictSerializer
-from learning.serializers.machines import ChancesSerializer
-
-
-class NumbersField(serializers.ListField):
-    """Numbers, one for each point."""
-
-    child = serializers.FloatField()
+from games.serializers import StrictSerializer
+from games.validators import name_validate
+from learning.core.training.plan import MEASURES, games_taught
 
 
 class CountsField(serializers.ListField):
@@ -25,26 +17,62 @@ class CountsField(serializers.ListField):
     child = serializers.IntegerField()
 
 
-class MachineAskedSerializer(serializers.Serializer[Any]):
-    """What else is wanted of a machine."""
+class GraphAskedSerializer(serializers.Serializer[Any]):
+    """Which graph."""
 
-    since = serializers.IntegerField(
-        required=False, min_value=-1, max_value=MOST_GAMES, help_text="Its curve after more than so many games."
+    game = serializers.ChoiceField(sorted(games_taught()), help_text="A game whose boxes can be listed.")
+    reduce_symmetry = serializers.BooleanField(default=True, help_text="Whether boards count up to symmetry.")
+
+
+class GraphStepSerializer(serializers.Serializer[Any]):
+    """A move on a board that does not turn."""
+
+    move = serializers.CharField()
+    name = serializers.CharField()
+    cells = CountsField(help_text="The cells that it touches, as places in the layout.")
+    changes = serializers.ListField(
+        child=serializers.ListField(), help_text="The piece on a cell afterwards, as on boards: [cell, piece]."
     )
-    moves = serializers.BooleanField(default=False, help_text="Its last game, move by move.")
 
 
-class BandAskedSerializer(serializers.Serializer[Any]):
-    """How far a band goes."""
+class GraphTurnSerializer(serializers.Serializer[Any]):
+    """A way to turn the board."""
 
-    until = serializers.IntegerField(default=band.MOST_GAMES, min_value=1, max_value=band.MOST_GAMES)
+    cells = CountsField(help_text="Where each cell is carried to.")
+    steps = CountsField(help_text="The image of each step.")
+
+
+class GraphSerializer(serializers.Serializer[Any]):
+    """Positions and moves of a game; texts of a character for each node or edge hold numbers, "0" for 0."""
+
+    boards = serializers.ListField(child=serializers.CharField(), help_text="Of each node.")
+    suffixes = serializers.ListField(
+        child=serializers.CharField(allow_blank=True), help_text="By side: with it a board is the text of its position."
+    )
+    pieces = serializers.DictField(child=serializers.CharField(allow_null=True), help_text="Characters of boards.")
+    start = serializers.CharField(help_text="The board at the start.")
+    start_turn = serializers.IntegerField()
+    side = serializers.CharField(help_text="Of each node who is to move.")
+    ply = serializers.CharField(help_text="Of each node.")
+    n_moves = serializers.CharField(help_text="Of each node how many edges it has.")
+    end = serializers.CharField(
+        help_text="Of each edge 1: the first side wins, 2: the second, 3: a draw, 0: it goes on."
+    )
+    slot = serializers.CharField(help_text="Of each edge which of its node's different moves it is.")
+    step = serializers.CharField(help_text="Of each edge its place in steps.")
+    turn = serializers.CharField(help_text="Of each edge how the board after it lies, as a place in turns.")
+    bead = serializers.CharField(help_text="Of each edge its place in beads.")
+    beads = serializers.ListField(child=serializers.ListField(), help_text="Colour and mark.")
+    steps = GraphStepSerializer(many=True)
+    turns = GraphTurnSerializer(many=True)
+    replies = serializers.DictField(child=serializers.CharField(), help_text="By opponent: 1 for an edge it may play.")
 
 
 class KeepSerializer(StrictSerializer):
     """Which machine to keep, and what it is called."""
 
     address = serializers.CharField(allow_blank=True, max_length=4000, help_text="As GET /api/learn answers it.")
-    name = serializers.CharField(default="", allow_blank=True, max_length=80)
+    name = serializers.CharField(default="", allow_blank=True, max_length=80, validators=[name_validate])
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
@@ -74,137 +102,3 @@ class AddressSerializer(NamedRuleSerializer):
     against = serializers.ChoiceField(MEASURES)
     beside = NamedRuleSerializer(allow_null=True)
     problems = ProblemSerializer(many=True)
-
-
-class WallSlotSerializer(serializers.Serializer[Any]):
-    """A bead of a box, and the moves that it stands for."""
-
-    colour = serializers.IntegerField()
-    mark = serializers.CharField(allow_null=True)
-    name = serializers.CharField()
-    printed = serializers.CharField()
-    printed_path = serializers.ListField(child=serializers.CharField())
-    moves = serializers.ListField(child=serializers.CharField())
-    paths = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
-    names = serializers.ListField(child=serializers.CharField())
-
-
-@extend_schema_field(
-    {
-        "type": "array",
-        "items": {
-            "type": "array",
-            "items": {
-                "oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]
-            },
-        },
-    }
-)
-class PackedBoxesField(serializers.ListField):
-    """Boxes, a list each."""
-
-
-class WallSerializer(serializers.Serializer[Any]):
-    """What hangs on the wall before the first game."""
-
-    slots = WallSlotSerializer(many=True)
-    pieces = serializers.ListField(child=serializers.CharField(allow_null=True))
-    boxes = PackedBoxesField(help_text="Position, move number, ply, beads, places of its pieces, places of its slots.")
-
-
-class StrengthSerializer(serializers.Serializer[Any]):
-    """What a machine can expect of whom."""
-
-    random = ChancesSerializer()
-    win_block = ChancesSerializer()
-    perfect = ChancesSerializer()
-    worst = ChancesSerializer()
-    teacher = ChancesSerializer()
-
-    class Meta:
-        ref_name = "SchoolingStrength"
-
-
-class CurveSerializer(serializers.Serializer[Any]):
-    """Points of a curve, column by column."""
-
-    against = serializers.ChoiceField(MEASURES)
-    games = CountsField()
-    win = NumbersField()
-    draw = NumbersField()
-    loss = NumbersField()
-
-
-class LivedDrawSerializer(serializers.Serializer[Any]):
-    """A box that was opened."""
-
-    box = serializers.IntegerField()
-    position = serializers.CharField()
-    beads = CountsField()
-    slot = serializers.IntegerField(allow_null=True)
-    refilled = serializers.BooleanField()
-
-
-class LivedPlySerializer(serializers.Serializer[Any]):
-    """A move, and the board after it."""
-
-    side = serializers.IntegerField()
-    move = serializers.CharField(allow_null=True)
-    name = serializers.CharField()
-    path = serializers.ListField(child=serializers.CharField())
-    board = serializers.ListField(child=serializers.CharField(allow_null=True))
-    draw = LivedDrawSerializer(allow_null=True)
-
-
-class LivedChangeSerializer(serializers.Serializer[Any]):
-    """What a game did to a box."""
-
-    box = serializers.IntegerField(required=False)
-    position = serializers.CharField()
-    before = CountsField()
-    after = CountsField()
-    deltas = CountsField()
-
-
-class LivedSerializer(serializers.Serializer[Any]):
-    """A game, move by move."""
-
-    number = serializers.IntegerField()
-    result = serializers.ChoiceField(("win", "draw", "loss"))
-    resigned = serializers.BooleanField()
-    before = serializers.ListField(child=serializers.CharField(allow_null=True))
-    plies = LivedPlySerializer(many=True)
-    changes = LivedChangeSerializer(many=True)
-    teacher_changes = LivedChangeSerializer(many=True)
-
-
-class PupilSerializer(serializers.Serializer[Any]):
-    """A machine after so many games."""
-
-    games = serializers.IntegerField()
-    asked = serializers.IntegerField()
-    done = serializers.BooleanField()
-    wins = serializers.IntegerField()
-    draws = serializers.IntegerField()
-    losses = serializers.IntegerField()
-    removed = serializers.IntegerField()
-    beads = CountsField()
-    strength = StrengthSerializer()
-    curve = CurveSerializer(required=False)
-    game = LivedSerializer(required=False)
-
-
-class BandSerializer(serializers.Serializer[Any]):
-    """Points of a game that machines with a rule can expect: shares of the machines lie below each line."""
-
-    against = serializers.ChoiceField(MEASURES)
-    until = serializers.IntegerField()
-    machines = serializers.IntegerField()
-    of = serializers.IntegerField()
-    done = serializers.BooleanField()
-    games = CountsField()
-    p5 = NumbersField()
-    p25 = NumbersField()
-    p50 = NumbersField()
-    p75 = NumbersField()
-    p95 = NumbersField()

@@ -6,7 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from learning.serializers.base import StrictSerializer
+from games.serializers import StrictSerializer
+from learning.serializers.base import AnsweredSeedField
 from learning.serializers.runs import ShareSerializer
 from learning.services.snapshots import NEWEST
 
@@ -21,7 +22,7 @@ class MeasurementSerializer(serializers.Serializer[Any]):
     losses = serializers.IntegerField()
     points = ShareSerializer(help_text="A draw is half a point.")
     openings = serializers.IntegerField(help_text="The seed of the set of openings.")
-    seed = serializers.IntegerField(help_text="Of the games.")
+    seed = AnsweredSeedField(help_text="Of the games.")
     confirms = serializers.BooleanField(help_text="Whether these openings had no part in the choice.")
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 from rest_framework import serializers
 
+from games.serializers import StrictSerializer
+from games.validators import name_validate
 from learning.models import JobStatus, TournamentFormat
-from learning.serializers.base import SeedField, StrictSerializer
-from learning.services.tournaments import MAX_ENTRIES, MAX_GAMES_PER_PAIRING
+from learning.serializers.base import AnsweredSeedField, SeedField, SlugChoiceField
+from learning.services.tournaments import FEW_ENTRIES, MAX_ENTRIES, MAX_GAMES_PER_PAIRING
 
 
 class TournamentStartSerializer(StrictSerializer):
@@ -18,15 +20,16 @@ class TournamentStartSerializer(StrictSerializer):
         child=serializers.CharField(max_length=80),
         min_length=2,
         max_length=MAX_ENTRIES,
+        error_messages={"min_length": FEW_ENTRIES},
         help_text="Ids or slugs of machines, and slugs of fixed opponents.",
     )
     games = serializers.IntegerField(min_value=1, max_value=MAX_GAMES_PER_PAIRING, help_text="Of each pairing.")
     game = serializers.SlugField(
-        max_length=40, required=False, help_text="What is played; needed where no entry is a machine."
+        max_length=40, required=False, help_text="The game, needed where no entry is a machine."
     )
-    format = serializers.ChoiceField(choices=TournamentFormat.choices, default=TournamentFormat.ROUND_ROBIN)
+    format = SlugChoiceField(choices=TournamentFormat.choices, default=TournamentFormat.ROUND_ROBIN)
     rounds = serializers.IntegerField(min_value=1, required=False, help_text="Of a Swiss tournament.")
-    name = serializers.CharField(max_length=80, required=False)
+    name = serializers.CharField(max_length=80, required=False, validators=[name_validate])
     seed = SeedField(help_text="A random one if not given; the answer says which.")
 
 
@@ -40,7 +43,7 @@ class TournamentSerializer(serializers.Serializer[Any]):
     games = serializers.IntegerField(help_text="Of each pairing.")
     rounds = serializers.IntegerField()
     round = serializers.IntegerField(help_text="The one that is played.")
-    seed = serializers.IntegerField()
+    seed = AnsweredSeedField()
     status = serializers.ChoiceField(choices=JobStatus.choices)
     public = serializers.BooleanField(help_text="Whether all its machines were when it began.")
     owner = serializers.CharField(allow_null=True)
@@ -60,10 +63,10 @@ class EntrySerializer(serializers.Serializer[Any]):
 
 
 class StandingSerializer(serializers.Serializer[Any]):
-    """A line of the standings, best first. Points per game decide."""
+    """A line of the standings: entries that play both sides, then those of one, best first. Points per game decide."""
 
     entry = serializers.IntegerField()
-    place = serializers.IntegerField()
+    place = serializers.IntegerField(help_text="Among the entries that play the same side, or both.")
     games = serializers.IntegerField()
     wins = serializers.IntegerField()
     draws = serializers.IntegerField()

@@ -27,6 +27,7 @@ from learning.services.experiments import GOING_ON, experiment_cancel
 from learning.services.machines import machine_delete
 from learning.services.runs import training_run_cancel
 from learning.services.schedules import schedule_delete
+from learning.services.sharing import links_end
 from learning.services.tournaments import tournament_cancel
 from learning.storage.locks import machines_locked
 
@@ -165,7 +166,7 @@ def _machines_delete(account: Any, *, deletes_all: bool) -> int:
 def _machines_hand_on(account: Any, heir: Any) -> int:
     """Give its machines to another account, or to the house, however many that has; how many.
 
-    None is taught with one click any more: the heir may have its own.
+    None is taught with one click any more: the heir may have its own. None is shared by a link any more.
 
     Raises:
         AccountNotClosedError: the heir's account was closed meanwhile.
@@ -177,4 +178,5 @@ def _machines_hand_on(account: Any, heir: Any) -> int:
         raise AccountNotClosedError(HEIR_OPEN) from None
     ids = Machine.objects.filter(owner=account).values_list("pk", flat=True)
     locked = machines_locked(list(ids))
+    links_end(locked.values())
     return Machine.objects.filter(pk__in=locked).update(owner=heir, is_pupil=False)

@@ -12,16 +12,21 @@ from games.rules.registry import game_get
 from learning.core.machines.presets import presets_of
 from learning.core.machines.registry import HOUSE, HOUSE_TOURNAMENT, HouseMachine
 from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.recorded import recorded
 from learning.kinds.registry import kind_of_rule
 from learning.models import Machine, Tournament, TrainingRun
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, run_store
 from learning.services.tournaments import tournament_start
 from learning.storage.locks import machine_lock
+from learning.workers.recorded import recorded_store
 
 
 def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | None]:
-    """The house's machine, made when it is missing, and the training run it still has to do (``None``: done)."""
+    """The house's machine, made when it is missing, and the training run it still has to do (``None``: done).
+
+    A training that comes with the program is done at once.
+    """
     if not Machine.objects.filter(slug=house.slug).exists():
         # Another container that starts at the same moment may be faster; then its machine is ours too.
         with contextlib.suppress(IntegrityError), transaction.atomic():
@@ -33,7 +38,9 @@ def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | No
                 slug=house.slug,
                 description=house.description,
             )
-            run_store(machine, [Stage(house.opponent, house.n_games)], [None], seed=house.seed)
+            run = run_store(machine, [Stage(house.opponent, house.n_games)], [None], seed=house.seed)
+            if (found := recorded(house)) is not None:
+                recorded_store(run, found)
     machine = Machine.objects.get(slug=house.slug)
     first_run = machine.runs.filter(seed=house.seed, n_games=house.n_games).order_by("pk").first()
     return machine, first_run if first_run is not None and first_run.finished_at is None else None

@@ -42,18 +42,19 @@ def ply_random(match: Match, ply: int) -> RandomSource:
     return RandomSource(match.seed, ply)
 
 
-def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None) -> None:
+def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None, lent: bool = False) -> None:
     """Seat a machine that is held, or the room's copy of it, made for this account or guest if it is not there yet.
 
     The seat is about to be stored, and :func:`seats_insert` follows. Where a person has taken it over they keep it.
+    A copy of a ``lent`` machine, which a shared link alone shows, stays under its link.
 
     Raises:
-        ValueQuotaError.
+        MachineNotFoundError, ValueQuotaError.
     """
     room = seat.match.room
     if room.fresh:
         copy = machine_copied(machine.pk, room.pk)
-        machine = copy or room_copy(machine_id=machine.pk, room=room, owner=owner, guest=guest)
+        machine = copy or room_copy(machine_id=machine.pk, room=room, owner=owner, guest=guest, lent=lent)
     player = kind_of(machine).player
     if seat.is_human:
         seat.takes_over = player

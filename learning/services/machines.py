@@ -12,8 +12,9 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet, Sum
 
-from games.exceptions import GuestMovedError
+from games.exceptions import GuestMovedError, MalformedError
 from games.models import Room
+from games.names import did_you_mean, name_problem
 from games.players import Visitor
 from games.quotas import account_lock, count_lock, quota_require, site_require
 from games.rules.base import Game, Side
@@ -37,12 +38,13 @@ from learning.exceptions import (
     ValueQuotaError,
 )
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
-from learning.models import Lesson, Machine, MovedGuest
+from learning.models import Lesson, Machine, MovedGuest, SharedLink
 from learning.selectors.machines import copies_of
 from learning.selectors.runs import runs_teaching
 from learning.storage.bounds import values_left
 from learning.storage.locks import machine_held, machine_lock
 from learning.storage.names import names_forget
+from learning.storage.retention import machine_rows_delete
 from learning.storage.standings import standing_open, standing_reset
 
 DELETIONS = 1
@@ -111,7 +113,7 @@ def preset_rule(game: Game[Any, Any], preset: str) -> Rule:
     """
     found = preset_named(preset)
     if found is None:
-        raise RuleRefusedError(f"preset: {preset!r} is not one of {', '.join(presets_of(game))}.")
+        raise RuleRefusedError(f"preset: there is no preset {preset!r}. {did_you_mean(preset, presets_of(game))}")
     return kind_of_rule(found.rule).suited(game, found.rule)
 
 
@@ -210,10 +212,12 @@ def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool 
     """A copy, as :func:`machine_clone`, of a machine that the account may see; the copy belongs to the account.
 
     Raises:
-        MachineNotFoundError, MachineQuotaError.
+        MachineNotFoundError, NotYourMachineError, MachineQuotaError.
     """
+    if name and (problem := name_problem(name)):
+        raise MalformedError(f"name: {problem}")
     machine_quota_require(user)
-    original = _locked(machine_for(user, machine_id).pk)
+    original = _locked(machine_for(user, machine_id, to="export").pk)
     values_quota_require(user, original.n_values)
     copy = machine_clone(machine_id=original.pk, name=name or f"{original.name[:70]} (copy)", owner=user)
     if is_public is not None and copy.is_public != is_public:
@@ -222,10 +226,11 @@ def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool 
     return copy
 
 
-def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None) -> Machine:
+def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None, lent: bool = False) -> Machine:
     """A copy, as :func:`machine_clone` but in no list, for a room: of its account (``owner``), or of who plays there.
 
     Call inside the transaction that stores its match. Once that is done, older ones of whoever opened it make way.
+    A copy of a ``lent`` machine belongs to nobody, and is seen by the same link for as long as that works.
 
     Raises:
         MachineNotFoundError, ValueQuotaError.
@@ -248,7 +253,14 @@ def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None) ->
             guests_values_require(guest, room.opened_from, n_more=original.n_values)
     clear = partial(copies_clear, user_id=user_id, guest=guest, address=room.opened_from)
     transaction.on_commit(clear, robust=True)  # the room is there, whatever becomes of the others
-    return _copied(original, f"{original.name[:70]} (copy)", room=room, owner=owner)
+    name = f"{original.name[:70]} (copy)"
+    if not lent:
+        return _copied(original, name, room=room, owner=owner)
+    # Locked, so that the link is not taken back before the copy can be found by it.
+    link = SharedLink.objects.select_for_update(no_key=True).filter(pk=original.share_id or 0, ended_at=None).first()
+    if link is None:
+        raise MachineNotFoundError
+    return _copied(original, name, room=room, share=link)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +300,7 @@ def machine_import(
     """
     try:
         if preset and preset not in PRESETS:
-            raise ExchangeError("preset", f"must be one of {', '.join(PRESETS)}")
+            raise ExchangeError("preset", "choice", choices=", ".join(PRESETS))
         wanted = Wanted(
             game=game_get(game) if game else None,
             side=side,
@@ -417,7 +429,8 @@ def _lock_with_key(machine_id: int) -> None:
 
 def _delete(machine: Machine) -> None:
     names_forget([machine.pk])
-    kind_of(machine).forget(machine)
+    kind_of(machine).unshare(machine)
+    machine_rows_delete(machine)
     machine.delete()
 
 

@@ -1,7 +1,7 @@
 """Machines that know nothing and learn from one person only: an account, or a visitor by the number of their browser.
 
 Of each game and side one: the *pupil* of its owner, made at the first press of a button and found again at the next.
-It shares the boxes of a blank machine of the house that nobody plays (decisions 0075 and 0093), so until it has learnt
+It shares the boxes of a blank machine of the house that nobody plays (decision 0075), so until it has learnt
 something it is a row.
 """
 

@@ -11,6 +11,9 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
+from games import field_words
+from games.names import did_you_mean
+from games.players import Visitor
 from games.quotas import account_lock, quota_require, site_require
 from learning import events, tasks
 from learning.access import machine_find, machine_for, run_for, staff_may
@@ -26,12 +29,15 @@ from learning.kinds.registry import kind_of
 from learning.kinds.snapshots import MEASURED_MOST, keeps_snapshots, measured_usually
 from learning.models import JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_progress
+from learning.services.machines import guest_lock
 from learning.storage.bounds import values_most
 from learning.workers.jobs import waits
 from learning.workers.runs import RUNS
 
 MAX_GAMES = 1_000_000_000
 MAX_STAGES = 20
+GAMES_IN_ALL = field_words.at_most(f"{MAX_GAMES:,} games in all")
+ONLY_MACHINES_LEARN = "Only an opponent that is a machine can learn."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +75,21 @@ def training_run_start(
         MachineNotFoundError, MachineWrongSideError, TrainingRefusedError.
     """
     if not 1 <= len(stages) <= MAX_STAGES:
-        raise TrainingRefusedError(f"opponents: a run has 1 to {MAX_STAGES} of them, not {len(stages)}.")
+        raise TrainingRefusedError(f"opponents: {field_words.between(1, MAX_STAGES)}")
     games = sum(stage.games for stage in stages)
-    if min(stage.games for stage in stages) < 1 or games > MAX_GAMES:
-        raise TrainingRefusedError(f"games: must lie between 1 and {MAX_GAMES:,}, not {games:,}.")
+    if min(stage.games for stage in stages) < 1:
+        raise TrainingRefusedError(f"games: {field_words.at_least(1)}")
+    if games > MAX_GAMES:
+        raise TrainingRefusedError(f"opponents: {GAMES_IN_ALL}")
     try:
         seed_checked(seed)
     except SeedError as error:
         raise TrainingRefusedError(str(error)) from None
     learner = machine_find(machine)
     if not learner.learns:
-        raise TrainingRefusedError(f"{learner.name} is frozen: it plays, but does not learn.")
+        raise TrainingRefusedError(
+            f"{learner.name} is frozen: it plays but does not learn. Let it learn, then train it."
+        )
     n_measured = measured_usually(learner) if measured is None else measured
     _measured_require(learner, n_measured)
     others = [_opponent_of(learner, stage.opponent) for stage in stages]
@@ -125,8 +135,10 @@ def training_run_request(
             try:
                 machine_for(user, stage.opponent, to="train" if stage.learns else "play")
             except MachineNotFoundError:
-                known = ", ".join(OPPONENTS)
-                raise TrainingRefusedError(f"opponent: {stage.opponent!r} is no machine, nor {known}.") from None
+                more = did_you_mean(stage.opponent, OPPONENTS)
+                raise TrainingRefusedError(
+                    f"opponent: {stage.opponent!r} is no machine and no player. {more}"
+                ) from None
     return training_run_start(
         machine=str(learner.pk),
         stages=stages,
@@ -137,24 +149,29 @@ def training_run_request(
 
 
 def _measured_require(machine: Machine, measured: int) -> None:
-    if not 0 <= measured <= MEASURED_MOST or measured % 2:
-        raise TrainingRefusedError(
-            f"measured: must be an even number from 0 to {MEASURED_MOST:,}, for each opening is played from both sides,"
-            f" not {measured:,}."
-        )
+    if not 0 <= measured <= MEASURED_MOST:
+        raise TrainingRefusedError(f"measured: {field_words.between(0, MEASURED_MOST)}")
+    if measured % 2:
+        raise TrainingRefusedError(f"measured: {field_words.EVEN_NUMBER}")
     if measured and not keeps_snapshots(machine):
-        raise TrainingRefusedError(f"measured: a training of {machine.name} keeps no snapshots, so none are measured.")
+        raise TrainingRefusedError(f"measured: Trainings of {machine.name} keep no snapshots, so please give 0.")
 
 
 def _run_quota_require(user: Any) -> None:
-    """Refuse an account that has enough runs waiting and going on."""
+    """Refuse an account that has enough runs waiting and going on, or a guest who has one."""
+    if isinstance(user, Visitor):
+        guest_lock(user.guest)
+        if TrainingRun.objects.filter(machine__guest=user.guest, finished_at__isnull=True).exists():
+            raise RunQuotaError("A training of yours goes on. Wait for it to end, or make an account to have more.")
+        return
     most = settings.OPEN_RUNS_PER_ACCOUNT
+    open_runs = TrainingRun.objects.filter(started_by=user, finished_at__isnull=True)
     quota_require(
         user,
-        TrainingRun.objects.filter(started_by=user, finished_at__isnull=True),
+        open_runs,
         most,
         lambda n: RunQuotaError(
-            f"You have {most} trainings waiting or going on, as many as an account may. Wait for one, or cancel one."
+            f"You have {n} open trainings, the most you can have. Wait for one to end, or cancel one."
         ),
     )
 
@@ -172,7 +189,7 @@ def _opponent_of(learner: Machine, opponent: str) -> Machine | None:
     """The machine to train against; ``None`` for a fixed opponent, if it can play the game."""
     if opponent in ENGINES and ENGINES[opponent].is_slow:
         raise TrainingRefusedError(
-            f"opponent: what {opponent} plays depends on how fast this machine is, so a training could not be repeated."
+            f"opponent: {ENGINES[opponent].name} plays better on a faster computer, so no training could be repeated."
         )
     fixed = OPPONENTS.get(opponent)
     if fixed is None:
@@ -180,7 +197,7 @@ def _opponent_of(learner: Machine, opponent: str) -> Machine | None:
     if not fixed.plays(learner.game_rules):
         able = ", ".join(slug for slug, other in OPPONENTS.items() if other.plays(learner.game_rules))
         raise TrainingRefusedError(
-            f"opponent: {fixed.name} is no opponent in {learner.game_rules.name}; there are {able}."
+            f"opponent: {fixed.name} does not play {learner.game_rules.name}. Choose from {able}."
         )
     return None
 
@@ -189,7 +206,9 @@ def _other_side(learner: Machine, opponent: str) -> Machine:
     """The machine to train against, if the two can play each other in a table."""
     other = machine_find(opponent)
     if other.game != learner.game:
-        raise TrainingRefusedError(f"opponent: {other.name} plays another game.")
+        raise TrainingRefusedError(
+            f"opponent: {other.name} plays another game. Choose a machine that plays the same game."
+        )
     kind_of(learner).partner_require(learner, other)
     return other
 

@@ -20,21 +20,30 @@ from django.db import transaction
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
+from games import field_words
 from games.exceptions import PlayError
 from games.players import Viewer
 from games.quotas import quota_require, site_require
 from learning.access import unseen
+from learning.core.crontabs import CrontabError, crontab_read, zone_name
 from learning.core.opponents.registry import OPPONENTS
 from learning.exceptions import MachineNotFoundError, ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
 from learning.models import Machine, Schedule, TrainingRun
-from learning.selectors.schedules import To, due_after, schedule_for
+from learning.selectors.schedules import (
+    To,
+    crontab_parsed,
+    crontab_text,
+    due_after,
+    schedule_for,
+    timezone_of,
+    timezone_usual,
+)
 from learning.services.runs import Stage, training_run_request
 from learning.storage.locks import machine_lock
 
 SCHEDULES_PER_ACCOUNT = 20
 PERIODS = ("minutes", "hours", "days")
 MOST = {"minutes": 7 * 24 * 60, "hours": 31 * 24, "days": 366}
-FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
 EARLY = timedelta(seconds=5)
 """A knock may come this much before its moment: beat counts an interval from when it knocked last, we from the run."""
 FIRE_TASK = "learning.beat.schedule_fire"
@@ -42,11 +51,13 @@ FIRE_TASK = "learning.beat.schedule_fire"
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """When: five fields of a crontab (minute, hour, day of month, month, day of week; UTC), or every so often."""
+    """When: five fields of a crontab (minute, hour, day of month, month, day of week), or every so often."""
 
     crontab: str = ""
     every: int | None = None
     period: str = "hours"
+    timezone: str | None = None
+    """On whose clocks a crontab is due. ``None``: as before; UTC for a new one."""
 
 
 @transaction.atomic
@@ -68,15 +79,10 @@ def schedule_create(
         ScheduleRefusedError, ScheduleQuotaError, SiteFullError.
     """
     site_require()
-    quota_require(
-        user,
-        Schedule.objects.filter(owner=user),
-        SCHEDULES_PER_ACCOUNT,
-        lambda n: ScheduleQuotaError(f"An account may have {SCHEDULES_PER_ACCOUNT} schedules. Delete one first."),
-    )
+    quota_require(user, Schedule.objects.filter(owner=user), SCHEDULES_PER_ACCOUNT, lambda n: ScheduleQuotaError())
     learner_id, known = _as_started(user, machine, stages, seed)
     task = PeriodicTask(task=FIRE_TASK, enabled=not paused, expires=None, description="A schedule of a training run.")
-    _set_timing(task, timing)
+    _set_timing(task, timing, timezone_usual(user))
     # The name has to be unique, and the schedule's number is not known yet.
     task.name = f"schedule of {timezone.now().isoformat()} by {user.pk}"
     task.save()
@@ -118,7 +124,7 @@ def schedule_update(
         wanted = stages if stages is not None else _stages(schedule)
         _, schedule.stages = _as_started(schedule.owner, str(schedule.machine_id), wanted, schedule.seed)
     if timing is not None:
-        _set_timing(task, timing)
+        _set_timing(task, timing, timezone_usual(user))
     resumed = paused is False and not task.enabled
     if paused is not None:
         task.enabled = not paused
@@ -171,11 +177,11 @@ def _started(schedule: Schedule) -> tuple[TrainingRun | None, str]:
     """The run, or why there is none."""
     previous = schedule.last_run
     if previous is not None and previous.finished_at is None:
-        return None, "The run before was still going on, so this one was left out."
+        return None, "The run before it had not ended yet, so this run was skipped."
     if not schedule.owner.is_active:
         return None, "The account of its owner is closed."
     if _unseen_opponent(schedule):  # what a run would say of it names its id
-        return None, "An opponent is not public any more. Choose another one."
+        return None, "An opponent is now private. Choose another opponent."
     try:
         run = training_run_request(
             user=schedule.owner, machine=str(schedule.machine_id), stages=_stages(schedule), seed=schedule.seed
@@ -241,38 +247,52 @@ def _task_name(schedule_id: int) -> str:
     return f"schedule {schedule_id}"
 
 
-def _set_timing(task: PeriodicTask, timing: Timing) -> None:
-    """Give a task its crontab or its interval.
+def _set_timing(task: PeriodicTask, timing: Timing, usual: str = "UTC") -> None:
+    """Give a task its crontab or its interval. A crontab without a time zone takes the ``usual`` one.
 
     Raises:
         ScheduleRefusedError.
     """
+    zone = _zone(timing, task, usual)
+    if timing.timezone is not None and not timing.crontab and (timing.every is not None or task.interval):
+        raise ScheduleRefusedError("timezone: An interval has no time zone. Leave this field out.")
+    if timing.timezone is not None and task.crontab and not timing.crontab and timing.every is None:
+        timing = Timing(crontab=crontab_text(task))
     if bool(timing.crontab) == (timing.every is not None):
-        raise ScheduleRefusedError("crontab, every: give one of the two.")
+        raise ScheduleRefusedError("every: Please give either crontab or every.")
     if timing.crontab:
-        task.crontab, task.interval = _crontab(timing.crontab), None
+        task.crontab, task.interval = _crontab(timing.crontab, zone), None
         return
     assert timing.every is not None
     if timing.period not in PERIODS:
-        raise ScheduleRefusedError(f"period: one of {', '.join(PERIODS)}, not {timing.period!r}.")
+        raise ScheduleRefusedError(f"period: {field_words.one_of(PERIODS)}")
     if not 1 <= timing.every <= MOST[timing.period]:
-        raise ScheduleRefusedError(f"every: 1 to {MOST[timing.period]:,} {timing.period}, not {timing.every:,}.")
+        raise ScheduleRefusedError(f"every: {field_words.between(1, f'{MOST[timing.period]:,} {timing.period}')}")
     # Locked, so that the sweep does not take one that nobody used until now.
     found = IntervalSchedule.objects.select_for_update().filter(every=timing.every, period=timing.period).first()
     task.interval = found or IntervalSchedule.objects.create(every=timing.every, period=timing.period)
     task.crontab = None
 
 
-def _crontab(text: str) -> CrontabSchedule:
-    words = text.split()
-    if len(words) != len(FIELDS):
-        raise ScheduleRefusedError("crontab: five fields, minute hour day-of-month month day-of-week: 0 3 * * *")
-    fields = dict(zip(FIELDS, words, strict=True))
+def _zone(timing: Timing, task: PeriodicTask, usual: str) -> str:
+    if timing.timezone is None:
+        return timezone_of(task) or usual
     try:
+        return zone_name(timing.timezone)
+    except CrontabError as error:
+        raise ScheduleRefusedError(f"timezone: {error}") from None
+
+
+def _crontab(text: str, zone: str) -> CrontabSchedule:
+    try:
+        fields = crontab_read(text)
         crontab(**fields)
+        crontab_parsed(tuple(fields.values()), zone).after(timezone.now())
+    except CrontabError as error:
+        raise ScheduleRefusedError(f"crontab: {error}") from None
     except (ParseException, ValueError) as error:
-        raise ScheduleRefusedError(f"crontab: {text!r} cannot be read: {error}") from None
-    if max(map(len, words)) > 60:
-        raise ScheduleRefusedError("crontab: a field may have 60 characters.")
-    found = CrontabSchedule.objects.select_for_update().filter(**fields, timezone="UTC").first()
-    return found or CrontabSchedule.objects.create(**fields, timezone="UTC")
+        raise ScheduleRefusedError(f"crontab: The site cannot read {text!r}: {error}.") from None
+    if max(map(len, text.split())) > 60:
+        raise ScheduleRefusedError(f"crontab: {field_words.at_most_characters('60')}")
+    found = CrontabSchedule.objects.select_for_update().filter(**fields, timezone=zone).first()
+    return found or CrontabSchedule.objects.create(**fields, timezone=zone)

@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from games.quotas import site_require
-from learning.core.schooling.course import Point, Stand
-from learning.core.schooling.plan import PARTNER, Schooling
-from learning.exceptions import SchoolingBusyError
+from learning.core.training.episodes import Tally
+from learning.core.training.measuring import snapshot_after
+from learning.core.training.plan import MEASURES, PARTNER, Class, Schooling, curve_marks
+from learning.core.training.population import Marked, Population
+from learning.core.training.readiness import kernels_ready
+from learning.core.training.strength import Floats
 from learning.kinds.registry import kind_of
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
-from learning.selectors import schooling as selectors_schooling
 from learning.services.machines import machine_create, machine_quota_require
 from learning.services.pupils import owner_fields, pupil_name
+from learning.services.runs import Stage, training_run_request
 from learning.storage.boxes import table_load
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
 from learning.storage.standings import curve_told, standing_add, strength_found
 
+MAX_GAMES_AT_ONCE = 500_000
+"""A machine that has played more is trained by an ordinary run."""
+MAX_GAMES_PLAIN = 2_000
+"""The same while kernels are being compiled."""
+STEPS_MOST = 3_000
+"""Up to so many games it is taught once more to keep what it was on the way: a moment even without compiled kernels."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A machine after its training, and what it was at marks on the way: numbers of games, ascending."""
+
+    learners: Population
+    marks: list[int]
+    found: Marked
+
 
 def schooling_keep(
-    *, user: Any, schooling: Schooling, preset: str, games: int, name: str = "", who: str = ""
-) -> Machine:
-    """A new machine of an account, or of a visitor's browser, that has had this schooling.
+    *, user: Any, schooling: Schooling, preset: str, games: int, name: str = ""
+) -> tuple[Machine, TrainingRun | None]:
+    """A new machine of an account, or of a visitor's browser, that has had this schooling, and its training if any.
 
-    Its ledger has one lesson: a training run with its seed, that is over, and has the curve that was watched.
+    Up to :data:`MAX_GAMES_AT_ONCE` games it is trained here. Its ledger then has a training run with its seed, that is
+    over, and has the curve that was watched. Beyond that the run has only begun.
 
     Args:
         user: the account, or a visitor with a guest number.
@@ -35,23 +57,36 @@ def schooling_keep(
         preset: the slug of the preset that its rule is told from.
         games: how many it has played.
         name: what people call it; as a pupil of that game and side, if left out.
-        who: the address that asks, whose share of the work it is.
 
     Raises:
-        MachineQuotaError, SiteFullError.
-        SchoolingBusyError: it has not come so far yet.
+        MachineQuotaError, RunQuotaError, SiteFullError.
     """
-    with selectors_schooling.DESK.beside(who):
-        stand = selectors_schooling.stand_get(schooling, games, who)
-    if stand.games < games:
-        raise SchoolingBusyError
-    return _store(user, schooling, preset, stand, name or f"My {pupil_name(schooling.game, schooling.side)}")
+    name = name or f"My {pupil_name(schooling.game, schooling.side)}"
+    if games > (MAX_GAMES_AT_ONCE if kernels_ready() else MAX_GAMES_PLAIN):
+        return _begin(user, schooling, preset, games, name)
+    return _store(user, schooling, preset, _trained(schooling, games), name)
+
+
+def _trained(schooling: Schooling, games: int) -> Trained:
+    pupil = Class.fresh(schooling, [schooling.seed])
+    marks = sorted({*curve_marks(games), games})
+    return Trained(pupil.learners, marks, pupil.train(schooling.teacher, marks, MEASURES))
 
 
 @transaction.atomic
-def _store(user: Any, schooling: Schooling, preset: str, stand: Stand, name: str) -> Machine:
+def _begin(user: Any, schooling: Schooling, preset: str, games: int, name: str) -> tuple[Machine, TrainingRun]:
+    machine = _created(user, schooling, preset, name)
+    opponent = schooling.teacher
+    if opponent == PARTNER:
+        opponent = str(_created(user, schooling.mirrored, preset, f"Teacher of {name}"[:80]).pk)
+    stages = [Stage(opponent, games, learns=schooling.teacher == PARTNER)]
+    run = training_run_request(user=user, machine=str(machine.pk), stages=stages, seed=schooling.seed, measured=0)
+    return machine, run
+
+
+def _created(user: Any, schooling: Schooling, preset: str, name: str) -> Machine:
     machine_quota_require(user)
-    machine = machine_create(
+    return machine_create(
         game=schooling.game.slug,
         side=schooling.side,
         name=name,
@@ -59,16 +94,23 @@ def _store(user: Any, schooling: Schooling, preset: str, stand: Stand, name: str
         rule=schooling.rule,
         **owner_fields(user),
     )
-    if stand.games == 0:
-        return machine
+
+
+@transaction.atomic
+def _store(
+    user: Any, schooling: Schooling, preset: str, trained: Trained, name: str
+) -> tuple[Machine, TrainingRun | None]:
+    machine = _created(user, schooling, preset, name)
+    games, learners = trained.marks[-1], trained.learners
+    if games == 0:
+        return machine, None
     site_require("learning_trainingrun")
     (machine,) = machine_lock(machine.pk)
-    learners = stand.one.learners
     tally = learners.played(0)
     run = TrainingRun.objects.create(
         machine=machine,
-        n_games=stand.games,
-        games_done=stand.games,
+        n_games=games,
+        games_done=games,
         seed=schooling.seed,
         random_state=learners.source(0).text,
         n_wins=tally.wins,
@@ -86,35 +128,50 @@ def _store(user: Any, schooling: Schooling, preset: str, stand: Stand, name: str
         opponent=schooling.teacher,
         opponent_name="A second machine" if is_partner else "",
         opponent_learns=is_partner,
-        n_games=stand.games,
+        n_games=games,
     )
-    memory = table_load(machine)
-    memory.beads[:], memory.visits[:] = learners.beads[0], learners.visits[0]
-    memory.n_removed = int(learners.tally[0, 3])
-    kind_of(machine).lesson_give(machine, memory, LessonKind.TRAINING, Cause(tally, run_id=run.pk))
-    _curve(machine, run, stand)
-    return machine
+    done = Tally()
+    for then in [*_steps(schooling, games), learners]:
+        memory = table_load(machine)
+        memory.beads[:], memory.visits[:] = then.beads[0], then.visits[0]
+        memory.n_removed = int(then.tally[0, 3])
+        kind_of(machine).lesson_give(machine, memory, LessonKind.TRAINING, Cause(then.played(0) - done, run_id=run.pk))
+        done = then.played(0)
+    _curve(machine, run, trained)
+    return machine, run
 
 
-def _curve(machine: Machine, run: TrainingRun, stand: Stand) -> None:
+def _steps(schooling: Schooling, games: int) -> Iterator[Population]:
+    """The machine as a training keeps it on the way: after 1, 100, 300, … games. It is taught so far once more."""
+    again, at = Class.fresh(schooling, [schooling.seed]), 0
+    while (mark := snapshot_after(at)) < min(games, STEPS_MOST + 1):
+        again.train(schooling.teacher, [mark - at], [])
+        yield again.learners.copy()
+        at = mark
+
+
+def _curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
     """Keep the curve that was watched as the run's, and what the list shows: nobody waits for it to be measured."""
     points = [
         CurvePoint(
             run=run,
             games_done=games,
-            n_wins=played.wins,
-            n_draws=played.draws,
-            n_losses=played.losses,
-            strength=selectors_schooling.strength_told(strength),
+            n_wins=wins,
+            n_draws=draws,
+            n_losses=losses,
+            strength=_strength(strength),
         )
-        for games, (strength, played) in [*stand.points, *_end(stand)]
+        for games, strength, (wins, draws, losses, _) in zip(
+            trained.marks, trained.found.strength[0], trained.found.tallies[0].tolist(), strict=True
+        )
     ]
     CurvePoint.objects.bulk_create(points)
     standing_add(machine.pk, curve_told(points, 0), **strength_found(points[-1].strength, machine.n_lessons))
 
 
-def _end(stand: Stand) -> list[tuple[int, Point]]:
-    """The last point of a curve that ends between two marks."""
-    if stand.points[-1][0] == stand.games:
-        return []
-    return [(stand.games, Point(stand.strength, stand.one.learners.played(0)))]
+def _strength(strength: Floats) -> dict[str, dict[str, float]]:
+    """Chances by opponent from what is exact against each of ``MEASURES``: ``(n_measures, 3)``."""
+    return {
+        name.replace("-", "_"): dict(zip(("win", "draw", "loss"), row, strict=True))
+        for name, row in zip(MEASURES, strength.tolist(), strict=True)
+    }

@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from games import field_words
 from games.quotas import account_lock, quota_require, site_require
 from games.rules.base import Game
 from games.rules.errors import UnknownGameError
@@ -31,6 +32,7 @@ from learning.storage.locks import machine_lock
 from learning.workers.pairings import PAIRINGS, entrant_of, round_begin, tournament_end, tournament_tell
 
 MAX_ENTRIES = 32
+FEW_ENTRIES = f"A tournament needs 2 to {MAX_ENTRIES} players. Please choose more."
 MAX_GAMES_PER_PAIRING = 1_000_000
 MAX_LONG_GAMES = 1000
 """Of a pairing whose games are played move by move, at about 25 ms a game."""
@@ -82,11 +84,11 @@ def tournament_start(
     machines = _machines(user, entries)
     played = _game_of(machines.values(), entries, game)
     if games > (most := games_most(played, machines.values())):
-        where = "a game played move by move" if played.enumerable else played.name
-        raise TournamentRefusedError(f"games: 1 to {most:,} a pairing in {where}, not {games:,}.")
+        raise TournamentRefusedError(f"games: {field_words.at_most(most)}")
     tournament = Tournament.objects.create(
         owner=user,
-        name=name or f"{'Swiss' if format == TournamentFormat.SWISS else 'Round robin'} of {len(entries)}",
+        name=name
+        or f"{'Swiss tournament' if format == TournamentFormat.SWISS else 'Round robin'} of {len(entries)} players",
         game=played.slug,
         format=format,
         n_games=games,
@@ -137,15 +139,19 @@ def _own(user: Any, tournament_id: int, permission: str) -> Tournament:
 
 def _require_numbers(entries: Sequence[str], games: int, format_: str, rounds: int | None, seed: int) -> None:
     if not 2 <= len(entries) <= MAX_ENTRIES:
-        raise TournamentRefusedError(f"entries: a tournament has 2 to {MAX_ENTRIES} of them, not {len(entries)}.")
+        raise TournamentRefusedError(
+            f"entries: {FEW_ENTRIES if len(entries) < 2 else field_words.at_most_entries(MAX_ENTRIES)}"
+        )
     if format_ not in TournamentFormat.values:
-        raise TournamentRefusedError(f"format: one of {', '.join(TournamentFormat.values)}, not {format_!r}.")
-    if not 1 <= games <= MAX_GAMES_PER_PAIRING:
-        raise TournamentRefusedError(f"games: 1 to {MAX_GAMES_PER_PAIRING:,} a pairing, not {games:,}.")
+        raise TournamentRefusedError(f"format: {field_words.one_of(TournamentFormat.values)}")
+    if games < 1:
+        raise TournamentRefusedError(f"games: {field_words.at_least(1)}")
+    if games > MAX_GAMES_PER_PAIRING:
+        raise TournamentRefusedError(f"games: {field_words.at_most(MAX_GAMES_PER_PAIRING)}")
     if rounds is not None and format_ != TournamentFormat.SWISS:
-        raise TournamentRefusedError("rounds: only a Swiss tournament has a number of them.")
+        raise TournamentRefusedError("rounds: Only a Swiss tournament has a number of rounds.")
     if rounds is not None and not 1 <= rounds < len(entries):
-        raise TournamentRefusedError(f"rounds: 1 to {len(entries) - 1} for {len(entries)} entries, not {rounds}.")
+        raise TournamentRefusedError(f"rounds: {field_words.between(1, len(entries) - 1)}")
     try:
         seed_checked(seed)
     except SeedError as error:
@@ -161,7 +167,7 @@ def _machines(user: Any, entries: Sequence[str]) -> dict[str, Machine]:
     }
     ids = [machine.pk for machine in found.values()]
     if len({*ids}) + len({entry for entry in entries if entry in OPPONENTS}) < len(entries):
-        raise TournamentRefusedError("entries: each can take part once.")
+        raise TournamentRefusedError("entries: Each player can take part only once.")
     return dict(zip(found, machine_lock(*ids), strict=True))
 
 
@@ -169,9 +175,9 @@ def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -
     """The one game that all these play, and nobody has asked for another."""
     games = sorted({machine.game for machine in machines} | ({wanted} if wanted else set()))
     if not games:
-        raise TournamentRefusedError("entries: at least one of them has to be a machine, unless a game is named.")
+        raise TournamentRefusedError("game: Please name a game, or choose at least one machine.")
     if len(games) > 1:
-        raise TournamentRefusedError(f"entries: machines of one game only, not of {' and '.join(games)}.")
+        raise TournamentRefusedError(f"entries: Please choose machines of one game. These play {' and '.join(games)}.")
     try:
         game = game_get(games[0])
     except UnknownGameError as error:
@@ -184,7 +190,7 @@ def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -
     for entry in entries:
         if entry in OPPONENTS and OPPONENTS[entry].is_slow:
             raise TournamentRefusedError(
-                f"entries: what {entry} plays depends on how fast this machine is, so nothing could be repeated."
+                f"entries: {OPPONENTS[entry].name} plays better on a faster computer, so no result could be repeated."
             )
         if entry in OPPONENTS and not OPPONENTS[entry].plays(game):
             raise TournamentRefusedError(f"entries: {OPPONENTS[entry].name} does not play {game.name}.")
@@ -198,7 +204,7 @@ def _require_meetings(rows: Sequence[TournamentEntry]) -> None:
     for row in rows:
         if row.number not in busy:
             side = "second" if row.side == 0 else "first"
-            raise TournamentRefusedError(f"entries: {row.name} meets nobody. Add somebody who can play {side}.")
+            raise TournamentRefusedError(f"entries: {row.name} has no opponent. Add a player that can play {side}.")
 
 
 def _entry(tournament: Tournament, number: int, entry: str, machines: dict[str, Machine]) -> TournamentEntry:

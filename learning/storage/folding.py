@@ -8,18 +8,31 @@ plays, teaches or trains it waits: who folds only keeps it from being reset or d
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import Exists, F, Max, OuterRef, Q, Sum
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from games.models import MatchStatus
-from learning.models import JobStatus, Lesson, LessonKind, Machine, Snapshot, Thought, TournamentEntry
-from learning.storage.leavings import SILENT_DAYS
+from learning.models import (
+    Change,
+    JobStatus,
+    Lesson,
+    LessonKind,
+    Machine,
+    Snapshot,
+    Thought,
+    TournamentEntry,
+    ValueChange,
+    Weights,
+)
 from learning.storage.locks import machine_hold
+from learning.storage.retention import SILENT_DAYS
 
 CHANGES_AT_ONCE = 500
 """No more changes are folded in one transaction, so that none takes a tenth of a second."""
@@ -31,18 +44,22 @@ SNAPSHOTS_KEPT = 200
 LOCK_S = 1.0
 """How long the place waits for those who are about to refer to the machine; then it is tried again later."""
 
-Merge = Callable[[int, Sequence[int]], int]
-"""Folds what these lessons changed into that of an earlier one, from the earliest on; returns how many are done."""
-
 
 class Ledger(NamedTuple):
-    """How a kind of machine keeps what its lessons did."""
+    """The table in which a kind of machine keeps the changes of its lessons, a row each."""
 
-    table: str
-    """A row for each thing that a lesson changed."""
-    weight: int
+    rows: type[Change | ValueChange | Weights]
+    thing: str
+    """The column that says what a row changed."""
+    latest: tuple[str, ...] = ("after",)
+    """Of several rows of a thing the last one's are kept, and the sums of ``deltas``."""
+    weight: int = 1
     """As how many changes a row counts."""
-    merge: Merge
+
+
+BOXES = Ledger(Change, "box_id")
+VALUES = Ledger(ValueChange, "entry_id")
+WEIGHTS = Ledger(Weights, "machine_id", latest=("n_learnt", "weights", "average"), weight=100)
 
 
 class Listed(NamedTuple):
@@ -67,21 +84,14 @@ def fold_place(machine: Machine, ledger: Ledger, before: datetime, most: int) ->
         before: lessons older than this are not kept one by one.
         most: so many changes are.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT max(number) FROM (SELECT number, created_at FROM learning_lesson"
-            " WHERE machine_id = %s AND number > %s ORDER BY number LIMIT %s) AS next WHERE created_at < %s",
-            [machine.pk, machine.n_told_from, AHEAD, before],
-        )
-        (by_age,) = cursor.fetchone()
-        cursor.execute(
-            f"SELECT number FROM learning_lesson lesson JOIN {ledger.table} row ON row.lesson_id = lesson.id"  # noqa: S608
-            " WHERE machine_id = %s AND number > %s ORDER BY number DESC OFFSET %s LIMIT 1",
-            [machine.pk, machine.n_told_from, most // ledger.weight],
-        )
-        by_number = cursor.fetchone()
-    wanted = max(by_age or 0, by_number[0] if by_number else 0, machine.n_folded)
-    return min(wanted, machine.n_told_from + AHEAD)
+    after = machine.n_told_from
+    following = Lesson.objects.filter(machine=machine, number__gt=after).order_by("number")
+    ahead = following.filter(number__lte=after + AHEAD)
+    by_age = ahead.filter(created_at__lt=before).aggregate(number=Max("number"))["number"]
+    changes = ledger.rows._default_manager.filter(lesson__machine=machine, lesson__number__gt=after)
+    numbers = changes.order_by("-lesson__number").values_list("lesson__number", flat=True)
+    by_number = numbers[most // ledger.weight :].first()
+    return min(max(by_age or 0, by_number or 0, machine.n_folded), after + AHEAD)
 
 
 @transaction.atomic
@@ -168,107 +178,56 @@ def _fold_step(machine: Machine, ledger: Ledger, target: int, lessons: Sequence[
     # Who finds it taken, or gone with a reset, leaves the machine alone.
     if not Lesson.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=target).exists():
         return None
-    done = ledger.merge(target, lessons)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "WITH gone AS (DELETE FROM learning_lesson WHERE id = ANY(%s)"
-            " RETURNING n_wins, n_draws, n_losses, stands_for, created_at)"
-            " UPDATE learning_lesson SET kind = %s, match_id = NULL, run_id = NULL,"
-            " n_wins = n_wins + (SELECT coalesce(sum(n_wins), 0) FROM gone),"
-            " n_draws = n_draws + (SELECT coalesce(sum(n_draws), 0) FROM gone),"
-            " n_losses = n_losses + (SELECT coalesce(sum(n_losses), 0) FROM gone),"
-            " stands_for = stands_for + (SELECT coalesce(sum(stands_for), 0) FROM gone),"
-            " created_at = greatest(created_at, (SELECT max(created_at) FROM gone)) WHERE id = %s",
-            [list(lessons[:done]), LessonKind.FOLDED, target],
-        )
+    done = _merge(ledger, target, lessons)
+    gone = Lesson.objects.filter(pk__in=lessons[:done])
+    sums = gone.aggregate(
+        **{name: Sum(name, default=0) for name in ("n_wins", "n_draws", "n_losses", "stands_for")},
+        latest=Max("created_at"),
+    )
+    gone.delete()
+    latest = sums.pop("latest")
+    Lesson.objects.filter(pk=target).update(
+        kind=LessonKind.FOLDED,
+        match=None,
+        run=None,
+        created_at=Greatest("created_at", latest),
+        **{name: F(name) + n for name, n in sums.items()},
+    )
     return done
 
 
-BATCH = """
-    WITH batch AS MATERIALIZED (
-        SELECT * FROM {table} WHERE lesson_id = ANY(%(lessons)s) ORDER BY lesson_id, id LIMIT %(most)s
-    ), whole AS MATERIALIZED (
-        SELECT * FROM batch UNION ALL
-        SELECT * FROM {table} WHERE lesson_id = %(target)s AND {of} IN (SELECT {of} FROM batch)
-    ), first AS MATERIALIZED (
-        SELECT DISTINCT ON ({of}) * FROM whole ORDER BY {of}, lesson_id, id
-    ), last AS (
-        SELECT DISTINCT ON ({of}) {of}, after FROM whole ORDER BY {of}, lesson_id DESC, id DESC
-    ), {more} kept AS (
-        UPDATE {table} AS change SET lesson_id = %(target)s, ply = NULL, after = last.after{sums}
-        FROM first JOIN last USING ({of}) {join} WHERE change.id = first.id
-    ), gone AS (
-        DELETE FROM {table} WHERE id IN (SELECT id FROM whole EXCEPT SELECT id FROM first)
-    )
-    SELECT count(*), max(lesson_id) FROM batch"""
-"""Of each box or value the first change becomes what all of them came to, and the others go.
+def _merge(ledger: Ledger, target: int, lessons: Sequence[int]) -> int:
+    """Fold what these lessons changed into that of an earlier one; how many of them have no rows left.
 
-Always the earliest are taken, so where it is broken off each box has a change after which all later ones follow.
-"""
-
-FOLD_BOXES = BATCH.format(
-    table="learning_change",
-    of="box_id",
-    more="""sums AS (
-        SELECT box_id, array_agg(total ORDER BY slot)::int[] AS deltas FROM (
-            SELECT box_id, slot, sum(delta) AS total
-            FROM whole CROSS JOIN unnest(deltas) WITH ORDINALITY AS one (delta, slot) GROUP BY box_id, slot
-        ) AS totals GROUP BY box_id
-    ),""",
-    sums=", deltas = sums.deltas",
-    join="JOIN sums USING (box_id)",
-)
-FOLD_VALUES = BATCH.format(table="learning_valuechange", of="entry_id", more="", sums="", join="")
-
-
-def _merge_with(statement: str) -> Merge:
-    def merge(target: int, lessons: Sequence[int]) -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(statement, {"target": target, "lessons": list(lessons), "most": CHANGES_AT_ONCE})
-            found, last = cursor.fetchone()
-        return len(lessons) if found < CHANGES_AT_ONCE else bisect_left(lessons, last)
-
-    return merge
-
-
-def _weights_merge(target: int, lessons: Sequence[int]) -> int:
-    """Of lists of weights the last is what all lessons came to."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT max(id) FROM learning_weights WHERE lesson_id = ANY(%s)", [[target, *lessons]])
-        (last,) = cursor.fetchone()
-        cursor.execute(
-            "DELETE FROM learning_weights WHERE lesson_id = ANY(%s) AND id <> %s", [[target, *lessons], last]
-        )
-        cursor.execute("UPDATE learning_weights SET lesson_id = %s WHERE id = %s", [target, last])
-    return len(lessons)
-
-
-BOXES = Ledger("learning_change", 1, _merge_with(FOLD_BOXES))
-VALUES = Ledger("learning_valuechange", 1, _merge_with(FOLD_VALUES))
-WEIGHTS = Ledger("learning_weights", 100, _weights_merge)
+    The first row of each thing becomes what all of them came to, and the others go. The earliest rows are taken, so
+    after an interruption each thing has one row, which all later ones follow.
+    """
+    rows: Any = ledger.rows._default_manager
+    later = list(rows.filter(lesson__in=lessons).order_by("lesson_id", "pk")[:CHANGES_AT_ONCE])
+    things = {getattr(row, ledger.thing) for row in later}
+    earlier = rows.filter(lesson=target, **{f"{ledger.thing}__in": things}).order_by("pk")
+    first: dict[int, Any] = {}
+    others = []
+    for row in (*earlier, *later):
+        kept = first.setdefault(getattr(row, ledger.thing), row)
+        if kept is not row:
+            others.append(row.pk)
+            for name in ledger.latest:
+                setattr(kept, name, getattr(row, name))
+            if isinstance(row, Change):
+                kept.deltas = [sum(pair) for pair in zip(kept.deltas, row.deltas, strict=True)]
+        kept.lesson_id = target
+        kept.ply = None
+    rows.filter(pk__in=others).delete()
+    summed = {"deltas", "ply"} & {field.name for field in ledger.rows._meta.concrete_fields}
+    rows.bulk_update(first.values(), ["lesson", *ledger.latest, *summed])
+    return len(lessons) if len(later) < CHANGES_AT_ONCE else bisect_left(lessons, later[-1].lesson_id)
 
 
 STRETCH = 3_000
 """So many machines are looked at together: of 200,000 each within 35 minutes, with a look every 30 seconds."""
 LATEST = 1_000
 """And those of as many of the latest lessons, whosever they are."""
-DUE = """
-    WITH stretch AS MATERIALIZED (
-        SELECT id, n_lessons, greatest(n_forgotten, n_folded) AS told
-        FROM learning_machine WHERE id > %(after)s ORDER BY id LIMIT %(stretch)s
-    ), due AS (
-        SELECT id, is_folding FROM learning_machine WHERE is_folding
-        UNION ALL SELECT id, false FROM learning_machine
-        WHERE id IN (
-            SELECT machine_id FROM (SELECT machine_id FROM learning_lesson ORDER BY id DESC LIMIT %(latest)s) AS latest
-        )
-            AND n_lessons - greatest(n_forgotten, n_folded) > %(n_lessons)s
-        UNION ALL SELECT id, false FROM stretch
-        WHERE n_lessons > told AND (n_lessons - told > %(n_lessons)s
-           OR (SELECT created_at FROM learning_lesson WHERE machine_id = stretch.id AND number = told + 1) < %(before)s)
-    )
-    SELECT ARRAY(SELECT id FROM due GROUP BY id ORDER BY bool_or(is_folding) DESC, random()),
-        (SELECT max(id) FROM stretch HAVING count(*) = %(stretch)s)"""
 
 
 def folds_due(before: datetime, n_lessons: int, after: int) -> tuple[list[int], int]:
@@ -285,8 +244,16 @@ def folds_due(before: datetime, n_lessons: int, after: int) -> tuple[list[int], 
     Returns:
         Their ids, and where the next stretch begins: at 0 after the last.
     """
-    bounds = {"stretch": STRETCH, "latest": LATEST}
-    with connection.cursor() as cursor:
-        cursor.execute(DUE, {"before": before, "n_lessons": n_lessons, "after": after, **bounds})
-        ids, last = cursor.fetchone()
-    return ids, last or 0
+    told = Greatest("n_forgotten", "n_folded")
+    machines = Machine.objects.annotate(told=told, n_kept=F("n_lessons") - told)
+    stretch = list(Machine.objects.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:STRETCH])
+    latest = set(Lesson.objects.order_by("-pk").values_list("machine", flat=True)[:LATEST])
+    next_one = Lesson.objects.filter(machine=OuterRef("pk"), number=OuterRef("told") + 1)
+    is_old = Exists(next_one.filter(created_at__lt=before))
+    due = machines.filter(
+        Q(is_folding=True)
+        | Q(pk__in=latest, n_kept__gt=n_lessons)
+        | Q(pk__in=stretch, n_kept__gt=0) & (Q(n_kept__gt=n_lessons) | is_old)
+    )
+    ids = list(due.order_by("-is_folding", "?").values_list("pk", flat=True))
+    return ids, stretch[-1] if len(stretch) == STRETCH else 0

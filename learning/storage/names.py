@@ -8,9 +8,9 @@ from django.db import connection
 
 from games.models import HUMAN
 
-NAME_GONE = "A machine that is gone"
+NAME_GONE = "A deleted machine"
 
-STOPPED = "It had to stop, and a machine that is gone took part in it."
+STOPPED = "It had to stop, and a deleted machine took part in it."
 
 FORGET = """
     WITH private AS MATERIALIZED (SELECT id FROM learning_machine WHERE id = ANY(%(machines)s) AND NOT is_public),
@@ -26,7 +26,7 @@ FORGET = """
     UPDATE games_seat SET name = %(gone)s WHERE player <> %(human)s AND id IN (
         SELECT seat_id FROM learning_machineseat WHERE machine_id IN (SELECT id FROM private)
     )"""
-"""One statement: of many a sweep's transaction would wait for each (docs/decisions/0097)."""
+"""One statement: of many a sweep's transaction would wait for each."""
 
 
 def names_forget(machines: Sequence[int]) -> None:

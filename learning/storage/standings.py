@@ -1,4 +1,4 @@
-"""How machines stand in the list, kept beside them (docs/decisions/0095-standings.md)."""
+"""How machines stand in the list, kept beside them."""
 
 from __future__ import annotations
 

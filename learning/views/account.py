@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from games.players import Viewer
 from games.selectors import (
     match_list_of,
 )
+from games.views import account_required
 from learning.selectors import machines as selectors
 from learning.selectors import matches as selectors_matches
 
 ACCOUNT_MATCHES = 50
 
 
-@login_required
+@account_required(
+    "Log in to see all your matches and machines.",
+    "Without an account your matches and your machine are kept in this browser.",
+)
 @never_cache
-@require_GET
+@require_safe
 def account(request: HttpRequest) -> HttpResponse:
     """A person's own matches and machines."""
     assert request.user.pk is not None

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from games.rules.base import Game
 from games.rules.registry import GAMES, game_get
@@ -16,7 +16,7 @@ from learning.core.machines.presets import presets_of
 from learning.core.machines.registry import HOUSE
 
 
-@require_GET
+@require_safe
 def advice(request: HttpRequest) -> HttpResponse:
     """Every game of which a board can be set up by hand; what may be added to one is a box to tick."""
     games = [_game(game) for game in GAMES.values() if not game.added]

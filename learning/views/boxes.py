@@ -8,7 +8,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from games.answers import not_found, refused_json
 from games.exceptions import PlayError
@@ -16,7 +16,7 @@ from games.players import Viewer
 from games.selectors import (
     game_view,
 )
-from learning.access import cause_hidden, machine_for
+from learning.access import cause_hidden, is_lent, machine_for
 from learning.core.opponents.registry import UNIFORM
 from learning.exceptions import BoxNotFoundError, HistoryFoldedError, MachineNotFoundError
 from learning.kinds.registry import kind_of
@@ -29,7 +29,7 @@ from learning.selectors.strength import STRENGTH_OPPONENTS
 HISTORY_PAGE = 50
 
 
-@require_GET
+@require_safe
 def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpResponse:
     """One box and every change of its beads."""
     try:
@@ -88,7 +88,7 @@ def _bead_changes(deltas: list[int], slots: list[dict[str, Any]]) -> Iterable[di
             yield {"mark": slot["mark"], "colour": slot["colour"], "name": slot["name"], "delta": delta}
 
 
-@require_GET
+@require_safe
 def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
     """All boxes with filters, as they stand or as they stood after any lesson."""
     try:
@@ -101,6 +101,7 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
     packed = selectors_boxes.box_gallery(machine)
     context = {
         "machine": selectors.machine_brief(machine),
+        "is_lent": is_lent(request.user, machine),
         "packed": packed,
         "n_boxes": machine.boxes.count(),
         "n_shown": len(packed["boxes"]),
@@ -113,7 +114,7 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
     return render(request, "learning/gallery.html", context)
 
 
-@require_GET
+@require_safe
 def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse:
     """The beads of all boxes as they stood after a lesson, and what that lesson was, for the time machine."""
     try:
@@ -131,13 +132,14 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
     return JsonResponse(
         {
             "number": number,
+            "games": selectors.games_at(machine, number),
             "beads": beads,
             "lesson": line and {"sentence": line["sentence"], "when": line["age"].isoformat(), "url": line["url"]},
         }
     )
 
 
-@require_GET
+@require_safe
 def why(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Why this move: a position typed or clicked together, in any orientation, and what the machine would do there."""
     try:
@@ -171,7 +173,7 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
     return render(request, "learning/why.html", context, status=404 if problem else 200)
 
 
-@require_GET
+@require_safe
 def drawings(request: HttpRequest, machine_id: int) -> HttpResponse:
     """The boxes of a machine after Gardner as he drew them, beside the fewer that a mirror leaves."""
     try:

@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
 
-from games.answers import not_found
+from games.answers import refused
 from games.exceptions import PlayError
-from games.views import starting
+from games.forms import refusal_add
+from games.views import account_required
 from learning.access import machine_for
 from learning.core.exchange.registry import FORMATS
+from learning.exceptions import ManyBeadsRefusedError
 from learning.forms.exchange import ImportForm, PrintForm
-from learning.kinds.machines import import_notes, machine_sheets
+from learning.kinds.machines import import_notes, machine_export, machine_print_choices, machine_sheets
 from learning.models import Machine
 from learning.services import machines as services
+from learning.views.tables import csv_download
 
 CHOOSE = f"choose one under “{ImportForm.base_fields['preset'].label}”"
 """How another rule is had here."""
 
 
-@require_GET
+@require_safe
 def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
     """Choose paper and size; with them chosen, the sheets themselves."""
     try:
-        machine = machine_for(request.user, machine_id)
-        machine.box_rule  # noqa: B018  # whoever has no boxes is refused
+        machine = machine_for(request.user, machine_id, to="export")
+        choices = machine_print_choices(machine)
     except PlayError as error:
-        return not_found(request, error)
-    form = PrintForm(request.GET if "paper" in request.GET else None)
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    asked = request.GET if "paper" in request.GET else None
+    form = PrintForm(asked, choices=choices)
     if not form.is_bound:
         return _print_form(request, machine, form)
     if form.is_valid():
         try:
             sheets = machine_sheets(machine, form.options())
+        except ManyBeadsRefusedError as error:
+            return _print_form(request, machine, form, many=str(error))
         except PlayError as error:
-            form.add_error(None, str(error))
+            refusal_add(form, error)
         else:
             return FileResponse(
                 sheets, as_attachment=True, content_type="application/pdf", filename=f"{machine.slug}-boxes.pdf"
@@ -48,9 +56,18 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
     return _print_form(request, machine, form, status=400)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-@starting
+@require_safe
+def table_csv(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """The boxes of a machine as a table for a spreadsheet; the same as a program gets at its address of the API."""
+    try:
+        file = machine_export(machine_for(request.user, machine_id, to="export"), "csv")
+    except PlayError as error:
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    return csv_download(file.name, csv.reader(StringIO(file.text)))
+
+
+@account_required("Log in to import a machine from a file.", "Without an account you can export every public machine.")
+@require_http_methods(["GET", "HEAD", "POST"])
 def import_page(request: HttpRequest) -> HttpResponse:
     """Bring a machine in from a file; a file that cannot be read is told where it is wrong."""
     form = ImportForm(request.POST or None, request.FILES or None)
@@ -60,7 +77,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
         except PlayError as error:
             form.add_error("file", str(error))
         else:
-            messages.success(request, f"{imported.machine.name} is here.")
+            messages.success(request, f"{imported.machine.name} was imported.")
             for note in import_notes(imported.machine, imported.data, CHOOSE):
                 messages.info(request, note)
             return redirect(imported.machine)
@@ -68,10 +85,15 @@ def import_page(request: HttpRequest) -> HttpResponse:
     return render(request, "learning/import.html", {"form": form, "formats": FORMATS.values()}, status=status)
 
 
-def _print_form(request: HttpRequest, machine: Machine, form: PrintForm, status: int = 200) -> HttpResponse:
+def _print_form(
+    request: HttpRequest, machine: Machine, form: PrintForm, status: int = 200, many: str = ""
+) -> HttpResponse:
+    """The form; ``many`` warns of its beads, and lets them be printed all the same."""
     context: dict[str, Any] = {
         "machine": {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()},
         "form": form,
         "formats": FORMATS.values(),
+        "many": many,
+        "asked": request.GET.urlencode(),
     }
     return render(request, "learning/print.html", context, status=status)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
 
-from games.answers import not_found, refused
+from games.answers import not_found, refused, sent_back
 from games.exceptions import PlayError
 from games.identity import guest_seated, person_of_request
-from games.views import starting
+from games.names import name_near
 from learning.access import row_id, staff_may
 from learning.core.experiments.base import Experiment
 from learning.core.experiments.registry import EXPERIMENTS
@@ -22,11 +20,12 @@ from learning.forms.experiments import ExperimentForm
 from learning.models import ExperimentRun
 from learning.selectors import experiments as selectors
 from learning.services import experiments as services
+from learning.views.tables import csv_download, json_download
 
 RESULTS_LISTED = 10
 
 
-@require_GET
+@require_safe
 def experiment_list(request: HttpRequest) -> HttpResponse:
     """Every experiment with its question and, where it has been run, its figures."""
     experiments = []
@@ -38,15 +37,15 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
     return render(request, "learning/experiments.html", {"experiments": experiments})
 
 
-@require_http_methods(["GET", "POST"])
-@starting
+@require_http_methods(["GET", "HEAD", "POST"])
 def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
     """An experiment with one run of it: the one asked for, else the one that finished last. POST runs it."""
     try:
         experiment = selectors.experiment_get(slug)
         run = _run_shown(request, experiment)
     except PlayError as error:
-        return not_found(request, error)
+        near = name_near(slug, EXPERIMENTS)
+        return not_found(request, error, reverse("experiment", args=[near]) if near and near != slug else "")
     form = ExperimentForm(
         request.POST or None,
         experiment=experiment,
@@ -57,8 +56,7 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
             with guest_seated(request, person_of_request(request)) as person:
                 asked = services.experiment_request(person=person, experiment=slug, **form.chosen())
         except PlayError as error:
-            messages.error(request, str(error))
-            return redirect("experiment", slug)
+            return sent_back(request, error, request.path)
         return redirect(asked)
     person = person_of_request(request)
     others = selectors.experiment_finished(experiment)[:RESULTS_LISTED]
@@ -66,7 +64,6 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
         "experiment": {
             **selectors.experiment_head(experiment),
             "story": experiment.story.strip().split("\n\n"),
-            "finding": experiment.finding.strip(),
             "science": experiment.science.strip().split("\n\n"),
             "presets": [ALL_PRESETS[preset].name for preset in experiment.presets],
         },
@@ -74,6 +71,7 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
         "run": selectors.experiment_run_line(run, experiment) if run is not None else None,
         "may_cancel": run is not None
         and (services.began(person, run) or staff_may(request.user, "change_experimentrun")),
+        "findings": run.result.get("findings", []) if run is not None and run.result else [],
         "figures": selectors.experiment_figures(run),
         "charts": selectors.experiment_charts(run),
         "tables": run.result["tables"] if run is not None and run.result else [],
@@ -82,10 +80,12 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "learning/experiment.html", context)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def experiment_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Stop a run that this visitor began."""
+    """Stop a run that this visitor began. Looking at the address leads to the run."""
     try:
+        if request.method != "POST":
+            return redirect(selectors.experiment_run_for(run_id))
         run = services.experiment_cancel(
             person=person_of_request(request),
             run_id=run_id,
@@ -96,17 +96,24 @@ def experiment_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     return redirect(run)
 
 
-@require_GET
+@require_safe
 def experiment_csv(request: HttpRequest, run_id: int) -> HttpResponse:
     """Everything that a run came to, with full precision: a line for each figure and for each point of a chart."""
     try:
         run = selectors.experiment_run_for(run_id)
     except PlayError as error:
         return not_found(request, error)
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{run.experiment}-seed-{run.seed}.csv"'
-    csv.writer(response).writerows(selectors.experiment_rows(run))
-    return response
+    return csv_download(f"{run.experiment}-seed-{run.seed}.csv", selectors.experiment_rows(run))
+
+
+@require_safe
+def experiment_json(request: HttpRequest, run_id: int) -> HttpResponse:
+    """A run with all that it came to, as the API answers."""
+    try:
+        run = selectors.experiment_run_for(run_id)
+    except PlayError as error:
+        return not_found(request, error)
+    return json_download(f"{run.experiment}-seed-{run.seed}.json", selectors.experiment_run_view(run))
 
 
 def _run_shown(request: HttpRequest, experiment: Experiment) -> ExperimentRun | None:

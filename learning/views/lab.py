@@ -1,21 +1,35 @@
-"""The page that says what can be done with machines besides playing."""
+"""Pages that say what can be done here: with machines besides playing, and with a class."""
 
 from __future__ import annotations
 
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from learning.selectors.machines import houses_seen
 
 
-@require_GET
+@require_safe
 def lab(request: HttpRequest) -> HttpResponse:
     """What each page of the lab is for. What needs machines is shown with those of the house, where there are any."""
     houses = list(houses_seen(request.user).values())[:2]
     printed = reverse("machine_print", args=[houses[0].pk]) if houses else reverse("machines")
     compared = f"?{urlencode([('machine', house.slug) for house in houses])}" if houses else ""
     return render(request, "learning/lab.html", {"printed": printed, "compared": compared})
+
+
+@require_safe
+def teachers(request: HttpRequest) -> HttpResponse:
+    """What a class can do in a lesson, what to print, what is stored, and how to start it for a room."""
+    printed = {house.slug: reverse("machine_print", args=[house.pk]) for house in houses_seen(request.user).values()}
+    kept = ("KEEP_GUEST_MATCHES_DAYS", "KEEP_GUEST_MACHINES_DAYS", "KEEP_MATCHES_DAYS", "KEEP_LOG_INS_DAYS")
+    context = {
+        "her": printed.get("her"),
+        "menace": printed.get("menace-first"),
+        **{name.lower(): getattr(settings, name) for name in kept},
+    }
+    return render(request, "learning/teachers.html", context)

@@ -2,60 +2,111 @@
 
 from __future__ import annotations
 
+from typing import Any
+from urllib.parse import urlencode
+
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_safe
 
 from games.answers import sent_back
 from games.exceptions import MalformedError, PlayError
-from games.identity import address_of, guest_seated, person_of_request
+from games.identity import guest_seated, person_of_request
 from games.rules.registry import GAMES
 from games.selectors import game_view
-from games.views import starting
-from learning.core.schooling.plan import games_taught
+from games.templatetags.modules import inline
+from games.views import form_only
+from learning.core.training.plan import MEASURES, games_taught
+from learning.exceptions import PageTooLargeError
 from learning.forms.learn import SPEEDS, LearnForm, form_values
 from learning.forms.machines import game_label
-from learning.forms.schooling import asked_read
+from learning.forms.schooling import KNOWN, asked_read
+from learning.selectors.graphs import graph_view
 from learning.services.pupils import owner_of
 from learning.services.schooling import schooling_keep
 
+SAVED_MAX_BYTES = 500_000
+"""A saved page is at most as long."""
+STYLES = (
+    "css/site.css",
+    "css/objects.css",
+    "vendor/uplot-1.6.32/uPlot.min.css",
+    "css/wall.css",
+    "css/lab.css",
+    "css/learn.css",
+)
 
-@require_GET
+
+@require_safe
 def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
     """A machine, its teacher and how far it is, as the address says; what makes no sense there is told."""
-    query = request.GET.copy()
+    query = _known(request)
     if slug:
         query["game"] = slug
     reading = asked_read(query).told
-    game = GAMES[reading["game"]]
-    form = LearnForm(game, initial=form_values(reading))
+    return render(request, "learning/learn.html", {**_context(reading), "graph_url": graph_url(reading)})
+
+
+@require_safe
+def learn_save(request: HttpRequest) -> HttpResponse:
+    """The page as one file, with everything that it needs inside."""
+    asked = asked_read(_known(request))
+    plan = asked.schooling
+    graph = graph_view(plan.game, reduced=plan.rule.reduce_symmetry)
+    needed = {plan.teacher, *MEASURES}
     context = {
+        **_context(asked.told),
+        "saved": True,
+        "styles": STYLES,
+        "graph": graph | {"replies": {who: text for who, text in graph["replies"].items() if who in needed}},
+        "worker": "".join(inline(f"js/{name}.js") for name in ("learn_kernel", "learn_worker")),
+    }
+    page = render(request, "learning/learn_saved.html", context)
+    if len(page.content) > SAVED_MAX_BYTES:
+        return sent_back(request, PageTooLargeError(), f"{reverse('learn')}?{asked.address}")
+    page["Content-Disposition"] = f'attachment; filename="beadbox-{plan.game.slug}.html"'
+    return page
+
+
+def _known(request: HttpRequest) -> QueryDict:
+    """The address without the names that others add to a link, such as utm_source."""
+    query = request.GET.copy()
+    for name in set(query) - set(KNOWN):
+        del query[name]
+    return query
+
+
+def _context(reading: dict[str, Any]) -> dict[str, Any]:
+    game = GAMES[reading["game"]]
+    return {
         "reading": reading,
         "game": game_view(game),
         "games": [{"slug": one.slug, "label": game_label(one)} for one in games_taught().values()],
-        "form": form,
+        "form": LearnForm(game, initial=form_values(reading)),
         "speeds": SPEEDS.items(),
     }
-    return render(request, "learning/learn.html", context)
 
 
-@require_POST
-@starting
+def graph_url(reading: dict[str, Any]) -> str:
+    """Where the page will ask for the graph of its game: named in its head, so that it is on its way before that."""
+    query = {"game": reading["game"], "reduce_symmetry": str(reading["rule"]["reduce_symmetry"]).lower()}
+    return f"{reverse('api-learn-graph')}?{urlencode(query)}"
+
+
+@form_only("learn")
 def learn_keep(request: HttpRequest) -> HttpResponse:
     """Make the machine of an ``address`` one's own: of the account, or of this browser."""
     asked = asked_read(QueryDict(request.POST.get("address", "")))
     try:
         for problem in asked.problems:
-            raise MalformedError(f"{problem.field}: {problem.detail}")
+            raise MalformedError(f"In this address, {problem.field} is wrong. {problem.detail}")
         with guest_seated(request, person_of_request(request)) as person:
-            kept = schooling_keep(
-                user=owner_of(person),
-                schooling=asked.schooling,
-                preset=asked.preset,
-                games=asked.games,
-                who=address_of(request),
+            kept, run = schooling_keep(
+                user=owner_of(person), schooling=asked.schooling, preset=asked.preset, games=asked.games
             )
     except PlayError as error:
         return sent_back(request, error, f"{reverse('learn')}?{asked.address}")
+    if run is not None and run.finished_at is None:
+        return redirect("run", run.pk)
     return redirect(kept.get_absolute_url())

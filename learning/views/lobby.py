@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
+from games.identity import person_of_request
 from games.players import Viewer
 from games.rules.registry import GAMES
-from games.selectors import game_picture, match_list_live, match_list_waiting
+from games.selectors import game_picture, match_list_live, match_list_own, match_list_waiting
 from learning.selectors import machines as selectors
-from learning.selectors.matches import match_live, match_waiting
+from learning.selectors.matches import match_live, match_own, match_waiting
 from learning.selectors.runs import run_going_on, run_list_going_on
 from learning.services.pupils import pupil_offer, pupil_side
 
+OWN_MOST = 3
+"""Machines of one's own on the front page; the list of machines has them all."""
 
-@require_GET
+
+@require_safe
 def lobby(request: HttpRequest) -> HttpResponse:
     """Start a game in one click, join one, watch one, watch a machine train."""
     viewer = Viewer.of(request.user)
     pupils = selectors.pupils_of(request.user)
+    own, person = match_list_own(viewer), person_of_request(request)
     context = {
+        "own_matches": [match_own(match, person.holds) for match in own],
+        "own_machines": [selectors.card_facts(machine) for machine in selectors.machine_list_own(viewer, OWN_MOST)],
         "games": [
             {
                 "slug": game.slug,
@@ -34,7 +41,7 @@ def lobby(request: HttpRequest) -> HttpResponse:
             if game.slug == game.family
         ],
         "open_rooms": [room for match in match_list_waiting(viewer) if (room := match_waiting(match))],
-        "live_rooms": [match_live(match) for match in match_list_live(viewer)],
+        "live_rooms": [match_live(match) for match in match_list_live(viewer) if match not in own],
         "runs": [run_going_on(run) for run in run_list_going_on(request.user)],
     }
     return render(request, "games/lobby.html", context)

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required, user_passes_test
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_safe
 
 from games.answers import not_found, refused
 from games.exceptions import PlayError
+from games.forms import refusal_add
 from games.players import Viewer
 from games.selectors import (
     game_view,
 )
-from games.views import starting
-from learning.access import cause_hidden, is_master, machine_for, machines_visible
+from games.views import account_required, form_only
+from learning.access import cause_hidden, is_lent, is_master, is_own, machine_for, machines_visible
 from learning.core.machines.presets import ALL_PRESETS
+from learning.core.seeds import MAX_SEED
 from learning.exceptions import MachineNotFoundError
 from learning.forms.machines import MachineDetailsForm, MachineForm, games_with, machine_kinds, usual_presets
 from learning.forms.rule_words import rule_to_form
+from learning.forms.runs import seed_new
 from learning.kinds.machines import opponent_machines
 from learning.kinds.registry import kind_of
 from learning.models import Machine
@@ -31,13 +31,15 @@ from learning.selectors import runs as selectors_runs
 from learning.services import machines as services
 from learning.services.snapshots import snapshot_choose
 
+known_required = account_required(
+    "Log in to change, share, reset or delete this machine.",
+    "Without an account you can look at public machines and play against them.",
+    lambda user: user.is_authenticated or getattr(user, "guest", None) is not None,
+)
+"""A page for accounts, and for visitors whose browser may have a machine of its own; others log in first."""
 
-def known_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A page for accounts, and for visitors whose browser may have a machine of its own; others log in first."""
-    return user_passes_test(lambda user: user.is_authenticated or getattr(user, "guest", None) is not None)(view)
 
-
-@require_GET
+@require_safe
 def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     """A machine: its record, what it keeps, how strong it is and how it learns."""
     try:
@@ -47,22 +49,29 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     lessons = selectors.lesson_list_recent(machine).annotate(is_hidden=cause_hidden(Viewer.of(request.user)))
     recent = [selectors.lesson_line(lesson, is_hidden=lesson.is_hidden) for lesson in lessons]
     learns_for_us = machine.learns and request.user.is_authenticated and is_master(request.user, machine)
+    lent = is_lent(request.user, machine)
     shared = {
         "game": game_view(machine.game_rules),
         "is_master": is_master(request.user, machine),
-        "is_guests": machine.guest is not None,
+        "is_lent": lent,
+        "may_share": is_own(request.user, machine) and not machine.is_public,
+        "is_guests": machine.guest is not None and not lent,
         "is_public": machine.is_public,
-        "runs": selectors_runs.run_list_open(machine),
+        "runs": [] if lent else selectors_runs.run_list_open(machine),
         "partners": opponent_machines(machine, machines_visible(request.user)) if learns_for_us else [],
+        "seed": seed_new(),
+        "max_seed": MAX_SEED,
         "recent": recent,
     }
     page = kind_of(machine).page(machine, request.GET.dict())
     return render(request, page.template, shared | page.context, status=page.status)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-@starting
+@account_required(
+    "Log in to make a machine with a rule of your choice.",
+    "Without an account you can teach a new machine by playing against it.",
+)
+@require_http_methods(["GET", "HEAD", "POST"])
 def machine_new(request: HttpRequest) -> HttpResponse:
     """Make a machine from a preset, or with every field of its rule set by hand."""
     form = MachineForm(request.POST or None)
@@ -72,9 +81,9 @@ def machine_new(request: HttpRequest) -> HttpResponse:
         try:
             machine = services.machine_make(user=request.user, preset=preset, **wanted)
         except PlayError as error:
-            form.add_error(None, str(error))
+            refusal_add(form, error)
         else:
-            messages.success(request, f"{machine.name} is ready. It has learnt nothing yet: train it, or play it.")
+            messages.success(request, f"{machine.name} is ready. It has learnt nothing yet. Train it or play it.")
             return redirect(machine)
     context = {
         "form": form,
@@ -86,14 +95,16 @@ def machine_new(request: HttpRequest) -> HttpResponse:
     return render(request, "learning/machine_new.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
+@known_required
+@require_http_methods(["GET", "HEAD", "POST"])
 def machine_edit(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Rename, describe, freeze or publish a machine; the ways to make it forget or to delete it."""
     try:
         machine = machine_for(request.user, machine_id, to="edit")
         facts = {key: getattr(machine, key) for key in ("name", "description", "is_public", "learns")}
         form = MachineDetailsForm(request.POST or None, initial=facts)
+        if machine.guest is not None:
+            del form.fields["is_public"], form.fields["learns"]
         if request.method == "POST" and form.is_valid():
             services.machine_update(user=request.user, machine_id=machine.pk, **form.cleaned_data)
             return redirect(machine)
@@ -102,8 +113,10 @@ def machine_edit(request: HttpRequest, machine_id: int) -> HttpResponse:
     return render(request, "learning/machine_edit.html", {"machine": selectors.machine_brief(machine), "form": form})
 
 
-@login_required
-@require_POST
+@form_only("machine", "machine_id")
+@account_required(
+    "Log in to change this machine.", "Without an account you can look at public machines and play against them."
+)
 def machine_set(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Freeze, resume, publish or hide a machine with one button of its page."""
     learns, is_public = (request.POST[key] == "on" if key in request.POST else None for key in ("learns", "is_public"))
@@ -114,21 +127,26 @@ def machine_set(request: HttpRequest, machine_id: int) -> HttpResponse:
     return redirect(machine)
 
 
-@login_required
-@require_POST
+@form_only("machine", "machine_id")
+@account_required(
+    "Log in to change what this machine plays by.",
+    "Without an account you can look at public machines and play against them.",
+)
 def machine_snapshot(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Let a machine play by one of its snapshots."""
     try:
         machine = snapshot_choose(user=request.user, machine_id=machine_id, wanted=request.POST.get("snapshot", ""))
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
-    messages.success(request, f"{machine.name} plays by what it knew then, and learns on from there.")
+    messages.success(request, f"{machine.name} is back at the snapshot. It continues to learn from there.")
     return redirect(f"{machine.get_absolute_url()}#kept")
 
 
-@login_required
-@require_POST
-@starting
+@form_only("machine", "machine_id")
+@account_required(
+    "Log in to copy this machine and train the copy.",
+    "Without an account you can look at public machines and play against them.",
+)
 def machine_clone(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Copy a machine as it stands; the copy belongs to who asks."""
     try:
@@ -136,18 +154,18 @@ def machine_clone(request: HttpRequest, machine_id: int) -> HttpResponse:
         copy = services.machine_copy(user=request.user, machine_id=machine_id, name=name)
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
-    messages.success(request, f"{copy.name} is yours. It begins with what the one it was copied from has learnt.")
+    messages.success(request, f"{copy.name} is yours. It starts with everything that the original has learnt.")
     return redirect(copy)
 
 
 @known_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def machine_reset(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Let a machine forget everything; what would be lost is said first."""
     try:
         if request.method == "POST":
             machine = services.machine_reset(user=request.user, machine_id=machine_id)
-            messages.success(request, f"{machine.name} has forgotten everything. It is as on the first day.")
+            messages.success(request, f"{machine.name} is reset. It knows nothing, as at its start.")
             return redirect(machine)
         machine = machine_for(request.user, machine_id, to="edit")
     except PlayError as error:
@@ -156,14 +174,14 @@ def machine_reset(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 
 @known_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def machine_delete(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Delete a machine; what would be lost is said first."""
     try:
         machine = machine_for(request.user, machine_id, to="delete")
         if request.method == "POST":
             services.machine_delete(user=request.user, machine_id=machine_id)
-            messages.success(request, f"{machine.name} is gone.")
+            messages.success(request, f"{machine.name} was deleted.")
             return redirect("machines")
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.urls import reverse
+from django.views.decorators.http import require_safe
 
 from games.answers import not_found, sent_back
 from games.exceptions import PlayError
@@ -17,13 +18,14 @@ from games.rules.errors import UnknownGameError
 from games.rules.registry import game_get, game_with
 from games.selectors import game_view, player_list
 from games.serializers import parse_side
+from games.views import form_only
 from learning.access import is_master
 from learning.models import Machine
 from learning.selectors import machines as selectors
 from learning.services.pupils import pupil_offer, pupil_side, pupil_teach
 
 
-@require_GET
+@require_safe
 def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     """The ways to play a game; ``?machine=`` chooses one beforehand, ``?with=`` the rules that are added to it."""
     try:
@@ -31,7 +33,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
         if "with" in request.GET:
             return redirect("play", game_with(game.family, [one for one in request.GET.getlist("with") if one]).slug)
     except UnknownGameError as error:
-        return not_found(request, error)
+        return not_found(request, error, reverse("play", args=[error.near]) if error.near else "")
     machines = selectors.machine_list_seen(request.user, slug)
     houses = selectors.houses_seen(request.user)
     # Who chooses nobody finds those of the house, not whoever is the first by name.
@@ -46,8 +48,10 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     seats = _options(machines, wanted)
     masters = {machine.pk for machine in machines if is_master(request.user, machine)}
     usual, pupils = pupil_side(game), selectors.pupils_of(request.user)
+    view = game_view(game)
     context = {
-        "game": {**game_view(game), "rivals": selectors.rivals(game, houses)},
+        "game": {**view, "rivals": selectors.rivals(game, houses)},
+        "guide": {"layout": view["layout"], "guide": view["guide"]},
         "teach": [pupil_offer(game, side, pupils) for side in (usual, usual.other)] if game.takes_boxes else [],
         "players": [player for player in player_list(game) if player["slug"] != "menace"],
         "sides": sides,
@@ -57,7 +61,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "games/play.html", context)
 
 
-@require_POST
+@form_only("lobby")
 def teach(request: HttpRequest) -> HttpResponse:
     """Sit down against a machine of one's own, new if there is none: ``game``, and ``side`` to play it otherwise."""
     try:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_safe
 
 from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.players import Viewer
 from games.rules.registry import GAMES
 from games.selectors import game_picture
-from games.views import starting
-from learning.access import is_master, machine_for, machines_visible, run_for
+from games.views import account_required, form_only
+from learning.access import To, is_master, machine_for, machines_visible, owned_by, run_for
 from learning.filters import MachineListFilter
 from learning.forms.runs import SeedForm, StageFormSet, seed_new
 from learning.kinds.machines import opponent_machines
@@ -32,16 +30,21 @@ from learning.selectors import runs as selectors_runs
 from learning.selectors.strength import CURVE_AGAINST
 from learning.services import runs as services_runs
 from learning.states import PointState
+from learning.views.tables import csv_download, json_download
 
 COMPARED_MOST = 6
 """So many curves can still be told apart."""
-LISTED = 24
+LISTED = 12
 """Machines of a page of the list."""
+OWN_FIRST = 5
+"""Machines of one's own with which the list begins."""
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-@starting
+@account_required(
+    "Log in to train a machine over many games.",
+    "Without an account you can play a machine, and it learns from each game.",
+)
+@require_http_methods(["GET", "HEAD", "POST"])
 def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Choose the opponents and the number of games, and begin."""
     try:
@@ -78,25 +81,33 @@ def _run_begin(
     return redirect("run", run.pk)
 
 
-@login_required
-@require_POST
-@starting
+@form_only("machine", "machine_id")
+@account_required(
+    "Log in to train two machines against each other.",
+    "Without an account you can play a machine, and it learns from each game.",
+)
 def run_together(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Let a machine and another one play each other; the other learns too where the account may train it."""
     try:
         machine = machine_for(request.user, machine_id, to="train")
         other = machine_for(request.user, request.POST.get("opponent", ""), to="play")
         learns = other.learns and is_master(request.user, other)
-        games = request.POST.get("games", "")
-        is_number = games.isascii() and games.isdigit() and len(games) < 19
-        stage = services_runs.Stage(str(other.pk), int(games) if is_number else 0, learns=learns)
-        run = services_runs.training_run_request(user=request.user, machine=str(machine.pk), stages=[stage])
+        stage = services_runs.Stage(str(other.pk), _number(request.POST.get("games", ""), 0), learns=learns)
+        seed = request.POST.get("seed", "")
+        run = services_runs.training_run_request(
+            user=request.user, machine=str(machine.pk), stages=[stage], seed=_number(seed, -1) if seed else None
+        )
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
     return redirect("run", run.pk)
 
 
-@require_GET
+def _number(text: str, otherwise: int) -> int:
+    """A whole number; where there is none, one that the service refuses."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else otherwise
+
+
+@require_safe
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     """How far a run is, how fast, how long still, and its curve; live over its socket."""
     try:
@@ -111,15 +122,17 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "against": _against(run.machine),
         "exact": not kind_of(run.machine).is_sampled(run.machine),
         "kind": kind_of(run.machine),
-        "too_large": not run.machine.game_rules.enumerable,
+        "why_unlisted": "" if run.machine.game_rules.enumerable else run.machine.game_rules.why_unlisted,
         "against_first": _against_first(run),
         "may_train": is_master(request.user, run.machine),
     }
     return render(request, "learning/run.html", context)
 
 
-@login_required
-@require_POST
+@form_only("run", "run_id")
+@account_required(
+    "Log in to stop a training of yours.", "Without an account you can watch every training of a public machine."
+)
 def run_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     """Stop a run; what was learnt by then stays."""
     try:
@@ -129,7 +142,7 @@ def run_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
     return redirect("run", run_id)
 
 
-@require_GET
+@require_safe
 def run_csv(request: HttpRequest, run_id: int) -> HttpResponse:
     """A run's curve as a table."""
     try:
@@ -139,25 +152,44 @@ def run_csv(request: HttpRequest, run_id: int) -> HttpResponse:
     return _csv(f"training-run-{run.pk}.csv", [], ((), selectors_runs.run_curve(run)))
 
 
-@require_GET
+@require_safe
+def run_json(request: HttpRequest, run_id: int) -> HttpResponse:
+    """A run with its curve, as the API answers."""
+    try:
+        run = run_for(request.user, run_id)
+    except PlayError as error:
+        return not_found(request, error)
+    return json_download(f"training-run-{run.pk}.json", selectors_runs.run_detail(run, Viewer.of(request.user)))
+
+
+@require_safe
 def machine_list(request: HttpRequest) -> HttpResponse:
     """Every machine there is to see, sorted and narrowed; several can be chosen and compared."""
+    asked = {name: value for name, value in request.GET.dict().items() if name in MachineListFilter.base_filters}
     # Sorted by what the page does not name it would have another order on its next page.
-    chosen = MachineListFilter(request.GET or {"sort": "name"}, machines_visible(request.user), request=request)
-    page = Paginator(chosen.qs.select_related("owner", "standing"), LISTED).get_page(request.GET.get("page"))
-    machines = selectors.machine_rows(list(page))
+    chosen = MachineListFilter(asked or {"sort": "name"}, machines_visible(request.user), request=request)
+    listed, viewer = chosen.qs.select_related("owner", "standing"), Viewer.of(request.user)
+    own = [] if asked else selectors.machine_list_own(viewer, OWN_FIRST + 1)
+    if own:
+        listed = listed.exclude(owned_by(viewer))
+    page = Paginator(listed, LISTED).get_page(request.GET.get("page"))
+    if page.number > 1:
+        own = []
+    own_rows, machines = selectors.machine_rows(own[:OWN_FIRST]), selectors.machine_rows(list(page))
     context = {
         "form": chosen.form,
         "page_obj": page,
+        "own": own_rows,
+        "has_more_of_own": len(own) > OWN_FIRST,
         "machines": machines,
-        "boards": {game: game_picture(GAMES[game]) for game in {machine["board"] for machine in machines}},
-        "is_narrowed": any(value for name, value in request.GET.items() if name not in ("sort", "page")),
+        "boards": {one: game_picture(GAMES[one]) for one in {machine["board"] for machine in (*own_rows, *machines)}},
+        "is_narrowed": any(value for name, value in asked.items() if name != "sort"),
         "compared_most": COMPARED_MOST,
     }
     return render(request, "learning/machines.html", context)
 
 
-@require_GET
+@require_safe
 def compare(request: HttpRequest) -> HttpResponse:
     """The exact curves of several machines in one picture."""
     try:
@@ -165,8 +197,9 @@ def compare(request: HttpRequest) -> HttpResponse:
     except PlayError as error:
         return not_found(request, error)
     if len({machine.game for machine in machines}) > 1:
-        messages.info(request, "These machines play different games, so compare their curves with care.")
+        messages.info(request, "These machines play different games. Compare their curves with care.")
     curves = selectors_runs.machine_curves(machines)
+    measured = {slug for points in curves.values() for point in points for slug in point["strength"]}
     sought = request.GET.get("search", "").strip()[:80]
     found = selectors.machine_list_found(request.user, sought, machines) if sought else []
     context = {
@@ -178,26 +211,41 @@ def compare(request: HttpRequest) -> HttpResponse:
         ],
         "curves": [{"id": m.pk, "name": m.name, "points": curves[m.pk]} for m in machines],
         "without": [m.name for m in machines if not curves[m.pk]],
-        "against": CURVE_AGAINST,
+        "against": {slug: name for slug, name in CURVE_AGAINST.items() if slug in measured} or CURVE_AGAINST,
         "query": _query(machines),
     }
     return render(request, "learning/compare.html", context)
 
 
-@require_GET
+@require_safe
 def compare_csv(request: HttpRequest) -> HttpResponse:
     """The curves of several machines as one table."""
     try:
-        machines = _compared(request)
+        machines = _compared(request, to="export")
+    except PlayError as error:
+        return refused(request, error, reverse("compare"))
+    curves = selectors_runs.machine_curves(machines)
+    return _csv("compare.csv", ["machine", "name"], *(((m.pk, m.name), curves[m.pk]) for m in machines))
+
+
+@require_safe
+def compare_json(request: HttpRequest) -> HttpResponse:
+    """The curves of several machines, point by point as the API answers with those of a run."""
+    try:
+        machines = _compared(request, to="export")
     except PlayError as error:
         return not_found(request, error)
     curves = selectors_runs.machine_curves(machines)
-    return _csv("compare.csv", ["machine", "name"], *(((m.pk, _text(m.name)), curves[m.pk]) for m in machines))
+    told = [
+        {"id": m.pk, "slug": m.slug, "name": m.name, "game": m.game, "side": m.side, "curve": curves[m.pk]}
+        for m in machines
+    ]
+    return json_download("compare.json", {"machines": told})
 
 
-def _compared(request: HttpRequest) -> list[Machine]:
+def _compared(request: HttpRequest, to: To = "see") -> list[Machine]:
     refs = dict.fromkeys(ref for ref in request.GET.getlist("machine") if ref.strip())
-    return [machine_for(request.user, ref) for ref in list(refs)[:COMPARED_MOST]]
+    return [machine_for(request.user, ref, to=to) for ref in list(refs)[:COMPARED_MOST]]
 
 
 def _query(machines: Sequence[Machine]) -> str:
@@ -216,20 +264,14 @@ def _against(machine: Machine) -> dict[str, str]:
     return {slug: CURVE_AGAINST[slug] for slug in kind_of(machine).measured_against(machine)}
 
 
-def _text(cell: str) -> str:
-    """A name that a spreadsheet takes for a name, and not for a formula."""
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
-
-
 def _csv(name: str, first: list[str], *parts: tuple[Iterable[Any], list[PointState]]) -> HttpResponse:
     """Points of curves with full precision: ``first`` names the columns that tell the parts from each other."""
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
     exact = [(against, result) for against in CURVE_AGAINST for result in ("win", "draw", "loss")]
-    writer = csv.writer(response)
-    writer.writerow([*first, "games", "wins", "draws", "losses", *(f"{against}_{result}" for against, result in exact)])
+    rows: list[list[Any]] = [
+        [*first, "games", "wins", "draws", "losses", *(f"{against}_{result}" for against, result in exact)]
+    ]
     for head, points in parts:
         for point in points:
             numbers = (point["strength"].get(against, {}).get(result, "") for against, result in exact)
-            writer.writerow([*head, point["games"], point["wins"], point["draws"], point["losses"], *numbers])
-    return response
+            rows.append([*head, point["games"], point["wins"], point["draws"], point["losses"], *numbers])
+    return csv_download(name, rows)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_safe
 
 from games.answers import not_found, refused
 from games.exceptions import PlayError
+from games.forms import refusal_add
 from games.players import Viewer
-from games.views import starting
+from games.views import account_required, form_only
 from learning.access import machine_for, machines_visible
 from learning.forms.runs import StageFormSet
 from learning.forms.schedules import TimingForm, timing_to_form
@@ -28,14 +29,21 @@ from learning.selectors.schedules import (
     schedule_line,
     schedules_of,
     sees_all_schedules,
+    timezone_of,
+    timezone_usual,
 )
 from learning.services import schedules as services_schedules
 from learning.services.runs import Stage
 from learning.services.schedules import Timing
 
+TIMETABLE = account_required(
+    "Log in to train a machine at times that you choose.",
+    "Without an account you can play a machine, and it learns from each game.",
+)
 
-@login_required
-@require_GET
+
+@TIMETABLE
+@require_safe
 def schedule_list(request: HttpRequest) -> HttpResponse:
     """An account's schedules, and the machines it could make one for."""
     assert request.user.pk is not None
@@ -50,9 +58,8 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
     return render(request, "learning/schedules.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-@starting
+@TIMETABLE
+@require_http_methods(["GET", "HEAD", "POST"])
 def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Choose opponents, games and times."""
     try:
@@ -73,13 +80,14 @@ def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
             )
             return redirect(schedule)
         except PlayError as error:
-            status = _tell(timing, error)
+            refusal_add(timing, error)
+            status = error.status
     context = {"machine": _brief(machine), "stages": stages, "timing": timing}
     return render(request, "learning/schedule.html", context, status=status)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
+@TIMETABLE
+@require_http_methods(["GET", "HEAD", "POST"])
 def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """A schedule: its next runs, what became of the last, and everything that can be changed."""
     try:
@@ -101,12 +109,17 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
                 fresh_seed=data["seed"] is None,
             )
         except PlayError as error:
-            status = _tell(timing, error)
+            refusal_add(timing, error)
+            status = error.status
         else:
-            messages.success(request, "The schedule is changed.")
+            messages.success(request, "The schedule was changed.")
             return redirect(schedule)
     context = {
-        "schedule": {**schedule_line(schedule, Viewer.of(request.user)), "next": next_runs(schedule)},
+        "schedule": {
+            **schedule_line(schedule, Viewer.of(request.user)),
+            "next": next_runs(schedule),
+            "zone": ZoneInfo(timezone_of(schedule.task) or "UTC"),
+        },
         "machine": _brief(schedule.machine),
         "stages": stages,
         "timing": timing,
@@ -116,8 +129,8 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
     return render(request, "learning/schedule.html", context, status=status)
 
 
-@login_required
-@require_POST
+@form_only("schedule", "schedule_id")
+@TIMETABLE
 def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Pause (``paused=on``) or resume."""
     try:
@@ -129,21 +142,21 @@ def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
     return redirect(schedule)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
+@TIMETABLE
+@require_http_methods(["GET", "HEAD", "POST"])
 def schedule_delete(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Delete a schedule; asked once."""
     try:
         schedule = schedule_for(request.user, schedule_id, "delete")
         if request.method == "POST":
             services_schedules.schedule_delete(user=request.user, schedule_id=schedule_id)
-            messages.success(request, "The schedule is gone. Runs it started are still there.")
+            messages.success(request, "The schedule was deleted. Its runs are kept.")
             return redirect("schedules")
     except PlayError as error:
         return not_found(request, error)
     context = {
         "title": f"Delete this schedule of {schedule.machine.name}?",
-        "words": "It will start no more runs. The runs it has started, and what the machine learnt, stay.",
+        "words": "It will start no more runs. The runs that it started stay. The machine keeps what it has learnt.",
         "act": "Delete it",
         "back": schedule.get_absolute_url(),
     }
@@ -152,7 +165,7 @@ def schedule_delete(request: HttpRequest, schedule_id: int) -> HttpResponse:
 
 def _forms(request: HttpRequest, machine: Machine, schedule: Schedule | None = None) -> tuple[Any, TimingForm]:
     others = opponent_machines(machine, machines_visible(request.user))
-    initial: dict[str, Any] = {}
+    initial: dict[str, Any] = {"timezone": timezone_usual(request.user)}
     if schedule is not None:
         interval = schedule.task.interval
         timing = (
@@ -160,7 +173,8 @@ def _forms(request: HttpRequest, machine: Machine, schedule: Schedule | None = N
             if interval
             else Timing(crontab=crontab_text(schedule.task))
         )
-        initial = {**timing_to_form(timing), "seed": schedule.seed}
+        initial |= {**timing_to_form(timing), "seed": schedule.seed}
+        initial["timezone"] = timezone_of(schedule.task) or initial["timezone"]
     stages = StageFormSet(
         request.POST or None,
         form_kwargs={"game": machine.game_rules, "machines": others},
@@ -168,16 +182,6 @@ def _forms(request: HttpRequest, machine: Machine, schedule: Schedule | None = N
         initial=schedule.stages if schedule is not None else None,
     )
     return stages, TimingForm(request.POST or None, initial=initial)
-
-
-def _tell(timing: TimingForm, error: PlayError) -> int:
-    """Say a refusal at the field it is about, and keep what was filled in; the status of the answer."""
-    field, _, words = str(error).partition(": ")
-    if field in timing.fields:
-        timing.add_error(field, words)
-    else:
-        timing.add_error(None, str(error))
-    return error.status
 
 
 def _stages(chosen: list[dict[str, Any]]) -> list[Stage]:

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_safe
 
 from games.answers import not_found, refused
 from games.exceptions import PlayError
+from games.forms import refusal_add
 from games.players import Viewer
 from games.rules.registry import GAMES
-from games.views import starting
-from learning.access import staff_may
+from games.views import account_required, form_only
+from learning.access import row_id, staff_may
+from learning.filters import EntrantFilter
 from learning.forms.machines import game_label
+from learning.forms.runs import seed_new
 from learning.forms.tournaments import TournamentForm
 from learning.kinds.machines import who_meets
+from learning.models import Machine
 from learning.selectors import tournaments as selectors
 from learning.services import tournaments as services
+from learning.services.tournaments import MAX_ENTRIES
+from learning.views.tables import csv_download, json_download
 
 PAGE = 30
+LISTED = 100
+"""Machines that are offered at once."""
 
 
-@require_GET
+@require_safe
 def tournament_list(request: HttpRequest) -> HttpResponse:
     """Every tournament there is to see, newest first."""
     tournaments = selectors.tournaments_counted(selectors.tournaments_visible(request.user))
@@ -36,24 +47,39 @@ def tournament_list(request: HttpRequest) -> HttpResponse:
     )
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-@starting
+@account_required("Log in to start a tournament.", "Without an account you can watch every public tournament.")
+@require_http_methods(["GET", "HEAD", "POST"])
 def tournament_new(request: HttpRequest) -> HttpResponse:
     """Choose who takes part, and begin."""
     game = request.GET.get("game", "")
     games = selectors.tournament_games(request.user)
     game = game if game in {known.slug for known in games} else games[0].slug
-    machines = selectors.tournament_machines(request.user, game)
-    form = TournamentForm(request.POST or None, game=GAMES[game], machines=machines)
-    if request.method == "POST" and form.is_valid():
+    offered = selectors.tournament_machines(request.user, game)
+    found = EntrantFilter(request.POST, offered, request=request, prefix="list", game=GAMES[game])
+    ticked = _ticked(request, offered)
+    listed = [machine for machine in found.qs[: LISTED + 1] if machine not in ticked]
+    if "tick" in request.POST:
+        ticked += listed[: max(0, MAX_ENTRIES - len(ticked))]
+        listed = [machine for machine in listed if machine not in ticked]
+    machines = [*ticked, *listed[:LISTED]]
+    narrows = bool({"show", "tick"} & set(request.POST))
+    if narrows:  # nothing is begun: the list is another one, and the rest of the form is as it was
+        form = TournamentForm(initial=_filled(request, ticked), game=GAMES[game], machines=machines)
+    else:
+        form = TournamentForm(request.POST or None, initial={"seed": seed_new()}, game=GAMES[game], machines=machines)
+    if request.method == "POST" and not narrows and form.is_valid():
         wanted = {key: form.cleaned_data[key] for key in ("entries", "games", "name", "format", "rounds", "seed")}
         try:
-            return redirect(services.tournament_start(user=request.user, **wanted))
+            return redirect(services.tournament_start(user=request.user, game=game, **wanted))
         except PlayError as error:
-            form.add_error(None, str(error).removeprefix("entries: ").removeprefix("rounds: ").removeprefix("games: "))
+            refusal_add(form, error)
     context = {
         "form": form,
+        "found": found.form,
+        "is_narrowed": any(found.form.cleaned_data.values()),
+        "not_all": len(listed) > LISTED,
+        "n_ticked": len(ticked),
+        "max_entries": MAX_ENTRIES,
         "games": [{"slug": known.slug, "name": game_label(known)} for known in games],
         "chosen": game,
         "who_meets": who_meets(GAMES[game], machines),
@@ -61,7 +87,22 @@ def tournament_new(request: HttpRequest) -> HttpResponse:
     return render(request, "learning/tournament_new.html", context)
 
 
-@require_GET
+def _ticked(request: HttpRequest, offered: QuerySet[Machine]) -> list[Machine]:
+    """The machines that are ticked already, whatever the list is narrowed to."""
+    ids = [row_id(pk) for pk in request.POST.getlist("machines")[: LISTED + MAX_ENTRIES]]
+    return list(offered.filter(pk__in=[pk for pk in ids if pk is not None]).order_by("name", "pk"))
+
+
+def _filled(request: HttpRequest, ticked: Sequence[Machine]) -> dict[str, Any]:
+    """What has been filled in so far."""
+    return {
+        **request.POST.dict(),
+        "machines": [str(machine.pk) for machine in ticked],
+        "opponents": request.POST.getlist("opponents"),
+    }
+
+
+@require_safe
 def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
     """Standings, crosstable and pairings; live over the socket."""
     try:
@@ -79,8 +120,30 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
     return render(request, "learning/tournament.html", context)
 
 
-@login_required
-@require_POST
+@require_safe
+def tournament_csv(request: HttpRequest, tournament_id: int, table: str) -> HttpResponse:
+    """The ``standings`` or the ``pairings`` as a table."""
+    try:
+        view = selectors.tournament_view(selectors.tournament_for(request.user, tournament_id), Viewer.of(request.user))
+    except PlayError as error:
+        return not_found(request, error)
+    rows = selectors.standings_rows(view) if table == "standings" else selectors.pairing_rows(view)
+    return csv_download(f"tournament-{tournament_id}-{table}.csv", rows)
+
+
+@require_safe
+def tournament_json(request: HttpRequest, tournament_id: int) -> HttpResponse:
+    """The tournament as it stands, as the API answers."""
+    try:
+        tournament = selectors.tournament_for(request.user, tournament_id)
+    except PlayError as error:
+        return not_found(request, error)
+    view: Any = selectors.tournament_view(tournament, Viewer.of(request.user))
+    return json_download(f"tournament-{tournament_id}.json", view)
+
+
+@form_only("tournament", "tournament_id")
+@account_required("Log in to stop a tournament of yours.", "Without an account you can watch every public tournament.")
 def tournament_cancel(request: HttpRequest, tournament_id: int) -> HttpResponse:
     """Call a tournament off."""
     try:
@@ -89,21 +152,23 @@ def tournament_cancel(request: HttpRequest, tournament_id: int) -> HttpResponse:
         return refused(request, error, "tournaments")
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
+@account_required(
+    "Log in to delete a tournament of yours.", "Without an account you can watch every public tournament."
+)
+@require_http_methods(["GET", "HEAD", "POST"])
 def tournament_delete(request: HttpRequest, tournament_id: int) -> HttpResponse:
     """Delete a tournament; what would be lost is said first."""
     try:
         if request.method == "POST":
             services.tournament_delete(user=request.user, tournament_id=tournament_id)
-            messages.success(request, "The tournament is gone.")
+            messages.success(request, "The tournament was deleted.")
             return redirect("tournaments")
         tournament = selectors.tournament_for(request.user, tournament_id)
     except PlayError as error:
         return refused(request, error, "tournaments")
     context = {
         "title": f"Delete {tournament.name}?",
-        "words": "Its standings and results will be lost. The machines lose nothing.",
+        "words": "Its standings and results will be lost. The machines stay as they are.",
         "act": "Delete it",
         "back": tournament.get_absolute_url(),
     }

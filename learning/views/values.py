@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from games.answers import not_found, refused_json
 from games.exceptions import PlayError
@@ -33,7 +33,7 @@ def _walk(game: Any, view: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@require_GET
+@require_safe
 def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     """What the machine makes of a position that somebody walks to or types: every action with its value."""
     try:
@@ -62,14 +62,14 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     return render(request, kind.position_template, context, status=404 if problem else 200)
 
 
-@require_GET
+@require_safe
 def learnt_page(request: HttpRequest, slug: str) -> HttpResponse:
     """What those levels of a game know that play by something learnt. It comes with the program: nothing is read."""
     try:
         game = game_get(slug)
         page = next((page for kind in KINDS.values() if (page := kind.level_page(game)) is not None), None)
         if page is None:
-            raise UnknownGameError(f"no level of {slug} plays by anything learnt")
+            raise UnknownGameError(f"No level of {game.name} plays by anything learnt.")
     except UnknownGameError as error:
-        return not_found(request, UnknownGameError(f"game: {error}."))
+        return not_found(request, error)
     return render(request, page.template, {"game": game_view(game), **page.context}, status=page.status)

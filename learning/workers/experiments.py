@@ -11,11 +11,13 @@ import time
 from typing import NoReturn
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from games.outages import ERRORS as DATABASE_ERRORS
 from learning.core.experiments.registry import EXPERIMENTS
+from learning.core.training.readiness import games_compiling, kernels_compiling
 from learning.models import ExperimentPart, ExperimentRun, JobStatus
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
@@ -110,6 +112,11 @@ class Experiments(JobKind[ExperimentRun]):
     account = "user"
     order = (Coalesce("lease_until", "created_at"), "pk")
     begun = {"started_at": Coalesce("started_at", Now())}
+
+    @property
+    def going_on(self) -> QuerySet[ExperimentRun]:
+        """All, once every kernel is compiled: they play millions of games."""
+        return self.rows.none() if kernels_compiling() or games_compiling() else self.rows
 
     def account_of(self, job: ExperimentRun) -> int | None:
         return job.user_id

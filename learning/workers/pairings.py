@@ -28,6 +28,7 @@ from learning.core.tournaments.meetings import Entrant, Meeting, round_robin, sw
 from learning.core.tournaments.standings import table
 from learning.core.training.contest import NO_GAMES, Contest, ContestPlayer, contest, contest_played
 from learning.core.training.play import MovePlayer
+from learning.core.training.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
 from learning.kinds.base import Kind
 from learning.kinds.registry import kind_of_rule
 from learning.models import JobStatus, Pairing, Tournament, TournamentEntry, TournamentFormat
@@ -276,6 +277,16 @@ class Pairings(JobKind[Pairing]):
     account = "tournament__owner"
     # What was begun in an earlier turn has a lower number than what has not.
     order = ("number", "pk")
+
+    @property
+    def going_on(self) -> QuerySet[Pairing]:
+        """All, but for those that wait for compiled kernels."""
+        rows = self.rows
+        if kernels_compiling():
+            rows = rows.filter(tournament__n_games__lte=MAX_PLAIN_GAMES)
+        if games := games_compiling():
+            rows = rows.exclude(tournament__game__in=games)
+        return rows
 
     def account_of(self, job: Pairing) -> int | None:
         return job.tournament.owner_id

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from prometheus_client import Counter
@@ -27,6 +27,7 @@ from learning.core.training.any_memory import AnyMemory
 from learning.core.training.episodes import Tally
 from learning.core.training.measuring import snapshot_after
 from learning.core.training.memory import TouchedBox
+from learning.core.training.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.registry import kind_of
 from learning.kinds.snapshots import snapshot_take
@@ -73,12 +74,12 @@ class News:
     boxes: dict[int, dict[str, BoxNews]] = field(default_factory=dict)
     lessons: dict[int, list[int]] = field(default_factory=dict)
 
-    def add(self, machine: Machine, touched: Iterable[TouchedBox]) -> None:
-        """Note the machine's last lesson, which is stored."""
-        told = box_news(touched, machine.n_lessons)
+    def add(self, machine: Machine, touched: Iterable[TouchedBox], lesson: int) -> None:
+        """Note a lesson of the machine, which is stored."""
+        told = box_news(touched, lesson)
         self.machines[machine.pk] = machine
         self.boxes.setdefault(machine.pk, {}).update((box["position"], box) for box in told)
-        self.lessons.setdefault(machine.pk, []).append(machine.n_lessons)
+        self.lessons.setdefault(machine.pk, []).append(lesson)
 
     def tell(self) -> None:
         """Tell the machines' pages, once each; what could not be told is told again with what comes next."""
@@ -165,7 +166,7 @@ def _sampled_point(run: TrainingRun) -> CurvePoint | None:
     the run up after a death before the point was stored finds the same one.
     """
     machine = Machine.objects.filter(pk=run.machine_id).first()
-    if machine is None or not _is_sampled(machine) or run.games_done not in _marks(run, machine):
+    if machine is None or not _is_sampled(machine) or run.games_done not in run_marks(run, machine):
         return None
     if run.curve.filter(games_done=run.games_done).exists():
         return None
@@ -228,7 +229,7 @@ def _is_sampled(machine: Machine) -> bool:
     return kind_of(machine).is_sampled(machine)
 
 
-def _marks(run: TrainingRun, machine: Machine) -> list[int]:
+def run_marks(run: TrainingRun, machine: Machine) -> list[int]:
     """After how many games the run takes a point of its curve."""
     if not _is_sampled(machine):
         return curve_marks(run.n_games)
@@ -256,22 +257,21 @@ def _train(
 ) -> list[CurvePoint]:
     """Train and store ``n_games`` against the stage's opponent; the points of the curve passed on the way.
 
-    Where a point is a sample the games end with the next one instead: it is taken before the next chunk. So they do
-    where a snapshot is due, which is what the machine knows after a lesson.
+    A lesson ends where a snapshot is due, which is what the machine knows after a lesson. Where a point is a sample the
+    games end there, and with the next point: that is taken before the next chunk.
     """
     rng = RandomSource.from_text(run.random_state)
     plays_itself = len(machines) == 2 and machines[0].pk == machines[1].pk
-    memories = [kind_of(machines[0]).load(machines[0], run.most_values)]
-    if len(machines) == 2 and not plays_itself:
-        memories.append(kind_of(machines[1]).load(machines[1], stage.most_values))
     learns = len(machines) == 2 and stage.opponent_learns and machines[1].learns
-    marks = [mark for mark in _marks(run, machines[0]) if mark > run.games_done]
+    memories = _memories(run, stage, machines)
+    marks = [mark for mark in run_marks(run, machines[0]) if mark > run.games_done]
     if is_sampled := _is_sampled(machines[0]):
         n_games = min(n_games, marks[0] - run.games_done, snapshot_after(run.games_done) - run.games_done)
     points = [_point(run, machines[0], memories[0])] if run.games_done == 0 and not is_sampled else []
     end = run.games_done + n_games
+    kept = _snapshots_until(end, run.games_done)
     tally, seconds = Tally(), 0.0
-    for stop in [mark for mark in marks if mark < end] + [end]:
+    for stop in sorted({*(mark for mark in marks if mark < end), *kept, end}):
         games = stop - run.games_done
         begin = time.perf_counter()
         if len(machines) == 1:
@@ -286,15 +286,36 @@ def _train(
         run.n_losses += part.losses
         if stop in marks and not is_sampled:
             points.append(_point(run, machines[0], memories[0]))
+        if stop == end or stop in kept:
+            run.n_left_out += memories[0].n_left_out
+            # Whoever learns from both seats of a game has learnt from two.
+            both = tally + tally.mirrored() if plays_itself and learns else tally
+            _store(run, machines[0], memories[0], both, news)
+            if learns and not plays_itself:
+                _store(run, machines[1], memories[1], tally.mirrored(), news)
+            tally = Tally()
+            if stop < end:
+                memories = _memories(run, stage, machines)
     pace.adapt(n_games, seconds)
-    run.n_left_out += memories[0].n_left_out
     run.random_state = rng.text
-    # Whoever learns from both seats of a game has learnt from two.
-    _store(run, machines[0], memories[0], tally + tally.mirrored() if plays_itself and learns else tally, news)
     run.last_lesson = machines[0].n_lessons
-    if learns and not plays_itself:
-        _store(run, machines[1], memories[1], tally.mirrored(), news)
     return points
+
+
+def _memories(run: TrainingRun, stage: RunStage, machines: list[Machine]) -> list[AnyMemory]:
+    """What each of the machines knows, as it is stored; one that plays itself has one memory."""
+    found = [kind_of(machines[0]).load(machines[0], run.most_values)]
+    if len(machines) == 2 and machines[0].pk != machines[1].pk:
+        found.append(kind_of(machines[1]).load(machines[1], stage.most_values))
+    return found
+
+
+def _snapshots_until(end: int, done: int) -> list[int]:
+    """After how many games, more than these and fewer than those at the end, a machine is kept as it is."""
+    found: list[int] = []
+    while (due := snapshot_after(found[-1] if found else done)) < end:
+        found.append(due)
+    return found
 
 
 def _point(run: TrainingRun, machine: Machine, memory: AnyMemory) -> CurvePoint:
@@ -311,7 +332,7 @@ def _point(run: TrainingRun, machine: Machine, memory: AnyMemory) -> CurvePoint:
 
 def _store(run: TrainingRun, machine: Machine, memory: AnyMemory, tally: Tally, news: News) -> None:
     touched = kind_of(machine).lesson_give(machine, memory, LessonKind.TRAINING, Cause(tally, run_id=run.pk))
-    transaction.on_commit(lambda: news.add(machine, touched))
+    transaction.on_commit(partial(news.add, machine, touched, machine.n_lessons))
 
 
 class TrainingRuns(JobKind[TrainingRun]):
@@ -326,8 +347,15 @@ class TrainingRuns(JobKind[TrainingRun]):
 
     @property
     def going_on(self) -> QuerySet[TrainingRun]:
-        """All, and while the site is full those that a turn only ends."""
-        return self.rows.filter(cancel_requested=True) if site_is_full() else self.rows
+        """All, but for those that wait for room or for compiled kernels; of those the ones that a turn only ends."""
+        if site_is_full():
+            return self.rows.filter(cancel_requested=True)
+        rows = self.rows
+        if kernels_compiling():
+            rows = rows.filter(Q(n_games__lte=MAX_PLAIN_GAMES) | Q(cancel_requested=True))
+        if games := games_compiling():
+            rows = rows.filter(~Q(machine__game__in=games) | Q(cancel_requested=True))
+        return rows
 
     def account_of(self, job: TrainingRun) -> int | None:
         return job.started_by_id

@@ -6,6 +6,7 @@ import logging
 
 from django.db.models import F, Q
 
+from learning.core.training.readiness import games_compiling
 from learning.kinds.machines import strength_at_hand
 from learning.kinds.registry import kind_of
 from learning.models import Machine, Standing
@@ -24,6 +25,8 @@ def standings_measure(turn: TurnEnd) -> int:
     """
     n_measured = 0
     behind = Standing.objects.filter(~Q(measured=F("lessons"))).select_related("machine")
+    if games := games_compiling():
+        behind = behind.exclude(machine__game__in=games)
     for standing in behind.order_by(F("lessons") - F("measured"), "pk")[:AT_ONCE]:
         try:
             _measure(standing)

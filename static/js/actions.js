@@ -2,6 +2,12 @@
 
 import { byId } from "./dom.js";
 
+/** Moves the focus, and the page only where the element is not to be seen. */
+function focusInPlace(/** @type {HTMLElement} */ element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  element.focus({ preventScroll: top >= 0 && bottom <= innerHeight });
+}
+
 export class Actions {
   /**
    * @param {Viewer} viewer who looks
@@ -26,11 +32,10 @@ export class Actions {
     }
   }
 
-  show(now) {
+  show(/** @type {MatchState} */ now) {
     const isPlayer = this.viewer.role !== null;
     const isOver = now.status === "finished";
     const teaches = now.seats.some((seat) => seat.machine?.learns);
-    const focused = document.activeElement;
     byId("resign").hidden = !isPlayer || now.status !== "playing";
     byId("resign-question").textContent =
       `Give up this match? The other side wins${teaches ? ", and a machine learns from it" : ""}.`;
@@ -38,12 +43,26 @@ export class Actions {
     byId("again").hidden = !(isPlayer || this.viewer.isHost) || !isOver;
     byId("swap").hidden = !isPlayer || !isOver || !now.can_swap;
     byId("beads").hidden = !now.learning?.draws.length;
-    // A hidden button must not swallow the focus.
-    if (focused && focused !== document.body && focused.closest("[hidden]"))
-      (byId("again").hidden ? this.board : byId("again")).focus();
   }
 
-  #ask(isAsked) {
+  /**
+   * Keeps the keyboard where it is needed: on the board on one's turn, and at *Play again* when the match has ended. Who is
+   * busy elsewhere on the page stays there.
+   */
+  keepFocus(/** @type {MatchState} */ now) {
+    const focused = document.activeElement;
+    const isNowhere = !focused || focused === document.body;
+    const isHidden = focused?.closest("[hidden]");
+    const hasEnded = this.wasPlaying && now.status === "finished";
+    const isTurn = now.status === "playing" && now.turn === this.viewer.role;
+    this.wasPlaying = now.status === "playing";
+    if (isHidden || (hasEnded && (isNowhere || focused.closest("#board")))) {
+      if (byId("again").hidden) this.board.focus();
+      else focusInPlace(byId("again"));
+    } else if (isNowhere && isTurn) this.board.focus();
+  }
+
+  #ask(/** @type {boolean} */ isAsked) {
     byId("resign-confirm").hidden = !isAsked;
     byId("resign").hidden = isAsked;
     byId(isAsked ? "resign-no" : "resign").focus();

@@ -1,25 +1,21 @@
 /**
  * Boards and beads for the admin, as two elements:
  *
- *   <bead-board data-game="noughts-and-crosses" data-board='["X",null,…]' data-layout='{…}'></bead-board>
+ *   <bead-board data-game="noughts-and-crosses" data-board='["X",null,…]'></bead-board>
  *   <bead-bars data-beads="[4,3,1]" data-slots='[{"colour":0,"mark":"A","name":"top left"}]'></bead-bars>
  *
- * Without `data-layout` the layout is fetched once for every game.
+ * The layout of a board is fetched once for each game.
  */
 
 import { beadPicture } from "./beads.js";
 import { boardPicture } from "./diagram.js";
 import { html, svg } from "./dom.js";
-import { figure, percent } from "./words.js";
+import { figure, tenths } from "./words.js";
 
+/** @type {Map<string, Promise<Layout>>} */
 const layouts = new Map();
 
-function layoutOf(element) {
-  if (element.dataset.layout) {
-    const given = JSON.parse(element.dataset.layout);
-    return Promise.resolve(given.layout ?? given);
-  }
-  const { game } = element.dataset;
+function layoutOf(/** @type {string} */ game) {
   if (!layouts.has(game)) {
     layouts.set(
       game,
@@ -31,7 +27,7 @@ function layoutOf(element) {
         .then(({ layout }) => layout),
     );
   }
-  return layouts.get(game);
+  return /** @type {Promise<Layout>} */ (layouts.get(game));
 }
 
 /** The objects' own style sheets, once for the page. */
@@ -47,10 +43,10 @@ class BeadBoard extends HTMLElement {
   async connectedCallback() {
     const pieces = JSON.parse(this.dataset.board ?? "[]");
     try {
-      const layout = await layoutOf(this);
+      const layout = await layoutOf(/** @type {string} */ (this.dataset.game));
       this.replaceChildren(boardPicture(layout, pieces, { size: Number(this.dataset.size ?? 60) }));
     } catch {
-      this.textContent = pieces.map((piece) => piece ?? ".").join("");
+      this.textContent = pieces.map((/** @type {string|null} */ piece) => piece ?? ".").join("");
     }
   }
 }
@@ -59,13 +55,14 @@ class BeadBars extends HTMLElement {
   connectedCallback() {
     const beads = JSON.parse(this.dataset.beads ?? "[]");
     const slots = JSON.parse(this.dataset.slots ?? "[]");
-    const total = beads.reduce((sum, n) => sum + n, 0);
+    const total = beads.reduce((/** @type {number} */ sum, /** @type {number} */ n) => sum + n, 0);
+    const chances = tenths(beads);
     const most = Math.max(1, ...beads);
     this.replaceChildren(
       html(
         "ul",
         { class: "bead-bars" },
-        beads.map((n, at) => {
+        beads.map((/** @type {number} */ n, /** @type {number} */ at) => {
           const slot = slots[at] ?? { colour: at % 9, mark: String(at + 1), name: `slot ${at + 1}` };
           return html(
             "li",
@@ -80,7 +77,7 @@ class BeadBars extends HTMLElement {
               "span",
               {},
               `${figure(n)} `,
-              html("small", {}, `${slot.name ?? ""}${total ? `, ${percent(n / total)}` : ""}`),
+              html("small", {}, `${slot.name ?? ""}${total ? `, ${chances[at]}` : ""}`),
             ),
           );
         }),

@@ -8,27 +8,39 @@ import { Board } from "./board.js";
 import { copyFrom } from "./copy.js";
 import { cellsAt, piecePicture } from "./diagram.js";
 import { byId, html, pageData } from "./dom.js";
-import { percent } from "./words.js";
+import { tenths } from "./words.js";
 
-const games = new Map(pageData("games").map((game) => [game.slug, game]));
+/** @type {Map<string, AdviceGame>} */
+const games = new Map(pageData("games").map((/** @type {AdviceGame} */ game) => [game.slug, game]));
 const NOTHING = "";
 
 const UNASKED = "Nothing has been asked about this board yet.";
 
-let game,
-  board,
-  cells,
-  marked = [];
+/** @typedef {{letter: string, name: string, rotations: number}} AdviceType of pieces */
+/** @typedef {Record<"pieces"|"sides", [string, string][]> & {types: AdviceType[], levels: [string, string][][]}} Choices */
+/** @typedef {Record<"slug"|"machine", string> & Record<"flips"|"unnamed"|"in_points", boolean>} Traits */
+/** @typedef {Choices & Traits & {layout: Required<Layout>, start: Pieces, reasons: Record<string, string>}} AdviceGame */
+/** @typedef {{probability?: number, value?: number, evaluation?: number|null, isFlip?: boolean, isCapture?: boolean}} Worth */
+/** @typedef {Record<"move"|"from"|"to"|"notation", string> & Worth & {name?: string}} AdviceMove */
+/** @typedef {{over: boolean, winner: string|null, reason: string, inCheck: boolean}} AdviceStatus */
+/** @typedef {{machine?: {name: string}, evaluation: number|null, status: AdviceStatus}} AdviceWorth */
+/** @typedef {AdviceWorth & {move: AdviceMove|null, candidateMoves: AdviceMove[]}} AdviceAnswer */
+
+let /** @type {AdviceGame} */ game,
+  /** @type {Board} */ board,
+  /** @type {Pieces} */ cells,
+  /** @type {number[]} */ marked = [];
 
 /** Whether a piece has a type, a colour, a face and a rotation of its own, and is sent in these parts. */
 const isInParts = () => game.types.length > 0;
 
-function chosen(name) {
+function chosen(/** @type {string} */ name) {
   /** @type {HTMLInputElement|null} */
   const button = document.querySelector(`input[name="${name}"]:checked`);
   return button?.value ?? NOTHING;
 }
 
+/** @param {HTMLElement} root @param {string} name @param {[string, string][]} choices */
 function radios(root, name, choices) {
   root.replaceChildren(
     ...choices.map(([value, label], index) =>
@@ -48,15 +60,15 @@ function radios(root, name, choices) {
 function pieceText() {
   const value = chosen("piece");
   if (!isInParts() || value === NOTHING) return value || null;
-  const { rotations } = game.types.find(({ letter }) => letter === value.toUpperCase());
+  const { rotations } = /** @type {AdviceType} */ (game.types.find(({ letter }) => letter === value.toUpperCase()));
   const rotation = Number(byId("rotation", HTMLSelectElement).value) % rotations;
   return value + (byId("flipped", HTMLInputElement).checked ? "~" : "") + (rotation ? `@${rotation}` : "");
 }
 
 /** The same text as the fields that are sent. */
-function pieceFields(text) {
-  const [, letter, flipped, rotation] = text.match(/^(.)(~?)(?:@(\d))?$/);
-  const { name } = game.types.find((type) => type.letter === letter.toUpperCase());
+function pieceFields(/** @type {string} */ text) {
+  const [, letter, flipped, rotation] = /** @type {string[]} */ (text.match(/^(.)(~?)(?:@(\d))?$/));
+  const { name } = /** @type {AdviceType} */ (game.types.find((type) => type.letter === letter.toUpperCase()));
   return {
     color: letter === letter.toUpperCase() ? "white" : "black",
     type: name,
@@ -93,7 +105,7 @@ function draw() {
     `curl -X POST ${location.origin}/api/ai/move \\\n  -H 'Content-Type: application/json' \\\n  -d '${body.replaceAll("'", "'\\''")}'`;
 }
 
-function place(id) {
+function place(/** @type {string} */ id) {
   const index = game.layout.cells.findIndex((cell) => cell.id === id);
   const piece = pieceText();
   cells[index] = cells[index] === piece ? null : piece;
@@ -116,8 +128,8 @@ function reconsider() {
   if (byId("curl").textContent !== before) forget();
 }
 
-function choose(slug) {
-  game = games.get(slug);
+function choose(/** @type {string} */ slug) {
+  game = /** @type {AdviceGame} */ (games.get(slug));
   byId("board").classList.toggle("is-wide", game.layout.shape !== "square");
   byId("advice").classList.toggle("has-wide", game.layout.shape !== "square");
   board = new Board(byId("board"), game.layout, place);
@@ -132,7 +144,7 @@ function choose(slug) {
 }
 
 /** How well to play: with flips the levels stand in another order. */
-function listLevels(wanted) {
+function listLevels(/** @type {string} */ wanted) {
   const levels = game.levels[game.flips && byId("flips", HTMLInputElement).checked ? 1 : 0];
   byId("level").replaceChildren(
     ...levels.map(([level, words]) => html("option", { value: level, selected: level === wanted }, words)),
@@ -140,18 +152,18 @@ function listLevels(wanted) {
 }
 
 /** The cells of a move: told beside the moves of an answer, or with the action itself. */
-function cellsOfMove(move, paths) {
+function cellsOfMove(/** @type {AdviceMove} */ move, /** @type {Paths|undefined} */ paths) {
   return cellsAt(game.layout, paths?.[move.move] ?? [move.from, move.to]);
 }
 
-function worthWords(move) {
-  if (move.value !== undefined) return move.evaluation.toFixed(3); // of a machine that keeps values
-  if (move.probability !== undefined) return percent(move.probability);
+function worthWords(/** @type {AdviceMove} */ move) {
+  if (move.value !== undefined) return /** @type {number} */ (move.evaluation).toFixed(3); // of a machine that keeps values
   if (move.evaluation === null) return "unknown";
   if (game.in_points) return String(move.evaluation);
-  return { 1: "wins", 0: "draws", "-1": "loses" }[move.evaluation];
+  return { 1: "wins", 0: "draws", "-1": "loses" }[/** @type {number} */ (move.evaluation)];
 }
 
+/** @param {AdviceMove} move @param {Paths|undefined} paths @param {HTMLButtonElement} button */
 function mark(move, paths, button) {
   marked = cellsOfMove(move, paths);
   for (const other of byId("candidates").querySelectorAll("button"))
@@ -159,9 +171,11 @@ function mark(move, paths, button) {
   draw();
 }
 
+/** @param {AdviceMove[]} moves @param {Paths|undefined} paths @param {AdviceMove|null} best */
 function list(moves, paths, best) {
+  const chances = tenths(moves.map(({ probability }) => probability ?? 0));
   byId("candidates").replaceChildren(
-    ...moves.map((move) => {
+    ...moves.map((move, at) => {
       const isBest = best !== null && move.notation === best?.notation;
       const button = html(
         "button",
@@ -171,7 +185,13 @@ function list(moves, paths, best) {
           {},
           move.name ?? move.notation ?? `${move.from}→${move.to}${move.isFlip ? " F" : move.isCapture ? " C" : ""}`,
         ),
-        move.evaluation === undefined ? null : html("span", { class: "figure soft" }, worthWords(move)),
+        move.evaluation === undefined
+          ? null
+          : html(
+              "span",
+              { class: "figure soft" },
+              move.value !== undefined || move.probability === undefined ? worthWords(move) : chances[at],
+            ),
       );
       button.addEventListener("click", () => mark(move, paths, button));
       return html("li", {}, button);
@@ -179,26 +199,25 @@ function list(moves, paths, best) {
   );
 }
 
-function moveWords({ move, evaluation, candidateMoves, machine }) {
+function moveWords(/** @type {AdviceAnswer} */ { move, evaluation, candidateMoves, machine }) {
   if (!move)
     return candidateMoves.length ? `${machine?.name ?? "It"} finds no bead and resigns.` : "There is no move here.";
   const what = move.name ?? move.notation;
   if (machine) return `${machine.name} ${move.value === undefined ? "draws" : "plays"}: ${what}.`;
   if (game.in_points) return `Play ${what}. It is worth ${evaluation}.`;
-  return `Play ${what}. ${evaluation === null ? "Nobody knows what it is worth" : `It ${worthWords(move)}`}.`;
+  return `Play ${what}. ${evaluation === null ? "The site cannot rate it" : `It ${worthWords(move)}`}.`;
 }
 
-function evaluationWords({ evaluation, status }) {
+function evaluationWords(/** @type {AdviceAnswer} */ { evaluation, status }) {
   const over = status.over
     ? `The game is over: ${status.winner ?? "nobody"} has won, ${game.reasons[status.reason] ?? status.reason}. `
     : "";
   const check = status.inCheck ? "The side to move is in check. " : "";
-  const worth =
-    evaluation === null ? "Nobody knows what it is worth." : `It is worth ${evaluation} to the side to move.`;
+  const worth = evaluation === null ? "The site cannot rate it." : `It is worth ${evaluation} to the side to move.`;
   return over + check + worth;
 }
 
-async function ask(path) {
+async function ask(/** @type {string} */ path) {
   const asked = question();
   byId("answer").textContent = "Thinking…";
   let answer;
@@ -247,7 +266,7 @@ byId("worth").addEventListener("click", () => ask("/api/ai/evaluate"));
 byId("question").addEventListener("input", reconsider);
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
-    await copyFrom(byId(button.dataset.copy));
+    await copyFrom(byId(button.dataset.copy ?? ""));
     byId("copied").textContent = "Copied.";
   });
 }

@@ -10,6 +10,7 @@ import { svg } from "./dom.js";
 export const ONE_BY_ONE = 40;
 
 /** One bead around (x, y): glass, ring and mark. `kind` adds a class such as "is-ghost". */
+/** @param {BeadLook & {x?: number, y?: number, r?: number, kind?: string}} of */
 export function bead({ colour, mark, x = 0, y = 0, r = 10, kind = "" }) {
   return svg(
     "g",
@@ -30,7 +31,7 @@ export function bead({ colour, mark, x = 0, y = 0, r = 10, kind = "" }) {
 }
 
 /** One bead as a picture of its own, to stand in a line of text or a table. */
-export function beadPicture({ colour, mark }, size = 26) {
+export function beadPicture(/** @type {BeadLook} */ { colour, mark }, size = 26) {
   return svg(
     "svg",
     { class: "bead-picture", viewBox: "-12 -12 24 24", width: size, height: size, "aria-hidden": "true" },
@@ -39,21 +40,21 @@ export function beadPicture({ colour, mark }, size = 26) {
 }
 
 /** A number that is the same every time for the same text: beads lie where they lay before. */
-export function seeded(text) {
+export function seeded(/** @type {string} */ text) {
   let state = 2166136261;
-  for (const letter of text) state = Math.imul(state ^ letter.codePointAt(0), 16777619);
+  for (const letter of text) state = Math.imul(state ^ /** @type {number} */ (letter.codePointAt(0)), 16777619);
   return () => {
     state = Math.imul(state ^ (state >>> 15), 2246822519) + 0x9e3779b9;
     return ((state ^ (state >>> 13)) >>> 0) / 4294967296;
   };
 }
 
-function crescent(r) {
+function crescent(/** @type {number} */ r) {
   const a = round(r * 0.94);
   const b = round(r * 0.34);
   return `M${a} ${-b}A${round(r)} ${round(r)} 0 0 1 ${-b} ${a}A${round(r * 1.25)} ${round(r * 1.25)} 0 0 0 ${a} ${-b}Z`;
 }
 
-function round(value) {
+function round(/** @type {number} */ value) {
   return Math.round(value * 100) / 100;
 }

@@ -7,12 +7,12 @@
  */
 
 import { bead } from "./beads.js";
-import { beadsOn, outline, piece, pieceWords, ruling, thread } from "./diagram.js";
-import { svg } from "./dom.js";
-import { percent } from "./words.js";
+import { beadsOn, dot, EDGE, edges, outline, piece, pieceWords, ruling, thread } from "./diagram.js";
+import { narrow, svg, usesKeys } from "./dom.js";
+import { percents } from "./words.js";
 
 /** So narrow that a board wider than high stands on its end: its cells would be too small for a finger. */
-const NARROW = matchMedia("(max-width: 43.99rem)");
+const NARROW = narrow();
 
 export class Board {
   /**
@@ -32,15 +32,18 @@ export class Board {
     this.actions = {};
     /** @type {number[]} */
     this.chosen = [];
-    /** @type {BoardView} */
+    /** @type {Required<BoardView>} */
     this.view = { board: layout.cells.map(() => null), winning: [], last: [], beads: [], lit: [], ghost: null };
     this.active = 0;
     this.cells = layout.cells.map((cell, index) => this.#cell(cell, index));
     this.threads = svg("g", { class: "threads", "aria-hidden": "true" });
     const lines = svg("path", { class: "ruling", d: ruling(layout), "aria-hidden": "true" });
-    this.ground = svg("g", { role: "presentation" }, this.#rows(), lines, this.threads);
+    this.ground = svg("g", { role: "presentation" }, this.#rows(), lines, edges(layout), this.threads);
     this.svg = svg("svg", { class: "board", role: "grid", "aria-label": "Board" }, this.ground);
     this.svg.addEventListener("keydown", (event) => this.#key(event));
+    // The focus comes here by itself on one's turn. Whoever uses no keys need not see it.
+    this.svg.classList.toggle("is-quiet", !usesKeys());
+    document.addEventListener("keydown", () => this.svg.classList.remove("is-quiet"), { capture: true, once: true });
     root.replaceChildren(this.svg);
     this.#stand();
     NARROW.addEventListener("change", () => this.#stand());
@@ -67,12 +70,17 @@ export class Board {
     this.cells[this.active].focus();
   }
 
-  #cell(cell, index) {
+  #cell(/** @type {Cell} */ cell, /** @type {number} */ index) {
     const [x, y] = [100 * cell.x, 100 * cell.y];
     const g = svg(
       "g",
       { class: "cell", role: "gridcell", "data-cell": cell.id, tabindex: index ? -1 : 0 },
       svg("path", { class: `cell-floor${cell.zone ? ` zone zone-${cell.zone}` : ""}`, d: outline(this.layout, x, y) }),
+      svg(
+        "text",
+        { class: "coordinates", "aria-hidden": "true" },
+        this.layout.coordinates === "cells" ? cell.mark : "",
+      ),
       svg("g", { class: "cell-content" }),
       svg("path", {
         class: "cell-focus",
@@ -94,8 +102,16 @@ export class Board {
     this.isUpright = NARROW.matches && shape !== "square" && columns > rows;
     const [width, height] = (this.isUpright ? [rows, columns] : [columns, rows]).map((size) => 100 * size);
     const margin = shape === "square" ? 0 : 10;
-    this.svg.setAttribute("viewBox", `${-margin} ${-margin} ${width + 2 * margin} ${height + 2 * margin}`);
+    const edge = this.layout.coordinates === "edges" ? EDGE : 0;
+    const box = [-margin - edge, -margin, width + 2 * margin + edge, height + 2 * margin + edge];
+    this.svg.setAttribute("viewBox", box.join(" "));
     this.ground.setAttribute("transform", this.isUpright ? `translate(${width} 0) rotate(90)` : "");
+    // The mark of a cell stands at its lower end, whichever way the board lies: there is more room at a side than at a corner.
+    this.cells.forEach((g, index) => {
+      const [x, y] = [100 * this.layout.cells[index].x, 100 * this.layout.cells[index].y];
+      const below = this.isUpright ? `translate(${x + 40} ${y}) rotate(-90)` : `translate(${x} ${y + 44}) scale(.8)`;
+      g.children[1].setAttribute("transform", below);
+    });
   }
 
   #rows() {
@@ -109,25 +125,27 @@ export class Board {
     );
   }
 
-  #activate(index) {
-    this.cells[this.active].setAttribute("tabindex", -1);
+  #activate(/** @type {number} */ index) {
+    this.cells[this.active].setAttribute("tabindex", "-1");
     this.active = index;
-    this.cells[index].setAttribute("tabindex", 0);
+    this.cells[index].setAttribute("tabindex", "0");
   }
 
   /** The moves whose path goes on from the chosen cells through this one. */
-  #through(index, chosen = this.chosen) {
+  #through(/** @type {number} */ index, chosen = this.chosen) {
     const ids = [...chosen, index].map((cell) => this.layout.cells[cell].id);
     return Object.entries(this.paths).filter(([, path]) => ids.every((id, at) => path[at] === id));
   }
 
   /** The moves whose path are the chosen cells, plain ones first. */
   #complete(chosen = this.chosen) {
-    const moves = this.#through(chosen.at(-1), chosen.slice(0, -1)).filter(([, path]) => path.length === chosen.length);
+    const moves = this.#through(/** @type {number} */ (chosen.at(-1)), chosen.slice(0, -1)).filter(
+      ([, path]) => path.length === chosen.length,
+    );
     return moves.map(([move]) => move).sort((a, b) => Number(a in this.actions) - Number(b in this.actions));
   }
 
-  #choose(index) {
+  #choose(/** @type {number} */ index) {
     if (this.chosen.at(-1) === index) {
       // Where one move is the beginning of another, its last cell touched twice means the short one.
       const short = this.#complete().find((move) => !(move in this.actions));
@@ -143,24 +161,25 @@ export class Board {
   }
 
   /** Plays a move, and lets go of what was chosen for it. */
-  play(move) {
+  play(/** @type {string} */ move) {
     this.#choice([]);
     this.onPlay(move);
     this.#draw();
   }
 
-  #choice(chosen) {
+  #choice(/** @type {number[]} */ chosen) {
     const isNew = chosen.length > 0 || this.chosen.length > 0;
     this.chosen = chosen;
     if (isNew) this.onChoice(chosen.length ? this.#complete() : [], chosen);
   }
 
-  #key(event) {
+  #key(/** @type {KeyboardEvent} */ event) {
+    /** @type {Record<string, [number, number]>} */
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (steps[event.key]) {
       const [dx, dy] = steps[event.key];
-      this.#go(...(this.isUpright ? [dy, -dx] : [dx, dy]));
+      this.#go(.../** @type {[number, number]} */ (this.isUpright ? [dy, -dx] : [dx, dy]));
     } else if (event.key === "Enter" || event.key === " ") this.#choose(this.active);
     else if (event.key === "Escape" && this.chosen.length) this.#letGo();
     else if (event.key === "Home") this.#focusAt(0);
@@ -178,29 +197,35 @@ export class Board {
    * To the nearest cell in a direction. Among hexagons up and down lead to and fro, along the column that was left, so that
    * every row is met and nobody drifts aside.
    */
-  #go(dx, dy) {
+  #go(/** @type {number} */ dx, /** @type {number} */ dy) {
     const here = this.layout.cells[this.active];
     const column = dy && this.column?.at === this.active ? this.column.x : here.x;
+    /** @type {{index: number, cost: number}|null} */
     let best = null;
-    this.layout.cells.forEach((cell, index) => {
+    for (const [index, cell] of this.layout.cells.entries()) {
       const along = (cell.x - here.x) * dx + (cell.y - here.y) * dy;
       const aside = Math.abs((cell.x - here.x) * dy) + Math.abs((cell.y - here.y) * dx);
       const cost = along + 1.01 * aside + (dy ? Math.abs(cell.x - column) / 10 : 0);
       if (along > 0.1 && aside < along + 0.1 && (best === null || cost < best.cost)) best = { index, cost };
-    });
+    }
     if (!best) return;
+    /** @type {{at: number, x: number}|undefined} */
     this.column = { at: best.index, x: dy ? column : this.layout.cells[best.index].x };
     this.#focusAt(best.index);
   }
 
-  #focusAt(index) {
+  #focusAt(/** @type {number} */ index) {
     this.#activate(index);
     this.cells[index].focus();
   }
 
   #draw() {
     const { board, winning, last, beads, lit, ghost } = this.view;
-    const { chips, threads } = beadsOn(beads);
+    const known = beads.map(({ probability }) => probability ?? 0);
+    // Beads that lead nowhere any more are not on the board, but they were in the box.
+    const gone = Math.max(0, 1 - known.reduce((sum, chance) => sum + chance, 0));
+    const chances = percents([...known, gone]);
+    const { chips, threads } = beadsOn(beads.map((one, at) => ({ ...one, chance: chances[at] })));
     this.threads.replaceChildren(...threads.map((move) => thread(move, this.layout.cells)));
     this.cells.forEach((g, index) => {
       const cell = this.layout.cells[index];
@@ -215,6 +240,7 @@ export class Board {
         "class",
         [
           "cell",
+          board[index] && "has-piece",
           isPlayable && "is-playable",
           isTarget && "is-target",
           isChosen && "is-chosen",
@@ -232,10 +258,10 @@ export class Board {
           board[index] ? pieceWords(this.layout, board[index]) : "empty",
           cell.goal && `goal of ${cell.goal}`,
           // In the order in which it stands there, so that whoever speaks what they see is understood.
-          hint && `chance of bead ${hint.mark}: ${percent(hint.probability)}`,
+          hint && `chance of bead ${hint.mark}: ${hint.chance}`,
           ...ways.map(
-            ({ cells, mark, probability }) =>
-              `bead ${mark} to ${this.layout.cells[cells.at(-1)].name}, chance ${percent(probability)}`,
+            ({ cells, mark, chance }) =>
+              `bead ${mark} to ${this.layout.cells[cells[cells.length - 1]].name}, chance ${chance}`,
           ),
           winning.includes(cell.id) && "winning line",
           last.includes(index) && "last move",
@@ -246,7 +272,7 @@ export class Board {
           .join(", "),
       );
       g.setAttribute("aria-disabled", String(!isPlayable));
-      g.children[1].replaceChildren(
+      g.children[2].replaceChildren(
         ...[
           cell.goal &&
             svg("path", {
@@ -263,17 +289,11 @@ export class Board {
           !board[index] && isPlayable && ghost && !hint
             ? svg("g", { class: "ghost" }, piece(ghost, x, y, this.layout))
             : null,
-          isTarget &&
-            svg("circle", {
-              class: board[index] ? "target-mark is-capture" : "target-mark",
-              cx: x,
-              cy: y,
-              r: board[index] ? 38 : 15,
-            }),
+          isTarget && dot(x, y, board[index]),
           hint && bead({ ...hint, x, y: y - 9, r: 22 }),
           // The space is not drawn: it parts mark and chance for who has them read aloud.
-          hint && svg("text", { class: "odds-text", x, y: y + 34 }, ` ${percent(hint.probability)}`),
-        ].filter(Boolean),
+          hint && svg("text", { class: "odds-text", x, y: y + 34 }, ` ${hint.chance}`),
+        ].filter((one) => one instanceof SVGElement),
       );
     });
   }

@@ -4,11 +4,12 @@
  */
 
 import { boardPicture } from "./diagram.js";
-import { pageData } from "./dom.js";
+import { find, pageData } from "./dom.js";
 
 const boards = pageData("boards", {});
 
 for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".game-board"))) {
-  const { layout, pieces } = boards[place.dataset.board] ?? JSON.parse(place.querySelector("script").textContent);
+  const { layout, pieces } =
+    boards[place.dataset.board ?? ""] ?? JSON.parse(find("script", HTMLElement, place).textContent);
   place.append(boardPicture(layout, pieces, { label: place.dataset.label }));
 }

@@ -1,7 +1,7 @@
 /** One box: the open drawer, its odds as printed, and a bead beside every change of its life. */
 
 import { beadPicture } from "./beads.js";
-import { byId, html, pageData } from "./dom.js";
+import { byId, find, html, pageData } from "./dom.js";
 import { matchbox } from "./matchbox.js";
 import { withBeads } from "./wall.js";
 import { either, figure, sentence, tenths } from "./words.js";
@@ -11,14 +11,15 @@ const layout = game.layout ?? game;
 const box = pageData("box");
 const slots = withBeads(box);
 const total = slots.reduce((sum, { beads }) => sum + beads, 0);
+const chances = tenths(slots.map(({ beads }) => beads));
 
 byId("matchbox").replaceChildren(
-  matchbox(layout, { ...box, slots, slot: null, title: document.querySelector("[data-title]").dataset.title }),
+  matchbox(layout, { ...box, slots, slot: null, title: find("[data-title]").dataset.title }),
 );
 
 const heading = ["Bead", "Square", "Beads", "Chance", "Drawn"];
 byId("odds").replaceChildren(
-  html("caption", {}, "What is in it, as printed"),
+  html("caption", {}, "Its beads, as printed"),
   html(
     "thead",
     {},
@@ -46,7 +47,7 @@ byId("odds").replaceChildren(
         html(
           "td",
           { class: "figure", title: total ? `probability ${slot.beads / total}` : null },
-          total ? tenths(slot.beads / total) : "none",
+          total ? chances[at] : "none",
         ),
         html("td", { class: "figure" }, figure(box.draws?.[at] ?? 0)),
       ),
@@ -56,7 +57,7 @@ byId("odds").replaceChildren(
 
 for (const place of document.querySelectorAll(".bead-slot")) {
   place.replaceChildren(
-    beadPicture({ colour: place.dataset.colour, mark: place.dataset.mark }, 28),
+    beadPicture(/** @type {BeadLook} */ ({ colour: place.dataset.colour, mark: place.dataset.mark }), 28),
     html("span", { class: "visually-hidden" }, `bead ${place.dataset.mark}`),
   );
 }

@@ -4,7 +4,10 @@ import { Curve, chosenName, dash, share } from "./curve.js";
 import { byId, html, pageData } from "./dom.js";
 import { figure } from "./words.js";
 
-const curves = pageData("curves", []).filter(({ points }) => points.length);
+/** @typedef {Record<string, Record<Result, number>>} Strength the chances against each opponent */
+/** @typedef {{name: string, points: {games: number, strength: Strength}[]}} Machine */
+const curves = /** @type {Machine[]} */ (pageData("curves", [])).filter(({ points }) => points.length);
+/** @type {Record<string, string>} */
 const WORDS = { win: "won", draw: "drawn", loss: "lost", safe: "not lost" };
 
 if (curves.length) {
@@ -13,29 +16,30 @@ if (curves.length) {
   const result = byId("result", HTMLSelectElement);
   const curve = new Curve(byId("curve"), {
     x: "training games",
-    y: "of 100 games",
+    y: "games of 100",
     label: "Learning curves compared",
+    hasOwnEnds: true,
   });
   // A run begins where the one before ended: of two points at the same number of games the later one counts.
   const xs = [...new Set(curves.flatMap(({ points }) => points.map(({ games }) => games)))].sort((a, b) => a - b);
   const at = curves.map(({ points }) => new Map(points.map((point) => [point.games, point.strength])));
   // Of a game that nobody plays perfectly there is no such value.
-  const value = (strength) => {
+  const value = (/** @type {Strength} */ strength) => {
     const chances = strength[opponent.value];
     if (!chances) return null;
-    return result.value === "safe" ? chances.win + chances.draw : chances[result.value];
+    return result.value === "safe" ? chances.win + chances.draw : chances[/** @type {Result} */ (result.value)];
   };
 
   const draw = () => {
-    const lines = curves.map(({ name }, n) => ({
-      name,
+    const lines = curves.map(({ name, points }, n) => ({
+      name: `${name}, ${figure(points[points.length - 1].games)} ${points[points.length - 1].games === 1 ? "game" : "games"}`,
       colour: String(n),
       dash: dash(n),
-      values: xs.map((x) => (at[n].has(x) ? value(at[n].get(x)) : null)),
+      values: xs.map((x) => (at[n].has(x) ? value(/** @type {Strength} */ (at[n].get(x))) : null)),
     }));
     curve.show(xs, lines, null, stretch.checked);
     byId("points").replaceChildren(
-      html("caption", {}, `${WORDS[result.value]} against ${chosenName(opponent)}`),
+      html("caption", {}, `Games of 100 ${WORDS[result.value]} against ${chosenName(opponent)}`),
       html(
         "thead",
         {},
@@ -66,7 +70,7 @@ if (curves.length) {
       ),
     );
   };
-  stretch.checked = xs.at(-1) >= 50_000;
+  stretch.checked = /** @type {number} */ (xs.at(-1)) >= 50_000;
   stretch.addEventListener("change", draw);
   opponent.addEventListener("change", draw);
   result.addEventListener("change", draw);

@@ -14,7 +14,7 @@ export async function copyFrom(source) {
     if (isField) {
       source.focus();
       source.select();
-    } else getSelection().selectAllChildren(source);
+    } else getSelection()?.selectAllChildren(source);
     document.execCommand("copy");
   }
 }

@@ -1,80 +1,161 @@
 /**
- * The course of a machine's learning, asked of the server (docs/learn.md): one question at a time.
- *
- * What a machine holds after so many games is a function of the address, so nothing is kept there, and any answer may be
- * asked for again.
+ * The course of a machine's learning, asked of a worker (learn_worker.js). The server sends the graph of the game, and
+ * reads addresses (docs/learn.md).
  */
 
-const PATIENCE_MS = 2_000;
-export const MOST_GAMES = 10_000_000;
+import { byId, pageData } from "./dom.js";
+
+/** Whether this page is a file of its own, which reaches no server. */
+export const IS_SAVED = "saved" in byId("learn").dataset;
+const NO_WORKERS = "This browser does not let a page learn in the background. Please use a newer one.";
+const DAMAGED = "This page is damaged: a part of its data is missing. Please save or load it again.";
 
 /** A question that the server cannot answer now. */
-export class Later extends Error {
-  constructor(words, waitMs) {
-    super(words);
-    this.waitMs = waitMs;
+export class Later extends Error {}
+
+/** @type {{[name: string]: Promise<any>}} the graphs that were asked for, by name */
+const graphs = {};
+
+/** A worker, and what it has been asked. */
+class Learner {
+  /** @type {Map<number, {resolve: (answer: any) => void, reject: (error: Error) => void}>} */
+  #open = new Map();
+  #asked = 0;
+  /** @type {Set<string>} */
+  #known = new Set();
+  /** @type {Worker|null} */
+  #worker = null;
+
+  /** What the worker answers; the graph of the plan is sent before it. */
+  async ask(/** @type {string} */ ask, /** @type {{plan: LearnPlan} & Record<string, unknown>} */ question) {
+    const name = question.plan.graph;
+    const view = await graphOf(name);
+    if (!this.#known.has(name)) {
+      this.#known.add(name);
+      await this.#put({ ask: "graph", name, view }, DAMAGED);
+    }
+    return this.#put({ ask, ...question }, "");
+  }
+
+  #put(/** @type {object} */ question, /** @type {string} */ problem) {
+    this.#begin();
+    this.#asked += 1;
+    const id = this.#asked;
+    return new Promise((resolve, reject) => {
+      this.#open.set(id, { resolve, reject: (error) => reject(problem ? new Error(problem) : error) });
+      this.#worker?.postMessage({ id, ...question });
+    });
+  }
+
+  #begin() {
+    if (this.#worker) return;
+    try {
+      this.#worker = new Worker(workerUrl());
+    } catch {
+      throw new Error(NO_WORKERS);
+    }
+    this.#worker.addEventListener("message", ({ data: { id, answer, error } }) => {
+      const question = this.#open.get(id);
+      this.#open.delete(id);
+      if (error) question?.reject(new Error(error));
+      else question?.resolve(answer);
+    });
+    this.#worker.addEventListener("error", (event) => {
+      event.preventDefault();
+      for (const { reject } of this.#open.values()) reject(new Error(NO_WORKERS));
+      this.#open.clear();
+    });
   }
 }
 
+/** Its machines, and beside them the bands: neither waits for the other. */
+const [pupil, crowd] = [new Learner(), new Learner()];
+
+/** The script of a worker: a file, or in a saved page the text of both scripts. */
+function workerUrl() {
+  const { worker, kernel } = byId("learn").dataset;
+  if (!IS_SAVED) return `${worker}#${kernel}`;
+  return URL.createObjectURL(new Blob([pageData("worker")], { type: "text/javascript" }));
+}
+
+/** The graph of a game by its part of an address: asked for once. */
+function graphOf(/** @type {string} */ name) {
+  const asked = async () => {
+    if (!IS_SAVED) return ask(`/graph?${name}`);
+    try {
+      return pageData("graph");
+    } catch {
+      throw new Error(DAMAGED);
+    }
+  };
+  graphs[name] ??= asked().catch((error) => {
+    delete graphs[name];
+    throw error;
+  });
+  return graphs[name];
+}
+
+/** @typedef {{game: string, side: string, teacher: string, rule: any, seed: string, against: string, address: string}} Reading */
+
 export class Course {
   /**
-   * @param {string} game its slug
-   * @param {string} address rule, teacher and seed, as the server writes them
+   * @param {Reading} reading how the server has read an address
+   * @param {any} [rule] the rule, if it is not that of the reading
    */
-  constructor(game, address) {
-    this.query = new URLSearchParams(address);
-    this.query.set("game", game);
-    this.query.delete("games");
+  constructor({ game, side, teacher, rule: own, seed, against, address }, rule = own) {
+    this.address = address;
+    this.seed = seed;
+    this.against = against;
+    this.plan = {
+      ...{ side: side === "second" ? 1 : 0, teacher, rule },
+      graph: String(new URLSearchParams({ game, reduce_symmetry: String(rule.reduce_symmetry) })),
+    };
   }
 
   /** Whether the same boxes hang on the wall, and lie there with the same beads. */
   get set() {
-    const query = new URLSearchParams(this.query);
-    for (const name of ["teacher", "seed", "against", "win", "draw", "loss"]) query.delete(name);
-    for (const name of [...query.keys()]) if (name.startsWith("beside")) query.delete(name);
-    return query.toString();
+    const { initial, initial_by: by, merge_symmetric_moves: merged, box_set: which } = this.plan.rule;
+    return JSON.stringify([this.plan.graph, this.plan.side, initial, by, merged, which]);
   }
 
   /** How the server reads an address: what of it cannot be used, and the nearest thing that makes sense. */
-  static read(query) {
-    return ask("", query);
+  static async read(/** @type {URLSearchParams} */ query, /** @type {Reading} */ before) {
+    return IS_SAVED ? { ...before, seed: query.get("seed"), against: query.get("against") } : ask(`?${query}`);
   }
 
-  boxes() {
-    return ask("/boxes", this.query);
+  /** @param {string[]} cells the ids of the cells of the board */
+  boxes(cells) {
+    return pupil.ask("boxes", { plan: this.plan, cells });
   }
 
   /** The whole address of the machine after so many games. */
-  at(games) {
-    const query = new URLSearchParams(this.query);
+  at(/** @type {number} */ games) {
+    const query = new URLSearchParams(this.address);
     query.set("games", String(games));
     return query;
   }
 
   /** The machine after so many games, or after as many as can be played at once. */
-  machine(games, since, withMoves = false) {
-    const query = this.at(games);
-    query.set("since", String(since));
-    if (withMoves) query.set("moves", "1");
-    return ask("/machine", query);
+  machine(/** @type {number} */ games, /** @type {number} */ since, moves = false) {
+    const { plan, seed, against } = this;
+    return pupil.ask("machine", { plan, seed, against, games, since, moves });
   }
 
   band() {
-    return ask("/band", this.query);
+    const { plan, against } = this;
+    return crowd.ask("band", { plan, against });
   }
 }
 
-async function ask(what, query) {
+async function ask(/** @type {string} */ what) {
   let answer;
   try {
-    answer = await fetch(`/api/learn${what}?${query}`, { headers: { Accept: "application/json" } });
+    answer = await fetch(`/api/learn${what}`, { headers: { Accept: "application/json" } });
   } catch {
-    throw new Later("The connection is gone; trying again.", PATIENCE_MS);
+    throw new Later("The connection is lost. The page tries again.");
   }
-  if (answer.status === 429 || answer.status >= 500) {
-    const waitMs = 1000 * Number(answer.headers.get("Retry-After")) || PATIENCE_MS;
-    throw new Later("Very many people are watching just now. It goes on by itself in a moment.", waitMs);
-  }
+  if (answer.status === 429 || answer.status >= 500)
+    throw new Later("The site has much to do now. This page goes on by itself in a moment.");
   const told = await answer.json();
   if (!answer.ok) throw new Error(told.detail ?? String(answer.status));
   return told;

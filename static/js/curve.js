@@ -6,23 +6,24 @@
  */
 
 import { html, svg } from "./dom.js";
-import { figure } from "./words.js";
+import { figure, shares } from "./words.js";
 
 const { uPlot } = window;
 
+/** @type {Result[]} */
 export const RESULTS = ["win", "draw", "loss"];
 export const RESULT_WORDS = { win: "won", draw: "drawn", loss: "lost" };
 const DASHES = [[], [11, 5], [14, 4, 3, 4], [5, 3], [18, 4, 3, 4, 3, 4], [24, 6]];
 const DOTTED = [1.5, 4.5];
 
 /** The opponent that is chosen, as within a sentence. */
-export function chosenName(select) {
+export function chosenName(/** @type {HTMLSelectElement} */ select) {
   const [{ text }] = select.selectedOptions;
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /** The dash that tells the n-th line of a picture from the others. */
-export function dash(n) {
+export function dash(/** @type {number} */ n) {
   return DASHES[n % DASHES.length];
 }
 
@@ -30,14 +31,18 @@ export class Curve {
   /**
    * @param {HTMLElement} root an empty element
    * @param {{x: string, y: string, label: string, at?: (x: number) => string, top?: number, range?: [number, number], first?: number,
-   *   pick?: (x: number) => void, placed?: (place: {left: number, width: number}) => void}} words what the axes count, and
+   *   hasOwnEnds?: boolean, pick?: (x: number) => void, placed?: (place: {left: number, width: number}) => void}} words what the axes count, and
    *   the name of the picture; where the values are read, the share at the top, the ends of the x axis, up to where a stretched one
-   *   is linear; with `pick` a place is chosen by pressing and dragging, where others zoom; `placed` is told where the x axis lies within the picture
+   *   is linear; with `hasOwnEnds` a line that ends earlier than others says where; with `pick` a place is chosen by pressing and dragging, where others zoom; `placed` is told where the x axis lies within the picture
    */
   constructor(root, words) {
     this.words = words;
+    /** @type {Line[]} */
     this.lines = [];
+    /** @type {number[]} */
     this.xs = [];
+    /** @type {HTMLElement[]} the values under the legend */
+    this.values = [];
     this.isZoomed = false;
     this.isStretched = false;
     /** @type {number|null} where the axis ends, when more points are to come */
@@ -55,7 +60,12 @@ export class Curve {
     this.at = html("p", { class: "curve-at figure" });
     this.told = html("p", { class: "visually-hidden", "aria-live": "polite" });
     this.whole = html("button", { type: "button", class: "button is-quiet", hidden: true }, "Show all of it");
-    root.replaceChildren(this.stage, html("div", { class: "curve-foot" }, this.at, this.whole), this.legend, this.told);
+    root.replaceChildren(
+      this.stage,
+      html("div", { class: "curve-foot" }, this.at, html("p", { class: "soft" }, words.y), this.whole),
+      this.legend,
+      this.told,
+    );
     this.whole.addEventListener("click", () => this.#unzoom());
     this.stage.addEventListener("keydown", (event) => this.#key(event));
     this.stage.addEventListener("blur", () => this.plot?.setCursor({ left: -10, top: -10 }));
@@ -69,20 +79,20 @@ export class Curve {
   }
 
   /** Marks a place on the x axis. */
-  mark(x) {
+  mark(/** @type {number} */ x) {
     this.marked = x;
     this.#place();
     if (this.plot) this.#read(this.plot.cursor.idx);
   }
 
   /** Where a place on the x axis lies: 0 at its beginning, 1 at its end. */
-  share(x) {
-    return this.#along(x) / this.#along(this.end);
+  share(/** @type {number} */ x) {
+    return this.#along(x) / this.#along(/** @type {number} */ (this.end));
   }
 
   /** The place on the x axis that lies at such a share of it. */
-  atShare(share) {
-    const along = share * this.#along(this.end);
+  atShare(/** @type {number} */ share) {
+    const along = share * this.#along(/** @type {number} */ (this.end));
     return this.isStretched ? this.#first() * Math.sinh(along) : along;
   }
 
@@ -102,14 +112,15 @@ export class Curve {
       lines.length === this.lines.length &&
       lines.every((line, at) => line.name === this.lines[at].name && Boolean(line.low) === Boolean(this.lines[at].low));
     Object.assign(this, { xs, lines, end, isStretched });
-    if (!isSame) return this.#build();
+    if (!isSame || !this.plot) return this.#build();
     this.plot.setData(this.#data(), !this.isZoomed);
     if (this.isZoomed) this.plot.redraw();
     return this.#read(this.plot.cursor.idx);
   }
 
   /** The picture as it stands, with its title and legend, as a PNG file. */
-  async png(name, title) {
+  async png(/** @type {string} */ name, /** @type {string} */ title) {
+    if (!this.plot) return;
     const from = this.plot.ctx.canvas;
     const ratio = devicePixelRatio || 1;
     const [head, row] = [44 * ratio, 22 * ratio];
@@ -118,6 +129,7 @@ export class Curve {
       height: from.height + head + row * this.lines.length + 12 * ratio,
     });
     const ink = picture.getContext("2d");
+    if (!ink) return;
     ink.fillStyle = this.#colour("paper");
     ink.fillRect(0, 0, picture.width, picture.height);
     ink.fillStyle = this.#colour("ink");
@@ -154,7 +166,7 @@ export class Curve {
     return { width, height: Math.round(Math.min(420, Math.max(200 + 70 * this.#textSize(), width * 0.46))) };
   }
 
-  #colour(name) {
+  #colour(/** @type {string} */ name) {
     const probe = html("span", { class: `curve-ink-${name}`, hidden: true });
     document.body.append(probe);
     const { color } = getComputedStyle(probe);
@@ -162,8 +174,9 @@ export class Curve {
     return color;
   }
 
+  /** @returns {CurveData} */
   #data() {
-    const bounds = this.lines.filter(({ low }) => low).flatMap(({ high, low }) => [high, low]);
+    const bounds = this.lines.flatMap(({ low, high }) => (low && high ? [high, low] : []));
     return [this.xs, ...this.lines.map(({ values }) => values), ...bounds];
   }
 
@@ -177,6 +190,7 @@ export class Curve {
     const { width, height } = this.#size();
     const across = width - 82 * size; // without the numbers at its left and the half of one at its right
     // A label has the length of its axis and no more.
+    /** @param {string|undefined} label @param {number} room */
     const fitted = (label, room) => `${Math.min(14 * size, (1.6 * room) / (label?.length || 1))}px sans-serif`;
     const axis = { stroke: ink, grid, ticks: grid, font, labelSize: 22 * size, labelGap: 0 };
     const banded = this.lines.filter(({ low }) => low);
@@ -188,7 +202,7 @@ export class Curve {
       dash: line.isSampled ? DOTTED : (line.dash ?? []),
       points: { show: () => !line.isBars && this.xs.length < 3, size: 6 },
       ...(line.isBars
-        ? { paths: uPlot.paths.bars({ size: [0.8, 48] }), fill: tint(this.#colour(line.colour), 0.35) }
+        ? { paths: uPlot.paths.bars?.({ size: [0.8, 48] }), fill: tint(this.#colour(line.colour), 0.35) }
         : {}),
     }));
     const edges = banded.flatMap(() =>
@@ -272,10 +286,13 @@ export class Curve {
 
   /** A place is chosen by pressing, and by dragging on. */
   #pickable() {
-    const { over } = this.plot;
+    const { plot } = this;
+    if (!plot) return;
+    const { over } = plot;
     over.classList.add("is-pickable");
     over.append(this.marker);
-    const pick = ({ clientX }) => this.words.pick(this.plot.posToVal(clientX - over.getBoundingClientRect().left, "x"));
+    /** @param {PointerEvent} of */
+    const pick = ({ clientX }) => this.words.pick?.(plot.posToVal(clientX - over.getBoundingClientRect().left, "x"));
     over.addEventListener("pointerdown", (event) => {
       over.setPointerCapture(event.pointerId);
       pick(event);
@@ -283,14 +300,14 @@ export class Curve {
     over.addEventListener("pointermove", (event) => over.hasPointerCapture(event.pointerId) && pick(event));
   }
 
-  /** Linear up to the first point, from there on by powers of ten: a logarithm that begins at 0. */
+  /** Linear up to the first point, from there on by powers of ten: a logarithm that begins at 0. @returns {CurveScale} */
   #scale() {
     if (!this.isStretched) return {};
     const first = this.#first();
     return { distr: 100, fwd: (games) => this.#along(games), bwd: (place) => first * Math.sinh(place) };
   }
 
-  #along(games) {
+  #along(/** @type {number} */ games) {
     return this.isStretched ? Math.asinh(games / this.#first()) : games;
   }
 
@@ -299,10 +316,11 @@ export class Curve {
   }
 
   /** Round numbers for a stretched axis, as many as have room: the powers of ten before the others. */
-  #ticks(min, max) {
+  #ticks(/** @type {number} */ min, /** @type {number} */ max) {
     const room = (58 * (this.#along(max) - this.#along(min))) / Math.max(120, this.#size().width - 80);
     const wanted = [Math.max(0, min), max];
     for (const part of [1, 5, 2]) for (let ten = 1; ten <= max; ten *= 10) wanted.push(part * ten);
+    /** @type {number[]} */
     const ticks = [];
     for (const games of wanted) {
       const isIn = games >= min && games <= max;
@@ -317,7 +335,7 @@ export class Curve {
     this.isZoomed = false;
     if (document.activeElement === this.whole) this.stage.focus();
     this.whole.hidden = true;
-    this.plot.setData(this.#data(), true);
+    this.plot?.setData(this.#data(), true);
   }
 
   #explain() {
@@ -350,25 +368,37 @@ export class Curve {
   }
 
   /** The values at the point under the cursor; at the last point when there is none. */
-  #read(idx) {
-    if (!this.values) return;
-    const rest = this.marked === null ? this.xs.length : this.xs.findLastIndex((x) => x <= this.marked) + 1;
+  #read(/** @type {number|null|undefined} */ idx) {
+    if (!this.values.length) return;
+    const { marked } = this;
+    const rest = marked === null ? this.xs.length : this.xs.filter((x) => x <= marked).length;
     const at = idx ?? rest - 1;
     const where = this.words.at ?? ((x) => `After ${figure(x)} games`);
     this.at.textContent = this.xs.length ? where(this.xs[at]) : "No point yet";
+    const isFree = idx === null || idx === undefined;
+    // Of a line that ends earlier its own last point counts, and that is said.
+    const places = this.lines.map(({ values }) =>
+      (values[at] ?? null) !== null || !isFree ? at : lastKnown(values.slice(0, rest)),
+    );
+    const wholes = this.lines.flatMap(({ isPart }, n) =>
+      isPart && (this.lines[n].values[at] ?? null) !== null ? n : [],
+    );
+    const parts = shares(wholes.map((n) => /** @type {number} */ (this.lines[n].values[at])));
     this.lines.forEach((line, n) => {
-      const value = line.values[at] ?? (idx === null || idx === undefined ? known(line.values.slice(0, rest)) : null);
+      const value = line.values[places[n]] ?? null;
+      const own = wholes.includes(n) ? parts[wholes.indexOf(n)] : value === null ? "\u2013" : share(value);
+      const isEarlier = this.words.hasOwnEnds && value !== null && places[n] !== at;
+      const { low = [], high = [] } = line;
       this.values[n].textContent = line.isBand
-        ? between(known(line.low.slice(0, at + 1)), known(line.high.slice(0, at + 1)))
-        : value === null || value === undefined
-          ? "\u2013"
-          : line.low?.[at] === null || !line.low
-            ? share(value)
-            : `${share(value)} (${share(line.low[at])} to ${share(line.high[at])})`;
+        ? between(known(low.slice(0, at + 1)), known(high.slice(0, at + 1)))
+        : value === null || (low[places[n]] ?? null) === null
+          ? `${own}${isEarlier ? ` (${where(this.xs[places[n]]).replace(/^After/, "after")})` : ""}`
+          : `${own} (${share(/** @type {number} */ (low[places[n]]))} to ${share(/** @type {number} */ (high[places[n]]))})`;
     });
   }
 
-  #key(event) {
+  #key(/** @type {KeyboardEvent} */ event) {
+    /** @type {Record<string, number>} */
     const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
     if (event.key === "Escape" && this.isZoomed) return this.#unzoom();
     if (!(event.key in steps) || !this.plot || event.altKey || event.ctrlKey || event.metaKey) return undefined;
@@ -384,25 +414,32 @@ export class Curve {
   }
 }
 
+/** Where the last value is that there is; -1 if there is none. */
+function lastKnown(/** @type {(number|null)[]} */ values) {
+  return values.reduce((/** @type {number} */ last, value, at) => (value === null ? last : at), -1);
+}
+
 /** The last value that there is. */
-function known(values) {
-  return values.findLast((value) => value !== null);
+function known(/** @type {(number|null)[]} */ values) {
+  return values[lastKnown(values)];
 }
 
-function between(low, high) {
-  return (low ?? null) === null ? "\u2013" : `${share(low)} to ${share(high)}`;
+function between(/** @type {number|null} */ low, /** @type {number|null} */ high) {
+  return (low ?? null) === null
+    ? "\u2013"
+    : `${share(/** @type {number} */ (low))} to ${share(/** @type {number} */ (high))}`;
 }
 
-function tint(colour, opacity) {
+function tint(/** @type {string} */ colour, /** @type {number} */ opacity) {
   return colour.replace("rgb(", "rgba(").replace(")", `, ${opacity})`);
 }
 
-/** "12.3 %". */
-export function share(value) {
-  return `${(100 * value).toFixed(1)}\u00a0%`;
+/** "12.3" of a hundred: the unit of every axis, legend and table of a curve. */
+export function share(/** @type {number} */ value) {
+  return (100 * value).toFixed(1);
 }
 
-function short(n) {
+function short(/** @type {number} */ n) {
   if (n >= 1e6) return `${+(n / 1e6).toFixed(2)} M`;
   return n >= 10_000 ? `${+(n / 1e3).toFixed(1)} k` : figure(n);
 }

@@ -11,6 +11,7 @@ const AS_IT_IS = { quarter_turns: 0, mirrored: false };
 /** A pawn, from the left end of its foot. */
 const MAN = "h50c-1-11-8-14-12-20c-3-5-4-9-4-14h6v-7h-7c8-8 6-23-8-23s-16 15-8 23h-7v7h6c0 5-1 9-4 14c-4 6-11 9-12 20Z";
 /** Outlines around the origin, those with a direction pointing east: a triangle of equal sides would point three ways at once. */
+/** @type {Record<string, string>} */
 const SHAPES = {
   square: "M-25-25h50v50h-50Z",
   triangle: "M43 0L-22 23V-23Z",
@@ -18,13 +19,13 @@ const SHAPES = {
   rhombus: "M0-38L25 0L0 38L-25 0Z",
   hexgon: "M39 0L17 27H-17L-39 0L-17-27H17Z",
 };
-/** What shows a direction within the outline: the way a hexgon looks. */
+/** What shows a direction within the outline: the way a hexgon looks. @type {Record<string, string>} */
 const AXES = { hexgon: "M-25 0H25" };
 /** Where the bead of a move lies along the last step of its way: in the cell it leads to, clear of all other ways. */
 const ALONG = 0.74;
 
 /** The centres of the cells, and the size of the picture, after mirroring and then turning clockwise. */
-export function turned(layout, symmetry = AS_IT_IS) {
+export function turned(/** @type {Layout} */ layout, symmetry = AS_IT_IS) {
   let { columns, rows } = layout;
   let centres = layout.cells.map(({ x, y }) => ({ x: symmetry.mirrored ? columns - x : x, y }));
   for (let turn = 0; turn < (symmetry.quarter_turns ?? 0); turn += 1) {
@@ -36,7 +37,7 @@ export function turned(layout, symmetry = AS_IT_IS) {
 }
 
 /** For each cell of the printed box, the cell of the board that it lies on once turned to fit. */
-export function carried(layout, symmetry) {
+export function carried(/** @type {Layout} */ layout, /** @type {Placement|undefined} */ symmetry) {
   const { centres } = turned(layout, symmetry);
   return centres.map(({ x, y }) =>
     layout.cells.findIndex((cell) => Math.abs(cell.x - x) < 0.01 && Math.abs(cell.y - y) < 0.01),
@@ -44,6 +45,7 @@ export function carried(layout, symmetry) {
 }
 
 /** The box's pieces laid out as they stand on the board. */
+/** @param {Layout} layout @param {Pieces} pieces @param {Placement|undefined} symmetry */
 export function asOnBoard(layout, pieces, symmetry) {
   const laid = new Array(pieces.length).fill(null);
   carried(layout, symmetry).forEach((target, cell) => {
@@ -53,17 +55,18 @@ export function asOnBoard(layout, pieces, symmetry) {
 }
 
 /** The cells (indices) with these ids, in their order: the path of a move, as the server tells it. */
-export function cellsAt(layout, ids) {
+export function cellsAt(/** @type {Layout} */ layout, /** @type {string[]} */ ids) {
   return ids.map((id) => layout.cells.findIndex((cell) => cell.id === id));
 }
 
 /** What a piece looks like: as its game says, else a pawn if it is called as its side is, else a lettered disc. */
-export function lookOf(layout, text) {
+export function lookOf(/** @type {Layout} */ layout, /** @type {string} */ text) {
   const side = layout.roles.indexOf(text);
   return layout.pieces?.[text] ?? { shape: side < 0 ? "disc" : "pawn", side: Math.max(0, side) };
 }
 
 /** A piece in a cell of 100 × 100 around (x, y). */
+/** @param {string} text @param {number} x @param {number} y @param {Layout} layout */
 export function piece(text, x, y, layout) {
   const look = lookOf(layout, text);
   const { shape, side } = look;
@@ -85,6 +88,7 @@ export function piece(text, x, y, layout) {
 }
 
 /** A piece with an outline of its own. One that is flipped is hollow, so that it needs no colour to be seen. */
+/** @param {PieceLook} of @param {number} x @param {number} y */
 function shaped({ shape, side, flipped, angle }, x, y) {
   const d = SHAPES[shape];
   return svg(
@@ -97,12 +101,12 @@ function shaped({ shape, side, flipped, angle }, x, y) {
 }
 
 /** What a piece is called. */
-export function pieceWords(layout, text) {
+export function pieceWords(/** @type {Layout} */ layout, /** @type {string} */ text) {
   return layout.pieces?.[text]?.name ?? text;
 }
 
 /** A piece as a picture of its own. */
-export function piecePicture(layout, text, size = 28) {
+export function piecePicture(/** @type {Layout} */ layout, /** @type {string} */ text, size = 28) {
   return svg(
     "svg",
     { class: "piece-picture", viewBox: "5 5 90 90", width: size, height: size, "aria-hidden": "true" },
@@ -111,7 +115,7 @@ export function piecePicture(layout, text, size = 28) {
 }
 
 /** What stands for a side: its letter, or one of its men as a picture. */
-export function rolePicture(layout, role) {
+export function rolePicture(/** @type {Layout} */ layout, /** @type {string} */ role) {
   if (role.length < 2) return role;
   const man = layout.badges[layout.roles.indexOf(role)];
   return svg(
@@ -121,9 +125,56 @@ export function rolePicture(layout, role) {
   );
 }
 
+/** The room for letters and numbers at two edges of a board, in hundredths of a cell. */
+export const EDGE = 34;
+
+/**
+ * What stands beside the columns and rows of a board whose cells are called by both, as in b2: below it and on its left.
+ *
+ * @param {Layout} layout
+ * @param {ReturnType<typeof turned>} place
+ * @param {string[]} names what the cells are called, where a turned board gives them other names
+ * @returns {{text: string, x: number, y: number}[]} in hundredths of a cell; nothing where names say themselves where a cell is
+ */
+export function edgeLabels(layout, { rows, centres } = turned(layout), names = layout.cells.map((cell) => cell.name)) {
+  if (layout.coordinates !== "edges") return [];
+  const parts = names.map((name) => [name.replace(/\d+$/, ""), name.replace(/^\D+/, "")]);
+  // Turned by a quarter, letters and numbers change places.
+  const shared = (/** @type {number[]} */ cells, /** @type {number[]} */ order) => {
+    const part = order.find((at) => cells.every((cell) => parts[cell][at] === parts[cells[0]][at]));
+    return parts[cells[0]][/** @type {number} */ (part)];
+  };
+  const along = (/** @type {"x"|"y"} */ axis, /** @type {number[]} */ order) => {
+    const places = [...new Set(centres.map((centre) => centre[axis]))];
+    return places.map((place) => ({
+      place: 100 * place,
+      text: shared(
+        [...centres.keys()].filter((cell) => centres[cell][axis] === place),
+        order,
+      ),
+    }));
+  };
+  return [
+    ...along("x", [0, 1]).map(({ place, text }) => ({ text, x: place, y: 100 * rows + EDGE / 2 })),
+    ...along("y", [1, 0]).map(({ place, text }) => ({ text, x: -EDGE / 2, y: place })),
+  ];
+}
+
+/** Those letters and numbers as a picture. */
+/** @param {Layout} layout @param {ReturnType<typeof turned>} [place] @param {string[]} [names] */
+export function edges(layout, place, names) {
+  const labels = edgeLabels(layout, place, names);
+  return svg(
+    "g",
+    { class: "coordinates", "aria-hidden": "true" },
+    labels.map(({ text, x, y }) => svg("text", { x, y: y + 7 }, text)),
+  );
+}
+
 /** The lines between neighbouring cells as one path (square boards), or every cell's outline (hexagons). */
-export function ruling(layout, { columns, rows, centres } = turned(layout)) {
+export function ruling(/** @type {Layout} */ layout, { columns, rows, centres } = turned(layout)) {
   if (layout.shape !== "square") return centres.map(({ x, y }) => outline(layout, 100 * x, 100 * y)).join("");
+  /** @param {number} x @param {number} y */
   const has = (x, y) => centres.some((c) => Math.abs(c.x - x) < 0.01 && Math.abs(c.y - y) < 0.01);
   let path = "";
   for (let edge = 1; edge < columns; edge += 1)
@@ -141,9 +192,10 @@ export function ruling(layout, { columns, rows, centres } = turned(layout)) {
   return path;
 }
 
+/** @param {number} length @param {(at: number) => boolean} isInside @param {(a: number, b: number) => string} draw */
 function strokes(length, isInside, draw) {
   let path = "";
-  for (let at = 0, from = null; at <= length; at += 1) {
+  for (let at = 0, from = /** @type {number|null} */ (null); at <= length; at += 1) {
     if (at < length && isInside(at + 0.5)) from ??= 100 * at;
     else if (from !== null) {
       path += draw(from + (from ? 0 : 7), 100 * at - (at === length ? 7 : 0));
@@ -154,7 +206,7 @@ function strokes(length, isInside, draw) {
 }
 
 /** The outline of one cell as a path. */
-export function outline(layout, x, y) {
+export function outline(/** @type {Layout} */ layout, /** @type {number} */ x, /** @type {number} */ y) {
   if (layout.shape === "square") return `M${x - 50} ${y - 50}h100v100h-100Z`;
   const corners = [0, 1, 2, 3, 4, 5].map((k) => {
     const angle = (Math.PI / 180) * (60 * k + 30);
@@ -170,7 +222,7 @@ export function outline(layout, x, y) {
  * @returns {{chips: Map<number, MoveBead>, threads: MoveBead[]}}
  */
 export function beadsOn(moves) {
-  const isLong = ({ cells }) => cells.length > 1;
+  const isLong = (/** @type {MoveBead} */ { cells }) => cells.length > 1;
   return {
     chips: new Map(moves.filter((move) => !isLong(move)).map((move) => [move.cells[0], move])),
     threads: moves.filter(isLong),
@@ -178,7 +230,7 @@ export function beadsOn(moves) {
 }
 
 /** A move's way as a thread with its bead; `centres` are those of the cells. */
-export function thread({ cells, colour, mark, kind = "" }, centres) {
+export function thread(/** @type {MoveBead} */ { cells, colour, mark, kind = "" }, /** @type {Point[]} */ centres) {
   const points = cells.map((cell) => ({ x: 100 * centres[cell].x, y: 100 * centres[cell].y }));
   const [from, to] = points.slice(-2);
   const x = from.x + ALONG * (to.x - from.x);
@@ -204,11 +256,17 @@ export function thread({ cells, colour, mark, kind = "" }, centres) {
  *
  * @param {Layout} layout
  * @param {(string|null)[]} pieces
- * @param {{symmetry?: Placement, chips?: Map<number, MoveBead>, threads?: MoveBead[], lit?: number[]}} options
+ * @param {{symmetry?: Placement, chips?: Map<number, MoveBead>, threads?: MoveBead[], lit?: number[], dots?: number[]}} options
+ *   `dots` are the cells where a piece may go
  */
-export function diagram(layout, pieces, { symmetry, chips = new Map(), threads = [], lit = [] } = {}) {
+export function diagram(layout, pieces, { symmetry, chips = new Map(), threads = [], lit = [], dots = [] } = {}) {
   const place = turned(layout, symmetry);
-  const group = svg("g", { class: "diagram" });
+  const group = svg("g", { class: `diagram${layout.shape === "square" ? "" : " is-wide"}` });
+  place.centres.forEach(({ x, y }, cell) => {
+    const { zone } = layout.cells[cell];
+    if (zone)
+      group.append(svg("path", { class: `cell-floor zone zone-${zone}`, d: outline(layout, 100 * x, 100 * y) }));
+  });
   for (const cell of lit) {
     const { x, y } = place.centres[cell];
     group.append(svg("path", { class: "diagram-lit", d: outline(layout, 100 * x, 100 * y) }));
@@ -216,10 +274,17 @@ export function diagram(layout, pieces, { symmetry, chips = new Map(), threads =
   group.append(svg("path", { class: "ruling", d: ruling(layout, place) }));
   place.centres.forEach(({ x, y }, cell) => {
     if (pieces[cell]) group.append(piece(pieces[cell], 100 * x, 100 * y, layout));
-    else if (chips.has(cell)) group.append(bead({ ...chips.get(cell), x: 100 * x, y: 100 * y, r: 30 }));
+    const chip = chips.get(cell);
+    if (chip && !pieces[cell]) group.append(bead({ ...chip, x: 100 * x, y: 100 * y, r: 30 }));
   });
+  for (const cell of dots) group.append(dot(100 * place.centres[cell].x, 100 * place.centres[cell].y, pieces[cell]));
   group.append(...threads.map((move) => thread(move, place.centres)));
   return group;
+}
+
+/** Where a piece may go: a dot, or a ring around what it would take. */
+export function dot(/** @type {number} */ cx, /** @type {number} */ cy, /** @type {string|null} */ taken) {
+  return svg("circle", { class: taken ? "target-mark is-capture" : "target-mark", cx, cy, r: taken ? 38 : 15 });
 }
 
 /**
@@ -227,27 +292,31 @@ export function diagram(layout, pieces, { symmetry, chips = new Map(), threads =
  *
  * @param {Layout} layout
  * @param {(string|null)[]} pieces
- * @param {{size?: number, label?: string|null} & Parameters<typeof diagram>[2]} options
+ * @param {{size?: number, label?: string|null, named?: boolean} & Parameters<typeof diagram>[2]} options `named` where
+ *   texts beside it call its cells by letters and numbers
  */
-export function boardPicture(layout, pieces, { size = 60, label = null, ...options } = {}) {
-  const { columns, rows } = turned(layout, options.symmetry);
+export function boardPicture(layout, pieces, { size = 60, label = null, named = false, ...options } = {}) {
+  const place = turned(layout, options.symmetry);
+  const margin = named && layout.coordinates === "edges" ? EDGE : 0;
+  const [width, height] = [100 * place.columns + margin, 100 * place.rows + margin];
   return svg(
     "svg",
     {
       class: "board-picture",
-      viewBox: `0 0 ${100 * columns} ${100 * rows}`,
+      viewBox: `${-margin} 0 ${width} ${height}`,
       width: size,
-      height: (size * rows) / columns,
+      height: (size * height) / width,
       ...(label === ""
         ? { "aria-hidden": "true" }
         : { role: "img", "aria-label": label ?? boardWords(layout, pieces) }),
     },
     diagram(layout, pieces, options),
+    margin ? edges(layout, place) : null,
   );
 }
 
 /** A position in words: "X in the centre, O bottom right". */
-export function boardWords(layout, pieces) {
+export function boardWords(/** @type {Layout} */ layout, /** @type {Pieces} */ pieces) {
   const words = layout.cells.flatMap((cell, index) =>
     pieces[index] ? [`${pieceWords(layout, pieces[index])} ${cell.name}`] : [],
   );

@@ -2,21 +2,46 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** @typedef {Record<string, string|number|boolean|null|undefined>} Attributes */
+/** @typedef {(Node|string|null|undefined|(Node|string|null|undefined)[])[]} Children */
+
+/**
+ * @template {Element} T
+ * @param {T} element
+ * @param {Attributes} attributes
+ * @param {Children} children
+ */
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
-    element.setAttribute(name, value === true ? "" : value);
+    element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  for (const child of children.flat()) if (child !== null && child !== undefined) element.append(child);
   return element;
 }
 
-/** An SVG element with attributes and children; `null` attributes and children are left out. */
+/**
+ * An SVG element with attributes and children; `null` attributes and children are left out.
+ *
+ * @template {keyof SVGElementTagNameMap} N
+ * @param {N} name
+ * @param {Attributes} [attributes]
+ * @param {Children} children
+ * @returns {SVGElementTagNameMap[N]}
+ */
 export function svg(name, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, name), attributes, children);
 }
 
-/** An HTML element with attributes and children; `null` attributes and children are left out. */
+/**
+ * An HTML element with attributes and children; `null` attributes and children are left out.
+ *
+ * @template {keyof HTMLElementTagNameMap} N
+ * @param {N} name
+ * @param {Attributes} [attributes]
+ * @param {Children} children
+ * @returns {HTMLElementTagNameMap[N]}
+ */
 export function html(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
@@ -35,13 +60,69 @@ export function byId(id, kind = /** @type {any} */ (HTMLElement)) {
   return element;
 }
 
-/** The value of a `json_script` block, or `fallback` where the page has none. */
+/**
+ * What a selector finds; a page that has none is a mistake of ours, and says so.
+ *
+ * @template {Element} [T=HTMLElement]
+ * @param {string} selector
+ * @param {new () => T} [kind] what it has to be
+ * @param {ParentNode} [root] where it is looked for
+ * @returns {T}
+ */
+export function find(selector, kind = /** @type {any} */ (HTMLElement), root = document) {
+  const element = root.querySelector(selector);
+  if (!(element instanceof kind)) throw new Error(`This page has no ${kind.name} at ${selector}`);
+  return element;
+}
+
+/**
+ * The value of a `json_script` block, or `fallback` where the page has none.
+ *
+ * @param {string} id
+ * @param {any} [fallback]
+ * @returns {any}
+ */
 export function pageData(id, fallback = null) {
   const block = document.getElementById(id);
-  return block ? JSON.parse(block.textContent) : fallback;
+  return block ? JSON.parse(block.textContent ?? "null") : fallback;
 }
 
 /** Whether the reader asked for less motion. */
 export function isStill() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** Whether the window is as narrow as a phone: what is secondary is folded there. */
+export function isPhone() {
+  return matchMedia("(max-width: 40rem)").matches;
+}
+
+/** Whether the window is so narrow that all stands in one column, as a query that can be listened to. */
+export function narrow() {
+  return matchMedia("(max-width: 43.99rem)");
+}
+
+/** Notes for the pages that follow whether the reader uses keys or a pointer. */
+export function noteInput() {
+  for (const type of ["keydown", "pointerdown"])
+    document.addEventListener(
+      type,
+      () => {
+        try {
+          sessionStorage.setItem("input", type);
+        } catch {
+          /* storage is off: the next page does not know */
+        }
+      },
+      { capture: true },
+    );
+}
+
+/** Whether what the reader touched last, here or on the page before, was a key. */
+export function usesKeys() {
+  try {
+    return sessionStorage.getItem("input") === "keydown";
+  } catch {
+    return false;
+  }
 }

@@ -3,24 +3,33 @@
 import { beadsOn, boardPicture, boardWords, cellsAt } from "./diagram.js";
 import { html, pageData } from "./dom.js";
 
+/** @typedef {{board: Pieces, slots: {colour: number, mark: string, paths: string[][]}[]}} Drawing */
+/** @typedef {{move_number: number, box: string, url: string, drawings: Drawing[]}} Group the boards of a box */
+
 const game = pageData("game");
 const layout = game.layout ?? game;
 
 for (const list of document.querySelectorAll(".drawings")) {
-  const groups = pageData("groups").filter((group) => String(group.move_number) === list.dataset.move);
+  const groups = /** @type {Group[]} */ (pageData("groups")).filter(
+    (group) => String(group.move_number) === list.dataset.move,
+  );
   list.replaceChildren(
     ...groups.map((group) =>
       html(
         "li",
         {},
         group.drawings.map(drawing),
-        html("p", { class: "small" }, html("a", { href: group.url }, html("span", { class: "code" }, group.box))),
+        html(
+          "p",
+          { class: "small" },
+          html("a", { href: group.url, "aria-label": `See the box ${group.box}` }, "See the box"),
+        ),
       ),
     ),
   );
 }
 
-function drawing({ board, slots }) {
+function drawing(/** @type {Drawing} */ { board, slots }) {
   const moves = slots.flatMap(({ colour, mark, paths }) =>
     paths.map((path) => ({ cells: cellsAt(layout, path), colour, mark })),
   );

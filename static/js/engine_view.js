@@ -2,9 +2,11 @@
 
 import { html } from "./dom.js";
 
+/** @typedef {{name: string, words: string, path: string[], move: string}} EngineMove */
+
 export class EngineView {
   /**
-   * @param {{button, answer, bar, words, list}} parts elements of the page
+   * @param {Record<"answer"|"words"|"list", HTMLElement> & {button: HTMLButtonElement, bar: Element & {hidden?: boolean}}} parts elements of the page
    * @param {Layout} layout the game's layout
    * @param {string} url where to ask
    * @param {(path: string[]) => void} onLook called with the cells of the move that is looked at, or none
@@ -14,12 +16,13 @@ export class EngineView {
     this.layout = layout;
     this.url = url;
     this.onLook = onLook;
+    /** @type {number|null} */
     this.ply = null;
     parts.button.addEventListener("click", () => this.#ask());
   }
 
   /** Forgets what was said of another position. */
-  show(state) {
+  show(/** @type {MatchState} */ state) {
     this.parts.button.disabled = state.status !== "playing";
     if (state.status === "playing" && state.ply === this.ply) return;
     this.ply = null;
@@ -34,27 +37,27 @@ export class EngineView {
       told = await response.json();
       if (!response.ok) throw new Error(told.detail);
     } catch (error) {
-      told = { words: error.message || "No answer came. Ask again.", candidates: [], share: null };
+      told = { words: error.message || "No answer came. Try again.", candidates: [], share: null };
     }
     this.ply = told.ply ?? null;
     answer.hidden = false;
     bar.hidden = told.share === null;
     words.textContent = told.role ? `${told.role} to move. ${this.#sentence(told.words)}` : told.words;
     if (told.share !== null) {
-      bar.querySelector(".share-first").setAttribute("width", 100 * told.share);
+      /** @type {Element} */ (bar.querySelector(".share-first")).setAttribute("width", String(100 * told.share));
       bar.setAttribute(
         "aria-label",
         `${this.layout.roles[0]} ${Math.round(100 * told.share)} %, ${this.layout.roles[1]} ${Math.round(100 - 100 * told.share)} %`,
       );
     }
-    list.replaceChildren(...told.candidates.map((candidate) => this.#candidate(candidate)));
+    list.replaceChildren(...told.candidates.map((/** @type {EngineMove} */ candidate) => this.#candidate(candidate)));
   }
 
-  #sentence(text) {
+  #sentence(/** @type {string} */ text) {
     return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
   }
 
-  #candidate({ name, words, path, move }) {
+  #candidate(/** @type {EngineMove} */ { name, words, path, move }) {
     const button = html(
       "button",
       { type: "button", "data-move": move },

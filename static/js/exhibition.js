@@ -4,13 +4,11 @@
  * The next step is asked for only when the state after the last one has arrived and has been shown.
  */
 
-import { byId } from "./dom.js";
-
 const MOST_PLIES = 100;
 
 export class Exhibition {
   /**
-   * @param {{tools, step, run, speed, finish}} parts elements of the page
+   * @param {Record<"tools"|"step"|"run"|"finish", HTMLElement> & {speed: HTMLSelectElement}} parts elements of the page
    * @param {(data: object) => boolean} send asks for a step; whether there was a connection to ask through
    */
   constructor(parts, send) {
@@ -18,6 +16,7 @@ export class Exhibition {
     this.send = send;
     this.isRunning = false;
     this.isFinishing = false;
+    /** @type {MatchState|null} */
     this.state = null;
     parts.step.addEventListener("click", () => {
       this.pause();
@@ -33,20 +32,17 @@ export class Exhibition {
   }
 
   /** A state has been shown: go on from it. */
-  show(state, isHost) {
+  show(/** @type {MatchState} */ state, /** @type {boolean} */ isHost) {
     this.state = state;
     const isGoing = state.exhibition && isHost && state.status === "playing";
-    const focused = this.parts.tools.contains(document.activeElement);
     this.parts.tools.hidden = !isGoing;
-    if (!isGoing) {
-      this.pause();
-      if (focused) byId("again").focus();
-    } else if (this.isFinishing && this.asked !== state.version) this.#ask(MOST_PLIES);
+    if (!isGoing) this.pause();
+    else if (this.isFinishing && this.asked !== state.version) this.#ask(MOST_PLIES);
     else if (this.isRunning) this.#later();
   }
 
   /** Whether what was asked for came after a move that was under way already: the next state shows it, and is gone on from. */
-  isOvertaken(code) {
+  isOvertaken(/** @type {string} */ code) {
     return code === "stale_ply" && (this.isFinishing || this.isRunning);
   }
 
@@ -62,7 +58,7 @@ export class Exhibition {
     this.#ask(1);
   }
 
-  #set(isRunning) {
+  #set(/** @type {boolean} */ isRunning) {
     this.isRunning = isRunning;
     this.parts.run.textContent = isRunning ? "Pause" : "Play on";
   }
@@ -70,12 +66,12 @@ export class Exhibition {
   #later() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (this.isRunning && this.asked !== this.state.version) this.#ask(1);
+      if (this.isRunning && this.asked !== /** @type {MatchState} */ (this.state).version) this.#ask(1);
     }, Number(this.parts.speed.value));
   }
 
-  #ask(plies) {
-    this.asked = this.state.version;
-    if (!this.send({ ply: this.state.ply, plies })) this.pause();
+  #ask(/** @type {number} */ plies) {
+    this.asked = /** @type {MatchState} */ (this.state).version;
+    if (!this.send({ ply: /** @type {MatchState} */ (this.state).ply, plies })) this.pause();
   }
 }

@@ -1,17 +1,20 @@
 /** An experiment's page: its pictures, and how far it is while a worker runs it. */
 
 import { Curve, dash } from "./curve.js";
-import { byId, pageData } from "./dom.js";
+import { byId, find, pageData } from "./dom.js";
 import { figure } from "./words.js";
 
-const ASK_EVERY_MS = 500;
-const title = document.querySelector("h1").textContent;
+const ASK_EVERY_MS = 1_000;
+const title = find("h1").textContent;
 const said = byId("said");
 let result = byId("result");
 
+/** @typedef {{slug: string, title: string, x: string, y: string, xs: number[], is_bars: boolean, is_stretched: boolean, lines: ChartLine[]}} Chart */
+/** @typedef {{name: string, values: number[], low?: number[], high?: number[]}} ChartLine */
+
 /** Draws every picture of the result that the page holds. */
 function draw() {
-  for (const { chart } of pageData("charts", [])) {
+  for (const { chart } of /** @type {{chart: Chart}[]} */ (pageData("charts", []))) {
     const curve = new Curve(byId(`chart-${chart.slug}`), {
       x: chart.x,
       y: chart.y,
@@ -32,9 +35,9 @@ function draw() {
       null,
       chart.is_stretched,
     );
-    result
-      .querySelector(`[data-png="${chart.slug}"]`)
-      .addEventListener("click", () => curve.png(`${chart.slug}.png`, `${title}: ${chart.title}`));
+    find(`[data-png="${chart.slug}"]`).addEventListener("click", () =>
+      curve.png(`${chart.slug}.png`, `${title}: ${chart.title}`),
+    );
   }
 }
 
@@ -43,12 +46,12 @@ function draw() {
  *
  * @returns {{top: number, range: [number, number]}}
  */
-function bars(chart) {
+function bars(/** @type {Chart} */ chart) {
   const highest = Math.max(...chart.lines.flatMap(({ values }) => values));
-  return { top: Math.min(1, 1.1 * highest), range: [chart.xs[0] - 0.6, chart.xs.at(-1) + 0.6] };
+  return { top: Math.min(1, 1.1 * highest), range: [chart.xs[0] - 0.6, /** @type {number} */ (chart.xs.at(-1)) + 0.6] };
 }
 
-const isGoingOn = () => ["queued", "running"].includes(result.dataset.status);
+const isGoingOn = () => ["queued", "running"].includes(result.dataset.status ?? "");
 
 /** Asks how far the run is until it is over, then puts the result on the page. */
 async function follow() {
@@ -80,11 +83,11 @@ async function ask() {
 /** Takes the part of the page that holds the result from the server again. */
 async function renew() {
   const address = new URL(location.href);
-  address.searchParams.set("run", result.dataset.run);
+  address.searchParams.set("run", result.dataset.run ?? "");
   try {
     const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
     const hadFocus = result.contains(document.activeElement);
-    const fresh = document.adoptNode(page.getElementById("result"));
+    const fresh = document.adoptNode(find("#result", HTMLElement, page));
     result.replaceWith(fresh);
     result = fresh;
     draw();

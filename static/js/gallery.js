@@ -1,6 +1,6 @@
 /** The gallery: all boxes of a machine, those of one kind, and how they were at any time. */
 
-import { byId, pageData } from "./dom.js";
+import { byId, find, pageData } from "./dom.js";
 import { unpack } from "./packed.js";
 import { TimeMachine } from "./timemachine.js";
 import { Wall } from "./wall.js";
@@ -12,7 +12,7 @@ const MOST = 60;
 const NEVER_MET = 1e-4;
 const SURE = 0.95;
 
-const page = document.querySelector("[data-machine]");
+const page = find("[data-machine]");
 const game = pageData("game");
 const drawn = pageData("drawn");
 const title = byId("title").textContent;
@@ -20,11 +20,12 @@ const only = byId("only", HTMLSelectElement);
 const move = byId("move", HTMLSelectElement);
 const root = byId("wall");
 
-const sum = (numbers) => numbers.reduce((all, n) => all + n, 0);
-const changed = ({ beads, start }) => sum(beads.map((n, at) => Math.abs(n - start[at])));
+const sum = (/** @type {number[]} */ numbers) => numbers.reduce((all, n) => all + n, 0);
+const changed = (/** @type {KeptBox} */ { beads, start }) => sum(beads.map((n, at) => Math.abs(n - start[at])));
 /** In the past the number of draws is not known: a box that has changed has been opened. */
-const isOpened = (box) => (box.draws ? sum(box.draws) > 0 : changed(box) > 0);
+const isOpened = (/** @type {KeptBox} */ box) => (box.draws ? sum(box.draws) > 0 : changed(box) > 0);
 
+/** @type {Record<string, {words: string, shelf?: string, by?: (box: KeptBox) => number, is?: (box: KeptBox) => boolean}>} */
 const KINDS = {
   all: { words: "" },
   changed: {
@@ -38,31 +39,33 @@ const KINDS = {
     by: ({ now }) => sum(now.draws),
   },
   visited: {
-    words: `The ${MOST} boxes that a game against random play is most likely to open: worked out exactly from the beads of today. Look at a box, and its chance is told.`,
+    words: `The ${MOST} boxes that a game against random play is most likely to open, calculated from the beads of today. Point at a box to read its chance.`,
     shelf: "The most likely first",
-    by: ({ now }) => now.visit,
+    by: ({ now }) => /** @type {number} */ (now.visit),
   },
   mastered: {
-    words: "Opened, with a choice, and at least 95 of 100 beads are of one colour.",
+    words: "Boxes that were opened and in which at least 95 of 100 beads have one colour.",
     is: (box) =>
       isOpened(box) && box.beads.length > 1 && Math.max(...box.beads) >= SURE * sum(box.beads) && sum(box.beads) > 0,
   },
   abandoned: {
     words:
-      "Opened once, but by now a game against random play leads there less than once in 10,000. Worked out exactly from the beads of today.",
+      "Opened before, but now a game against random play leads there less than once in 10,000. Calculated from the beads of today.",
     is: ({ now }) => sum(now.draws) > 0 && now.visit !== null && now.visit < NEVER_MET,
   },
   emptied: { words: "Boxes without a single bead.", is: ({ beads }) => sum(beads) === 0 },
-  unopened: { words: "No game has led there yet.", is: (box) => !isOpened(box) },
+  unopened: { words: "Boxes that no game has led to yet.", is: (box) => !isOpened(box) },
 };
 
-const boxes = unpack(pageData("packed"), page.dataset.machine);
+const boxes = /** @type {KeptBox[]} */ (unpack(pageData("packed"), page.dataset.machine));
 const moves = [...new Set(boxes.map((box) => box.move_number))].sort((a, b) => a - b);
-move.append(...moves.map((number) => new Option(`its ${ordinal(number)} move`, number)));
+move.append(...moves.map((number) => new Option(`its ${ordinal(number)} move`, String(number))));
 const wanted = new URLSearchParams(location.search);
-if (wanted.get("only") in KINDS) only.value = wanted.get("only");
-if (moves.includes(Number(wanted.get("move")))) move.value = wanted.get("move");
-let wall = null;
+const [kind, number] = [wanted.get("only") ?? "", wanted.get("move") ?? ""];
+if (kind in KINDS) only.value = kind;
+if (moves.includes(Number(number))) move.value = number;
+/** @type {Wall} */
+let wall;
 let isPast = false;
 
 function show() {
@@ -70,10 +73,11 @@ function show() {
   let found = boxes.filter(
     (box) => (!move.value || box.move_number === Number(move.value)) && (!kind.is || kind.is(box)),
   );
-  if (kind.by)
+  const { by } = kind;
+  if (by)
     found = found
-      .filter((box) => kind.by(box) > 0)
-      .sort((a, b) => kind.by(b) - kind.by(a))
+      .filter((box) => by(box) > 0)
+      .sort((a, b) => by(b) - by(a))
       .slice(0, MOST);
   wall?.destroy();
   wall = new Wall(root, game.layout ?? game, found, isPast ? null : drawn, title, { shelf: kind.shelf, heading: "h2" });
@@ -105,5 +109,6 @@ new TimeMachine(
     if (only.value === "all") wall.refresh(isPast ? null : drawn);
     else show();
   },
+  Number(page.dataset.games),
   page.dataset.since,
 );

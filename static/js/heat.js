@@ -1,32 +1,38 @@
 /** The weights of a learnt value laid on the board: one kind of piece at a time, its own or the other's. */
 
 import { outline, piecePicture } from "./diagram.js";
-import { byId, html, pageData, svg } from "./dom.js";
+import { byId, html, narrow, pageData, svg } from "./dom.js";
 
+/** @type {Layout} */
 const layout = pageData("layout");
+/** @typedef {{kind: string, piece: string, own: boolean, flipped: boolean, weights: number[]}} HeatMap */
+/** @type {HeatMap[]} */
 const maps = pageData("maps");
 /** So many shades a colour has, as in the tables beside the board. */
 const STEPS = 5;
 const OWNERS = { own: "its own", other: "the other’s" };
 /** So narrow that a board wider than high stands on its end. */
-const NARROW = matchMedia("(max-width: 43.99rem)");
+const NARROW = narrow();
 
+/** @param {number} number @param {number} places */
 const signed = (number, places) => `${number > 0 ? "+" : number < 0 ? "−" : ""}${Math.abs(number).toFixed(places)}`;
 
 /** The shade of a weight where the greatest is `most`. */
-export function shade(weight, most) {
+export function shade(/** @type {number} */ weight, /** @type {number} */ most) {
   const step = most ? Math.round((STEPS * Math.abs(weight)) / most) : 0;
   return step ? `heat-${weight > 0 ? "p" : "m"}${step}` : "heat-0";
 }
 
 /** As many places as the greatest needs to be told from the others. */
-const placesFor = (most) => (most >= 0.3 ? 2 : most >= 0.03 ? 3 : 4);
+const placesFor = (/** @type {number} */ most) => (most >= 0.3 ? 2 : most >= 0.03 ? 3 : 4);
 
-/** A weight as it fits into a hex. */
+/** A weight as it fits into a hex. @param {number} weight @param {number} places */
 const hexWords = (weight, places) => (Number(weight.toFixed(places)) ? signed(weight, places).replace("0.", ".") : "0");
 
+/** @param {string} name */
 const chosen = (name) => document.querySelector(`input[name="${name}"]:checked`)?.getAttribute("value");
 
+/** @param {HTMLElement} root @param {string} name @param {[string, ...(Node|string)[]][]} choices */
 function radios(root, name, choices) {
   root.replaceChildren(
     ...choices.map(([value, ...label], index) =>
@@ -36,8 +42,8 @@ function radios(root, name, choices) {
 }
 
 /** The hexes where a piece counts most and least, in words. */
-function wordsOf(map, name, places) {
-  const extreme = (sign) => {
+function wordsOf(/** @type {HeatMap} */ map, /** @type {string} */ name, /** @type {number} */ places) {
+  const extreme = (/** @type {number} */ sign) => {
     const most = Math.max(...map.weights.map((weight) => sign * weight));
     const cells = layout.cells.filter((_, at) => sign * map.weights[at] === most).map(({ name: hex }) => hex);
     return most > 0 ? `${signed(sign * most, places)} on ${cells.join(" and ")}` : "nowhere";
@@ -52,7 +58,7 @@ function draw() {
     byId("heat-flipped", HTMLInputElement).checked,
   ];
   const both = maps.filter((one) => one.kind === kind && one.flipped === flipped);
-  const map = both.find((one) => one.own === own);
+  const map = /** @type {HeatMap} */ (both.find((one) => one.own === own));
   // Its own and the other's by one measure.
   const most = Math.max(...both.flatMap((one) => one.weights.map(Math.abs)));
   const places = placesFor(most);
@@ -62,6 +68,7 @@ function draw() {
   byId("heat-words").textContent = `${words[0].toUpperCase()}${words.slice(1)}`;
 }
 
+/** @param {HeatMap} map @param {number} most @param {number} places @param {string} words */
 function board(map, most, places, words) {
   const isUpright = NARROW.matches;
   const [width, height] = [100 * layout.columns, 100 * layout.rows];
@@ -90,7 +97,7 @@ function board(map, most, places, words) {
   );
 }
 
-function legend(most, places) {
+function legend(/** @type {number} */ most, /** @type {number} */ places) {
   const steps = Array.from({ length: 2 * STEPS + 1 }, (_, step) => (most * (step - STEPS)) / STEPS);
   return [
     html("span", {}, `against it ${signed(-most, places)}`),

@@ -1,17 +1,17 @@
 /**
  * Watch it learn: an untrained machine, its teacher, its wall of boxes and its exact curve (docs/learn.md).
  *
- * One loop does everything: it looks at what is wished (a rule, a place on the curve, a speed), asks the server one
- * question, shows the answer, and looks again. So whoever is quicker than the server gets the last of their wishes, and
- * nothing is drawn twice.
+ * One loop does almost everything: it looks which state the page is in (learn_states.js), asks the worker one question,
+ * shows the answer, and looks again. A second loop asks for the bands. Here what is shown and pressed is put together.
  */
 
-import { Course, Later, MOST_GAMES } from "./course.js";
-import { Curve, chosenName, dash } from "./curve.js";
+import { Course, IS_SAVED, Later } from "./course.js";
+import { Curve, chosenName } from "./curve.js";
 import { byId, html, isStill, pageData } from "./dom.js";
 import { Knobs } from "./learn_knobs.js";
+import { Pupil } from "./learn_pupil.js";
 import { lessonWords, plyWords, Stage } from "./learn_stage.js";
-import { unpack } from "./packed.js";
+import { isFast, MOST_GAMES, stateOf, Wishes } from "./learn_states.js";
 import { Wall } from "./wall.js";
 import { count, figure } from "./words.js";
 
@@ -23,444 +23,341 @@ const DRAWN_MS = 90;
 const WRITTEN_MS = 1_000;
 /** While games are played the machine with the second rule follows so often. */
 const FOLLOWS_MS = 300;
-/** So long the server may say "later" before anything is said about it. */
-const PATIENCE_MS = 3_000;
+/** So long is waited before the server is asked again, when it cannot answer. */
+const LATER_MS = 2_000;
 /** The curve ends here until there are more games. */
 const FIRST_END = 10_000;
 
 const page = byId("learn");
 const game = pageData("game");
+/** @type {Layout} */
 const layout = game.layout;
 const TITLE = "Pupil";
 const slider = byId("slider", HTMLInputElement);
+const sliderPlace = byId("slider-place");
 const buttons = { run: byId("run"), step: byId("step"), start: byId("start") };
+const address = byId("keep-address", HTMLInputElement);
 const stage = new Stage({ board: byId("board"), box: byId("matchbox"), words: byId("say") }, layout, TITLE);
 const curve = new Curve(byId("curve"), {
   x: "games played",
   y: "points in 100 games",
   label: "How good it is",
   first: 2.5,
-  at: (games) => `After ${count(games, "game")}`,
-  pick: (games) => goTo(games),
-  placed: ({ left, width }) => {
-    slider.parentElement.style.setProperty("--left", `${left}px`);
-    slider.parentElement.style.setProperty("--width", `${width}px`);
+  at: (/** @type {number} */ games) => `After ${count(games, "game")}`,
+  pick: (/** @type {number} */ games) => goTo(games),
+  placed: (/** @type {{left: number, width: number}} */ { left, width }) => {
+    sliderPlace.style.setProperty("--left", `${left}px`);
+    sliderPlace.style.setProperty("--width", `${width}px`);
   },
 });
-curve.stage.after(slider.parentElement);
+curve.stage.after(sliderPlace);
 const knobs = new Knobs(byId("knobs", HTMLFormElement), reread);
 
-/** What is wished. */
-const wish = {
+/** @returns {import("./learn_states.js").Speed} */
+const chosenSpeed = () => /** @type {any} */ (byId("speeds").querySelector("input:checked")).value;
+const wishes = new Wishes({
   reading: pageData("reading"),
   isFresh: true,
-  /** Whether nothing has moved on this page yet. */
   isFirst: !isStill(),
-  /** @type {number|null} the place on the curve to go to */
   games: null,
   steps: 0,
   isRunning: !isStill(),
-};
-let wake = () => {};
+  speed: chosenSpeed(),
+});
 
-/** What is there. */
-let course = null;
-let boxes = [];
+/** @type {Pupil|null} */
+let pupil = null;
+/** @type {Wall|null} */
 let wall = null;
-let set = "";
-let machine = null;
-/** @type {{band: any, beside: any}} */
-let bands = { band: null, beside: null };
-/** The exact curve as far as it has been seen: where its points lie, and how high. */
-let points = { games: [], score: [] };
-/** The same of the machine with the second rule, which has the same teacher and the same luck. */
-let second = { games: [], score: [] };
-let followedAt = 0;
 /** The box that stays open while games rush by. */
 let kept = 0;
+let followedAt = 0;
 let drawnAt = 0;
-let lateSince = null;
 let writtenAt = 0;
-/** The plies of the game that is being played in moves, as far as they have been shown. */
+/** At full speed the next question is asked before the last answer is drawn. @type {{pupil: Pupil, from: number, answer: Promise<LearnAnswer>}|null} */
+let ahead = null;
+/** The game that is being played, as far as it has been shown. @type {{answer: LearnAnswer, game: LearnGame, at: number}|null} */
 let playing = null;
 
-/** @returns {"move"|"game"|"ten"|"thousand"|"full"} */
-const speed = () => /** @type {any} */ (page.querySelector("[name=speed]:checked")).value;
-const isRushing = () => !(speed() in TEMPO) && wish.isRunning;
-
-/** Waits, unless something is wished meanwhile. */
-const rest = (ms) =>
-  new Promise((done) => {
-    const timer = setTimeout(done, ms);
-    wake = () => {
-      clearTimeout(timer);
-      done(undefined);
-    };
-  });
 const frame = () => new Promise(requestAnimationFrame);
 
-async function live() {
+/** Does one thing after the other; what goes wrong is said. @param {() => Promise<any>} once */
+async function live(once) {
   for (;;) {
     try {
-      await once();
-      lateSince = null;
-      trouble("");
+      if (document.hidden) await wishes.rest();
+      else await once();
     } catch (error) {
-      if (!(error instanceof Later)) {
-        run(false);
-        trouble(`${error.message} Change something, or go back to the start.`);
-        wish.games = null;
-        wish.steps = 0;
-        await rest(2 ** 30);
+      run(false);
+      if (error instanceof Later) {
+        trouble(error.message);
+        await wishes.rest(LATER_MS);
         continue;
       }
-      // At full speed the server says "later" now and then: who asks much gets a share of it.
-      lateSince ??= performance.now();
-      if (performance.now() - lateSince > PATIENCE_MS) trouble(error.message);
-      await rest(error.waitMs);
+      trouble(`${error.message} Change something, or go back to the start.`);
+      wishes.change({ games: null, steps: 0 });
+      await wishes.rest();
     }
   }
 }
 
-/** The next thing to do, the most urgent first. */
+/** The next thing to do. */
 async function once() {
-  if (wish.isFresh) return open();
-  if (wish.games !== null) return jump();
-  if (wish.isFirst) {
-    // Something is to be seen at once; what it is compared with comes after it.
-    wish.isFirst = false;
-    return oneGame("game");
+  const wish = wishes.now;
+  if (!pupil || wish.isFresh) return open();
+  // While games go by the second machine follows now and then.
+  const isDue = !wish.isRunning || performance.now() - followedAt > FOLLOWS_MS;
+  const state = stateOf(wish, { games: pupil.machine.games, isBehind: isDue && pupil.isBehind(wish.reading) });
+  switch (state) {
+    case "jumping":
+      return jump(pupil);
+    case "greeting":
+      // Something is to be seen at once; what it is compared with comes after it.
+      try {
+        return await oneGame(pupil, TEMPO.game);
+      } finally {
+        wishes.change({ isFirst: false });
+      }
+    case "following":
+      return follow(pupil);
+    case "stepping":
+      wishes.change({ steps: wish.steps - 1 });
+      return wish.speed === "move" ? move(pupil) : oneGame(pupil, TEMPO.game);
+    case "playing":
+      return wish.speed === "move" ? move(pupil) : oneGame(pupil, wish.speed === "ten" ? TEMPO.ten : TEMPO.game);
+    case "rushing":
+      return rush(pupil);
+    case "ended":
+      run(false);
+      return say(`This is the end: ${figure(MOST_GAMES)} games are the most.`);
+    default:
+      return wishes.rest();
   }
-  if (isBehind()) return follow();
-  for (const name of ["band", "beside"]) if (isWanted(name)) return fetchBand(name);
-  if (document.hidden) return rest(500);
-  if (wish.steps > 0) {
-    wish.steps -= 1;
-    return speed() === "move" ? move() : oneGame("game");
-  }
-  if (!wish.isRunning) return rest(2 ** 30);
-  if (machine.games >= MOST_GAMES) {
-    run(false);
-    return say(`That is the end: ${figure(MOST_GAMES)} games.`);
-  }
-  if (speed() === "move") return move();
-  return speed() in TEMPO ? oneGame(speed()) : rush();
 }
 
-// The machine
+/** The next part of a band, until all its machines are there. */
+async function bandsOnce() {
+  const { isFresh, isFirst, reading } = wishes.now;
+  if (!pupil || isFresh || isFirst || !(await pupil.fetchBand(reading))) return wishes.rest();
+  return wishes.now.isFresh || showCurve(pupil);
+}
+
+// What is done in each state
 
 /** Another rule, teacher or seed: the same number of games of it. */
 async function open() {
-  const { reading } = wish;
-  const next = new Course(game.slug, reading.address);
-  const games = machine ? machine.games : reading.games;
-  const [packed, answer] = await Promise.all([
-    set === next.set ? null : next.boxes(),
-    next.machine(games, -1, games > 0),
-  ]);
-  if (packed) {
-    hang(packed);
-    set = next.set;
+  const { reading } = wishes.now;
+  const wanted = pupil?.machine.games ?? reading.games;
+  const next = await Pupil.open(
+    reading,
+    pupil,
+    layout.cells.map(({ id }) => id),
+  );
+  if (next.boxes !== pupil?.boxes) {
+    wall?.destroy();
+    kept = 0;
+    wall = new Wall(byId("wall"), layout, next.boxes, null, TITLE, { past: "just now", choose: keepOpen });
   }
-  course = next;
-  if (wish.reading === reading) wish.isFresh = false;
-  bands = { band: null, beside: null };
-  points = { games: [], score: [] };
-  second = { games: [], score: [] };
+  pupil = next;
   playing = null;
-  take(answer);
-  showAll();
-  if (!answer.done) wish.games ??= games;
-}
-
-/** A wall of boxes that nothing has been learnt in. */
-function hang(packed) {
-  const rows = packed.boxes.map(([position, move, ply, start, board, slots]) => [
-    position,
-    move,
-    ply,
-    start,
-    start,
-    null,
-    board,
-    slots,
-  ]);
-  boxes = unpack({ ...packed, boxes: rows }, null);
-  wall?.destroy();
-  kept = 0;
-  wall = new Wall(byId("wall"), layout, boxes, null, TITLE, { past: "just now", choose: keepOpen });
-}
-
-/** Takes an answer in; returns the places of the boxes that have changed. */
-function take(answer) {
-  const changed = [];
-  let from = 0;
-  boxes.forEach((box, at) => {
-    const to = from + box.start.length;
-    for (let slot = from; slot < to; slot += 1) {
-      if (answer.beads[slot] !== box.beads[slot - from]) {
-        box.beads = answer.beads.slice(from, to);
-        changed.push(at);
-        break;
-      }
-    }
-    from = to;
+  showAll(pupil);
+  trouble("");
+  wishes.change({
+    isFresh: wishes.now.reading !== reading,
+    games: next.machine.done ? wishes.now.games : (wishes.now.games ?? wanted),
   });
-  machine = answer;
-  points = joined(points, answer);
-  return changed;
 }
 
-/** A curve with the points of an answer in it. */
-function joined(known, { curve: more, games: end }) {
-  const first = more.games[0] ?? end + 1;
-  const place = (at) => (at < 0 ? known.games.length : at);
-  const upTo = place(known.games.findIndex((games) => games >= first));
-  const past = place(known.games.findIndex((games) => games > end));
-  const score = more.games.map((_, at) => more.win[at] + more.draw[at] / 2);
-  const join = (old, fresh) => [...old.slice(0, upTo), ...fresh, ...old.slice(past)];
-  return { games: join(known.games, more.games), score: join(known.score, score) };
-}
-
-/** The games of the last point that every machine has one after: what comes behind it is asked for. */
-function since(games, known = points) {
-  const before = known.games.filter((at) => at < Math.min(games, machine.games));
-  return before.at(-1) ?? -1;
-}
-
-/** Whether the machine with the second rule has something to catch up with, and it is time for it. */
-function isBehind() {
-  if (!wish.reading.beside_address || second.games.includes(machine.games)) return false;
-  return !wish.isRunning || performance.now() - followedAt > FOLLOWS_MS;
-}
-
-/** As many games of the machine with the second rule, or as many as can be played at once. */
-async function follow() {
-  const other = new Course(game.slug, wish.reading.beside_address);
+/** As many games of the machine with the second rule. @param {Pupil} pupil */
+async function follow(pupil) {
   try {
-    const answer = await other.machine(machine.games, since(machine.games, second));
-    if (wish.isFresh) return;
-    second = joined(second, answer);
-    showCurve();
+    await pupil.follow(wishes.now.reading);
+    if (!wishes.now.isFresh) showCurve(pupil);
   } finally {
     // Afterwards, and even if there was no answer: the first machine is not to wait for it.
     followedAt = performance.now();
   }
 }
 
-/** To a place on the curve, as far as can be played at once; then on from there. */
-async function jump() {
-  const games = wish.games;
+/** To a place on the curve, as far as can be played at once; then on from there. @param {Pupil} pupil */
+async function jump(pupil) {
+  const games = /** @type {number} */ (wishes.now.games);
   playing = null;
-  const answer = await course.machine(games, since(games), true);
-  if (wish.isFresh) return;
-  if (answer.done && wish.games === games) wish.games = null;
-  take(answer);
-  showAll();
+  const answer = await pupil.ask(games, true);
+  if (wishes.now.isFresh) return;
+  if (answer.done && wishes.now.games === games) wishes.change({ games: null });
+  pupil.accept(answer);
+  showAll(pupil);
 }
 
-/** Games as fast as they come, or a thousand a second. */
-async function rush() {
+/** Games as fast as they come, or a thousand a second. @param {Pupil} pupil */
+async function rush(pupil) {
   const began = performance.now();
-  const isFull = speed() === "full";
-  const goal = isFull ? MOST_GAMES : Math.min(MOST_GAMES, machine.games + THOUSAND.games);
+  const isFull = wishes.now.speed === "full";
+  const from = pupil.machine.games;
+  const goal = isFull ? MOST_GAMES : Math.min(MOST_GAMES, from + THOUSAND.games);
   playing = null;
-  const answer = await course.machine(goal, since(goal));
+  const asked = isFull && ahead?.pupil === pupil && ahead.from === from ? ahead.answer : pupil.ask(goal);
+  ahead = null;
+  const answer = await asked;
+  if (wishes.now.isFresh || wishes.now.games !== null) return;
+  const changed = pupil.accept(answer);
+  if (isFull && !answer.done) ahead = { pupil, from: answer.games, answer: pupil.ask(goal) };
   await frame();
-  if (wish.isFresh || wish.games !== null) return;
-  const changed = take(answer);
-  wall.retint(changed);
-  const isDue = performance.now() - drawnAt > DRAWN_MS;
-  if (isDue) {
+  wall?.retint(changed);
+  if (performance.now() - drawnAt > DRAWN_MS) {
     drawnAt = performance.now();
-    showCurve();
-    stage.box(boxes[kept]);
+    showCurve(pupil);
+    stage.box(pupil.boxes[kept]);
   }
-  count_();
-  remember();
-  if (!isFull) await rest(THOUSAND.ms - (performance.now() - began));
+  showCount(pupil);
+  remember(pupil);
+  if (!isFull) await wishes.rest(THOUSAND.ms - (performance.now() - began));
 }
 
-/** The next game, its moves one after the other, then what it changes. */
-async function oneGame(pace) {
-  const tempo = TEMPO[pace];
-  const answer = await next();
-  while (playing.at < playing.plies.length) {
-    if (isOver(answer)) return;
+/**
+ * The next game, its moves one after the other, then what it changes.
+ *
+ * @param {Pupil} pupil
+ * @param {{ply: number, end: number}} tempo
+ */
+async function oneGame(pupil, tempo) {
+  const now = await next(pupil);
+  while (now.at < now.game.plies.length) {
+    if (isOver(now)) return;
     if (tempo.ply) {
-      ply();
-      await rest(tempo.ply);
-    } else playing.at += 1;
+      ply(pupil, now);
+      await wishes.rest(tempo.ply);
+    } else now.at += 1;
   }
-  if (isOver(answer)) return;
-  lesson(answer);
-  await rest(tempo.end);
+  if (isOver(now)) return;
+  lesson(pupil, now);
+  await wishes.rest(tempo.end);
 }
 
-/** One move of a game; after the last one, what it changes. */
-async function move() {
-  const answer = await next();
-  if (isOver(answer)) return;
-  if (playing.at < playing.plies.length) {
-    await ply(true);
-    await rest(TEMPO.move.ply);
+/** One move of a game; after the last one, what it changes. @param {Pupil} pupil */
+async function move(pupil) {
+  const now = await next(pupil);
+  if (isOver(now)) return;
+  if (now.at < now.game.plies.length) {
+    await ply(pupil, now, true);
+    await wishes.rest(TEMPO.move.ply);
     return;
   }
-  lesson(answer);
-  await rest(TEMPO.move.end);
+  lesson(pupil, now);
+  await wishes.rest(TEMPO.move.end);
 }
 
-/** The game that is being played; if there is none, the next one. */
-async function next() {
-  if (playing) return playing.answer;
-  const answer = await course.machine(machine.games + 1, since(machine.games + 1), true);
-  playing = { answer, plies: answer.game.plies, at: 0 };
-  return answer;
+/** The game that is being played; if there is none, the next one. @param {Pupil} pupil */
+async function next(pupil) {
+  if (playing) return playing;
+  const answer = await pupil.ask(pupil.machine.games + 1, true);
+  playing = { answer, game: /** @type {LearnGame} */ (answer.game), at: 0 };
+  return playing;
 }
 
-/** Whether somebody has wished for something else than this game. */
-const isOver = (answer) => wish.isFresh || wish.games !== null || playing?.answer !== answer;
+/** Whether something else than this game has been wished for. @param {typeof playing} now */
+const isOver = (now) => wishes.now.isFresh || wishes.now.games !== null || playing !== now;
 
-/** Shows the next ply of the game. */
-async function ply(rolls = false) {
-  const one = playing.plies[playing.at];
-  playing.at += 1;
-  stage.board(one.board, one.path ?? []);
+/** Shows the next ply of the game. @param {Pupil} pupil @param {NonNullable<typeof playing>} now */
+async function ply({ boxes }, now, rolls = false) {
+  const one = now.game.plies[now.at];
+  now.at += 1;
+  stage.board(one.board, one.cells);
   stage.say(plyWords(one, byId("teacher-name").textContent));
   if (one.draw) await stage.draw(boxes[one.draw.box], one.draw, rolls);
 }
 
-/** The game is over: beads go in and come out. */
-function lesson(answer) {
+/** The game is over: beads go in and come out. @param {Pupil} pupil @param {NonNullable<typeof playing>} now */
+function lesson(pupil, { answer, game: { plies, changes } }) {
   playing = null;
-  const last = answer.game.plies.at(-1);
-  stage.board(last.board, last.path ?? []);
-  stage.say(lessonWords(answer.game));
-  const changed = take(answer);
-  const drawn = answer.game.plies.findLast(({ draw }) => draw && draw.slot !== null)?.draw ?? null;
-  wall.update(
+  showEnd(answer.game);
+  const { boxes } = pupil;
+  const changed = pupil.accept(answer);
+  const drawn = plies.filter(({ draw }) => draw && draw.slot !== null).at(-1)?.draw ?? null;
+  wall?.update(
     changed.map((at) => ({ position: boxes[at].position, beads: boxes[at].beads, draws: null })),
     drawn && { position: boxes[drawn.box].position, slot: drawn.slot },
   );
-  const change = answer.game.changes.find(({ box }) => box === drawn?.box);
+  const change = changes.find(({ box }) => box === drawn?.box);
   if (change) stage.box(boxes[change.box], { beads: change.after, deltas: change.deltas });
   else stage.box(boxes[drawn?.box ?? kept]);
-  showCurve();
-  count_();
-  remember();
+  showCurve(pupil);
+  showCount(pupil);
+  remember(pupil);
 }
 
 // What is shown
 
-function showAll() {
-  wall.refresh(null);
-  if (machine.game) {
-    const last = machine.game.plies.at(-1);
-    stage.board(last.board, last.path ?? []);
-    stage.say(lessonWords(machine.game));
-  } else {
-    stage.board(boxes[0].board.map(() => null));
-    stage.say("It knows nothing yet: every bead is as likely as the next.");
-  }
-  stage.box(boxes[kept]);
-  showCurve();
-  count_();
-  remember(true);
+/** The last board of a game, and what came of it. @param {LearnGame|null} played */
+function showEnd(played) {
+  const last = played?.plies.at(-1);
+  if (!played || !last) return;
+  stage.board(last.board, last.cells);
+  stage.say(lessonWords(played));
 }
 
-/** The bands and the curve in one picture, over all places where one of them has a point. */
-function showCurve() {
-  const { band, beside } = bands;
-  const places = [points, second, band, beside].flatMap((one) => one?.games ?? []);
-  const xs = [...new Set(places)].sort((a, b) => a - b);
-  const over = (games, values) => {
-    const at = new Map(games.map((x, n) => [x, values[n]]));
-    return xs.map((x) => at.get(x) ?? null);
-  };
-  const lines = [{ name: "This machine", colour: "0", values: over(points.games, points.score) }];
-  if (second.games.length)
-    lines.push({
-      name: "The second rule, with the same luck",
-      colour: "1",
-      dash: dash(5),
-      values: over(second.games, second.score),
-    });
-  if (band) lines.push(...bandLines(band, "ink", "200 like it", 1, over));
-  if (beside) lines.push(...bandLines(beside, "1", "200 with the second rule", 2, over));
-  const highest = Math.max(...lines.flatMap(({ values, high }) => [...values, ...(high ?? [])]));
+/** @param {Pupil} pupil */
+function showAll(pupil) {
+  const { machine, boxes } = pupil;
+  wall?.refresh(null);
+  if (machine.game) showEnd(machine.game);
+  else {
+    stage.board(boxes[0].board.map(() => null));
+    stage.say("It knows nothing yet. Every bead is as likely as any other.");
+  }
+  stage.box(boxes[kept]);
+  showCurve(pupil);
+  showCount(pupil);
+  remember(pupil, true);
+}
+
+/** @param {Pupil} pupil */
+function showCurve(pupil) {
+  const { xs, lines } = pupil.lines();
+  const highest = Math.max(...lines.flatMap(({ values, high }) => [...values, ...(high ?? [])].map(Number)));
   const top = highest <= 0.5 ? 0.5 : 1;
-  const end = 10 ** Math.ceil(Math.log10(Math.max(FIRST_END, points.games.at(-1))));
+  const end = 10 ** Math.ceil(Math.log10(Math.max(FIRST_END, pupil.points.games.at(-1) ?? 0)));
   if (curve.words.top !== top) {
     curve.words.top = top;
     curve.end = null; // so that it is built anew
   }
   curve.show(xs, lines, end, true);
-  curve.mark(machine.games);
+  curve.mark(pupil.machine.games);
 }
 
-function bandLines(band, colour, name, nth, over) {
-  const { games } = band;
-  return [
-    {
-      name: `${name}: the middle one, and half of them`,
-      colour,
-      dash: dash(nth),
-      values: over(games, band.p50),
-      low: over(games, band.p25),
-      high: over(games, band.p75),
-    },
-    {
-      name: `${name}: 90 of 100`,
-      colour,
-      isBand: true,
-      values: over(games, []),
-      low: over(games, band.p5),
-      high: over(games, band.p95),
-    },
-  ];
-}
-
-/** A band is asked for until all its machines are there. */
-function isWanted(name) {
-  if (name === "beside" && !wish.reading.beside_address) return false;
-  return !bands[name]?.done;
-}
-
-async function fetchBand(name) {
-  const { reading } = wish;
-  const of = name === "band" ? course : new Course(game.slug, reading.beside_address);
-  const answer = await of.band();
-  if (wish.isFresh) return;
-  bands[name] = answer;
-  showCurve();
-}
-
-/** How many games, and what came of them. */
-function count_() {
-  const { games, wins, draws, losses } = machine;
-  byId("games").textContent = `After ${count(games, "game")}`;
+/** How many games, and what came of them. @param {Pupil} pupil */
+function showCount({ machine: { games, wins, draws, losses } }) {
+  const words = `After ${count(games, "game")}`;
+  byId("games").textContent = words;
   byId("tally").textContent = games
     ? `${figure(wins)} won, ${figure(draws)} drawn, ${figure(losses)} lost`
     : "nothing learnt yet";
   slider.value = String(curve.share(games));
-  slider.setAttribute("aria-valuetext", `After ${count(games, "game")}`);
+  slider.setAttribute("aria-valuetext", words);
 }
 
-/** The address says what is seen, so that it can be sent to somebody. */
-function remember(isAtOnce = false) {
-  if (!isAtOnce && wish.isRunning && performance.now() - writtenAt < WRITTEN_MS) return;
+/** The address says what is seen, so that it can be sent to somebody. @param {Pupil} pupil */
+function remember({ machine: { games } }, isAtOnce = false) {
+  if (!isAtOnce && wishes.now.isRunning && performance.now() - writtenAt < WRITTEN_MS) return;
   writtenAt = performance.now();
-  const query = new URLSearchParams(wish.reading.address);
+  const query = new URLSearchParams(wishes.now.reading.address);
   query.delete("game");
   query.delete("games");
-  if (machine.games) query.set("games", String(machine.games));
-  history.replaceState(null, "", `/learn/${game.slug}${query.size ? `?${query}` : ""}`);
+  if (games) query.set("games", String(games));
+  if (IS_SAVED) return;
+  const saved = new URLSearchParams(query);
+  saved.set("game", game.slug);
+  byId("save").setAttribute("href", `/learn/save?${saved}`);
+  history.replaceState(null, "", `/learn/${game.slug}${String(query) && `?${query}`}`);
 }
 
+/** @param {string} words */
 function say(words) {
   byId("told").textContent = words;
 }
 
+/** @param {string} words */
 function trouble(words) {
   const place = byId("trouble");
   if (place.textContent === words) return;
@@ -468,38 +365,14 @@ function trouble(words) {
   place.hidden = !words;
 }
 
+/** @param {LearnProblem[]} problems */
 function tellProblems(problems) {
   byId("problems").hidden = !problems.length;
   byId("problem-list").replaceChildren(
-    ...problems.map(({ field, detail }) => html("li", {}, html("b", {}, field), ` ${detail}`)),
+    ...problems.map(({ field, detail }) => html("li", {}, html("b", {}, field), `: ${detail}`)),
   );
   knobs.complain(problems);
 }
-
-// What is wished
-
-/** What the fields say has changed: the server reads it, and the machine begins anew with it. */
-async function reread(query) {
-  query.set("game", game.slug);
-  const turn = query;
-  reread.latest = turn;
-  let reading;
-  try {
-    reading = await Course.read(query);
-  } catch (error) {
-    trouble(error.message);
-    return;
-  }
-  if (reread.latest !== turn) return;
-  wish.reading = reading;
-  wish.isFresh = true;
-  tellProblems(reading.problems);
-  knobs.show(reading, reading.address);
-  names();
-  wake();
-}
-/** @type {URLSearchParams|null} */
-reread.latest = null;
 
 /** What is called after the fields. */
 function names() {
@@ -507,80 +380,106 @@ function names() {
   byId("against-name").textContent = chosenName(byId("id_against", HTMLSelectElement));
 }
 
+// What is wished
+
+/** What is being read. @type {URLSearchParams|null} */
+let latest = null;
+
+/** What the fields say has changed: the server reads it, and the machine begins anew with it. @param {URLSearchParams} query */
+async function reread(query) {
+  query.set("game", game.slug);
+  latest = query;
+  let reading;
+  try {
+    reading = await Course.read(query, wishes.now.reading);
+  } catch (error) {
+    trouble(error.message);
+    return;
+  }
+  trouble("");
+  if (latest !== query) return;
+  tellProblems(reading.problems);
+  knobs.show(reading, reading.address);
+  names();
+  wishes.change({ reading, isFresh: true });
+}
+
+/** @param {boolean} isRunning */
 function run(isRunning) {
-  wish.isRunning = isRunning;
   buttons.run.textContent = isRunning ? "Pause" : "Go on";
   page.classList.toggle("is-running", isRunning);
+  wishes.change({ isRunning });
   if (isRunning) say("");
-  else if (machine) {
+  else if (pupil && wall) {
     wall.refresh(wall.drawn);
-    showCurve();
-    remember(true);
-    say(`Stopped after ${count(machine.games, "game")}.`);
+    showCurve(pupil);
+    remember(pupil, true);
+    say(`Stopped after ${count(pupil.machine.games, "game")}.`);
   }
-  wake();
 }
 
-/** To a place on the curve. */
-function goTo(games) {
-  wish.games = Math.min(MOST_GAMES, Math.max(0, Math.round(games)));
-  slider.value = String(curve.share(wish.games));
-  wake();
+/** To a place on the curve. @param {number} wanted */
+function goTo(wanted) {
+  const games = Math.min(MOST_GAMES, Math.max(0, Math.round(wanted)));
+  slider.value = String(curve.share(games));
+  wishes.change({ games });
 }
 
+/** @param {number} at */
 function keepOpen(at) {
   kept = at;
-  stage.box(boxes[at]);
-  stage.say("This box stays open while many games rush by.");
+  if (pupil) stage.box(pupil.boxes[at]);
+  stage.say("This box stays open while the games go by.");
 }
 
-buttons.run.addEventListener("click", () => run(!wish.isRunning));
+buttons.run.addEventListener("click", () => run(!wishes.now.isRunning));
 buttons.step.addEventListener("click", () => {
-  if (wish.isRunning) run(false);
-  wish.steps += 1;
-  wake();
+  if (wishes.now.isRunning) run(false);
+  wishes.change({ steps: wishes.now.steps + 1 });
 });
 buttons.start.addEventListener("click", () => {
   goTo(0);
   say("Back at the start.");
 });
 slider.addEventListener("input", () => goTo(curve.atShare(Number(slider.value))));
-slider.addEventListener("change", () => wish.isRunning || say(slider.getAttribute("aria-valuetext")));
+slider.addEventListener("change", () => wishes.now.isRunning || say(slider.getAttribute("aria-valuetext") ?? ""));
 slider.addEventListener("keydown", (event) => {
-  const from = wish.games ?? machine.games;
+  const from = wishes.now.games ?? pupil?.machine.games ?? 0;
   const step = Math.max(1, Math.round(from / 10));
-  const to = {
-    ArrowLeft: from - step,
-    ArrowDown: from - step,
-    ArrowRight: from + step,
-    ArrowUp: from + step,
-    PageDown: Math.floor(from / 10),
-    PageUp: Math.max(10, from * 10),
-    Home: 0,
-    End: curve.end,
-  }[event.key];
+  const keys = new Map([
+    ["ArrowLeft", from - step],
+    ["ArrowDown", from - step],
+    ["ArrowRight", from + step],
+    ["ArrowUp", from + step],
+    ["PageDown", Math.floor(from / 10)],
+    ["PageUp", Math.max(10, from * 10)],
+    ["Home", 0],
+    ["End", curve.end ?? FIRST_END],
+  ]);
+  const to = keys.get(event.key);
   if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
   goTo(to);
 });
-for (const one of page.querySelectorAll("[name=speed]")) {
-  one.addEventListener("change", () => {
-    buttons.step.textContent = speed() === "move" ? "One move" : "One game";
-    if (isRushing()) wall?.refresh(null);
-    wake();
-  });
-}
-document.addEventListener("visibilitychange", () => wake());
+byId("speeds").addEventListener("change", () => {
+  const speed = chosenSpeed();
+  buttons.step.textContent = speed === "move" ? "One move" : "One game";
+  if (isFast(speed) && wishes.now.isRunning) wall?.refresh(null);
+  wishes.change({ speed });
+});
+document.addEventListener("visibilitychange", () => wishes.wake());
 byId("beside-this").addEventListener("click", () => knobs.putBeside());
 byId("keep", HTMLFormElement).addEventListener("submit", () => {
-  if (!machine) return;
+  if (!pupil) return;
   run(false);
-  byId("keep").querySelector("input[name=address]").setAttribute("value", course.at(machine.games).toString());
+  address.setAttribute("value", String(pupil.course.at(pupil.machine.games)));
 });
 byId("reseed").addEventListener("click", () => knobs.reseed());
 
-knobs.show(wish.reading, wish.reading.address);
-tellProblems(wish.reading.problems);
+if (IS_SAVED) knobs.keep(["against", "seed", "reseed"]);
+knobs.show(wishes.now.reading, wishes.now.reading.address);
+tellProblems(wishes.now.reading.problems);
 names();
-run(wish.isRunning);
-live();
+run(wishes.now.isRunning);
+live(once);
+live(bandsOnce);

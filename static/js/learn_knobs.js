@@ -1,5 +1,7 @@
 /** The knobs: every part of a rule, its teacher and its luck as fields; what they say becomes an address. */
 
+import { IS_SAVED } from "./course.js";
+
 /** So long nothing is typed any more. */
 const TYPED_MS = 250;
 
@@ -31,6 +33,7 @@ export class Knobs {
   }
 
   /** Puts what the server has read into the fields, but for the one that somebody is typing into. */
+  /** @param {LearnReading} of @param {string} address */
   show({ rule, preset, teacher, seed, side, against, beside }, address) {
     const values = { ...rule, preset, teacher, seed, side, against, beside: beside?.preset ?? "" };
     for (const [name, value] of Object.entries(values)) {
@@ -42,11 +45,17 @@ export class Knobs {
     this.beside = new URLSearchParams([...new URLSearchParams(address)].filter(([name]) => name.startsWith("beside")));
   }
 
+  /** Leaves only these fields and buttons to be used. @param {string[]} names */
+  keep(names) {
+    for (const field of /** @type {any} */ (this.form.elements))
+      field.disabled = !names.includes(field.name || field.id);
+  }
+
   /** Says at each field what is wrong with it; what has no field is the page's to say. */
-  complain(problems) {
+  complain(/** @type {LearnProblem[]} */ problems) {
     const wrong = new Set(problems.map(({ field }) => field));
     for (const field of this.form.elements) {
-      if (wrong.has(field.getAttribute("name"))) field.setAttribute("aria-invalid", "true");
+      if (wrong.has(/** @type {string} */ (field.getAttribute("name")))) field.setAttribute("aria-invalid", "true");
       else field.removeAttribute("aria-invalid");
     }
   }
@@ -66,8 +75,9 @@ export class Knobs {
     this.onChange(this.#query());
   }
 
-  #changed(target, isTyped) {
+  #changed(/** @type {HTMLInputElement} */ target, /** @type {boolean} */ isTyped) {
     clearTimeout(this.timer);
+    if (IS_SAVED && !target.checkValidity()) return;
     this.timer = setTimeout(
       () => this.onChange(this.#query(target.name === "preset", target.name === "beside")),
       isTyped ? TYPED_MS : 0,
@@ -87,7 +97,7 @@ export class Knobs {
 }
 
 /** What a field says, as the address has it. */
-function said(field) {
+function said(/** @type {HTMLInputElement} */ field) {
   if (field.type === "checkbox") return String(field.checked);
   return field.value.replaceAll(" ", "") || (field.name === "cap" ? "none" : "");
 }

@@ -1,11 +1,11 @@
 /** What is seen of the game that a machine learns from: the board, the box that is open, and a sentence. */
 
-import { boardPicture, cellsAt } from "./diagram.js";
+import { boardPicture } from "./diagram.js";
 import { matchbox, roll } from "./matchbox.js";
 import { withBeads } from "./wall.js";
 import { count } from "./words.js";
 
-const RESULTS = { win: "It won", draw: "Nobody won", loss: "It lost" };
+const RESULTS = { win: "It won", draw: "A draw", loss: "It lost" };
 
 export class Stage {
   /**
@@ -19,14 +19,23 @@ export class Stage {
     this.title = title;
   }
 
-  /** A board, the cells that the last move touched lit. */
-  board(pieces, path = []) {
+  /** A board, the last of the cells that a move touched lit. */
+  board(/** @type {Pieces} */ pieces, /** @type {number[]} */ cells = []) {
     this.parts.board.replaceChildren(
-      boardPicture(this.layout, pieces, { size: 220, lit: path.length ? cellsAt(this.layout, path).slice(-1) : [] }),
+      boardPicture(this.layout, pieces, {
+        size: 220,
+        named: true,
+        lit: cells.slice(-1),
+      }),
     );
   }
 
-  /** A box with the beads that it holds; with `beads` others, with `slot` one drawn, with `deltas` added and taken. */
+  /**
+   * A box with the beads that it holds; with `beads` others, with `slot` one drawn, with `deltas` added and taken.
+   *
+   * @param {MachineBox} box
+   * @param {{beads?: number[], slot?: number|null, deltas?: number[]}} [more]
+   */
   box(box, { beads = box.beads, slot = null, deltas = [] } = {}) {
     this.shown = box;
     const slots = withBeads({ slots: box.slots, beads }).map((one, at) => ({ ...one, delta: deltas[at] }));
@@ -43,26 +52,28 @@ export class Stage {
   }
 
   /** The box opened for a ply, its bead drawn. */
+  /** @param {MachineBox} box @param {{beads: number[], slot: number|null}} of @param {boolean} rolls */
   async draw(box, { beads, slot }, rolls) {
     const picture = this.box(box, { beads, slot });
     if (rolls) await roll(picture, true);
   }
 
-  say(words) {
+  say(/** @type {string} */ words) {
     this.parts.words.textContent = words;
   }
 }
 
 /** What a ply was, in words. */
-export function plyWords({ draw, name, move }, mark) {
+export function plyWords(/** @type {LearnPly} */ { draw, name, move }, /** @type {string} */ mark) {
+  if (!draw && move === null) return `${mark} finds an empty box and gives up.`;
   if (!draw) return `${mark} plays: ${name}.`;
-  if (draw.slot === null) return "The box is empty: it gives up.";
-  return `It opens a box and draws a bead: ${name ?? move}.`;
+  if (draw.slot === null) return "The box is empty, so it gives up.";
+  return `It opens a box and draws the bead for ${name ?? move}.`;
 }
 
 /** How a game ended, and what became of the beads. */
-export function lessonWords({ result, resigned, changes }) {
-  const sum = (sign) =>
+export function lessonWords(/** @type {LearnGame} */ { result, resigned, changes }) {
+  const sum = (/** @type {number} */ sign) =>
     changes.flatMap(({ deltas }) => deltas).reduce((all, delta) => all + Math.max(0, sign * delta), 0);
   const [added, taken] = [sum(1), sum(-1)];
   const parts = [

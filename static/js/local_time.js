@@ -1,6 +1,7 @@
-/** Times in the reader's own time zone: fills every `<time data-local>`, and says what a typed UTC time is here. */
+/** Times in the reader's own time zone: fills every `<time data-local>`, and the time zone of a new schedule. */
 
-const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+// A computer with a wrong setting has no zone, or "Etc/Unknown".
+const here = (Intl.DateTimeFormat().resolvedOptions().timeZone || "").replace("Etc/Unknown", "");
 const full = new Intl.DateTimeFormat("en-GB", {
   weekday: "short",
   day: "numeric",
@@ -18,7 +19,6 @@ const short = new Intl.DateTimeFormat("en-GB", {
   hour: "2-digit",
   minute: "2-digit",
 });
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 
 for (const time of document.querySelectorAll("time")) {
   if (!("local" in time.dataset)) continue;
@@ -31,17 +31,16 @@ for (const time of document.querySelectorAll("time")) {
 }
 
 const zone = document.getElementById("zone");
-if (zone) zone.textContent = ` (${here})`;
+if (zone && here) zone.textContent = ` (${here})`;
 
-const at = /** @type {HTMLInputElement|null} */ (document.getElementById("id_at"));
-const beside = document.getElementById("at-local");
-function tell() {
-  const [hours, minutes] = at.value.split(":").map(Number);
-  const moment = new Date();
-  moment.setUTCHours(hours, minutes, 0, 0);
-  beside.textContent = at.value ? `${clock.format(moment)} in your time` : "";
-}
-if (at && beside) {
-  at.addEventListener("input", tell);
+// A new schedule keeps the time zone of the browser that it is made with.
+const field = /** @type {HTMLInputElement|null} */ (document.getElementById("id_timezone"));
+const beside = document.getElementById("zone-here");
+if (field && beside && here) {
+  const tell = () => {
+    beside.textContent = field.value === here ? "It is yours." : `Yours is ${here}.`;
+  };
+  if ("take" in beside.dataset) field.value = here;
+  field.addEventListener("input", tell);
   tell();
 }

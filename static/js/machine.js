@@ -1,17 +1,17 @@
 /** A machine's page: the wall of boxes, live while the machine plays or trains. */
 
-import { byId, pageData } from "./dom.js";
+import { byId, find, isPhone, pageData } from "./dom.js";
 import { unpack } from "./packed.js";
 import { loadProgress } from "./progress.js";
 import { Socket, trouble } from "./socket.js";
 import { Wall } from "./wall.js";
 import { figure } from "./words.js";
 
-const page = document.querySelector("[data-machine]");
+const page = find("[data-machine]");
 const game = pageData("game");
-const title = document.querySelector("h1").textContent;
+const title = find("h1").textContent;
 const boxes = unpack(pageData("packed"), page.dataset.machine);
-const wall = new Wall(byId("wall"), game.layout ?? game, boxes, pageData("drawn"), title);
+const wall = new Wall(byId("wall"), game.layout ?? game, boxes, pageData("drawn"), title, { folds: isPhone() });
 const live = byId("live");
 loadProgress(byId("progress"), page.dataset.machine);
 let isBack = false;
@@ -20,11 +20,12 @@ let told = "";
 /** The machine's lesson up to which everything is shown. */
 let lesson = Number(page.dataset.lesson);
 /** Frames that came while the page's own data was asked for again: it may be older than they are. */
+/** @type {Frame[]|null} */
 let held = null;
 let asked = 0;
 
 /** Takes one frame of the machine's socket; the socket calls it, and so may a test. */
-export function receive({ type, data }) {
+export function receive(/** @type {Frame} */ { type, data }) {
   // What it learnt after the page was made and before it was listened to, no frame tells.
   if (type === "joined" && (isBack || data.lesson !== lesson)) refresh();
   if (type !== "boxes") return;
@@ -40,17 +41,18 @@ export function receive({ type, data }) {
   say("Changed just now");
 }
 
-function totals(figures) {
+function totals(/** @type {Record<string, number>|undefined} */ figures) {
   for (const [name, value] of Object.entries(figures ?? {})) {
     const place = page.querySelector(`[data-total="${name}"]`);
     if (place) place.textContent = figure(value);
   }
+  document.getElementById("no-games")?.toggleAttribute("hidden", Boolean(figures?.games));
   if (figures?.games)
-    page.querySelector('[data-total="win_rate"]').textContent =
+    find('[data-total="win_rate"]', HTMLElement, page).textContent =
       `${Math.round((100 * figures.wins) / figures.games)}\u00a0%`;
 }
 
-function say(words) {
+function say(/** @type {string} */ words) {
   live.hidden = !words;
   live.textContent = words;
 }
@@ -67,24 +69,35 @@ async function refresh() {
     if (turn === asked) {
       const frames = held;
       held = null;
-      for (const frame of frames) receive(frame);
+      for (const frame of frames ?? []) receive(frame);
     }
   }
 }
 
-function show(fresh) {
-  const now = unpack(JSON.parse(fresh.getElementById("packed").textContent), page.dataset.machine);
-  lesson = Number(fresh.querySelector("[data-machine]").dataset.lesson);
-  wall.update(now, JSON.parse(fresh.getElementById("drawn").textContent));
+function show(/** @type {Document} */ fresh) {
+  const now = unpack(
+    JSON.parse(/** @type {HTMLElement} */ (fresh.getElementById("packed")).textContent),
+    page.dataset.machine,
+  );
+  lesson = Number(find("[data-machine]", HTMLElement, fresh).dataset.lesson);
+  wall.update(now, JSON.parse(/** @type {HTMLElement} */ (fresh.getElementById("drawn")).textContent));
   loadProgress(byId("progress"), page.dataset.machine);
   for (const place of page.querySelectorAll("[data-total]")) {
-    place.textContent = fresh.querySelector(`[data-total="${place.dataset.total}"]`).textContent;
+    place.textContent = find(`[data-total="${place.dataset.total}"]`, HTMLElement, fresh).textContent;
   }
 }
 
-new Socket(`/api/machines/${page.dataset.machine}/ws`, receive, (status) => {
-  const words = trouble(status, "The connection is gone; trying again. What you see may be a little old.");
+const api = `/api/machines/${page.dataset.machine}`;
+const rest = {
+  news: api,
+  frame: (/** @type {{lessons: number}} */ { lessons }) => ({ type: "joined", data: { lesson: lessons } }),
+  slowness: () => 3, // the whole page is asked for again
+};
+/** Says whether the connection stands. */
+function connection(/** @type {SocketStatus} */ status) {
+  const words = trouble(status, "The connection is lost. The page tries again. The boxes may be a little old.");
   if (status === "lost") isBack = true;
   if (words !== told) say(words);
   told = words;
-});
+}
+new Socket(`${api}/ws`, receive, connection, rest);

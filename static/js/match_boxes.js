@@ -7,6 +7,8 @@
 import { beadPicture } from "./beads.js";
 import { asOnBoard, cellsAt } from "./diagram.js";
 import { byId, isStill } from "./dom.js";
+import { signed } from "./lesson.js";
+import { html, render } from "./lit.js";
 import { nameOf, sideName } from "./match_words.js";
 import { OpenBox } from "./openbox.js";
 import { sheet } from "./sheet.js";
@@ -15,15 +17,18 @@ import { percent } from "./words.js";
 
 /** Which elements of the page are the first box's, and which the second's. */
 const ENDS = ["", "-2"];
+/** So many changes fit beside each other on a phone. */
+const MAX_CHANGES = 4;
 
 /** The draws that led to the board after so many plies; `null` is now, which includes one that found no bead. */
+/** @param {MatchState} now @param {number|null} ply */
 export const drawsBefore = (now, ply) => (now.learning?.draws ?? []).filter((draw) => draw.ply < (ply ?? Infinity));
 
 /**
  * The draw that has just been made, or `null`: its bead is to roll. What a person plays from a box stands on the board
  * already: it is shown, and not played again.
  */
-export function freshDraw(now, before) {
+export function freshDraw(/** @type {MatchState} */ now, /** @type {MatchState|null} */ before) {
   const draws = drawsBefore(now, null);
   const latest = draws.at(-1);
   if (!latest || latest.by_hand) return null;
@@ -31,7 +36,7 @@ export function freshDraw(now, before) {
 }
 
 /** The beads of a box on the board; those of a piece that has moved or is gone since it was opened lead nowhere. */
-export function beadsOf(draw, pieces, layout) {
+export function beadsOf(/** @type {Draw} */ draw, /** @type {Pieces} */ pieces, /** @type {Layout} */ layout) {
   const then = asOnBoard(layout, draw.box.board, draw.symmetry);
   const moves = draw.slots.flatMap((slot) => slot.paths.map((path) => ({ slot, cells: cellsAt(layout, path) })));
   return moves
@@ -42,6 +47,14 @@ export function beadsOf(draw, pieces, layout) {
       mark: slot.mark,
       probability: slot.probability / slot.moves.length,
     }));
+}
+
+/** The beads that a match that is over has added or taken, each with its number; those of refills are no lesson. */
+function changedBeads(/** @type {MatchState} */ now) {
+  const changes = (now.learning?.changes ?? []).filter(({ refill }) => !refill);
+  return changes
+    .slice(0, MAX_CHANGES)
+    .map((change) => html`<span class="changed-bead">${beadPicture(change, 24)}${signed(change.delta)}</span>`);
 }
 
 export class MatchBoxes {
@@ -60,28 +73,29 @@ export class MatchBoxes {
           caption: byId(`box-caption${end}`),
           turn: byId(`turn-box${end}`),
           odds: byId(`odds${end}`),
-          link: byId(`box-link${end}`),
+          link: /** @type {HTMLAnchorElement} */ (byId(`box-link${end}`)),
         }),
     );
     byId("to-now").addEventListener("click", () => replay.go(Infinity));
   }
 
   /** The box that belongs to the board that is seen, as the protocol tells its draw. */
-  shown(now) {
+  shown(/** @type {MatchState} */ now) {
     return drawsBefore(now, this.replay.ply).at(-1) ?? null;
   }
 
   /** Its beads, for the board that is seen. */
-  beads(now, pieces) {
+  beads(/** @type {MatchState} */ now, /** @type {Pieces} */ pieces) {
     const draw = this.shown(now);
     return draw ? beadsOf(draw, pieces, this.viewer.layout) : [];
   }
 
   /** Shows the box of each machine at the board; `fresh` is the draw whose bead rolls; resolves when it lies there. */
-  show(now, fresh = null) {
-    const owners = now.seats.filter((seat) => keepsBoxes(seat.machine));
+  show(/** @type {MatchState} */ now, fresh = /** @type {Draw|null} */ (null)) {
+    const owners = /** @type {MachineSeat[]} */ (now.seats.filter((seat) => keepsBoxes(seat.machine)));
     const isPair = owners.length > 1;
     byId("box-sheet").hidden = !owners.length;
+    document.body.classList.toggle("has-sheet", owners.length > 0);
     byId("box-sheet").classList.toggle("two-boxes", isPair);
     byId("box-of-2").hidden = !isPair;
     byId("box-owner").hidden = !isPair;
@@ -92,12 +106,13 @@ export class MatchBoxes {
   }
 
   /** Shows the box that was drawn from at this ply, beside the board after it. */
-  async visit(ply) {
+  async visit(/** @type {number} */ ply) {
     await this.replay.go(ply + 1);
     this.sheet.open();
     byId("matchbox").scrollIntoView({ block: "nearest", behavior: isStill() ? "auto" : "smooth" });
   }
 
+  /** @param {MatchState} now @param {MachineSeat} of @param {number} number @param {Draw|null} fresh */
   #box(now, { role, machine }, number, fresh) {
     byId(`box-owner${ENDS[number]}`).textContent = `${machine.name}, ${sideName(role, this.viewer)}`;
     const box = this.boxes[number];
@@ -106,7 +121,7 @@ export class MatchBoxes {
       .at(-1);
     if (!own)
       return box.close(`${machine.name} ${this.replay.board ? "had" : "has"} not opened a box yet.`, machine.name);
-    const changes = (now.learning.changes ?? []).filter((change) => change.ply === own.ply && change.role === role);
+    const changes = (now.learning?.changes ?? []).filter((change) => change.ply === own.ply && change.role === role);
     return box.show(own, {
       title: nameOf(now, role, this.viewer),
       brand: machine.name,
@@ -115,27 +130,30 @@ export class MatchBoxes {
     });
   }
 
-  #summary(now, draw) {
-    const out = draw?.slots[draw.slot];
+  #summary(/** @type {MatchState} */ now, /** @type {Draw|null} */ draw) {
+    const changed = this.replay.board ? [] : changedBeads(now);
+    const out = draw?.slots[/** @type {number} */ (draw.slot)];
     const title = draw && nameOf(now, draw.role, this.viewer);
-    const words = !draw
-      ? ["The box is closed"]
-      : out
-        ? [
-            beadPicture(out, 28),
-            `${title} ${draw.by_hand ? "played" : "drew"} ${out.mark} (${percent(out.probability)})`,
-          ]
-        : [`${title} found no bead`];
-    byId("box-summary").replaceChildren(...words);
+    const words = changed.length
+      ? ["Changed: ", changed]
+      : !draw
+        ? ["The box is closed"]
+        : out
+          ? [
+              beadPicture(out, 28),
+              `${title} ${draw.by_hand ? "played" : "drew bead"} ${out.mark} (${percent(out.probability)})`,
+            ]
+          : [`${title} found no bead`];
+    render(words, byId("box-summary"));
   }
 
-  #lookBack(now, draw) {
-    const isLatest = !draw || draw === now.learning.draws.at(-1);
+  #lookBack(/** @type {MatchState} */ now, /** @type {Draw|null} */ draw) {
+    const isLatest = !draw || draw === /** @type {Learning} */ (now.learning).draws.at(-1);
     const last = now.moves[this.replay.at - 1];
     const isForced = draw && isLatest && last?.role === draw.role && last.ply > draw.ply;
     byId("look-back").hidden = isLatest && !isForced;
     byId("look-back-words").textContent = isForced
-      ? "For its last move only one was left, so no box was opened. This is the box before."
+      ? "Its last move was the only one left, so it opened no box. This is its box before that."
       : `You are looking back at move ${draw ? draw.ply + 1 : 1}.`;
     byId("to-now").hidden = isLatest;
   }

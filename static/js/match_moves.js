@@ -2,7 +2,8 @@
 
 import { beadPicture } from "./beads.js";
 import { piecePicture } from "./diagram.js";
-import { byId, html, isStill } from "./dom.js";
+import { byId, isStill } from "./dom.js";
+import { html, render } from "./lit.js";
 import { logLines } from "./match_words.js";
 import { roleMark } from "./seats.js";
 
@@ -20,45 +21,46 @@ export class MatchMoves {
     this.notes = [];
   }
 
-  show(now) {
+  show(/** @type {MatchState} */ now) {
     this.now = now;
-    const list = byId("moves");
-    const focused = list.contains(document.activeElement) ? document.activeElement.dataset.ply : null;
     const draws = new Map((now.learning?.draws ?? []).map((draw) => [draw.ply, draw]));
-    list.replaceChildren(...now.moves.map((move) => html("li", {}, this.#button(move, draws.get(move.ply)))));
+    render(
+      now.moves.map((move) => this.#item(move, draws.get(move.ply))),
+      byId("moves"),
+    );
     this.replay.mark();
     byId("no-moves").hidden = now.moves.length > 0;
-    if (focused) list.querySelector(`[data-ply="${focused}"]`)?.focus();
     this.#log();
   }
 
   /** Notes what this page saw by itself. */
-  note(words) {
+  note(/** @type {string} */ words) {
     const time = new Date().toLocaleTimeString("en-GB");
     this.notes.push({ after: this.now?.moves.length ?? 0, words: `${words} (${time})` });
     if (this.now) this.#log();
   }
 
-  #button(move, draw) {
-    const button = html(
-      "button",
-      { type: "button", class: "move", "data-ply": move.ply, title: "Show the board after this move" },
-      move.piece ? piecePicture(this.viewer.layout, move.piece, 22) : roleMark(move.role, this.viewer),
-      html("span", { class: "visually-hidden" }, move.role),
-      ` ${move.name}`,
-      draw && draw.slot !== null ? beadPicture(draw.slots[draw.slot], 22) : null,
-    );
-    button.addEventListener("click", () => this.#visit(move.ply + 1));
-    return button;
+  #item(/** @type {Played} */ move, /** @type {Draw|undefined} */ draw) {
+    const picture = move.piece ? piecePicture(this.viewer.layout, move.piece, 22) : roleMark(move.role, this.viewer);
+    return html`<li>
+      <button type="button" class="move" data-ply=${move.ply} title="Show the board after this move"
+        @click=${() => this.#visit(move.ply + 1)}
+      >${picture}<span class="visually-hidden">${move.role}</span> ${move.name}${
+        draw && draw.slot !== null ? beadPicture(draw.slots[draw.slot], 22) : null
+      }</button>
+    </li>`;
   }
 
   /** To the board after so many moves, which may have been scrolled away. */
-  async #visit(ply) {
+  async #visit(/** @type {number} */ ply) {
     await this.replay.go(ply);
     byId("board").scrollIntoView({ block: "nearest", behavior: isStill() ? "auto" : "smooth" });
   }
 
   #log() {
-    byId("log").replaceChildren(...logLines(this.now, this.notes, this.viewer).map((line) => html("li", {}, line)));
+    render(
+      logLines(/** @type {MatchState} */ (this.now), this.notes, this.viewer).map((line) => html`<li>${line}</li>`),
+      byId("log"),
+    );
   }
 }

@@ -16,7 +16,7 @@
 
 export class MatchStore {
   /**
-   * @param {{role: string|null, isHost: boolean}} viewer who looks; brought up to date when the server says so
+   * @param {{role: string|null, roles?: string[], isHost: boolean}} viewer who looks; brought up to date when the server says so
    * @param {Page} page what is to be done
    */
   constructor(viewer, page) {
@@ -31,9 +31,10 @@ export class MatchStore {
   }
 
   /** Takes one frame of the protocol. */
-  receive({ type, data }) {
+  receive(/** @type {Frame} */ { type, data }) {
     if (type === "joined") {
       this.viewer.role = data.role;
+      this.viewer.roles = data.roles;
       this.viewer.isHost = data.host;
       this.accept(data.state, { isJoin: true });
     } else if (type === "state") {
@@ -44,9 +45,11 @@ export class MatchStore {
   }
 
   /** Takes a state, unless it is older than what is there; whoever joins again may hear the same one again. */
-  accept(next, { isJoin = false, isFirst = false } = {}) {
+  accept(/** @type {MatchState} */ next, { isJoin = false, isFirst = false } = {}) {
     if (this.state && (next.version < this.state.version || (next.version === this.state.version && !isJoin))) return;
     this.state = next;
+    // Who plays against themselves is whichever side is to move.
+    if ((this.viewer.roles ?? []).length > 1 && next.turn) this.viewer.role = next.turn;
     this.busy = this.busy
       .then(() => this.#draw(next, { isFirst, isJoin }))
       .then(() => this.page.drawn())
@@ -56,8 +59,8 @@ export class MatchStore {
       });
   }
 
-  #draw(now, { isFirst, isJoin }) {
-    if (now.version < this.state.version) return undefined; // a newer state is already waiting its turn
+  #draw(/** @type {MatchState} */ now, /** @type {{isFirst: boolean, isJoin: boolean}} */ { isFirst, isJoin }) {
+    if (this.state && now.version < this.state.version) return undefined; // a newer state is already waiting its turn
     const before = this.shown;
     this.shown = now;
     return this.page.draw(now, { before, isNews: !isFirst && now.version !== before?.version, isJoin });

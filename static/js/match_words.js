@@ -6,72 +6,77 @@
 
 import { figure, percent, sentence } from "./words.js";
 
+/** @param {MatchState} now @param {string|null|undefined} role */
 export const seatOf = (now, role) => now.seats.find((seat) => seat.role === role);
 
 /** What a side is called. */
-export function sideName(role, { layout }) {
+export function sideName(/** @type {string} */ role, /** @type {Viewer} */ { layout }) {
   return layout.role_names[layout.roles.indexOf(role)] ?? role;
 }
 
+/** What a side is told when it is to move. @param {string} role @param {Viewer} of */
+const promptOf = (role, { layout }) => layout.prompts?.[layout.roles.indexOf(role)] ?? "Your turn.";
+
 /** A name; of two people who are called the same, with the side. */
+/** @param {MatchState} now @param {string|null|undefined} role @param {Viewer} viewer */
 export function nameOf(now, role, viewer) {
   if (role === viewer.role) return "You";
-  const name = seatOf(now, role)?.name ?? role;
+  const name = /** @type {string} */ (seatOf(now, role)?.name ?? role);
   const isAmbiguous = viewer.role === null && now.seats.every((seat) => seat.name === name);
-  return isAmbiguous ? `${name} (${sideName(role, viewer)})` : name;
+  return isAmbiguous ? `${name} (${sideName(/** @type {string} */ (role), viewer)})` : name;
 }
 
 /** How the match stands. */
-export function statusWords(now, viewer) {
+export function statusWords(/** @type {MatchState} */ now, /** @type {Viewer} */ viewer) {
   if (now.status === "waiting") return viewer.role ? "Waiting for the other player." : "One seat is still free.";
   if (now.status === "finished") return outcomeWords(now, viewer);
-  const other = seatOf(now, now.turn)?.name ?? now.turn;
-  const side = sideName(now.turn, viewer);
+  const other = /** @type {string} */ (seatOf(now, now.turn)?.name ?? now.turn);
+  const side = sideName(/** @type {string} */ (now.turn), viewer);
   if (now.thinking) return `${other} (${side}) is thinking…`;
-  if (now.turn === viewer.role) return `Your turn. You play ${side}.`;
+  if (now.turn === viewer.role) return promptOf(/** @type {string} */ (now.turn), viewer);
   return `${sentence(other)} (${side}) to move.`;
 }
 
 /** How the match ended. */
-export function outcomeWords(now, viewer) {
-  const { winner, termination, reason } = now.outcome;
+export function outcomeWords(/** @type {MatchState} */ now, /** @type {Viewer} */ viewer) {
+  const { winner, termination, reason } = /** @type {Outcome} */ (now.outcome);
   if (!winner) return `A draw: ${reason}.`;
   const loser = now.seats.find((seat) => seat.role !== winner)?.role;
   const won = winner === viewer.role ? "You won" : `${nameOf(now, winner, viewer)} won`;
   if (termination === "resignation")
     return `${won}: ${loser === viewer.role ? "you" : nameOf(now, loser, viewer)} gave up.`;
-  if (termination === "empty_box") return `${won}: ${nameOf(now, loser, viewer)} found no bead in its box and gave up.`;
+  if (termination === "empty_box") return `${won}: ${nameOf(now, loser, viewer)} found no bead in its box.`;
   return `${won}: ${reason}.`;
 }
 
 /** What the game has to say of a board: check, a rule that ends it soon. */
-export function noticeWords(board) {
+export function noticeWords(/** @type {BoardState} */ board) {
   return Object.values(board.notices)
     .map((words) => `${words}.`)
     .join(" ");
 }
 
 /** What the machines learnt, or nothing while the match goes on. */
-export function lessonWords(now) {
+export function lessonWords(/** @type {MatchState} */ now) {
   if (now.status !== "finished" || !now.learning?.lesson) return "";
   return now.learning.lessons.map((lesson) => lesson.sentence).join(" ");
 }
 
 /** What leads to the pages of the machines that learnt: `{ url, words }` of each. */
-export function lessonLinks(now) {
-  const { lessons } = now.learning;
+export function lessonLinks(/** @type {MatchState} */ now) {
+  const { lessons } = /** @type {Learning} */ (now.learning);
   return lessons.map(({ role, machine }) => {
     const sits = seatOf(now, role)?.machine;
     return { url: machine.url, words: (lessons.length > 1 ? sits?.see_named : sits?.see) ?? machine.name };
   });
 }
 
-/** Whether beads were to be moved at all: what is kept beside boxes is told elsewhere. */
+/** Whether beads were to be moved at all: what is kept beside boxes is told elsewhere. @param {MatchState} now */
 export const tellsOfBeads = (now) => now.seats.some((seat) => seat.machine?.tells === "boxes");
 
 /** The bead that was drawn. */
-export function drawWords(now, draw, viewer) {
-  const { mark, probability } = draw.slots[draw.slot];
+export function drawWords(/** @type {MatchState} */ now, /** @type {Draw} */ draw, /** @type {Viewer} */ viewer) {
+  const { mark, probability } = draw.slots[/** @type {number} */ (draw.slot)];
   return `${nameOf(now, draw.role, viewer)} drew bead ${mark}, chance ${percent(probability)}.`;
 }
 
@@ -80,7 +85,7 @@ export function drawWords(now, draw, viewer) {
  *
  * @param {{after: number, words: string}[]} notes what this page noticed by itself, each after so many moves
  */
-export function logLines(now, notes, viewer) {
+export function logLines(/** @type {MatchState} */ now, notes, /** @type {Viewer} */ viewer) {
   const lines = [];
   const draws = new Map((now.learning?.draws ?? []).map((draw) => [draw.ply, draw]));
   for (let ply = 0; ply <= now.moves.length; ply += 1) {
@@ -96,12 +101,12 @@ export function logLines(now, notes, viewer) {
   return lines;
 }
 
-function drawLine(now, draw, viewer) {
+function drawLine(/** @type {MatchState} */ now, /** @type {Draw} */ draw, /** @type {Viewer} */ viewer) {
   const total = draw.slots.reduce((sum, slot) => sum + slot.beads, 0);
-  const out = draw.slots[draw.slot];
+  const out = draw.slots[/** @type {number} */ (draw.slot)];
   const found = out
     ? `${draw.by_hand ? "played" : "drew"} ${out.mark}: ${figure(out.beads)} of ${figure(total)} beads`
-    : "found it empty";
-  const refilled = draw.refilled ? ", filled it afresh" : "";
+    : "found no bead";
+  const refilled = draw.refilled ? ", filled it again" : "";
   return `${nameOf(now, draw.role, viewer)} opened box ${draw.box.position}${refilled} and ${found}`;
 }

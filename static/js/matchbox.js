@@ -5,8 +5,8 @@
  */
 
 import { bead, ONE_BY_ONE, seeded } from "./beads.js";
-import { beadsOn, carried, cellsAt, diagram, turned } from "./diagram.js";
-import { isStill, svg } from "./dom.js";
+import { beadsOn, carried, cellsAt, diagram, EDGE, edges, turned } from "./diagram.js";
+import { find, isStill, svg } from "./dom.js";
 import { count, figure } from "./words.js";
 
 const SLEEVE = 134;
@@ -103,17 +103,18 @@ export async function roll(picture, opens) {
   const rolling = picture.querySelector(".is-drawn");
   if (isStill() || !picture.getClientRects().length) return; // nothing moves in a sheet that is closed
   const delay = opens ? SLIDE_MS : 0;
+  /** @type {Animation[]} */
   const animations = [];
   if (opens) {
     animations.push(
-      picture.querySelector(".drawer").animate([{ transform: "translateX(-170px)" }, { transform: "none" }], {
+      find(".drawer", SVGElement, picture).animate([{ transform: "translateX(-170px)" }, { transform: "none" }], {
         duration: SLIDE_MS,
         easing: "ease-out",
       }),
     );
   }
   if (rolling) {
-    const [x, y] = rolling.dataset.from.split(" ").map(Number);
+    const [x, y] = (rolling.dataset.from ?? "").split(" ").map(Number);
     const turns = Math.hypot(CORNER.x - x, CORNER.y - y) / 16;
     animations.push(
       rolling.animate(
@@ -134,14 +135,14 @@ export async function roll(picture, opens) {
 }
 
 /** What the picture shows, in words. */
-function words(box, total) {
+function words(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
   if (!total && !box.slots.some((slot) => slot.delta)) return "An open matchbox without a single bead";
   const parts = box.slots.map((slot) => `${figure(slot.beads)} of ${slot.mark}`);
-  const out = box.slots[box.slot];
+  const out = box.slots[/** @type {number} */ (box.slot)];
   return `An open matchbox with ${count(total, "bead")}: ${parts.join(", ")}${out ? `; a bead ${out.mark} was drawn` : ""}`;
 }
 
-function defs(id) {
+function defs(/** @type {string} */ id) {
   return svg(
     "defs",
     {},
@@ -159,7 +160,7 @@ function defs(id) {
   );
 }
 
-function sleeveCard(id) {
+function sleeveCard(/** @type {string} */ id) {
   return [
     svg("path", { class: "sleeve-side", d: `M6 206H${SLEEVE}V224a3 3 0 0 1-3 3H9a3 3 0 0 1-3-3Z` }),
     svg("path", { class: "striker", d: `M6 209H${SLEEVE}V223H6Z` }),
@@ -171,11 +172,14 @@ function sleeveCard(id) {
   ];
 }
 
+/** @param {Layout} layout @param {OpenedBox} box @param {number} total @param {string} id */
 function sleeve(layout, box, total, id) {
   const place = turned(layout, box.symmetry);
-  const scale = 92 / (100 * Math.max(place.columns, place.rows));
-  const left = 70 - (scale * 100 * place.columns) / 2;
-  const top = 104 - (scale * 100 * place.rows) / 2;
+  const names = box.fit && carried(layout, box.fit).map((cell) => layout.cells[cell].name);
+  const edge = layout.coordinates === "edges" ? EDGE : 0;
+  const scale = 92 / (100 * Math.max(place.columns, place.rows) + edge);
+  const left = 70 - (scale * (100 * place.columns - edge)) / 2;
+  const top = 104 - (scale * (100 * place.rows + edge)) / 2;
   return svg(
     "g",
     { class: "sleeve" },
@@ -185,6 +189,7 @@ function sleeve(layout, box, total, id) {
       "g",
       { transform: `translate(${left} ${top}) scale(${scale})` },
       diagram(layout, box.board, { symmetry: box.symmetry, ...chips(layout, box) }),
+      edges(layout, place, names),
     ),
     svg("path", { class: "label-rule", d: "M27 160H113" }),
     svg("text", { class: "label-small", x: 70, y: 174 }, box.move_number ? `move ${box.move_number}` : ""),
@@ -193,7 +198,7 @@ function sleeve(layout, box, total, id) {
 }
 
 /** A machine's name on the label: smaller when it is long, cut when it is longer still. */
-function brand(title) {
+function brand(/** @type {string} */ title) {
   const first = title.split(",")[0].trim();
   const name = first.length > 20 ? `${first.slice(0, 19)}…` : first;
   // Whatever the font, a long name takes the width of the label and no more.
@@ -203,14 +208,14 @@ function brand(title) {
 }
 
 /** Which printed cells carry which bead, and which are lit: those that the slot that was drawn leads to. */
-function chips(layout, box) {
+function chips(/** @type {Layout} */ layout, /** @type {OpenedBox} */ box) {
   const toBoard = box.boardMoves ? carried(layout, box.fit) : null;
-  const printed = (cell) => (toBoard ? toBoard.indexOf(cell) : cell);
-  const ways = (slot) => {
+  const printed = (/** @type {number} */ cell) => (toBoard ? toBoard.indexOf(cell) : cell);
+  const ways = (/** @type {Slot} */ slot) => {
     // Where each of several like moves has beads of its own, each lies where it is printed.
     const isShared = slot.printed && box.slots.some((other) => other !== slot && other.moves[0] === slot.moves[0]);
     return isShared
-      ? [cellsAt(layout, slot.printed_path)]
+      ? [cellsAt(layout, /** @type {string[]} */ (slot.printed_path))]
       : slot.paths.map((path) => cellsAt(layout, path).map(printed));
   };
   const moves = box.slots.flatMap((slot, index) =>
@@ -222,10 +227,10 @@ function chips(layout, box) {
       isDrawn: index === box.slot,
     })),
   );
-  return { ...beadsOn(moves), lit: moves.filter(({ isDrawn }) => isDrawn).map(({ cells }) => cells.at(-1)) };
+  return { ...beadsOn(moves), lit: moves.filter(({ isDrawn }) => isDrawn).map(({ cells }) => cells[cells.length - 1]) };
 }
 
-function contents(box, total) {
+function contents(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
   if (total > ONE_BY_ONE) return stacks(box);
   const list = box.slots.flatMap((slot, index) => {
     const added = Math.max(0, slot.delta ?? 0);
@@ -262,12 +267,12 @@ function contents(box, total) {
     if (isDrawn) picture.dataset.from = `${places[at].x} ${places[at].y}`;
     group.append(picture);
   });
-  if (chosen >= 0) group.append(group.querySelector(".is-drawn"));
+  if (chosen >= 0) group.append(...group.querySelectorAll(".is-drawn"));
   return group;
 }
 
 /** Loose rows of places, those nearest the front of the drawer first: the box has just been tilted. */
-function spots(n, r, random) {
+function spots(/** @type {number} */ n, /** @type {number} */ r, /** @type {() => number} */ random) {
   const step = 2 * r + 1.6;
   const all = [];
   for (let row = 0, y = FLOOR.top + r; y <= FLOOR.bottom - r + 1; row += 1, y += step * 0.88) {
@@ -288,7 +293,7 @@ function spots(n, r, random) {
 }
 
 /** Too many to draw one by one: a stack for every kind of bead, with its number. */
-function stacks(box) {
+function stacks(/** @type {OpenedBox} */ box) {
   const group = svg("g", { class: "beads" });
   const kinds = box.slots.length;
   const columns = kinds <= 3 ? Math.max(1, kinds > 2 ? 2 : 1) : kinds <= 6 ? 2 : 3;
@@ -308,14 +313,14 @@ function stacks(box) {
           x: x - 4 * (layer - (layers - 1) / 2),
           y: y - 3 * layer,
           r,
-          kind: slot.delta > 0 && !layer ? "is-added" : "",
+          kind: /** @type {number} */ (slot.delta) > 0 && !layer ? "is-added" : "",
         }),
       );
     }
     if (!slot.beads) group.append(bead({ colour: slot.colour, mark: slot.mark, x, y, r, kind: "is-ghost" }));
     group.append(svg("text", { class: "stack-number", x, y: y + r + 16 }, figure(slot.beads)));
   });
-  const out = box.slots[box.slot];
+  const out = box.slots[/** @type {number} */ (box.slot)];
   if (out) {
     const picture = bead({ colour: out.colour, mark: out.mark, ...CORNER, r: 12, kind: "is-drawn" });
     picture.dataset.from = "240 100";

@@ -5,7 +5,7 @@
  */
 
 import { piecePicture } from "./diagram.js";
-import { html } from "./dom.js";
+import { find, html } from "./dom.js";
 
 export class Offers {
   /**
@@ -23,13 +23,13 @@ export class Offers {
    * Offers moves that are played with the same cells.
    *
    * @param {string[]} moves empty if nothing is chosen
-   * @param {object} actions the state's
+   * @param {Actions} actions the state's
    * @param {string} title what has been chosen
    */
   show(moves, actions, title) {
     const isAsked = moves.length > 0;
     // A button that goes away must not take the focus with it.
-    if (this.root.contains(document.activeElement)) document.querySelector("[data-cell][tabindex='0']").focus();
+    if (this.root.contains(document.activeElement)) find("[data-cell][tabindex='0']", SVGElement).focus();
     this.root.setAttribute("aria-label", isAsked ? title : "What a chosen piece can do");
     this.root.replaceChildren(
       ...moves.map((move) => {

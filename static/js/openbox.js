@@ -1,17 +1,20 @@
 /** The box that is being opened: drawer, how it is turned, the words for it, and the table of odds beneath. */
 
 import { beadPicture } from "./beads.js";
-import { html } from "./dom.js";
+import { heads, html, nothing, render } from "./lit.js";
 import { closedMatchbox, matchbox, roll } from "./matchbox.js";
-import { count, either, figure, percent, sentence } from "./words.js";
+import { count, either, figure, percent, sentence, tenths } from "./words.js";
 
 export class OpenBox {
-  /** @param {{picture, caption, turn, odds, link}} parts elements of the page; `turn` is the button that turns the box */
-  constructor(layout, parts) {
+  /** @param {Record<"picture"|"caption"|"turn"|"odds", HTMLElement> & {link: HTMLAnchorElement}} parts elements of the page; `turn` is the button that turns the box */
+  constructor(/** @type {Layout} */ layout, parts) {
     this.layout = layout;
     this.parts = parts;
     this.isPrinted = false;
+    /** @type {Draw|null} */
     this.draw = null;
+    /** @type {Change[]} */
+    this.changes = [];
     parts.turn.addEventListener("click", () => {
       this.isPrinted = !this.isPrinted;
       this.#render();
@@ -19,7 +22,7 @@ export class OpenBox {
   }
 
   /** Shows no box, with a sentence that says why; `brand` is the machine's name. */
-  close(why, brand) {
+  close(/** @type {string} */ why, /** @type {string} */ brand) {
     this.draw = null;
     this.parts.picture.replaceChildren(closedMatchbox(brand));
     this.parts.caption.textContent = why;
@@ -44,11 +47,12 @@ export class OpenBox {
     // A box is refilled before the bead is drawn: those beads are in the draw already.
     this.changes = changes.filter(({ refill }) => !refill);
     this.#render();
-    if (isNew) await roll(this.parts.picture.firstElementChild, opens);
+    if (isNew) await roll(/** @type {SVGElement} */ (this.parts.picture.firstElementChild), opens);
   }
 
   #render() {
     const { draw, layout, parts } = this;
+    if (!draw) return;
     const isTurned = Boolean(draw.symmetry.quarter_turns || draw.symmetry.mirrored);
     const slots = draw.slots.map((slot) => {
       const delta = this.changes
@@ -67,82 +71,60 @@ export class OpenBox {
         symmetry: this.isPrinted ? undefined : draw.symmetry,
       }),
     );
-    parts.caption.textContent = this.#caption(isTurned);
+    parts.caption.textContent = this.#caption(draw, isTurned);
     parts.turn.hidden = !isTurned;
     parts.turn.textContent = this.isPrinted ? "Turn it to fit the board" : "Show it as printed";
     parts.turn.setAttribute("aria-pressed", String(this.isPrinted));
     parts.link.hidden = !draw.box.url;
     if (draw.box.url) parts.link.href = draw.box.url;
     parts.odds.hidden = false;
-    parts.odds.replaceChildren(...this.#odds());
+    render(this.#odds(draw), parts.odds);
   }
 
-  #caption(isTurned) {
-    const { draw } = this;
+  /** @param {Draw} draw @param {boolean} isTurned */
+  #caption(draw, isTurned) {
     const total = draw.slots.reduce((sum, slot) => sum + slot.beads, 0);
     const how = !isTurned
-      ? "The box lies as it is printed."
+      ? "The board faces the same way as on the label."
       : this.isPrinted
-        ? `As printed; to fit the board it is turned: ${draw.symmetry.name}.`
-        : `To fit the board, the printed box is turned: ${draw.symmetry.name}.`;
-    if (draw.resigned) return `There was no bead left in this box, so ${this.title} gave up. ${how}`;
+        ? `The label is shown as printed. To fit the board it is turned: ${draw.symmetry.name}.`
+        : `The label is turned to fit the board: ${draw.symmetry.name}.`;
+    if (draw.resigned || draw.slot === null) return `This box had no bead left, so ${this.title} gave up. ${how}`;
     const out = draw.slots[draw.slot];
-    const refilled = draw.refilled ? "The box was empty, so it was filled afresh. " : "";
+    const refilled = draw.refilled ? "The box was empty, so it was filled again. " : "";
     if (draw.by_hand)
-      return `${refilled}${this.title} played ${out.mark} for ${this.brand}, which would have drawn it with a chance of ${percent(out.probability)}. ${how}`;
+      return `${refilled}${this.title} played ${out.mark} for ${this.brand}. It would have drawn that bead in ${percent(out.probability)} of its draws. ${how}`;
     const among =
       out.beads === total
-        ? "and there is no other kind in this box"
+        ? "the only colour in this box"
         : out.beads === 1
-          ? `the only one of that kind among ${figure(total)}`
-          : `one of ${count(out.beads, "bead")} of that kind among ${figure(total)}`;
+          ? `the only one of its colour among ${figure(total)} beads`
+          : `one of ${count(out.beads, "bead")} of its colour among ${figure(total)}`;
     return `${refilled}${this.title} drew bead ${out.mark}, ${among}. ${how}`;
   }
 
   /** How many beads of a slot there were, and how many there are now that the match is over. */
-  #amount({ slot, beads }) {
+  #amount(/** @type {Slot} */ { slot, beads }) {
     const delta = this.changes.filter((change) => change.slot === slot).reduce((sum, change) => sum + change.delta, 0);
     return delta ? `${figure(beads)} → ${figure(beads + delta)}` : figure(beads);
   }
 
-  #odds() {
-    const { draw } = this;
-    const heading = ["Bead", "Move", "Beads", "Chance"];
-    return [
-      html("caption", {}, "What was in the box"),
-      html(
-        "thead",
-        {},
-        html(
-          "tr",
-          {},
-          heading.map((text, at) => html("th", { scope: "col", class: at > 1 ? "figure" : null }, text)),
-        ),
-      ),
-      html(
-        "tbody",
-        {},
-        draw.slots.map((slot) =>
-          html(
-            "tr",
-            { class: slot.slot === draw.slot ? "is-drawn" : null },
-            html(
-              "th",
-              { scope: "row" },
-              beadPicture(slot),
-              html("span", { class: "visually-hidden" }, `bead ${slot.mark}`),
-            ),
-            html(
-              "td",
-              {},
-              sentence(either(slot.names)),
-              slot.slot === draw.slot ? html("strong", { class: "tag" }, draw.by_hand ? "played" : "drawn") : null,
-            ),
-            html("td", { class: "figure" }, this.#amount(slot)),
-            html("td", { class: "figure", title: `probability ${slot.probability}` }, percent(slot.probability)),
-          ),
-        ),
-      ),
-    ];
+  /** @param {Draw} draw */
+  #odds(draw) {
+    const chances = tenths(draw.slots.map(({ probability }) => probability));
+    const row = (/** @type {DrawnSlot} */ slot, /** @type {number} */ at) => {
+      const isDrawn = slot.slot === draw.slot;
+      return html`<tr class=${isDrawn ? "is-drawn" : nothing}>
+        <th scope="row">${beadPicture(slot)}<span class="visually-hidden">bead ${slot.mark}</span></th>
+        <td>${sentence(either(slot.names))}${
+          isDrawn ? html`<strong class="tag">${draw.by_hand ? "played" : "drawn"}</strong>` : nothing
+        }</td>
+        <td class="figure">${this.#amount(slot)}</td>
+        <td class="figure" title="probability ${slot.probability}">${chances[at]}</td>
+      </tr>`;
+    };
+    return html`<caption>Beads in the box</caption>
+      ${heads(["Bead", "Move", "Beads", "Chance"], 2)}
+      <tbody>${draw.slots.map(row)}</tbody>`;
   }
 }

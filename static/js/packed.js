@@ -4,6 +4,7 @@
 class PackedBox {
   #packed;
 
+  /** @param {PackedRow} of @param {PackedList} packed @param {string|number|null|undefined} machine */
   constructor([position, moveNumber, ply, start, beads, draws, board, slots, visit], packed, machine) {
     this.#packed = packed;
     this.position = position;
@@ -29,6 +30,6 @@ class PackedBox {
 }
 
 /** The boxes of a packed list, in its order; `machine` is the machine's id. */
-export function unpack(packed, machine) {
+export function unpack(/** @type {PackedList} */ packed, /** @type {string|number|null|undefined} */ machine) {
   return packed.boxes.map((row) => new PackedBox(row, packed, machine));
 }

@@ -9,7 +9,7 @@ import { count } from "./words.js";
 
 export class Replay {
   /**
-   * @param {{tools, first, back, on, now, words, list}} parts elements of the page; `list` has a button for each move
+   * @param {Record<"tools"|"first"|"back"|"on"|"now"|"words"|"list", HTMLElement>} parts elements of the page; `list` has a button for each move
    * @param {string} url where the boards are
    * @param {() => void} onLook called when another board is to be shown: `board`, or that of now where it is `null`
    * @param {(words: string) => void} complain called with what went wrong, or nothing when it is well again
@@ -29,7 +29,9 @@ export class Replay {
     /** After how many moves the board is seen; `null` is now, whatever comes. */
     this.ply = /** @type {number|null} */ (null);
     const steps = { first: () => 0, back: () => this.at - 1, on: () => this.at + 1, now: () => this.total };
-    for (const [name, where] of Object.entries(steps)) parts[name].addEventListener("click", () => this.go(where()));
+    for (const [name, where] of Object.entries(steps))
+      parts[/** @type {keyof typeof steps} */ (name)].addEventListener("click", () => this.go(where()));
+    /** @type {Record<string, () => number>} */
     const keys = {
       Home: steps.first,
       ArrowLeft: steps.back,
@@ -49,11 +51,11 @@ export class Replay {
 
   /** What the server says of the board that is seen; `null` for now. */
   get board() {
-    return this.boards[this.ply] ?? null;
+    return this.ply === null ? null : (this.boards[this.ply] ?? null);
   }
 
   /** A state has come: another match is begun at its end, and in the same one the reader stays. */
-  show(state) {
+  show(/** @type {MatchState} */ state) {
     if (state.number !== this.number)
       Object.assign(this, { number: state.number, boards: [], ply: null, wanted: null });
     this.total = state.moves.length;
@@ -62,14 +64,14 @@ export class Replay {
   }
 
   /** Goes to the board after so many moves. While boards are on their way, only the latest wish is kept. */
-  async go(ply) {
+  async go(/** @type {number} */ ply) {
     this.wanted = ply >= this.total ? null : Math.max(0, ply);
     if (this.isAsking && this.#isMissing()) return;
     try {
       this.isAsking = true;
       while (this.#isMissing()) await this.#ask();
     } catch {
-      this.complain("That board could not be fetched. Try again.");
+      this.complain("The page could not load that board. Try again.");
       return;
     } finally {
       this.isAsking = false;
@@ -105,7 +107,7 @@ export class Replay {
   }
 
   async #ask() {
-    const after = this.boards.length ? `?after=${this.boards.length - 1}` : "";
+    const after = this.boards.length ? `${this.url.includes("?") ? "&" : "?"}after=${this.boards.length - 1}` : "";
     const answer = await fetch(`${this.url}${after}`, { headers: { Accept: "application/json" } });
     if (!answer.ok) throw new Error(String(answer.status));
     const { number, positions } = await answer.json();
@@ -113,10 +115,10 @@ export class Replay {
     if (number === this.number && this.#isMissing()) throw new Error("a board that the server does not have");
   }
 
-  async #key(event, where) {
+  async #key(/** @type {KeyboardEvent} */ event, /** @type {(() => number)|undefined} */ where) {
     if (!where || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    const isListed = this.parts.list.contains(event.target);
+    const isListed = this.parts.list.contains(/** @type {Node} */ (event.target));
     await this.go(where());
     if (isListed) this.parts.list.querySelector("button[tabindex='0']")?.focus();
   }
@@ -138,7 +140,7 @@ export class Replay {
   }
 
   #where() {
-    const since = this.total - this.left;
+    const since = this.total - (this.left ?? this.total);
     return [
       this.ply ? `After move ${this.ply} of ${this.total}.` : `Before the first of ${count(this.total, "move")}.`,
       since ? ` The match went on: ${count(since, "move")} since you looked back.` : "",

@@ -2,18 +2,18 @@
  * The match page: what the server says is drawn, what the player does is sent (docs/protocol.md).
  *
  * The state is the truth; this page keeps nothing that the next state could not tell it again. Here its parts are put
- * together: `MatchStore` orders the states, `MatchBoxes`, `MatchMoves`, `MatchLesson`, `Actions` and the seats draw them.
+ * together: `MatchStore` orders the states, `MatchBoxes`, `MatchMoves`, `Actions`, the lesson and the seats draw them.
  */
 
 import { Actions } from "./actions.js";
 import { Board } from "./board.js";
 import { copyFrom } from "./copy.js";
 import { asOnBoard, cellsAt, piecePicture, pieceWords } from "./diagram.js";
-import { byId, html, pageData } from "./dom.js";
+import { byId, find, html, pageData } from "./dom.js";
 import { EngineView } from "./engine_view.js";
 import { Exhibition } from "./exhibition.js";
 import { freshDraw, MatchBoxes } from "./match_boxes.js";
-import { MatchLesson, showTogether } from "./match_lesson.js";
+import { showLesson, showTogether } from "./match_lesson.js";
 import { MatchMoves } from "./match_moves.js";
 import { MatchStore } from "./match_store.js";
 import { drawWords, lessonWords, nameOf, noticeWords, seatOf, statusWords } from "./match_words.js";
@@ -25,6 +25,8 @@ import { showSeats } from "./seats.js";
 import { Socket, trouble } from "./socket.js";
 import { showValues } from "./values.js";
 import { errorWords } from "./words.js";
+
+/** @typedef {{type: string, data: any, version: number|undefined}} Sent */
 
 const PATIENCE_MS = 45_000;
 /** Refusals that say that this page shows an old board: it asks for the state anew. */
@@ -42,25 +44,29 @@ const layout = game.layout ?? game;
 const managed = new Set(pageData("managed", []));
 /** Those that the viewer may also rename, freeze and train: for that they need an account. */
 const trained = pageData("has-account", false) ? managed : new Set();
-const viewer = { role: pageData("role"), isHost: pageData("is-host", false), layout };
+/** The number of a match that is over for good, on the page that always shows it; `null` on the page of a room. */
+const past = pageData("past");
+const viewer = { role: pageData("role"), roles: pageData("roles", []), isHost: pageData("is-host", false), layout };
+/** @type {Socket|null} */
 let socket = null;
-let patience = null;
+/** @type {number|undefined} */
+let patience;
 let said = "";
 let showsBeads = false;
 
-const store = new MatchStore(viewer, { draw, drawn, fail, refuse, rejoin: () => socket.rejoin() });
+const store = new MatchStore(viewer, { draw, drawn, fail, refuse, rejoin: () => socket?.rejoin() });
 const board = new Board(byId("board"), layout, play, choice);
 const offers = new Offers(byId("offers"), layout, (move) => board.play(move));
 const engine = new EngineView(
   {
-    button: byId("ask-engine"),
+    button: /** @type {HTMLButtonElement} */ (byId("ask-engine")),
     answer: byId("engine-answer"),
     bar: byId("engine-bar", SVGElement),
     words: byId("engine-words"),
     list: byId("engine-moves"),
   },
   layout,
-  byId("engine").dataset.url,
+  byId("engine").dataset.url ?? "",
   (path) => board.update({ ...board.view, paths: board.paths, actions: board.actions, lit: cellsAt(layout, path) }),
 );
 const exhibition = new Exhibition(
@@ -68,7 +74,7 @@ const exhibition = new Exhibition(
     tools: byId("show-tools"),
     step: byId("step"),
     run: byId("run"),
-    speed: byId("speed"),
+    speed: /** @type {HTMLSelectElement} */ (byId("speed")),
     finish: byId("finish"),
   },
   (data) => send("step", data),
@@ -83,41 +89,42 @@ const replay = new Replay(
     words: byId("replay-words"),
     list: byId("moves"),
   },
-  byId("replay").dataset.url,
+  byId("replay").dataset.url ?? "",
   look,
   complain,
 );
 const boxes = new MatchBoxes(viewer, replay);
 const moves = new MatchMoves(viewer, replay);
-const lesson = new MatchLesson((ply) => boxes.visit(ply));
-const actions = new Actions(viewer, send, board);
+const actions = new Actions(past ? { ...viewer, role: null } : viewer, send, board);
 const progress = new MatchProgress({ card: byId("progress"), place: byId("progress-words") }, managed);
 
 /** Takes one frame of the protocol; the socket calls it, and so may a test. */
-export function receive(frame) {
+export function receive(/** @type {Frame} */ frame) {
   store.receive(frame);
 }
 
 let wasStatus = "open";
 
 /** Shows whether the connection stands; whatever is wrong, the board stays and the page says so. */
-export function connection(status) {
+export function connection(/** @type {SocketStatus} */ status) {
   if (status === wasStatus) return;
   const words =
     status === "late" && viewer.role
-      ? "Who watches may see your moves a little late just now."
-      : trouble(status, "The connection is gone. Your match is kept; trying again…");
+      ? "Watchers may see your moves a little late."
+      : trouble(status, "The connection is lost. Your match is safe. This page tries again…");
   byId("connection").hidden = !words;
+  byId("connection").classList.toggle("is-quiet", status === "asking");
   byId("connection").textContent = words;
   if (status === "lost") moves.note("Connection lost");
   if (wasStatus === "lost") moves.note("Connected again");
   if (!words) complain("");
-  announce(words || (wasStatus === "lost" ? "Connected again." : "All is well again."));
+  announce(words || (wasStatus === "lost" ? "Connected again." : "Everything works again."));
   wasStatus = status;
 }
 
 /* What the server says */
 
+/** @param {MatchState} now @param {{before: MatchState|null, isNews: boolean, isJoin: boolean}} of */
 async function draw(now, { before, isNews, isJoin }) {
   // Whoever joins again after a refusal has yet to read why.
   if (isNews && !isJoin) complain("");
@@ -135,31 +142,33 @@ async function draw(now, { before, isNews, isJoin }) {
   showStatus(now);
   showSeats(now, viewer, trained);
   actions.show(now);
-  lesson.show(now);
+  showLesson(now, (ply) => boxes.visit(ply));
   showTogether(now, trained);
   progress.show(now);
   moves.show(now);
   showCaptured(now);
   showAsides(now);
+  showOwnAddress(now);
   if (isNews) speak(now, fresh);
 }
 
 function drawn() {
-  exhibition.show(store.state, viewer.isHost);
+  exhibition.show(/** @type {MatchState} */ (store.state), viewer.isHost);
+  actions.keepFocus(/** @type {MatchState} */ (store.state));
 }
 
 function fail() {
-  complain("This page could not draw the match. Load it again.");
+  complain("This page could not show the match. Load it again.");
 }
 
-/** The frame that was sent last: where too many play at once it is sent again, and the server counts it once. */
+/** The frame that was sent last: where too many play at once it is sent again, and the server counts it once. @type {Sent|null} */
 let latest = null;
 
-function refuse(error) {
+function refuse(/** @type {ProtocolError} */ error) {
   if (error.code === "busy" && latest) {
     const { type, data, version } = latest;
     const wait = 1000 * (error.retry_after_s ?? 2) * (0.75 + Math.random() / 2); // not all at the same moment
-    setTimeout(() => store.state.version === version && socket?.send(type, data), wait);
+    setTimeout(() => store.state?.version === version && socket?.send(type, data), wait);
     complain(errorWords(error));
     return;
   }
@@ -167,12 +176,12 @@ function refuse(error) {
     exhibition.pause();
     complain(errorWords(error));
   }
-  if (OUT_OF_DATE.has(error.code)) socket.rejoin();
+  if (OUT_OF_DATE.has(error.code)) socket?.rejoin();
 }
 
 /* Board */
 
-function showBoard(now, isFresh = false) {
+function showBoard(/** @type {MatchState} */ now, isFresh = false) {
   for (const id of ["board", "status"]) byId(id).classList.toggle("is-mine", canMove(now) && !replay.board);
   byId("board").classList.toggle("is-past", Boolean(replay.board));
   if (replay.board) {
@@ -193,13 +202,14 @@ function showBoard(now, isFresh = false) {
 }
 
 /** A board of the past: nothing can be played on it. */
-function showPast(now, { board: pieces, last_cells: last }) {
+function showPast(/** @type {MatchState} */ now, /** @type {PastBoard} */ { board: pieces, last_cells: last }) {
   board.update({ board: pieces, last: cellsAt(layout, last), beads: showsBeads ? boxes.beads(now, pieces) : [] });
 }
 
 /** The reader has gone to another board of this match, or back to now. */
 function look() {
   const now = store.state;
+  if (!now) return;
   boxes.show(now);
   showBoard(now);
   showNotice(now);
@@ -211,75 +221,79 @@ function look() {
   announce([where, move ? `${move.role}: ${move.name}.` : "", noticeWords(replay.board ?? now)].join(" "));
 }
 
-function lastCells(played, upTo) {
+function lastCells(/** @type {Played[]} */ played, /** @type {number} */ upTo) {
   const move = played.filter(({ ply }) => ply < upTo).at(-1);
   return move ? cellsAt(layout, move.path) : [];
 }
 
-function canMove(now) {
+function canMove(/** @type {MatchState} */ now) {
   return now.status === "playing" && viewer.role !== null && now.turn === viewer.role;
 }
 
 /** What has been chosen on the board, and what can be done with it; who cannot see it is told. */
-function choice(offered, chosen) {
+function choice(/** @type {string[]} */ offered, /** @type {number[]} */ chosen) {
   const { state } = store;
   const title = chosen
     .map((cell) => (board.view.board[cell] ? pieceWords(layout, board.view.board[cell]) : layout.cells[cell].name))
     .join(" to ");
-  offers.show(offered, state.actions, title);
+  offers.show(offered, state?.actions ?? {}, title);
   if (!offered.length) return;
-  const names = offered.map((move) => state.actions[move]?.name ?? "just move").join(", ");
+  const names = offered.map((move) => state?.actions[move]?.name ?? "just move").join(", ");
   announce(`${title}: ${names}. The buttons are after the board.`);
 }
 
-function play(move) {
-  if (!send("move", { move, ply: store.state.ply }, "Your move was not sent; try again in a moment.")) return;
+function play(/** @type {string} */ move) {
+  if (!send("move", { move, ply: store.state?.ply }, "Your move was not sent. Try again in a moment.")) return;
   // Until the answer comes the board takes no second move; a refusal opens it again.
-  board.update({ ...board.view, paths: {}, actions: {}, lit: cellsAt(layout, store.state.paths[move].slice(-1)) });
+  board.update({
+    ...board.view,
+    paths: {},
+    actions: {},
+    lit: cellsAt(layout, (store.state?.paths[move] ?? []).slice(-1)),
+  });
   complain("");
 }
 
-function send(type, data, unsent = "Try again in a moment.") {
+function send(/** @type {string} */ type, /** @type {object|undefined} */ data, unsent = "Try again in a moment.") {
   const isSent = Boolean(socket?.send(type, data));
-  latest = { type, data, version: store.state.version };
-  if (!isSent) complain(`There is no connection just now. ${unsent}`);
+  latest = { type, data, version: store.state?.version };
+  if (!isSent) complain(`There is no connection. ${unsent}`);
   return isSent;
 }
 
 /* Words */
 
-function showStatus(now) {
+function showStatus(/** @type {MatchState} */ now) {
   byId("status").textContent = statusWords(now, viewer);
   byId("status").dataset.status = now.status;
   byId("status").classList.toggle("is-thinking", now.thinking);
   showNotice(now);
   // Of two machines each has its own lesson, which is told below.
   const lessons = now.status === "finished" ? (now.learning?.lessons ?? []) : [];
-  byId("why").textContent = lessons.length === 1 ? lessons[0].deed : "";
+  byId("why").textContent = lessons.length === 1 ? lessons[0].sentence : "";
   clearTimeout(patience);
   const other = seatOf(now, now.turn);
   if (now.status === "playing" && now.turn !== viewer.role && other?.kind === "human") {
     patience = setTimeout(() => {
       const name = nameOf(now, now.turn, viewer);
-      byId("why").textContent =
-        `${name} is taking a while. You may leave this page open or come back later: the match is kept.`;
+      byId("why").textContent = `${name} is taking a while. You can wait here or come back later. The match is kept.`;
     }, PATIENCE_MS);
   }
 }
 
-function showNotice(now) {
+function showNotice(/** @type {MatchState} */ now) {
   const words = noticeWords(replay.board ?? now);
   byId("notice").textContent = words;
   byId("notice").hidden = !words;
 }
 
 /** The pieces that each side has lost, where the game counts them. */
-function showCaptured(now) {
+function showCaptured(/** @type {MatchState} */ now) {
   const { captured } = replay.board ?? now;
-  const lost = layout.roles.filter((role) => captured[role].length);
+  const lost = layout.roles.filter((/** @type {string} */ role) => captured[role].length);
   byId("captured").hidden = !lost.length;
   byId("captured").replaceChildren(
-    ...lost.map((role) => {
+    ...lost.map((/** @type {string} */ role) => {
       const names = captured[role].map((text) => pieceWords(layout, text)).join(", ");
       const pieces = captured[role].map((text) => piecePicture(layout, text));
       const words = html("span", { class: "soft" }, `${role} has lost `);
@@ -288,8 +302,16 @@ function showCaptured(now) {
   );
 }
 
+/** Leads to the page that shows this match whatever is played here next. */
+function showOwnAddress(/** @type {MatchState} */ now) {
+  const place = document.getElementById("own-address");
+  if (!place) return;
+  place.hidden = now.status !== "finished";
+  find("a", HTMLAnchorElement, place).href = `/rooms/${now.code}/matches/${now.number}`;
+}
+
 /** What stands beside the board; what is said of the board as it is now does not stand beside another one. */
-function showAsides(now) {
+function showAsides(/** @type {MatchState} */ now) {
   const isHidden = now.seats.some((seat) => seat.hidden);
   byId("no-box").hidden = now.seats.some((seat) => seat.machine) || now.status === "waiting" || !game.boxes;
   byId("no-box-words").hidden = isHidden;
@@ -298,10 +320,10 @@ function showAsides(now) {
   showParts(now, byId("parts"));
   if (replay.board) for (const id of ["values", "parts"]) byId(id).hidden = true;
   engine.show(now);
-  byId("engine").hidden = !game.has_engine || Boolean(replay.board);
+  byId("engine").hidden = !game.has_engine || Boolean(replay.board) || Boolean(past);
 }
 
-function speak(now, fresh) {
+function speak(/** @type {MatchState} */ now, /** @type {Draw|null} */ fresh) {
   const words = [];
   const last = now.moves.at(-1);
   if (fresh && fresh.slot !== null) words.push(drawWords(now, fresh, viewer));
@@ -313,13 +335,13 @@ function speak(now, fresh) {
   announce(words.join(" "));
 }
 
-function announce(text) {
+function announce(/** @type {string} */ text) {
   if (text === said) return;
   said = text;
   byId("announce").textContent = text;
 }
 
-function complain(text) {
+function complain(/** @type {string} */ text) {
   byId("error").textContent = text;
   byId("error").hidden = !text;
   if (!text) return;
@@ -336,7 +358,7 @@ byId("show-tools").addEventListener("click", (event) => {
 byId("beads").addEventListener("click", () => {
   showsBeads = !showsBeads;
   byId("beads").setAttribute("aria-pressed", String(showsBeads));
-  showBoard(store.state);
+  showBoard(/** @type {MatchState} */ (store.state));
 });
 byId("copy-link").addEventListener("click", async () => {
   await copyFrom(byId("share-url"));
@@ -354,4 +376,19 @@ document.addEventListener("keydown", (event) => {
 });
 
 store.accept(pageData("state"), { isFirst: true });
-socket = new Socket(`/api/rooms/${document.querySelector("[data-room]").dataset.room}/ws`, receive, connection);
+const api = `/api/rooms/${find("[data-room]").dataset.room}`;
+if (!past) {
+  socket = new Socket(`${api}/ws`, receive, connection, {
+    news: `${api}/joined`,
+    actions: api,
+    frame: (joined, isAll) =>
+      isAll ||
+      String(joined.roles) !== String(viewer.roles) ||
+      joined.host !== viewer.isHost ||
+      joined.state.number !== store.state?.number
+        ? { type: "joined", data: joined }
+        : { type: "state", data: joined.state },
+    isLively: ({ state }) => state.thinking,
+    slowness: () => (viewer.role || viewer.isHost ? 1 : 2),
+  });
+}

@@ -14,7 +14,7 @@ const own = form.elements.own_rule;
 const note = document.getElementById("own-rule-note");
 
 /** Puts a preset's values into the fields. */
-function fill(rule) {
+function fill(/** @type {LearnRule} */ rule) {
   for (const [name, value] of Object.entries(rule)) {
     const field = form.elements[name];
     if (field.type === "checkbox") field.checked = value;
@@ -24,7 +24,7 @@ function fill(rule) {
 }
 
 /** Whether a field says the same as a preset does. */
-function isSame(field, was) {
+function isSame(/** @type {any} */ field, /** @type {any} */ was) {
   if (field.type === "checkbox") return field.checked === was;
   if (field.type === "number") return (field.value === "" ? null : Number(field.value)) === was;
   return field.value.replaceAll(" ", "") === was.replaceAll(" ", "");
@@ -37,13 +37,13 @@ function tell() {
     const name = dataset.rule;
     classList.toggle("is-changed", name in preset && !isSame(form.elements[name], preset[name]));
   }
-  note.hidden = !own.checked;
+  if (note) note.hidden = !own.checked;
 }
 
 /** The game that is chosen: of its family, on its board or with the rules that are added. */
 function gameChosen() {
   const family = form.elements.game.value;
-  const ticked = (name) =>
+  const ticked = (/** @type {string} */ name) =>
     [...form.querySelectorAll(`[data-family="${family}"] [name=${name}]:checked`)].map(({ value }) => value);
   return ticked("board")[0] ?? games[family]?.[ticked("added").join(",")] ?? family;
 }
@@ -77,7 +77,7 @@ function showRule() {
   }
 }
 
-form.addEventListener("change", ({ target }) => {
+form.addEventListener("change", (/** @type {{target: any}} */ { target }) => {
   if (["game", "board", "added"].includes(target.name)) offer();
   if (target.name === "preset") {
     own.checked = false;
@@ -90,7 +90,7 @@ form.addEventListener("change", ({ target }) => {
 });
 // The usual rule of a side is chosen for it until somebody chooses another one.
 let isChosen = own.checked || document.querySelector(".errorlist") !== null;
-form.addEventListener("input", ({ target }) => {
+form.addEventListener("input", (/** @type {{target: any}} */ { target }) => {
   if (target.name === "preset" || target.closest("[data-rule]")) isChosen = true;
   if (target.name !== "side" || isChosen) return;
   form.elements.preset.value = usualPreset();

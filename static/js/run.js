@@ -1,31 +1,37 @@
 /** A training run's page: how far, how fast, how long still, and the curve while it is drawn. */
 
 import { Curve, chosenName, dash, RESULT_WORDS, RESULTS, share } from "./curve.js";
-import { byId, html, pageData } from "./dom.js";
+import { byId, find, pageData } from "./dom.js";
+import { heads, html, render } from "./lit.js";
 import { Socket, trouble } from "./socket.js";
-import { figure } from "./words.js";
+import { figure, shares } from "./words.js";
 
-const page = document.querySelector("[data-run]");
+const page = find("[data-run]");
 /** @type {(name: string) => HTMLElement} */
-const at = (name) => page.querySelector(`[data-show="${name}"]`);
+const at = (name) => find(`[data-show="${name}"]`, HTMLElement, page);
 const opponent = byId("opponent", HTMLSelectElement);
 const stretch = byId("stretch", HTMLInputElement);
 const inTraining = byId("in-training", HTMLInputElement);
-const title = document.querySelector("h1").textContent;
+const title = find("h1").textContent;
 let run = pageData("run");
+/** @typedef {{value: number, low: number, high: number}} Interval */
+/** @typedef {Record<string, Record<Result, number> & {games?: number}>} Strength the chances against each opponent */
+/** @typedef {{games: number, strength: Strength, in_training?: Record<Result, Interval|null>|null}} RunPoint */
+/** @type {RunPoint[]} */
 let points = pageData("curve-points");
+/** @type {number|null} */
 let pace = null;
 let toldQuarter = Math.floor((4 * run.games_done) / run.games);
 let heard = { games: run.games_done, when: performance.now() };
 
 const curve = new Curve(byId("curve"), {
   x: "games of this run",
-  y: "of 100 games",
+  y: "games of 100",
   label: "How the machine got better",
 });
 
 /** Takes one frame of the run's socket; the socket calls it, and so may a test. */
-export function receive({ type, data }) {
+export function receive(/** @type {Frame} */ { type, data }) {
   if (type === "joined") {
     const { curve: all, ...fields } = data;
     points = all;
@@ -33,12 +39,12 @@ export function receive({ type, data }) {
   } else if (type === "state") {
     const { points: fresh, ...fields } = data;
     const known = points.at(-1)?.games ?? -1;
-    points = [...points, ...fresh.filter(({ games }) => games > known)];
+    points = [...points, ...fresh.filter((/** @type {RunPoint} */ { games }) => games > known)];
     take(fields);
   }
 }
 
-function take(fields) {
+function take(/** @type {{games_done: number}} */ fields) {
   const now = performance.now();
   if (fields.games_done > heard.games && now - heard.when > 50) {
     const speed = (1000 * (fields.games_done - heard.games)) / (now - heard.when);
@@ -53,17 +59,19 @@ function take(fields) {
 
 function progress() {
   const isOver = run.finished_at !== null;
-  const bar = page.querySelector("progress");
+  const bar = find("progress", HTMLProgressElement, page);
   bar.max = run.games;
   bar.value = run.games_done;
   bar.textContent = `${Math.floor((100 * run.games_done) / run.games)} %`;
   page.dataset.status = run.status;
   const isTriedOut = run.measured > 0 && run.status === "running" && run.games_done === run.games;
   at("status").textContent = run.waits_for_room
-    ? "Waiting: this site keeps as much as it can just now. It goes on by itself when there is room"
-    : isTriedOut
-      ? "All games are played. What was kept is tried out"
-      : STATUS[run.status];
+    ? "Waiting for storage space on this site. The training starts by itself"
+    : run.waits_for_kernels
+      ? "Waiting for the site to finish starting, about a minute. The training starts by itself"
+      : isTriedOut
+        ? "All games are played. The snapshots are being measured"
+        : STATUS[run.status];
   at("done").textContent = `${figure(run.games_done)} of ${figure(run.games)} games`;
   const took =
     run.started_at && run.finished_at ? (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000 : null;
@@ -88,28 +96,29 @@ function progress() {
   byId("cancel").hidden = isOver;
   at("full").hidden = !run.values_left_out;
   at("full").textContent = run.values_left_out
-    ? `It learns no more than ${figure(run.most_values)} values here, so ${figure(run.values_left_out)} times it met a new one and left it out. Those that it has go on learning.`
+    ? `It can keep ${figure(run.most_values)} values here. It left out new ones ${figure(run.values_left_out)} times. The values that it has go on changing.`
     : "";
   at("error").hidden = !run.error;
-  at("error").textContent = run.error && `It stopped: ${run.error}`;
+  at("error").textContent = run.error && `The training stopped: ${run.error}`;
 }
 
 /** In a run of so many games the first ones, in which most is learnt, would be one line straight up. */
 const STRETCHED = 50_000;
 
+/** @type {Record<string, string>} */
 const STATUS = {
-  queued: "Waiting for a worker",
+  queued: "Waiting for its turn",
   running: "Training",
   finished: "Finished",
-  cancelled: "Cancelled: what it had learnt by then stays",
-  failed: "It went wrong; what it had learnt by then stays",
+  cancelled: "Stopped. The machine keeps what it had learnt",
+  failed: "Failed. The machine keeps what it had learnt",
 };
 
 /** How the points were found: of a sample they tell the number of games. */
-const how = () => (points[0]?.strength.random.games ? "tried out" : "exact");
+const how = () => (points[0]?.strength.random.games ? "measured" : "exact");
 
 /** For each point the share among the games since the one before, with its interval; `null` where there were none. */
-const sampled = (result) => points.map((point) => point.in_training?.[result] ?? null);
+const sampled = (/** @type {Result} */ result) => points.map((point) => point.in_training?.[result] ?? null);
 
 function draw() {
   const against = opponent.value;
@@ -119,6 +128,7 @@ function draw() {
     name: `${RESULT_WORDS[result]}, ${how()}`,
     colour: result,
     dash: dash(n),
+    isPart: true,
     values: points.map(({ strength }) => strength[against][result]),
   }));
   if (inTraining.checked) {
@@ -138,58 +148,33 @@ function draw() {
   table(against);
 }
 
-function table(against) {
+function table(/** @type {string} */ against) {
   const samples = Object.fromEntries(RESULTS.map((result) => [result, sampled(result)]));
-  const heads = [
+  const names = [
     "Games",
     ...RESULTS.map((r) => `${RESULT_WORDS[r]}, ${how()}`),
     ...RESULTS.map((r) => `${RESULT_WORDS[r]} in training`),
   ];
-  byId("points").replaceChildren(
-    html(
-      "caption",
-      {},
-      `${how() === "exact" ? "Exact" : "Tried out"} against ${chosenName(opponent)}; in training: the games since the line above, with their 95 % interval`,
-    ),
-    html(
-      "thead",
-      {},
-      html(
-        "tr",
-        {},
-        heads.map((head) => html("th", { scope: "col", class: "figure" }, head)),
-      ),
-    ),
-    html(
-      "tbody",
-      {},
-      points.map((point, row) =>
-        html(
-          "tr",
-          {},
-          html("th", { scope: "row", class: "figure" }, figure(point.games)),
-          RESULTS.map((r) =>
-            html(
-              "td",
-              { class: "figure", title: String(point.strength[against][r]) },
-              share(point.strength[against][r]),
-            ),
-          ),
-          RESULTS.map((r) => {
-            const s = samples[r][row];
-            return html(
-              "td",
-              { class: "figure" },
-              s ? `${share(s.value)} (${share(s.low)} to ${share(s.high)})` : "\u2013",
-            );
-          }),
-        ),
-      ),
-    ),
+  const title = `Games of 100, ${how()} against ${chosenName(opponent)}`;
+  /** @param {Interval|null} s */
+  const interval = (s) => (s ? `${share(s.value)} (${share(s.low)} to ${share(s.high)})` : "\u2013");
+  const line = (/** @type {RunPoint} */ { games, strength }, /** @type {number} */ row) => {
+    const parts = RESULTS.map((r) => strength[against][r]);
+    return html`<tr>
+      <th scope="row" class="figure">${figure(games)}</th>
+      ${shares(parts).map((found, at) => html`<td class="figure" title=${parts[at]}>${found}</td>`)}
+      ${RESULTS.map((r) => html`<td class="figure">${interval(samples[r][row])}</td>`)}
+    </tr>`;
+  };
+  render(
+    html`<caption>${title}; in training: the games since the line above, with 95 % intervals</caption>
+      ${heads(names, 0)}
+      <tbody>${points.map(line)}</tbody>`,
+    byId("points"),
   );
 }
 
-function duration(seconds) {
+function duration(/** @type {number} */ seconds) {
   if (seconds < 1) return "less than a second";
   if (seconds < 90) return `${Math.round(seconds)} second${Math.round(seconds) === 1 ? "" : "s"}`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} minutes` : `${(seconds / 3600).toFixed(1)} hours`;
@@ -202,15 +187,17 @@ byId("png").addEventListener("click", () =>
   curve.png(`training-run-${run.id}.png`, `${title}, against ${chosenName(opponent)}`),
 );
 byId("cancel").addEventListener("submit", () => {
-  byId("cancel").querySelector("button").disabled = true;
+  find("#cancel button", HTMLButtonElement).disabled = true;
 });
 stretch.checked = run.games >= STRETCHED;
 progress();
 draw();
 if (run.finished_at === null) {
-  new Socket(`/api/training-runs/${run.id}/ws`, receive, (status) => {
-    const words = trouble(status, "The connection is gone; trying again. The training goes on without it.");
+  const api = `/api/training-runs/${run.id}`;
+  const said = (/** @type {SocketStatus} */ status) => {
+    const words = trouble(status, "The connection is lost. The page tries again. The training goes on.");
     at("connection").hidden = !words;
     at("connection").textContent = words;
-  });
+  };
+  new Socket(`${api}/ws`, receive, said, { news: api, frame: (data) => ({ type: "joined", data }) });
 }

@@ -1,78 +1,86 @@
 /** Who plays: the two seats with what their machines have come to, and the invitation to take a seat that is free. */
 
 import { rolePicture } from "./diagram.js";
-import { byId, html } from "./dom.js";
+import { byId, find, narrow } from "./dom.js";
+import { html, nothing, render } from "./lit.js";
 import { sideName } from "./match_words.js";
-import { figure, percent } from "./words.js";
+import { count, figure, percent } from "./words.js";
 
 /** Shows the seats; `managed` are the ids of the machines that the viewer may change. */
+/** @param {MatchState} now @param {Viewer} viewer @param {Set<number>} managed */
 export function showSeats(now, viewer, managed) {
-  byId("seats").replaceChildren(
-    ...now.seats.map((seat) =>
-      html(
-        "li",
-        { class: now.turn === seat.role && now.status === "playing" ? "is-turn" : null },
-        roleMark(seat.role, viewer),
-        html(
-          "span",
-          {},
-          sitter(seat, viewer),
-          html("span", { class: "soft" }, ` ${sideName(seat.role, viewer)}`),
-          seat.machine ? learning(seat.machine) : null,
-          seat.machine ? record(seat.machine, managed) : null,
-        ),
-      ),
-    ),
+  render(
+    now.seats.map((seat) => {
+      const isTurn = now.turn === seat.role && now.status === "playing";
+      return html`<li class=${isTurn ? "is-turn" : nothing}>
+        ${roleMark(seat.role, viewer)}<span
+          >${sitter(seat, viewer)}<span class="soft seat-side"> ${sideName(seat.role, viewer)}</span>${learning(seat.machine)}</span>
+      </li>`;
+    }),
+    byId("seats"),
+  );
+  const machines = now.seats.map(({ machine }) => machine).filter(Boolean);
+  render(
+    machines.map((machine) => record(/** @type {MachineBrief} */ (machine), managed)),
+    byId("records"),
   );
   showInvitation(now, viewer);
   byId("watching").textContent = viewer.isHost
-    ? "They play, you watch: it is you who says when."
+    ? "They play and you watch. You decide when they move."
     : "You are watching this match.";
   byId("watching").hidden = viewer.role !== null || now.status === "waiting";
 }
 
 /** A side's mark: its letter, or what its men look like. */
-export function roleMark(role, { layout }) {
+export function roleMark(/** @type {string} */ role, /** @type {Viewer} */ { layout }) {
   const side = layout.roles.indexOf(role);
-  return html("span", { class: `seat-role seat-role-${side}`, "aria-hidden": "true" }, rolePicture(layout, role));
+  return html`<span class="seat-role seat-role-${side}" aria-hidden="true">${rolePicture(layout, role)}</span>`;
 }
 
 /** Who sits here; a person who has taken a machine's seat over names it, if it may be named to who looks. */
+/** @param {Seat} of @param {Viewer} viewer */
 function sitter({ machine, role, name, taken, takes_over: isTakenOver, hidden: isHidden }, viewer) {
   const who = taken ? (role === viewer.role ? "You" : name) : "free seat";
-  if (isHidden && isTakenOver) return `${who}, in the seat of a machine that is not public`;
+  if (isHidden && isTakenOver) return `${who}, in the seat of a private machine`;
   if (!machine) return who;
-  const link = html("a", { href: machine.url }, machine.name);
-  return isTakenOver ? html("span", {}, `${who}, in the seat of `, link) : link;
+  const link = html`<a href=${machine.url}>${machine.name}</a>`;
+  return isTakenOver ? html`<span>${who}, in the seat of ${link}</span>` : link;
 }
 
-function learning({ learns }) {
-  return html("span", { class: "soft seat-note" }, learns ? ", learns from this match" : ", does not learn");
+function learning(/** @type {MachineBrief|null} */ machine) {
+  if (!machine) return nothing;
+  return html`<span class="soft seat-note">${machine.learns ? ", learns from this match" : ", does not learn"}</span>`;
 }
 
 /** What a machine has come to, as it stands after the last game; who may change it finds the way there. */
-function record({ id, learns, level, games, wins, draws, losses, win_rate: rate }, managed) {
-  const counts = `${figure(wins)} won, ${figure(draws)} drawn, ${figure(losses)} lost, win rate ${percent(rate)}`;
-  const words = games ? `${figure(games)} ${games === 1 ? "game" : "games"}: ${counts}` : "no game yet";
-  return html(
-    "span",
-    { class: "record soft" },
-    `Level ${figure(level)}, ${words}${learns ? "" : ", frozen"}`,
-    managed.has(id) ? [". ", html("a", { href: `/machines/${id}/edit` }, "Rename, freeze or delete")] : null,
-  );
+/** @param {MachineBrief} of @param {Set<number>} managed */
+function record(
+  { id, name, learns, level, counts_level: hasLevel, games, wins, draws, losses, win_rate: rate },
+  managed,
+) {
+  const results = `It won ${figure(wins)}, drew ${figure(draws)} and lost ${figure(losses)}. Its win rate is ${percent(rate)}.`;
+  const words = games
+    ? `${name} has played ${count(games, "game")}. ${results}`
+    : `${name} has not finished a game yet.`;
+  const more = `${hasLevel ? ` Its level is ${figure(level)}.` : ""}${learns ? "" : " It is frozen."}`;
+  const link = html` <a href="/machines/${id}/edit">Rename, freeze or delete</a>`;
+  return html`<li>${words}${more}${managed.has(id) ? link : nothing}</li>`;
 }
 
-/** Sharing stands beside the board while a seat is free, and below the game afterwards. */
-function showInvitation(now, { role }) {
+/**
+ * Sharing stands beside the board while a seat is free, and below the game afterwards.
+ *
+ * In one column the host has it above the board, on which there is nothing to do yet.
+ */
+function showInvitation(/** @type {MatchState} */ now, /** @type {Viewer} */ { role }) {
   const isInvited = now.status === "waiting";
   const share = byId("share");
-  if (isInvited)
-    byId("side").prepend(share); // before all else: on a phone the rest is long
+  if (isInvited) (role && narrow().matches ? find(".table") : byId("side")).prepend(share);
   else if (share.parentElement !== byId("below")) byId("below").append(share);
   byId("join").hidden = role !== null || !isInvited;
   byId("share-title").textContent = isInvited ? "Two can play" : "Share";
   byId("share-words").textContent = !isInvited
-    ? "Whoever has this link can watch."
+    ? "Anyone with this link can watch."
     : role
       ? "Send this link to a friend. The match begins when they open it and take the other seat."
       : "You can take the free seat, or stay and watch.";

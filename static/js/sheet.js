@@ -1,10 +1,11 @@
 /** The box as a sheet on a phone: a handle that is tapped or pulled. On wide screens the CSS shows the box beside the board. */
 
-export function sheet(element, handle) {
-  const set = (isOpen) => {
+export function sheet(/** @type {HTMLElement} */ element, /** @type {HTMLElement} */ handle) {
+  const set = (/** @type {boolean} */ isOpen) => {
     element.classList.toggle("is-open", isOpen);
     handle.setAttribute("aria-expanded", String(isOpen));
   };
+  /** @type {number|null} */
   let start = null;
   let moved = false;
   handle.addEventListener("pointerdown", (event) => {

@@ -3,16 +3,18 @@
 import { Curve, dash } from "./curve.js";
 import { byId, pageData } from "./dom.js";
 
+/** @typedef {Record<"value"|"low"|"high", number[]> & {name: string}} KeptLine */
+/** @type {{games: number[], lines: KeptLine[]}|null} */
 const kept = pageData("kept-curve");
 if (kept) {
   const curve = new Curve(byId("kept-picture"), {
     x: "games of training",
-    y: "of 100 points",
-    label: "What was kept of its training",
+    y: "points of 100",
+    label: "Snapshots of its training",
   });
   // Where a training began again as it had ended before, the later of the two counts.
   const at = kept.games.map((_, n) => n).filter((n) => kept.games[n] !== kept.games[n + 1]);
-  const pick = (values) => at.map((n) => values[n]);
+  const pick = (/** @type {number[]} */ values) => at.map((n) => values[n]);
   const lines = kept.lines.map((line, n) => ({
     name: line.name,
     colour: String(n),

@@ -1,27 +1,46 @@
-/** A WebSocket that comes back: pings, notices silence, waits longer after each failure, tries at once when the network returns. */
+/**
+ * A WebSocket that comes back: pings, notices silence, waits longer after each failure, tries at once when the network returns.
+ *
+ * Where filters block sockets (they refuse them, leave them hanging, or accept them and pass nothing on) the page asks
+ * instead (`asker.js`), and the socket is tried again from time to time.
+ */
+
+import { Asker } from "./asker.js";
 
 // The answer to a ping also brings a state that got lost on its way.
 const PING_MS = 10_000;
 const SILENCE_MS = 30_000;
+const UNANSWERED_MS = 15_000;
 const LONGEST_WAIT_MS = 15_000;
+const LONGEST_WAIT_ASKING_MS = 60_000;
+/** So long a socket has to say something; longer after each failure, as networks are slow too. */
+const TRIAL_MS = 4_000;
+/** A socket that has said something after so long works. Some proxies let the first words through and no others. */
+const STEADY_MS = 3_000;
+/** After so many failures in a row the page asks. */
+const FAILURES = 2;
+const [CONNECTING, OPEN, CLOSED] = [0, 1, 3];
 // What the server closes a socket with that it has nothing for, and one of too many.
 const NOT_FOUND = 4404;
 const TOO_MANY = 4429;
 
 /** What a page says of itself when its site has told how it is. */
-const siteStatus = ({ database, spectators }) =>
+const siteStatus = (/** @type {{database: string, spectators: string}} */ { database, spectators }) =>
   database === "away" ? "away" : spectators === "late" ? "late" : "open";
 
+const ASKING = "This network blocks the live connection. The page asks for news instead, which takes a little longer.";
+
 /** What to say while not everything is as it should be; "" if it is. */
-export function trouble(status, lost) {
+export function trouble(/** @type {SocketStatus} */ status, /** @type {string} */ lost) {
   if (status === "lost") return lost;
-  if (status === "away") return "The site cannot reach its memory just now. Nothing is lost; it goes on by itself.";
-  return status === "late" ? "What you see may be a little old just now." : "";
+  if (status === "asking") return ASKING;
+  if (status === "away") return "The site cannot reach its memory now. Nothing is lost, and it goes on by itself.";
+  return status === "late" ? "This page may be a little out of date now." : "";
 }
 
 /** Closes a socket; one that nobody has answered yet when that happens, since browsers complain of it before. */
-function close(socket) {
-  if (socket.readyState !== WebSocket.CONNECTING) socket.close();
+function close(/** @type {WebSocket} */ socket) {
+  if (socket.readyState !== CONNECTING) socket.close();
 }
 
 export class Socket {
@@ -30,17 +49,35 @@ export class Socket {
 
   /**
    * @param {string} path path of the socket on this host
-   * @param {(frame: {type: string, data: object}) => void} onFrame
-   * @param {(status: "open"|"late"|"away"|"lost") => void} onStatus whether the connection stands; "away": the site has lost its
-   *   database for now; "late": who watches may be told things late
+   * @param {(frame: {type: string, data: any}) => void} onFrame
+   * @param {(status: SocketStatus) => void} onStatus whether the connection stands; "away": the site has lost its database for now;
+   *   "late": who watches may be told things late; "asking": sockets are blocked, and the page asks
+   * @param {import("./asker.js").Rest} [rest] how the page learns and acts where sockets are blocked
    */
-  constructor(path, onFrame, onStatus) {
+  constructor(path, onFrame, onStatus, rest) {
     Socket.isUsed = true;
     this.url = new URL(path, location.href);
     this.url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
     this.onFrame = onFrame;
     this.onStatus = onStatus;
     this.failures = 0;
+    this.heard = 0;
+    this.begun = 0;
+    this.unanswered = 0;
+    /** Whether any socket of this page has said anything. */
+    this.hasHeard = false;
+    /** Whether the first frame of a socket is enough to rely on it. */
+    this.isTrusted = true;
+    /** What was sent before the socket had said anything. @type {[string, object][]} */
+    this.unsent = [];
+    this.asker =
+      rest &&
+      new Asker(
+        rest,
+        (frame) => this.#take(frame),
+        () => this.#asked(),
+        () => this.leave(),
+      );
     addEventListener("online", () => this.#retryNow());
     // The browser knows before any silence tells: a socket may hang for a minute in a network that is gone.
     addEventListener("offline", () => this.#drop());
@@ -50,19 +87,24 @@ export class Socket {
   }
 
   /** Sends a frame; false when there is no connection, so that the caller can say so. */
-  send(type, data = {}) {
-    const { socket } = this;
-    const frame = JSON.stringify({ type, data });
-    if (socket.readyState === WebSocket.OPEN) socket.send(frame);
+  send(/** @type {string} */ type, data = {}) {
+    const { readyState } = this.socket;
     // Who clicks in the first moment of a page need not wait for its connection, nor hear of it.
-    else if (socket.readyState === WebSocket.CONNECTING && !this.failures)
-      socket.addEventListener("open", () => socket.send(frame));
+    const isStarting = this.asker && !this.hasHeard && !this.asker.status;
+    if (this.asker?.status === "well") this.asker.post(type, data);
+    else if (readyState === OPEN && (this.isHeard || !this.asker)) this.#write(type, data);
+    else if (readyState === OPEN || isStarting || (readyState === CONNECTING && !this.failures))
+      this.unsent.push([type, data]);
     else return false;
     return true;
   }
 
   /** Drops the connection and joins again at once, to be told anew who we are. */
   rejoin() {
+    if (this.asker?.status === "well") {
+      this.asker.now(true);
+      return;
+    }
     const { socket } = this;
     this.#open();
     close(socket);
@@ -71,40 +113,122 @@ export class Socket {
   /** Gives the connection up until `rejoin`. */
   leave() {
     clearTimeout(this.timer);
-    this.timer = null;
+    this.timer = 0;
     this.hasLeft = true;
+    this.asker?.stop();
     this.#cut();
   }
 
   #open() {
     clearTimeout(this.timer);
-    this.timer = null;
+    clearTimeout(this.trial);
+    this.timer = 0;
     this.hasLeft = false;
-    const socket = new WebSocket(this.url);
+    this.isHeard = false;
+    this.unanswered = 0;
+    this.begun = Date.now();
+    this.heard = this.begun;
+    const socket = connected(this.url);
     this.socket = socket;
-    this.heard = Date.now();
-    socket.addEventListener("open", () => (socket === this.socket ? this.onStatus("open") : socket.close()));
+    this.#tryIn(TRIAL_MS * (1 + Math.min(4, this.failures)));
+    socket.addEventListener("open", () => {
+      if (socket !== this.socket) socket.close();
+      else {
+        this.#tryIn(TRIAL_MS);
+        if (!this.asker) this.#flush();
+        if (!this.asker?.isOn) this.onStatus("open");
+      }
+    });
     socket.addEventListener("message", ({ data }) => {
-      this.heard = Date.now();
-      this.failures = 0;
-      const frame = JSON.parse(data);
-      if (frame.type === "site") this.onStatus(siteStatus(frame.data));
-      else this.onFrame(frame);
+      if (socket === this.socket) this.#hear(JSON.parse(data));
     });
     socket.addEventListener("close", ({ code }) => {
+      if (socket !== this.socket) return;
       // There is nothing to come back to, and each try would count as another wrong guess.
-      if (socket !== this.socket || code === NOT_FOUND) return;
-      if (code === TOO_MANY) this.failures = 5;
+      if (code === NOT_FOUND) {
+        this.leave();
+        return;
+      }
+      if (code === TOO_MANY) this.failures = 6;
       this.#lost();
     });
   }
 
+  #hear(/** @type {Frame} */ frame) {
+    this.heard = Date.now();
+    this.unanswered = 0;
+    this.isTrusted ||= this.heard - this.begun >= STEADY_MS;
+    if (!this.asker || this.isTrusted) this.failures = 0;
+    if (this.isTrusted && this.asker?.isOn) {
+      this.asker.stop();
+      this.onStatus("open");
+    }
+    this.isHeard = true;
+    this.hasHeard = true;
+    this.#flush();
+    this.#take(frame);
+  }
+
+  #take(/** @type {Frame} */ frame) {
+    if (frame.type === "site") this.onStatus(siteStatus(frame.data));
+    else this.onFrame(frame);
+  }
+
+  #write(/** @type {string} */ type, /** @type {object} */ data) {
+    if (type !== "ping") this.unanswered ||= Date.now();
+    this.socket.send(JSON.stringify({ type, data }));
+  }
+
+  #flush() {
+    for (const [type, data] of this.unsent.splice(0)) this.send(type, data);
+  }
+
+  #tryIn(/** @type {number} */ ms) {
+    clearTimeout(this.trial);
+    if (this.asker) this.trial = setTimeout(() => this.#try(), ms);
+  }
+
+  /** Looks whether a new socket works: it has to say something, by itself or when it is pinged. */
+  #try() {
+    if (this.socket.readyState === OPEN && (!this.isHeard || this.asker?.isOn)) {
+      const pinged = Date.now();
+      this.#write("ping", {});
+      this.trial = setTimeout(() => this.heard < pinged && this.#giveUp(), TRIAL_MS);
+    } else if (this.socket.readyState === CONNECTING) this.#giveUp();
+  }
+
+  #giveUp() {
+    if (this.timer || this.hasLeft) return;
+    this.failures = Math.max(this.failures, FAILURES - 1);
+    this.#drop();
+  }
+
   #lost() {
-    // Half a second at first, then doubling; a little chance, so that a room full of pages does not come back as one.
-    const wait = Math.min(LONGEST_WAIT_MS, 500 * 2 ** this.failures) * (0.8 + 0.4 * Math.random());
+    clearTimeout(this.trial);
+    // One that worked and then broke is tried again in good faith.
+    if (this.isHeard ? Date.now() - this.begun < STEADY_MS : !this.hasHeard) this.isTrusted = false;
+    const longest = this.asker?.status === "well" ? LONGEST_WAIT_ASKING_MS : LONGEST_WAIT_MS;
+    // A site that was restarted is back within seconds, so the first waits grow slowly. A little chance, so that a room full of pages does not come back as one.
+    const growth = Math.max(1, (this.failures + 1) / 2, 2 ** (this.failures - 3));
+    const wait = Math.min(longest, 500 * growth) * (0.8 + 0.4 * Math.random());
     this.failures += 1;
     this.timer = setTimeout(() => this.#open(), wait);
-    this.onStatus("lost");
+    if (this.failures >= FAILURES) this.asker?.start();
+    // The first failure of a page that may ask is no news yet.
+    if (!this.asker || this.hasHeard || this.asker.status) this.#tell();
+  }
+
+  #tell() {
+    const { status } = this.asker ?? {};
+    this.onStatus(status === "well" ? "asking" : status || "lost");
+  }
+
+  /** Asking has begun to work, or works no more. */
+  #asked() {
+    if (this.asker?.status === "well") this.#flush();
+    // After a break both come back at once: the socket, which is tried, says so itself.
+    if (this.asker?.status === "well" && this.hasHeard && this.timer) this.#open();
+    else this.#tell();
   }
 
   #retryNow() {
@@ -112,10 +236,13 @@ export class Socket {
   }
 
   #watch() {
-    const silent = Date.now() - this.heard;
-    if (this.socket.readyState !== WebSocket.OPEN) return;
-    if (silent > SILENCE_MS) this.#drop();
-    else if (silent > PING_MS) this.send("ping");
+    const now = Date.now();
+    if (this.socket.readyState !== OPEN) return;
+    if (this.asker && this.unanswered && now - this.unanswered > UNANSWERED_MS) {
+      this.isTrusted = false;
+      this.#giveUp();
+    } else if (now - this.heard > SILENCE_MS) this.#drop();
+    else if (now - this.heard > PING_MS) this.#write("ping", {});
   }
 
   /** Gives up a socket that nothing will come from any more. */
@@ -127,8 +254,31 @@ export class Socket {
 
   /** Closes what is open, and hears nothing more of it. */
   #cut() {
+    clearTimeout(this.trial);
     const { socket } = this;
-    this.socket = { readyState: WebSocket.CLOSED, close: () => {} };
+    this.socket = none();
     close(socket);
+  }
+}
+
+/**
+ * No socket: nothing is sent over it, and it says nothing.
+ *
+ * @returns {any}
+ */
+const none = () => Object.assign(new EventTarget(), { readyState: CLOSED, send: () => {}, close: () => {} });
+
+/**
+ * A socket that is being opened. A browser that has none, or may not, closes it at once, as any that is refused.
+ *
+ * @returns {WebSocket}
+ */
+function connected(/** @type {URL} */ url) {
+  try {
+    return new WebSocket(url);
+  } catch {
+    const socket = none();
+    setTimeout(() => socket.dispatchEvent(Object.assign(new Event("close"), { code: 1006 })), 0);
+    return socket;
   }
 }

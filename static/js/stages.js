@@ -1,20 +1,20 @@
 /** The opponents of a training run, one after the other: adds and takes away lines of the form. */
 
-import { byId } from "./dom.js";
+import { byId, find } from "./dom.js";
 
 const list = byId("stages");
 const blank = byId("stage-blank", HTMLTemplateElement);
-const total = /** @type {HTMLInputElement} */ (document.querySelector('[name="stage-TOTAL_FORMS"]'));
+const total = find('[name="stage-TOTAL_FORMS"]', HTMLInputElement);
 const more = byId("stage-more");
 const MOST = 20;
 
 function relearn() {
   for (const stage of list.children) {
-    const chosen = stage.querySelector("select").selectedOptions[0];
+    const chosen = find("select", HTMLSelectElement, stage).selectedOptions[0];
     const isMachine = /^\d+$/.test(chosen.value);
-    const learns = /** @type {HTMLElement} */ (stage.querySelector(".stage-learns"));
+    const learns = find(".stage-learns", HTMLElement, stage);
     learns.hidden = !isMachine;
-    if (!isMachine) learns.querySelector("input").checked = false;
+    if (!isMachine) find("input", HTMLInputElement, learns).checked = false;
   }
   more.hidden = list.children.length >= MOST;
 }
@@ -24,13 +24,13 @@ more.addEventListener("click", () => {
   for (const part of copy.querySelectorAll("[name], [id], [for]")) {
     for (const name of ["name", "id", "for"]) {
       if (part.hasAttribute(name))
-        part.setAttribute(name, part.getAttribute(name).replace("__prefix__", String(list.children.length)));
+        part.setAttribute(name, (part.getAttribute(name) ?? "").replace("__prefix__", String(list.children.length)));
     }
   }
   list.append(copy);
   total.value = String(list.children.length);
   relearn();
-  list.lastElementChild.querySelector("select").focus();
+  list.lastElementChild?.querySelector("select")?.focus();
 });
 list.addEventListener("change", relearn);
 relearn();

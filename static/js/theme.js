@@ -2,6 +2,7 @@
 (() => {
   const root = document.documentElement;
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  /** @type {string|null} */
   let kept = null;
   try {
     kept = localStorage.getItem("theme");

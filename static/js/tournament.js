@@ -1,48 +1,52 @@
 /** A tournament's page: standings, crosstable and pairings, redrawn with every change the socket tells. */
 
-import { byId, html, pageData } from "./dom.js";
+import { byId, find, pageData } from "./dom.js";
+import { heads, html, nothing, render } from "./lit.js";
 import { Socket, trouble } from "./socket.js";
 import { merged } from "./tournament_tables.js";
-import { figure } from "./words.js";
+import { figure, shares } from "./words.js";
 
-const page = document.querySelector("[data-tournament]");
+const page = find("[data-tournament]");
 const roles = pageData("roles");
+/** @typedef {{number: number, name: string, url: string, side: number|null}} Entry */
+/** @typedef {{get: (number: number) => Entry}} Names the entries by their numbers */
+/** @typedef {"place"|"entry"|"games"|"score"|"wins"|"draws"|"losses"|"rating"|"uncertainty"} Column */
+/** @typedef {Record<Column, number> & {expected: number|null}} Row */
+/** @typedef {{entry: number, points: number, games: number, expected: number|null}} Encounter */
+/** @typedef {Record<"round"|"first"|"second"|"first_wins"|"draws"|"second_wins", number>} Counts */
+/** @typedef {Counts & {status: string, expected: number[]|null}} Pairing */
+/** @typedef {Record<"round"|"rounds"|"pairings_done"|"pairings_total", number> & {status: string, error: string}} Progress */
+/** @typedef {{entries: Entry[], standings: Row[], pairings: Pairing[]}} Tables */
+/** @typedef {Progress & Tables & {crosstable: {entry: number, against: Encounter[]}[]}} Tournament */
+/** @type {Record<string, string>} */
 const WORDS = {
   queued: "waiting",
   running: "running",
   finished: "finished",
-  cancelled: "called off",
+  cancelled: "stopped",
   failed: "failed",
 };
 /** How it stands as far as is known, whole. */
 let known = pageData("tournament");
+/** @type {string|null} */
 let status = null;
 
-const points = (value) => value.toLocaleString("en-GB", { maximumFractionDigits: 1 });
-const percent = (share) => (100 * share).toFixed(1);
-const head = (...names) =>
-  html(
-    "thead",
-    {},
-    html(
-      "tr",
-      {},
-      names.map((name) => html("th", { scope: "col", class: "figure" }, name)),
-    ),
-  );
-const number = (text, attributes = {}) => html("td", { class: "figure", ...attributes }, text);
+const points = (/** @type {number} */ value) => value.toLocaleString("en-GB", { maximumFractionDigits: 1 });
+const percent = (/** @type {number} */ share) => (100 * share).toFixed(1);
+const hidden = (/** @type {string} */ words) => html`<span class="visually-hidden">${words}</span>`;
+const number = (/** @type {unknown} */ content) => html`<td class="figure">${content}</td>`;
 
 /** Takes one frame of the socket. */
-export function receive({ type, data }) {
+export function receive(/** @type {Frame} */ { type, data }) {
   if (type !== "joined" && type !== "state") return;
   const now = type === "joined" ? data : merged(known, data);
   // Told against what is not here: who joins is told the whole.
-  if (now === null) socket.rejoin();
+  if (now === null) socket?.rejoin();
   else draw(now);
 }
 
-function draw(state) {
-  const names = new Map(state.entries.map((entry) => [entry.number, entry]));
+function draw(/** @type {Tournament} */ state) {
+  const names = /** @type {Names} */ (new Map(state.entries.map((entry) => [entry.number, entry])));
   known = state;
   progress(state);
   standings(state, names);
@@ -52,7 +56,7 @@ function draw(state) {
   status = state.status;
 }
 
-function progress(state) {
+function progress(/** @type {Tournament} */ state) {
   const isOver = state.status !== "running";
   byId("status").textContent = WORDS[state.status].replace(/^./, (letter) => letter.toUpperCase());
   const round = state.rounds > 1 ? `round ${state.round} of ${state.rounds}, ` : "";
@@ -65,112 +69,106 @@ function progress(state) {
   if (cancel) cancel.hidden = isOver;
 }
 
-function announce(state, names) {
-  const [first] = state.standings;
-  const best = first?.games ? ` ${names.get(first.entry).name} is first.` : "";
-  byId("said").textContent = `The tournament is ${WORDS[state.status]}.${best}`;
+/** The standings of those that play the same side, both sides or one: machines of different sides are not ranked together. */
+function ranked(/** @type {Tournament} */ state, /** @type {Names} */ names) {
+  return [null, 0, 1]
+    .map((side) => ({ side, rows: state.standings.filter((row) => names.get(row.entry).side === side) }))
+    .filter(({ rows }) => rows.length);
 }
 
-function named(entry) {
-  return entry.url ? html("a", { href: entry.url }, entry.name) : entry.name;
+function announce(/** @type {Tournament} */ state, /** @type {Names} */ names) {
+  const best = ranked(state, names)
+    .filter(({ rows: [first] }) => first.games)
+    .map(
+      ({ side, rows: [first] }) =>
+        ` ${names.get(first.entry).name} is first${side === null ? "" : ` of those that play ${roles[side]}`}.`,
+    );
+  byId("said").textContent = `The tournament is ${WORDS[state.status]}.${best.join("")}`;
 }
 
-function standings(state, names) {
-  const rows = state.standings.map((row) =>
-    html(
-      "tr",
-      {},
-      number(row.games ? `${row.place}.` : "–"),
-      html("th", { scope: "row" }, named(names.get(row.entry))),
-      number(row.games ? html("b", {}, `${percent(row.score)} %`) : "–"),
-      number(row.games && row.expected !== null ? `${percent(row.expected / row.games)} %` : "–"),
-      number(`${row.rating.toFixed(1)} ± ${row.uncertainty.toFixed(1)}`),
-      number(figure(row.games)),
-      number(figure(row.wins)),
-      number(figure(row.draws)),
-      number(figure(row.losses)),
-    ),
+function standings(/** @type {Tournament} */ state, /** @type {Names} */ names) {
+  const tables = ranked(state, names);
+  render(
+    tables.map(({ side, rows }) => {
+      const who =
+        side === null ? "They play both sides" : `They play ${roles[side]}, the ${["first", "second"][side]} side`;
+      return html`<table>
+        ${tables.length > 1 ? html`<caption>${who}</caption>` : nothing}
+        ${heads([hidden("place"), "Player", "points of 100", "exact", "openskill rating", "games", "won", "drawn", "lost"], 2)}
+        <tbody>${rows.map((row) => line(row, names.get(row.entry)))}</tbody>
+      </table>`;
+    }),
+    byId("standings"),
   );
-  const columns = head("", "Player", "score", "exact", "rating", "games", "won", "drawn", "lost");
-  columns.querySelectorAll("th")[1].classList.remove("figure");
-  columns.querySelectorAll("th")[0].append(html("span", { class: "visually-hidden" }, "place"));
-  byId("standings").replaceChildren(columns, html("tbody", {}, rows));
+  byId("sides-apart").hidden = tables.length < 2;
 }
 
-function cross(state, names) {
+function line(/** @type {Row} */ row, /** @type {Entry} */ { name, url }) {
+  return html`<tr>
+    ${number(row.games ? `${row.place}.` : "–")}
+    <th scope="row">${url ? html`<a href=${url}>${name}</a>` : name}</th>
+    ${number(row.games ? html`<b>${percent(row.score)}</b>` : "–")}
+    ${number(row.games && row.expected !== null ? percent(row.expected / row.games) : "–")}
+    ${number(`${row.rating.toFixed(1)} ± ${row.uncertainty.toFixed(1)}`)}
+    ${[row.games, row.wins, row.draws, row.losses].map((n) => number(figure(n)))}
+  </tr>`;
+}
+
+function cross(/** @type {Tournament} */ state, /** @type {Names} */ names) {
   const order = state.crosstable.map((row) => row.entry);
-  const columns = head("", ...order.map((_, index) => String(index + 1)));
-  columns.querySelectorAll("th")[0].append(html("span", { class: "visually-hidden" }, "player"));
-  for (const [index, entry] of order.entries()) {
-    const heading = columns.querySelectorAll("th")[index + 1];
-    heading.append(html("span", { class: "visually-hidden" }, ` ${names.get(entry).name}`));
-  }
-  const rows = state.crosstable.map((row, index) => {
-    const against = new Map(row.against.map((cell) => [cell.entry, cell]));
-    return html(
-      "tr",
-      {},
-      html("th", { scope: "row" }, html("span", { class: "soft" }, `${index + 1} `), names.get(row.entry).name),
-      order.map((other) => {
-        if (other === row.entry)
-          return html("td", { class: "cross-self" }, html("span", { class: "visually-hidden" }, "itself"));
-        const cell = against.get(other);
-        if (!cell) return number("·", { class: "figure cross-none" });
-        const share = cell.points / cell.games;
-        const isExact = cell.expected !== null;
-        const told = `${points(cell.points)} of ${figure(cell.games)} points${isExact ? `; exactly ${points(cell.expected)}` : ""}`;
-        return html(
-          "td",
-          { class: `figure share-${Math.min(4, Math.floor(share * 5))}`, title: told },
-          percent(share),
-          isExact ? html("small", {}, percent(cell.expected / cell.games)) : null,
-        );
-      }),
-    );
+  const columns = order.map((entry, at) => html`${at + 1}${hidden(` ${names.get(entry).name}`)}`);
+  const rows = state.crosstable.map((row, at) => {
+    const against = new Map(row.against.map((one) => [one.entry, one]));
+    return html`<tr>
+      <th scope="row"><span class="soft">${at + 1} </span>${names.get(row.entry).name}</th>
+      ${order.map((other) =>
+        other === row.entry ? html`<td class="cross-self">${hidden("itself")}</td>` : encounter(against.get(other)),
+      )}
+    </tr>`;
   });
-  byId("cross").replaceChildren(columns, html("tbody", {}, rows));
+  render(html`${heads([hidden("player"), ...columns], 0)}<tbody>${rows}</tbody>`, byId("cross"));
 }
 
-function pairings(state, names) {
+/** What one has scored against another. */
+function encounter(/** @type {Encounter|undefined} */ one) {
+  if (!one) return html`<td class="figure cross-none">·</td>`;
+  const share = one.points / one.games;
+  const isExact = one.expected !== null;
+  const told = `${points(one.points)} of ${figure(one.games)} points${isExact ? `; exactly ${points(/** @type {number} */ (one.expected))}` : ""}`;
+  return html`<td class="figure share-${Math.min(4, Math.floor(share * 5))}" title=${told}>${percent(share)}${
+    isExact ? html`<small>${percent(/** @type {number} */ (one.expected) / one.games)}</small>` : nothing
+  }</td>`;
+}
+
+function pairings(/** @type {Tournament} */ state, /** @type {Names} */ names) {
   const rounds = state.rounds > 1;
-  const rows = state.pairings.map((pairing) => {
-    const games = pairing.first_wins + pairing.draws + pairing.second_wins;
-    const [win, even, loss] = pairing.expected ?? [];
-    return html(
-      "tr",
-      {},
-      rounds ? number(figure(pairing.round)) : null,
-      html("th", { scope: "row" }, names.get(pairing.first).name),
-      html("td", {}, names.get(pairing.second).name),
-      number(
-        games
-          ? `${figure(pairing.first_wins)} / ${figure(pairing.draws)} / ${figure(pairing.second_wins)}`
-          : WORDS[pairing.status],
-      ),
-      number(pairing.expected ? `${percent(win)} / ${percent(even)} / ${percent(loss)} %` : "–"),
-    );
+  const rows = state.pairings.map((one) => {
+    const results = [one.first_wins, one.draws, one.second_wins];
+    return html`<tr>
+      ${rounds ? number(figure(one.round)) : nothing}
+      <th scope="row">${names.get(one.first).name}</th>
+      <td>${names.get(one.second).name}</td>
+      ${number(results.some(Boolean) ? results.map(figure).join(" / ") : WORDS[one.status])}
+      ${number(one.expected ? shares(one.expected).join(" / ") : "–")}
+    </tr>`;
   });
-  const columns = head(
-    ...(rounds ? ["round"] : []),
-    `${roles[0]} (first)`,
-    `${roles[1]} (second)`,
-    "won / drawn / lost",
-    "exactly",
-  );
-  for (const th of [...columns.querySelectorAll("th")].slice(rounds ? 1 : 0, rounds ? 3 : 2))
-    th.classList.remove("figure");
-  byId("pairings").replaceChildren(columns, html("tbody", {}, rows));
+  const columns = [`${roles[0]} (first)`, `${roles[1]} (second)`, "won / drawn / lost", "exactly, of 100"];
+  const head = rounds ? heads(["round", ...columns], 3) : heads(columns, 2);
+  render(html`${head}<tbody>${rows}</tbody>`, byId("pairings"));
 }
 
 draw(known);
+/** @type {Socket|null} */
 let socket = null;
 if (status === "running") {
-  socket = new Socket(`/api/tournaments/${page.dataset.tournament}/ws`, receive, (connection) => {
+  const api = `/api/tournaments/${page.dataset.tournament}`;
+  const said = (/** @type {SocketStatus} */ connection) => {
     const words =
       status === "running" || connection === "away"
-        ? trouble(connection, "The connection is gone; trying again. What you see may be a little old.")
+        ? trouble(connection, "The connection is lost. The page tries again. The tables may be a little old.")
         : "";
     byId("lost").hidden = !words;
     byId("lost").textContent = words;
-  });
+  };
+  socket = new Socket(`${api}/ws`, receive, said, { news: api, frame: (data) => ({ type: "joined", data }) });
 }

@@ -13,13 +13,18 @@ export function merged(before, change) {
   if (change.since !== before.version) return null;
   const now = { ...before, ...change };
   for (const [table, name] of Object.entries(NAMES)) {
-    const lines = new Map(before[table].map((line) => [line[name], line]));
+    const lines = new Map(before[table].map((/** @type {Record<string, unknown>} */ line) => [line[name], line]));
     for (const line of change[table]) lines.set(line[name], line);
     now[table] = [...lines.values()];
   }
   const place = new Map(change.order.map((entry, at) => [entry, at]));
   for (const table of ["standings", "crosstable"])
-    now[table].sort((one, other) => place.get(one.entry) - place.get(other.entry));
-  now.pairings.sort((one, other) => one.number - other.number);
+    now[table].sort(
+      (/** @type {{entry: number}} */ one, /** @type {{entry: number}} */ other) =>
+        (place.get(one.entry) ?? 0) - (place.get(other.entry) ?? 0),
+    );
+  now.pairings.sort(
+    (/** @type {{number: number}} */ one, /** @type {{number: number}} */ other) => one.number - other.number,
+  );
   return now;
 }

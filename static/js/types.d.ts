@@ -8,9 +8,30 @@ interface Window {
   uPlot: typeof import("uplot");
 }
 
+/** What uPlot draws: where a line is, and the values of each line there. */
+type CurveData = import("uplot").AlignedData;
+type CurveScale = import("uplot").Scale;
+
+type Frame = import("./asker.js").Frame;
+
+/** How a page hears of its match, run, …: docs/architecture.md. */
+type SocketStatus = "open" | "late" | "away" | "lost" | "asking";
+
+/** What stands in the cells of a board. */
+type Pieces = (string | null)[];
+
+type Point = { x: number; y: number };
+
+/** A bead as it is drawn. */
+type BeadLook = { colour: number | string; mark: string };
+
+type Result = "win" | "draw" | "loss";
+
 interface Cell {
   id: string;
   name: string;
+  /** What stands in it. */
+  mark?: string;
   /** In units of one cell; the centre. */
   x: number;
   y: number;
@@ -20,9 +41,9 @@ interface Cell {
 }
 
 interface PieceLook {
-  name: string;
-  shape?: string;
-  side?: number;
+  name?: string;
+  shape: string;
+  side: number;
   flipped?: boolean;
   /** Degrees, clockwise. */
   angle?: number;
@@ -36,7 +57,13 @@ interface Layout {
   cells: Cell[];
   roles: string[];
   role_names: string[];
+  /** The piece that stands for each side. */
+  badges: string[];
   pieces?: Record<string, PieceLook>;
+  /** How the board shows the names of its cells: at its edges, in its cells, or not at all. */
+  coordinates?: "" | "edges" | "cells";
+  /** What each side is told when it is to move. */
+  prompts?: string[];
 }
 
 /** A box of a machine, as its pages carry it. */
@@ -46,10 +73,18 @@ interface MachineBox extends PrintedBox {
   beads: number[];
   /** `null` where the past does not tell. */
   draws: number[] | null;
-  slots: { colour: number; mark: string; moves: string[]; paths: string[][] }[];
+  slots: PrintedSlot[];
   /** How likely a game against random play opens it. */
   visit?: number | null;
 }
+
+/** Boxes as pages carry them (packed.js), and one of them that keeps what it is now. */
+type PackedList = { pieces: Pieces; slots: PrintedSlot[]; boxes: PackedRow[] };
+type PackedRow = [string, number, number, number[], number[], number[] | null, number[], number[], (number | null)?];
+type KeptBox = MachineBox & { move_number: number; now: { draws: number[]; visit: number | null } };
+
+/** The last bead drawn, and where. */
+type LastDrawn = { position: string; slot: number | null };
 
 /** What is drawn as a matchbox. */
 interface OpenedBox extends PrintedBox {
@@ -87,6 +122,8 @@ interface Line {
   colour: string;
   dash?: number[];
   isSampled?: boolean;
+  /** Whether its values and those of the other parts add up to one. */
+  isPart?: boolean;
   isBars?: boolean;
   /** Nothing but what lies between `low` and `high`. */
   isBand?: boolean;
@@ -113,9 +150,22 @@ interface Slot {
   paths: string[][];
   name?: string;
   printed?: string;
+  printed_path?: string[];
   probability?: number;
   /** Beads that the match has added or taken. */
   delta?: number;
+}
+
+/** A slot of a box that was opened. */
+type DrawnSlot = Slot & { probability: number; names: string[] };
+
+/** A slot as it is printed. */
+interface PrintedSlot extends Record<"mark" | "name" | "printed", string> {
+  colour: number;
+  moves: string[];
+  names: string[];
+  paths: string[][];
+  printed_path: string[];
 }
 
 interface PrintedBox {
@@ -129,9 +179,9 @@ interface PrintedBox {
 interface Draw {
   ply: number;
   role: string;
-  box: PrintedBox;
+  box: PrintedBox & { move_number: number };
   symmetry: Placement;
-  slots: Slot[];
+  slots: DrawnSlot[];
   /** `null` of a box that was empty. */
   slot: number | null;
   resigned: boolean;
@@ -159,6 +209,8 @@ interface MachineBrief {
   url: string;
   learns: boolean;
   level: number;
+  /** Whether its rule counts a level, so that it is shown. */
+  counts_level: boolean;
   games: number;
   wins: number;
   draws: number;
@@ -212,6 +264,7 @@ interface Learning {
   lesson: { result: string; sentence: string } | null;
   lessons: Lesson[];
   changes: Change[];
+  parts?: { thoughts: PartsThought[]; changes: WeightsLearnt[] };
   values?: { thought: Thought | null; changes: ValueChange[]; plies: { role: string }[] };
 }
 
@@ -237,8 +290,18 @@ interface PastBoard extends BoardState {
   last_cells: string[];
 }
 
+type Outcome = { winner: string | null; termination: string; reason: string };
+
+/** A match that machines have learnt from, and a seat in which one sits. */
+type LearntMatch = MatchState & { learning: Learning };
+type MachineSeat = Seat & { machine: MachineBrief };
+
+/** An error of the protocol. */
+type ProtocolError = { code: string; detail?: string; retry_after_s?: number };
+
 /** The state of a match. */
 interface MatchState extends BoardState {
+  code: string;
   number: number;
   version: number;
   ply: number;
@@ -253,7 +316,7 @@ interface MatchState extends BoardState {
   paths: Paths;
   actions: Actions;
   winning_cells: string[];
-  outcome: { winner: string | null; termination: string; reason: string } | null;
+  outcome: Outcome | null;
   learning: Learning | null;
 }
 
@@ -261,6 +324,8 @@ interface MatchState extends BoardState {
 interface Viewer {
   /** `null` of who watches. */
   role: string | null;
+  /** Of all seats that they hold. */
+  roles?: string[];
   isHost: boolean;
   layout: Layout;
 }
@@ -272,6 +337,8 @@ interface MoveBead {
   colour: number;
   mark: string;
   probability?: number;
+  /** The same in whole per cent, as it is shown. */
+  chance?: string;
   kind?: string;
 }
 
@@ -281,3 +348,107 @@ interface PartsShown {
   value: number;
   groups: { name: string; value: number; parts: { name: string; value: number; weight: number; amount: number }[] }[];
 }
+
+/** The same of a move that was made, in words, with the moves beside it. */
+interface PartsThought extends PartsShown, Record<"words" | "role" | "url", string> {
+  ply: number;
+  depth: number;
+  n_moves: number;
+  moves: { name: string; board: number; found: number | null; chosen: boolean }[];
+}
+
+/** What a match changed in a machine that keeps weights. */
+type NewWeight = { name: string; before: number; after: number };
+type WeightsLearnt = { role: string; url: string; n_changed: number; weights: NewWeight[] };
+
+type LearnRule = Record<string, number | string | boolean | number[] | null>;
+
+/** How an address of "Watch it learn" was read (docs/learn.md). */
+interface LearnReading {
+  game: string;
+  side: string;
+  teacher: string;
+  preset: string;
+  rule: LearnRule;
+  seed: string;
+  against: string;
+  games: number;
+  beside: { preset: string; rule: LearnRule } | null;
+  address: string;
+  problems: LearnProblem[];
+}
+
+interface LearnProblem {
+  field: string;
+  detail: string;
+}
+
+/** Points of a curve: after so many games, so high. */
+interface LearnPoints {
+  games: number[];
+  score: number[];
+}
+
+/** The bead that was drawn from a box, `null` of an empty one. */
+interface LearnDraw {
+  box: number;
+  slot: number | null;
+  beads: number[];
+}
+
+interface LearnPly {
+  board: (string | null)[];
+  cells: number[];
+  move: string | null;
+  name: string;
+  draw: LearnDraw | null;
+}
+
+interface LearnGame {
+  result: "win" | "draw" | "loss";
+  resigned: boolean;
+  plies: LearnPly[];
+  changes: { box: number; after: number[]; deltas: number[] }[];
+}
+
+/** How a machine stands after so many games; `done` unless it is still on its way. */
+interface LearnAnswer {
+  games: number;
+  wins: number;
+  draws: number;
+  losses: number;
+  done: boolean;
+  beads: Int32Array;
+  curve: LearnPoints;
+  game: LearnGame | null;
+}
+
+/** What 200 machines have come to; `done` when all are there. */
+interface LearnBand extends Record<"games" | "p5" | "p25" | "p50" | "p75" | "p95", number[]> {
+  done: boolean;
+}
+
+/** A rule as the kernel reads it. */
+type LearnSettings = Record<"win" | "draw" | "loss" | "floor", number> &
+  Record<"box_set" | "when_empty" | "empty_opening" | "final_win" | "final_loss", string> &
+  Record<"merge_symmetric_moves" | "only_last" | "punish_previous_on_resign", boolean> &
+  Record<"cap", number | null> & { initial: number[]; initial_by: "move_number" | "ply" | "cell" };
+
+/** What is to be learnt: `graph` names the graph of a game, `side` is 0 or 1. */
+type LearnPlan = { graph: string; side: number; teacher: string; rule: LearnSettings };
+
+/** A graph as the server sends it; a text of digits has one for each node or edge (learning/selectors/graphs.py). */
+interface LearnView extends Record<"side" | "n_moves" | "end" | "step" | "turn" | "ply" | "slot" | "bead", string> {
+  boards: string[];
+  steps: { move: string; name: string; cells: number[]; changes: [number, string][] }[];
+  turns: { steps: number[]; cells: number[] }[];
+  suffixes: string[];
+  replies: Record<string, string>;
+  start: string;
+  start_turn: number;
+  pieces: Record<string, string | null>;
+  beads: [number, string][];
+}
+
+type LearnSlot = { members: number[]; printed: number; size: number; initial: number };
+type LearnBox = { node: number; refills: boolean; slots: LearnSlot[] };

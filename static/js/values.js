@@ -1,104 +1,84 @@
 /** What a machine that keeps values thought of its last move, and what the match changed: two tables from the state. */
 
-import { html } from "./dom.js";
+import { find } from "./dom.js";
+import { heads, html, nothing, render } from "./lit.js";
 import { percent } from "./words.js";
 
+/** @param {number} n @param {number} places */
 const digits = (n, places) => `${n < 0 ? "−" : ""}${Math.abs(n).toFixed(places)}`;
-const cell = (words) => html("td", { class: "figure" }, words);
+const cell = (/** @type {unknown} */ words) => html`<td class="figure">${words}</td>`;
 
 /** Whether what is told of a machine is told in boxes and draws. */
-export const keepsBoxes = (machine) => machine?.tells === "boxes";
+export const keepsBoxes = (/** @type {MachineBrief|null} */ machine) => machine?.tells === "boxes";
 
 /** Whether it is told in values. */
-const keepsValues = (machine) => machine?.tells === "values";
+const keepsValues = (/** @type {MachineBrief|null} */ machine) => machine?.tells === "values";
 
 /** Fills the section of the match page, or hides it where nobody in the game keeps values. */
-export function showValues(now, section) {
+export function showValues(/** @type {MatchState} */ now, /** @type {HTMLElement} */ section) {
   const { thought, changes, plies } = now.learning?.values ?? { thought: null, changes: [], plies: [] };
-  const owners = now.seats.filter((seat) => keepsValues(seat.machine));
+  const owners = /** @type {MachineSeat[]} */ (now.seats.filter((seat) => keepsValues(seat.machine)));
   const seat = owners.find(({ role }) => role === thought?.role) ?? owners[0];
   section.hidden = !seat;
   if (!seat) return;
   const { machine } = seat;
-  section.querySelector("[data-values=words]").textContent = words(
+  const part = (/** @type {string} */ name) => find(`[data-values=${name}]`, HTMLElement, section);
+  part("words").textContent = words(
     seat,
     thought,
     plies.some(({ role }) => role === seat.role),
   );
-  section.querySelector("[data-values=thought]").replaceChildren(...(thought ? [thoughtTable(thought)] : []));
-  section
-    .querySelector("[data-values=changes]")
-    .replaceChildren(...(changes.length ? [changesTable(changes, now.moves)] : []));
-  section.querySelector("a").href = `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`;
+  render(thought ? thoughtTable(thought) : nothing, part("thought"));
+  render(changes.length ? changesTable(changes, now.moves) : nothing, part("changes"));
+  find("a", HTMLAnchorElement, section).href =
+    `/machines/${machine.id}/values?position=${encodeURIComponent(now.position)}`;
 }
 
+/** @param {MachineSeat} of @param {Thought|null} thought @param {boolean} hasMoved */
 function words({ machine, name, takes_over: isTakenOver }, thought, hasMoved) {
   // The last decision is another machine's, which is not to be seen.
-  if (!thought && hasMoved) return `What ${machine.name} thinks is told after its own moves.`;
-  if (!thought) return `${machine.name} has not moved yet. It will play what it expects most of.`;
-  const played = thought.candidates.find((one) => one.chosen);
+  if (!thought && hasMoved) return `${machine.name} tells what it thinks after its own moves.`;
+  if (!thought) return `${machine.name} has not moved yet. It will play the move with the highest value.`;
+  const played = /** @type {Thought["candidates"][number]} */ (thought.candidates.find((one) => one.chosen));
   if (isTakenOver) return `${name} played ${played.name} for it, out of ${thought.n_candidates} moves.`;
   if (thought.explored)
-    return `It tried something: ${played.name}. It does so in ${percent(thought.epsilon)} of its moves.`;
+    return `It tried a random move: ${played.name}. It does this in ${percent(thought.epsilon)} of its moves.`;
   return `It played ${played.name}, out of ${thought.n_candidates} moves.`;
 }
 
+/** @type {Record<number, string>} */
 const ENDS = { 1: "wins", "-1": "loses by repetition" };
 
 /** What is to be said of a move beside its numbers, which alone do not always tell why it was played. */
-const tags = ({ chosen, ends }) =>
-  [chosen && "played", ENDS[ends]].filter(Boolean).map((name) => html("span", { class: "tag" }, name));
+const tags = (/** @type {Thought["candidates"][number]} */ { chosen, ends }) =>
+  [chosen && "played", ENDS[ends]].filter(Boolean).map((name) => html`<span class="tag">${name}</span>`);
 
-function thoughtTable(thought) {
-  const heads = thought.has_outlook ? ["Move", "Learnt (Q)", "Outlook (E/100)", "Sum"] : ["Move", "Learnt"];
-  return html(
-    "table",
-    { class: "figure exact" },
-    html("caption", {}, "What it thought of its last move, the best first"),
-    html("thead", {}, html("tr", {}, ...heads.map((name) => html("th", { scope: "col" }, name)))),
-    html(
-      "tbody",
-      {},
-      ...thought.candidates.map((one) =>
-        html(
-          "tr",
-          {},
-          html("th", { scope: "row" }, one.name, ...tags(one)),
-          cell(digits(one.value, 4)),
-          ...(thought.has_outlook ? [cell(digits(one.outlook, 3)), cell(digits(one.total, 4))] : []),
-        ),
-      ),
-    ),
-  );
+function thoughtTable(/** @type {Thought} */ { has_outlook: hasOutlook, candidates }) {
+  const names = hasOutlook ? ["Move", "Learnt (Q)", "Outlook (E/100)", "Sum"] : ["Move", "Learnt"];
+  return html`<table class="figure exact">
+    <caption>What it thought of its last move, the best first</caption>
+    ${heads(names, names.length)}
+    <tbody>${candidates.map(
+      (one) => html`<tr>
+        <th scope="row">${one.name}${tags(one)}</th>
+        ${cell(digits(one.value, 4))}${hasOutlook ? [cell(digits(one.outlook, 3)), cell(digits(one.total, 4))] : nothing}
+      </tr>`,
+    )}</tbody>
+  </table>`;
 }
 
-function changesTable(changes, moves) {
-  return html(
-    "details",
-    {},
-    html("summary", {}, "Every value that changed"),
-    html(
-      "table",
-      { class: "figure exact" },
-      html("caption", {}, "What the match taught"),
-      html(
-        "thead",
-        {},
-        html("tr", {}, ...["Move", "Before", "After"].map((name) => html("th", { scope: "col" }, name))),
-      ),
-      html(
-        "tbody",
-        {},
-        ...changes.map((one) =>
-          html(
-            "tr",
-            {},
-            html("th", { scope: "row" }, `${one.ply + 1}. ${moves[one.ply]?.name ?? one.name}`),
-            cell(digits(one.before, 4)),
-            cell(digits(one.after, 4)),
-          ),
-        ),
-      ),
-    ),
-  );
+function changesTable(/** @type {ValueChange[]} */ changes, /** @type {Played[]} */ moves) {
+  return html`<details>
+    <summary>Every value that changed</summary>
+    <table class="figure exact">
+      <caption>What the match taught</caption>
+      ${heads(["Move", "Before", "After"], 3)}
+      <tbody>${changes.map(
+        (one) => html`<tr>
+          <th scope="row">${one.ply + 1}. ${moves[one.ply]?.name ?? one.name}</th>
+          ${cell(digits(one.before, 4))}${cell(digits(one.after, 4))}
+        </tr>`,
+      )}</tbody>
+    </table>
+  </details>`;
 }

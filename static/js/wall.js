@@ -8,9 +8,12 @@
  */
 
 import { cellsAt, lookOf, ruling, turned } from "./diagram.js";
-import { html, svg } from "./dom.js";
+import { find, html, svg } from "./dom.js";
 import { matchbox } from "./matchbox.js";
 import { count, figure, ordinal, percent } from "./words.js";
+
+/** @typedef {HTMLElement & {row?: number}} HungItem */
+/** @typedef {{members: number[], list: HTMLElement, fold: HTMLDetailsElement|null, rows: number, hung: Map<number, HungItem[]>}} Shelf */
 
 const BOX = { width: 58, height: 66, gap: 8, shelf: 12 };
 /** Pixels of a label's longer side. */
@@ -18,6 +21,8 @@ const LABEL = 45;
 /** Pixels drawn above and below the screen; a wall of a few hundred boxes is simply drawn whole. */
 const EXTRA = 700;
 const WHOLE = 600;
+/** On a phone, a shelf of more boxes than this is folded where the page asks for it. */
+const FOLDED = 24;
 /** The part of a frame, in milliseconds, that hanging boxes may take. */
 const BUDGET = 6;
 
@@ -26,19 +31,20 @@ export class Wall {
    * @param {HTMLElement} root
    * @param {Layout} layout the game's layout
    * @param {MachineBox[]} boxes the machine's boxes
-   * @param {{position, slot}|null} drawn the last bead drawn
+   * @param {LastDrawn|null} drawn the last bead drawn
    * @param {string} title the machine's name
-   * @param {{shelf?: string, heading?: string, past?: string, choose?: (at: number) => void}} options the name of the one
-   *   shelf on which the boxes stand in the order given, whatever their move; without it each move has a shelf; which
-   *   heading names a shelf on this page; what is said of a box that keeps no count of its draws; what is called with the
-   *   place of a box that is chosen, where boxes have no page
+   * @param {{shelf?: string, heading?: "h2"|"h3", past?: string, folds?: boolean, choose?: (at: number) => void}} options the
+   *   name of the one shelf on which the boxes stand in the order given, whatever their move; without it each move has a
+   *   shelf; which heading names a shelf on this page; what is said of a box that keeps no count of its draws; whether long
+   *   shelves are folded; what is called with the place of a box that is chosen, where boxes have no page
    */
   constructor(root, layout, boxes, drawn, title, options = {}) {
-    const { shelf = "", heading = "h3", past = "at that time", choose } = options;
+    const { shelf = "", heading = "h3", past = "at that time", folds = false, choose } = options;
     this.root = root;
     this.layout = layout;
     this.title = title;
     this.heading = heading;
+    this.folds = folds;
     this.past = past;
     this.choose = choose;
     this.boxes = boxes;
@@ -54,15 +60,17 @@ export class Wall {
     this.blank = null;
     /** @type {number[]|null} the boxes as the arrows lead through them */
     this.order = null;
-    const byMove = shelf
-      ? new Map([[0, boxes.keys()]])
-      : Map.groupBy
-        ? Map.groupBy(boxes.keys(), (at) => boxes[at].move_number)
-        : groups(boxes);
+    this.frame = 0;
+    this.columns = 1;
+    this.step = { x: 0, y: 0 };
+    const byMove = shelf ? new Map([[0, boxes.keys()]]) : groups(boxes);
     this.shelves = [...byMove]
       .sort(([a], [b]) => a - b)
       .map(([move, members]) => this.#shelf(move, shelf || `Its ${ordinal(move)} move`, [...members]));
-    root.replaceChildren(...this.shelves.flatMap(({ title: name, list }) => [name, list]), this.peek);
+    root.replaceChildren(
+      ...this.shelves.map(({ title: name, list, fold }) => (fold ? [fold] : [name, list])).flat(),
+      this.peek,
+    );
     this.life = new AbortController();
     const { signal } = this.life;
     root.addEventListener("keydown", (event) => this.#key(event), { signal });
@@ -83,8 +91,10 @@ export class Wall {
     );
     root.addEventListener("focusout", () => this.#look(null), { signal });
     if (choose)
-      root.addEventListener("click", (event) => boxAt(event) && choose(Number(boxAt(event).dataset.at)), { signal });
+      root.addEventListener("click", (event) => boxAt(event) && choose(Number(boxAt(event)?.dataset.at)), { signal });
     addEventListener("scroll", () => this.#later(), { passive: true, signal });
+    addEventListener("beforeprint", () => this.#hangAll(), { signal });
+    addEventListener("afterprint", () => this.#later(), { signal });
     const size = new ResizeObserver(() => {
       if (root.clientWidth === this.width) return;
       this.#measure();
@@ -103,13 +113,13 @@ export class Wall {
   }
 
   /** Draws every box in sight again, after all of them and the last bead drawn may have changed. */
-  refresh(drawn) {
+  refresh(/** @type {LastDrawn|null} */ drawn) {
     this.drawn = drawn;
     for (const [at, item] of this.items) this.#fill(item.firstElementChild, at);
   }
 
   /** Takes new tints where boxes are in sight, and nothing else: for a wall that changes many times a second. */
-  retint(changed) {
+  retint(/** @type {Iterable<number>} */ changed) {
     for (const at of changed) {
       const link = this.items.get(at)?.firstElementChild;
       if (link && link.dataset.sure !== certainty(this.boxes[at])) this.#tint(link, at);
@@ -123,6 +133,7 @@ export class Wall {
   }
 
   /** Takes changed boxes and the last bead drawn, and shows them where they are in sight. */
+  /** @param {Pick<MachineBox, "position"|"beads"|"draws">[]} changed @param {LastDrawn|null|undefined} drawn */
   update(changed, drawn) {
     const stale = [this.drawn?.position, drawn?.position];
     this.drawn = drawn ?? this.drawn;
@@ -133,7 +144,7 @@ export class Wall {
       stale.push(position);
     }
     for (const position of stale) {
-      const at = this.index.get(position);
+      const at = /** @type {number} */ (this.index.get(/** @type {string} */ (position)));
       const item = this.items.get(at);
       if (!item) continue;
       this.#fill(item.firstElementChild, at);
@@ -143,17 +154,20 @@ export class Wall {
     }
   }
 
-  #shelf(move, name, members) {
-    return {
-      members,
-      title: html(
-        this.heading,
-        { class: "wall-row-title", id: `shelf-${move}` },
-        name,
-        html("span", { class: "soft" }, count(members.length, "box", "boxes")),
-      ),
-      list: html("ul", { class: "wall-boxes", "aria-labelledby": `shelf-${move}` }),
-    };
+  #shelf(/** @type {number} */ move, /** @type {string} */ name, /** @type {number[]} */ members) {
+    const title = html(
+      this.heading,
+      { class: "wall-row-title", id: `shelf-${move}` },
+      name,
+      html("span", { class: "soft" }, count(members.length, "box", "boxes")),
+    );
+    const list = html("ul", { class: "wall-boxes", "aria-labelledby": `shelf-${move}` });
+    const isFolded = this.folds && members.length > FOLDED;
+    const fold = isFolded ? html("details", {}, html("summary", {}, title), list) : null;
+    fold?.addEventListener("toggle", () => this.#later());
+    /** @type {Map<number, HungItem[]>} */
+    const hung = new Map();
+    return { members, title, list, fold, rows: 0, hung };
   }
 
   #measure() {
@@ -194,7 +208,7 @@ export class Wall {
         if ((row >= from && row <= to) || items.some((item) => item.contains(document.activeElement))) continue;
         for (const item of items) {
           item.remove();
-          this.items.delete(item.at);
+          this.items.delete(Number(find("[data-at]", HTMLElement, item).dataset.at));
         }
         shelf.hung.delete(row);
       }
@@ -211,8 +225,16 @@ export class Wall {
     return undefined;
   }
 
+  /** Hangs every box: paper shows them all. */
+  #hangAll() {
+    for (const shelf of this.shelves) {
+      if (shelf.fold) shelf.fold.open = true;
+      for (let row = 0; row < shelf.rows; row += 1) this.#hang(shelf, row);
+    }
+  }
+
   /** Hangs one row of a shelf. */
-  #hang(shelf, row) {
+  #hang(/** @type {Shelf} */ shelf, /** @type {number} */ row) {
     if (shelf.hung.has(row)) return;
     const first = row * this.columns;
     const items = shelf.members
@@ -222,6 +244,7 @@ export class Wall {
     shelf.hung.set(row, items);
   }
 
+  /** @param {Shelf} shelf @param {number} at @param {number} place @param {number} row @param {number} column */
   #item(shelf, at, place, row, column) {
     const box = this.boxes[at];
     const link = html(this.choose ? "button" : "a", {
@@ -234,43 +257,43 @@ export class Wall {
     const item = html("li", { "aria-setsize": shelf.members.length, "aria-posinset": place + 1 }, link);
     item.style.left = `${Math.round(column * this.step.x)}px`;
     item.style.top = `${row * this.step.y}px`;
-    item.at = at;
     this.#fill(link, at);
     this.items.set(at, item);
     return item;
   }
 
   /** The label of a box: sleeve, side and tint are its style; what is drawn on it is one picture of few paths. */
-  #fill(link, at) {
+  #fill(/** @type {HTMLElement} */ link, /** @type {number} */ at) {
     const box = this.boxes[at];
     const isLast = this.#tint(link, at);
     this.#name(link);
     this.blank ??= this.#emptyBoard();
     const picture = /** @type {SVGElement} */ (this.blank.cloneNode(true));
     picture.append(...this.#pieces(box));
-    if (isLast && this.drawn.slot !== null) {
-      const cell = this.layout.cells[cellsAt(this.layout, box.slots[this.drawn.slot].paths[0]).at(-1)];
+    if (isLast && this.drawn && this.drawn.slot !== null) {
+      const cell =
+        this.layout.cells[/** @type {number} */ (cellsAt(this.layout, box.slots[this.drawn.slot].paths[0]).at(-1))];
       picture.append(svg("circle", { class: "wall-dot", cx: 100 * cell.x, cy: 100 * cell.y, r: 27 }));
     }
     link.replaceChildren(picture);
   }
 
   /** Side and tint of a box; returns whether the last bead was drawn there. */
-  #tint(link, at) {
+  #tint(/** @type {HTMLElement} */ link, /** @type {number} */ at) {
     const isLast = this.drawn?.position === this.boxes[at].position;
     const tint = certainty(this.boxes[at]);
     link.className = `wall-box${isLast ? " wall-last" : ""}${tint === "none" ? " is-dim is-dark" : tint === "empty" ? " is-dark" : ""}`;
-    link.dataset.sure = tint;
+    link.dataset.sure = String(tint);
     return isLast;
   }
 
-  #name(link) {
+  #name(/** @type {HTMLElement} */ link) {
     link.setAttribute("aria-label", this.#words(this.boxes[Number(link.dataset.at)]));
   }
 
-  #words(box) {
+  #words(/** @type {MachineBox} */ box) {
     const isLast = this.drawn?.position === box.position;
-    return boxWords(box, isLast ? box.slots[this.drawn.slot] : null, this.past);
+    return boxWords(box, this.drawn && isLast ? box.slots[/** @type {number} */ (this.drawn.slot)] : null, this.past);
   }
 
   /** The empty board, to be copied for every box. */
@@ -282,14 +305,15 @@ export class Wall {
       svg("path", { class: "wall-grid", d: this.grid }),
     );
     // Strokes are so many pixels wide whatever the board: units of the picture to one pixel.
-    picture.style.setProperty("--unit", (100 * Math.max(columns, rows)) / LABEL);
+    picture.style.setProperty("--unit", String((100 * Math.max(columns, rows)) / LABEL));
     return picture;
   }
 
-  #pieces(box) {
+  #pieces(/** @type {MachineBox} */ box) {
     const paths = ["", ""];
     const men = ["", ""];
     const { centres } = this;
+    /** @type {SVGElement[]} */
     const rest = [];
     box.board.forEach((piece, cell) => {
       if (!piece) return;
@@ -308,7 +332,7 @@ export class Wall {
     ].filter(Boolean);
   }
 
-  #look(link) {
+  #look(/** @type {HTMLElement|null} */ link) {
     this.looked = link;
     this.peek.hidden = !link;
     if (!link) return;
@@ -319,7 +343,7 @@ export class Wall {
         ...box,
         board: box.board,
         slots: withBeads(box),
-        slot: isLast ? this.drawn.slot : null,
+        slot: this.drawn && isLast ? this.drawn.slot : null,
         title: this.title,
       }),
       html("p", {}, this.#words(box)),
@@ -336,13 +360,13 @@ export class Wall {
     this.peek.style.top = `${isAbove ? here.top - wall.top - size.height - 10 : here.bottom - wall.top + 10}px`;
   }
 
-  #activate(at) {
-    this.items.get(this.active)?.firstElementChild.setAttribute("tabindex", -1);
+  #activate(/** @type {number} */ at) {
+    this.items.get(this.active)?.firstElementChild.setAttribute("tabindex", "-1");
     this.active = at;
-    this.items.get(at)?.firstElementChild.setAttribute("tabindex", 0);
+    this.items.get(at)?.firstElementChild.setAttribute("tabindex", "0");
   }
 
-  #key(event) {
+  #key(/** @type {KeyboardEvent} */ event) {
     const link = boxAt(event);
     if (!link || event.altKey || event.ctrlKey || event.metaKey) return;
     this.order ??= this.shelves.flatMap(({ members }) => members);
@@ -362,9 +386,11 @@ export class Wall {
     this.#goTo(order[Math.min(order.length - 1, Math.max(0, here + step))]);
   }
 
-  #goTo(at) {
+  #goTo(/** @type {number} */ at) {
     const shelf = this.shelves.find(({ members }) => members.includes(at));
+    if (!shelf) return;
     const row = Math.floor(shelf.members.indexOf(at) / this.columns);
+    if (shelf.fold) shelf.fold.open = true;
     const y = shelf.list.getBoundingClientRect().top + row * this.step.y;
     if (y < 80 || y + this.step.y > innerHeight - 20) scrollBy({ top: y - innerHeight / 2, behavior: "instant" });
     this.#hang(shelf, row);
@@ -375,16 +401,17 @@ export class Wall {
 }
 
 /** Hangs a row's boxes behind those of the rows above, so that a screen reader reads along the shelf. */
-function inOrder(list, items, row) {
-  let before = list.lastElementChild;
-  while (before && before.row > row) before = before.previousElementSibling;
+function inOrder(/** @type {HTMLElement} */ list, /** @type {HungItem[]} */ items, /** @type {number} */ row) {
+  let before = /** @type {HungItem|null} */ (list.lastElementChild);
+  while (before && /** @type {number} */ (before.row) > row)
+    before = /** @type {HungItem|null} */ (before.previousElementSibling);
   for (const item of items) item.row = row;
   if (before) before.after(...items);
   else list.prepend(...items);
 }
 
 /** How sure a box is: "none" never opened, "empty", or 0 (every bead alike) to 4 (one bead for certain). */
-export function certainty({ beads, draws, start }) {
+export function certainty(/** @type {Pick<MachineBox, "beads"|"draws"|"start">} */ { beads, draws, start }) {
   const total = beads.reduce((sum, n) => sum + n, 0);
   if (!total) return "empty";
   // In the past it is not known how often a box had been opened; only whether it had changed.
@@ -394,7 +421,7 @@ export function certainty({ beads, draws, start }) {
   return Math.min(4, Math.floor(((Math.max(...beads) / total - alike) / (1 - alike)) * 5));
 }
 
-/** A box in words. */
+/** A box in words. @param {MachineBox} box @param {MachineBox["slots"][number]|null} drawn @param {string} past */
 function boxWords(box, drawn, past) {
   const total = box.beads.reduce((sum, n) => sum + n, 0);
   const times = box.draws?.reduce((sum, n) => sum + n, 0);
@@ -411,22 +438,27 @@ function boxWords(box, drawn, past) {
       ? "every move alike"
       : `most likely ${box.slots[best].name} (${percent(box.beads[best] / total)})`;
   const visit =
-    (box.visit ?? null) === null ? "" : ` A game against random play leads here with ${percent(box.visit)}.`;
+    (box.visit ?? null) === null
+      ? ""
+      : ` A game against random play leads here with ${percent(/** @type {number} */ (box.visit))}.`;
   return `Box ${box.position}: ${count(total, "bead")}, ${often}, ${likes}${drawn ? `; last drawn: ${drawn.name}` : ""}.${visit}`;
 }
 
 /** The slots of a box together with their beads, as the matchbox wants them. */
-export function withBeads(box) {
+export function withBeads(/** @type {Pick<MachineBox, "slots"|"beads">} */ box) {
   return box.slots.map((slot, at) => ({ ...slot, slot: at, beads: box.beads[at] }));
 }
 
-/** The box that an event is about, if any. */
+/** The box that an event is about, if any. @param {Event} of @returns {HTMLElement|null} */
 function boxAt({ target }) {
-  return target.closest(".wall-box");
+  return /** @type {Element} */ (target).closest(".wall-box");
 }
 
-function groups(boxes) {
+function groups(/** @type {MachineBox[]} */ boxes) {
   const byMove = new Map();
-  for (const [at, box] of boxes.entries()) byMove.set(box.move_number, [...(byMove.get(box.move_number) ?? []), at]);
+  for (const [at, { move_number: move }] of boxes.entries()) {
+    if (!byMove.has(move)) byMove.set(move, []);
+    byMove.get(move).push(at);
+  }
   return byMove;
 }

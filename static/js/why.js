@@ -2,15 +2,20 @@
 
 import { beadPicture } from "./beads.js";
 import { Board } from "./board.js";
-import { byId, html, pageData } from "./dom.js";
+import { byId, find, pageData } from "./dom.js";
+import { heads, html, nothing, render } from "./lit.js";
 import { closedMatchbox, matchbox } from "./matchbox.js";
 import { either, figure, percent, sentence, tenths } from "./words.js";
 
-const page = document.querySelector("[data-base]");
+const page = find("[data-base]");
 const game = pageData("game");
 const layout = game.layout ?? game;
 const { title, base } = page.dataset;
+/** @type {string[]} */
 const trail = [];
+/** @typedef {MoveBead & {slot: number|null, beads: number|null, move: string, name: string, probability: number}} Move */
+/** @typedef {{moves: Move[], box: PrintedBox, symmetry: Placement, visit?: number|null, forced: boolean, resigns: boolean}} Why */
+/** @type {{why: Why|null, moves: (Move & {path: string[], next: string})[], board: Pieces, position: string, role: string, over: string}} */
 let view = pageData("view");
 
 const board = new Board(byId("board"), layout, (played) => {
@@ -18,7 +23,7 @@ const board = new Board(byId("board"), layout, (played) => {
   if (move) go(move.next);
 });
 
-async function go(position, { isNew = true } = {}) {
+async function go(/** @type {string} */ position, { isNew = true } = {}) {
   const address = `${base}?position=${encodeURIComponent(position)}`;
   let answer;
   try {
@@ -37,13 +42,13 @@ async function go(position, { isNew = true } = {}) {
   return show();
 }
 
-function problem(words) {
+function problem(/** @type {string} */ words) {
   byId("problem").hidden = !words;
   byId("problem").textContent = words;
 }
 
 /** The slots of the box as they lie on this board. */
-function slots({ moves, box }) {
+function slots(/** @type {Why} */ { moves, box }) {
   const places = new Map();
   for (const move of moves.filter(({ slot }) => slot !== null)) {
     const slot = places.get(move.slot) ?? {
@@ -79,7 +84,7 @@ function show() {
   byId("say").textContent = words();
   const places = why ? slots(why) : [];
   byId("matchbox").replaceChildren(
-    places.length
+    why && places.length
       ? matchbox(layout, {
           ...why.box,
           slots: places,
@@ -91,85 +96,49 @@ function show() {
         })
       : closedMatchbox(`A closed matchbox of ${title}`),
   );
-  const isTurned = why && places.length && (why.symmetry.quarter_turns || why.symmetry.mirrored);
-  byId("turned").replaceChildren(
-    ...(why?.box
-      ? [
-          isTurned ? `The printed box is turned to fit: ${why.symmetry.name}. ` : "The box lies as it is printed. ",
-          why.visit === undefined || why.visit === null
-            ? ""
-            : html(
-                "span",
-                { title: `probability ${why.visit}` },
-                `A game against random play opens it with ${percent(why.visit)}. `,
-              ),
-          html("a", { href: why.box.url }, "Its whole life"),
-        ]
-      : []),
-  );
-  const rows = why ? why.moves : view.moves;
-  byId("odds").replaceChildren(
-    html(
-      "caption",
-      {},
-      why
-        ? `What ${title} would play; squares with the same bead share it`
-        : view.moves.length
-          ? "The moves that are allowed"
-          : "No move is left",
-    ),
-    rows.length
-      ? html(
-          "thead",
-          {},
-          html(
-            "tr",
-            {},
-            ["Bead", "Move", "Beads", "Chance"].map((head, n) =>
-              html("th", { scope: "col", class: n > 1 ? "figure" : null }, head),
-            ),
-            why ? html("th", { scope: "col", class: "figure exactly" }, "Exactly") : null,
-          ),
-        )
-      : "",
-    html(
-      "tbody",
-      {},
-      rows.map((move) =>
-        html(
-          "tr",
-          {},
-          html(
-            "td",
-            {},
-            move.mark ? beadPicture(move) : null,
-            move.mark ? html("span", { class: "visually-hidden" }, `bead ${move.mark}`) : null,
-          ),
-          html("th", { scope: "row" }, sentence(move.name)),
-          html(
-            "td",
-            { class: "figure" },
-            move.beads === undefined || move.beads === null ? "\u2013" : figure(move.beads),
-          ),
-          html(
-            "td",
-            { class: "figure", title: move.probability === undefined ? null : `probability ${move.probability}` },
-            move.probability === undefined ? "\u2013" : tenths(move.probability),
-          ),
-          why ? html("td", { class: "figure exactly" }, move.probability.toFixed(6)) : null,
-        ),
-      ),
-    ),
-  );
+  render(why?.box ? placed(why, places.length > 0) : nothing, byId("turned"));
+  render(odds(), byId("odds"));
+}
+
+/** How the box lies, how often it is opened, and the way to its history. */
+function placed(/** @type {Why} */ { symmetry, visit, box }, /** @type {boolean} */ isOpen) {
+  const isTurned = isOpen && (symmetry.quarter_turns || symmetry.mirrored);
+  const often = html`<span title="probability ${visit}">A game against random play opens it with ${percent(visit ?? 0)}. </span>`;
+  return html`${
+    isTurned ? `The printed box is turned to fit: ${symmetry.name}. ` : "The board faces the same way as on the label. "
+  }${visit === undefined || visit === null ? nothing : often}<a href=${box.url}>The history of this box</a>`;
+}
+
+/** The moves with their chances, or those of the other side. */
+function odds() {
+  const { why, moves } = view;
+  const rows = why ? why.moves : moves;
+  const chances = why ? tenths(rows.map(({ probability }) => probability)) : [];
+  const caption = why
+    ? `The chances of ${title}. Squares with the same bead share it.`
+    : moves.length
+      ? "Legal moves"
+      : "No move is left";
+  const row = (/** @type {Move} */ move, /** @type {number} */ n) => html`<tr>
+    <td>${move.mark ? html`${beadPicture(move)}<span class="visually-hidden">bead ${move.mark}</span>` : nothing}</td>
+    <th scope="row">${sentence(move.name)}</th>
+    <td class="figure">${move.beads === undefined || move.beads === null ? "\u2013" : figure(move.beads)}</td>
+    <td class="figure" title=${move.probability === undefined ? nothing : `probability ${move.probability}`}
+      >${why ? chances[n] : "\u2013"}</td>
+    ${why ? html`<td class="figure">${move.probability.toFixed(6)}</td>` : nothing}
+  </tr>`;
+  return html`<caption>${caption}</caption>
+    ${rows.length ? heads(["Bead", "Move", "Beads", "Chance", ...(why ? ["Exactly"] : [])], 2) : nothing}
+    <tbody>${rows.map(row)}</tbody>`;
 }
 
 function words() {
   const { why } = view;
   if (view.over) return view.over;
-  if (!why) return `The other side is to move. Play for it: where would ${title} find itself?`;
+  if (!why) return `The other side is to move. Play its move to see what ${title} would do.`;
   if (why.forced) return `${title} has only one move here, so it needs no box.`;
-  if (why.resigns) return `The box is empty: here ${title} gives up.`;
-  if (!why.box) return `${title} has never been here. It would lay out a new box.`;
+  if (why.resigns) return `The box is empty, so ${title} gives up here.`;
+  if (!why.box) return `${title} has never been here. It would make a new box.`;
   const kinds = slots(why);
   const best = kinds.reduce((a, b) => (b.probability > a.probability ? b : a));
   const isAlike = kinds.every(({ probability }) => Math.abs(probability - best.probability) < 1e-12);
@@ -192,4 +161,6 @@ addEventListener("popstate", () => {
   trail.pop();
   go(new URLSearchParams(location.search).get("position") ?? game.start, { isNew: false });
 });
+// What stands there without scripts goes.
+byId("odds").replaceChildren();
 show();

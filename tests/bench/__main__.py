@@ -1,26 +1,33 @@
 """Run the benchmarks and print their figures: ``python -m tests.bench [NAME ...]``, or ``make bench``.
 
+One that fails is a figure too, and the others still run. ``SMALL=1`` runs each in its smallest form, within
+seconds, which shows that it runs: ``make soak`` does that with every one of them.
 A new one is a function that yields :class:`tests.bench.figures.Figure` and a line in ``BENCHMARKS``. One that needs
 Django imports and sets it up inside the function, so that the others run without a database.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
+import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import IO
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" / "numba"))
 
 from tests.bench import (
     admin,
     ai,
+    asked_ladder,
     backup,
     exact_strength,
     first_seconds,
     ladder,
-    learn_load,
     learning_speed,
     learnt,
     live_load,
@@ -28,6 +35,7 @@ from tests.bench import (
     population,
     romgon,
     stored,
+    table_learners,
     values,
     warm_start,
 )
@@ -36,6 +44,7 @@ from tests.bench.figures import Figure, table
 BENCHMARKS: dict[str, Callable[[], Iterator[Figure]]] = {
     "learning-speed": learning_speed.kernel_and_c,
     "table-speed": learning_speed.tables_and_c,
+    "table-learners": table_learners.as_the_page_says,
     "population": population.many_at_once,
     "warm-start": warm_start.second_start,
     "exact-strength": exact_strength.of_a_menace,
@@ -60,26 +69,67 @@ LONG: dict[str, Callable[[], Iterator[Figure]]] = {
     "admin": admin.lists,
     "backup": backup.backup,
     "live-load": live_load.live_load,
-    "learn-load": learn_load.learn_load,
     "ladder": ladder.whole,
+    "asked-ladder": asked_ladder.as_the_page_says,
     "month": month.month,
     "learnt-flips": learnt.learnt_flips,
 }
 """Only by name: they take many minutes each."""
+KNOWN = BENCHMARKS | LONG
+
+ALONE = ("first-seconds", "live-few", "advice", "live-load", "month", "admin", "backup")
+"""Each has a site of its own, in a process of its own; the others share a process and the site of ``stored.py``."""
 
 
-def main(names: list[str]) -> int:
-    """Run the named benchmarks, or all that are not long; 1 if a target was missed, 2 if a name is unknown."""
-    known = BENCHMARKS | LONG
-    if unknown := [name for name in names if name not in known]:
-        sys.stderr.write(f"No benchmark called {', '.join(unknown)}; there are {', '.join(known)}.\n")
-        return 2
-    figures = []
-    for name in names or BENCHMARKS:
+def run_here(names: list[str], out: IO[str]) -> None:
+    """Run some benchmarks in this process, and write each figure as a line of JSON."""
+    for name in names:
         sys.stderr.write(f"{name}...\n")
-        figures += list(known[name]())
+        try:
+            for figure in KNOWN[name]():
+                out.write(f"{json.dumps(asdict(figure))}\n")
+                out.flush()
+        except Exception as error:
+            words = f"FAILED: {type(error).__name__} {error}".splitlines()[0][:100]
+            failed = Figure(name, words, "runs to its end", ok=False, is_fact=True)
+            out.write(f"{json.dumps(asdict(failed))}\n")
+            traceback.print_exc()
+
+
+def run(names: list[str]) -> Iterator[Figure]:
+    """The figures of some benchmarks, run in a process of their own."""
+    reading, writing = os.pipe()
+    command = [sys.executable, "-m", "tests.bench", "--to", str(writing), *names]
+    with subprocess.Popen(command, pass_fds=[writing]) as process:
+        os.close(writing)
+        with os.fdopen(reading) as lines:
+            for line in lines:
+                yield Figure(**json.loads(line))
+    if process.returncode:
+        yield Figure(
+            ", ".join(names), f"FAILED: exit status {process.returncode}", "runs to its end", ok=False, is_fact=True
+        )
+
+
+def main(words: list[str]) -> int:
+    """Run the named benchmarks, or all that are not long.
+
+    Returns 1 if one failed or missed its target, 2 if a name is unknown.
+    """
+    if words[:1] == ["--to"]:
+        with os.fdopen(int(words[1]), "w") as out:
+            run_here(words[2:], out)
+        return 0
+    names = words or list(BENCHMARKS)
+    if unknown := [name for name in names if name not in KNOWN]:
+        sys.stderr.write(f"No benchmark called {', '.join(unknown)}; there are {', '.join(KNOWN)}.\n")
+        return 2
+    together = [name for name in names if name not in ALONE]
+    groups = [together, *([name] for name in names if name in ALONE)]
+    figures = [figure for group in groups if group for figure in run(group)]
     sys.stdout.write(f"{table(figures)}\n")
-    return int(any(figure.ok is False for figure in figures))
+    return int(any(figure.verdict == "NOT" for figure in figures))
 
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -15,10 +15,11 @@ from typing import Any
 
 from tests.bench.figures import Figure
 from tests.bench.stored import site
+from tests.sizes import sized
 
-SHARE = float(os.environ.get("BENCH_ADMIN_SHARE", "1"))
+SHARE = float(os.environ.get("BENCH_ADMIN_SHARE", sized("1", "0.001")))
 MACHINES, BOXES, MATCHES = int(100_000 * SHARE), int(10_000_000 * SHARE), int(1_000_000 * SHARE)
-LIMIT_MS = 300
+LIMIT_MS, N_ASKED = 300, sized(5, 1)
 FILL = [
     """INSERT INTO auth_user (username, password, email, first_name, last_name, is_active, is_staff, is_superuser,
         date_joined) SELECT 'filler ' || n, '!', '', '', '', true, false, false, now()
@@ -118,7 +119,7 @@ PAGES = [
     *("/machines/{machine}", "/machines/{machine}/boxes", "/machines/{machine}/edit", "/machines/{machine}/train"),
     *("/runs/{run}", "/schedules", "/tournaments", "/tournaments/new", "/experiments"),
     *("/api/machines", "/api/machines/{machine}", "/api/machines/{machine}/progress", "/api/training-runs"),
-    *("/api/rooms/{code}", "/api/tournaments", "/api/schedules", "/api/experiment-runs", "/api/machines?page=50"),
+    *("/api/rooms/{code}", "/api/tournaments", "/api/schedules", "/api/experiment-runs", "/api/machines?offset=2450"),
 ]
 """What everybody else asks for: each for somebody without an account, somebody new, and whose the machine is."""
 
@@ -156,7 +157,7 @@ def _asked(who: str, account: Any, address: str) -> Figure:
     if account is not None:
         browser.force_login(account, backend="django.contrib.auth.backends.ModelBackend")
     took = []
-    for _ in range(5):
+    for _ in range(N_ASKED):
         with CaptureQueriesContext(connection) as asked:
             answer = browser.get(address)
         assert answer.status_code in (200, 302, 401, 403, 404), (address, answer.status_code)

@@ -19,8 +19,9 @@ from urllib.parse import urlsplit
 
 from tests.bench.figures import Figure
 from tests.bench.stored import site
+from tests.sizes import sized
 
-MATCHES = int(os.environ.get("BENCH_BACKUP_MATCHES", "1_000_000"))
+MATCHES = int(os.environ.get("BENCH_BACKUP_MATCHES", sized("1_000_000", "400")))
 ROOMS, PLAYED = 20, 200
 APART = 10**7
 """The ids of one copy and those of the next: more than a site has that has just been made."""

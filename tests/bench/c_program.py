@@ -54,7 +54,7 @@ def build(folder: Path, name: str) -> Path:
     program, source = folder / name, Path(__file__).with_name(f"{name}.c")
     compile_with = compiler()
     assert compile_with is not None, "ask compiler() first"
-    subprocess.run([compile_with, *COMMAND, "-o", program, source], check=True)
+    subprocess.run([compile_with, *COMMAND, "-o", program, source, "-lm"], check=True)
     return program
 
 

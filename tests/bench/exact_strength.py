@@ -15,8 +15,9 @@ from learning.core.training.memory import Memory
 from learning.core.training.strength import against_opponent, worst_case
 from learning.core.training.tables import boxes_compile
 from tests.bench.figures import Figure
+from tests.sizes import sized
 
-N_CALLS = 200
+N_CALLS = sized(200, 2)
 TARGET_MS = 5
 
 

@@ -24,6 +24,8 @@ from menace_site import processes, servers
 from tests.bench.live_load import UNBOUNDED, Result, case_of, options_of, play, set_up_here
 from tests.bench.live_site import Site, answers_at
 from tests.hosts.network import NETWORK, Host, address, bridge
+from tests.sizes import sized
+from tests.waiting import wait_until
 
 DATA, PROXY, FIRST_WEB = 2, 3, 11
 """The last number of their addresses."""
@@ -50,16 +52,14 @@ def database(host: Host, var: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def web(host: Host, var: Path) -> Iterator[None]:
+def web(host: Host, var: Path, settings: dict[str, str]) -> Iterator[None]:
     """A web host with one process, as docker-compose.yml starts it."""
-    where = f"--host {address(host.number)} --port 8000 --workers 1 --timeout-graceful-shutdown 5 --ws-max-size 65536"
-    quiet = "--no-proxy-headers --no-server-header --lifespan on --no-access-log --log-level warning"
-    words = f"-m uvicorn menace_site.asgi:application {where} {quiet}".split()
+    words = f"-m menace_site.web --host {address(host.number)} --port 8000".split()
     log = var / "log" / f"{host.name}.log"
-    env = {**UNBOUNDED, "BEADBOX_DB_POOL": "1", "NUM_PROXIES": "1", "ALLOWED_HOSTS": "localhost"}
+    env = {**UNBOUNDED, **settings, "BEADBOX_DB_POOL": "1", "NUM_PROXIES": "1", "ALLOWED_HOSTS": "localhost"}
     process = host.start([sys.executable, *words], log, **env)
     try:
-        assert processes.wait_until(lambda: answers_at(address(host.number), 8000), timeout_s=120), log.read_text()
+        assert wait_until(lambda: answers_at(address(host.number), 8000)), log.read_text()
         yield
     finally:
         processes.stop({process: signal.SIGTERM})
@@ -77,7 +77,7 @@ def proxy(host: Host, webs: list[Host], var: Path) -> Iterator[None]:
     command: list[str | Path] = ["caddy", "run", "--adapter", "caddyfile", "--config", var / "Caddyfile"]
     process = host.start(command, log, HOME=str(var), XDG_DATA_HOME=str(var), XDG_CONFIG_HOME=str(var))
     try:
-        assert processes.wait_until(lambda: answers_at(address(PROXY), 8080), timeout_s=60), log.read_text()
+        assert wait_until(lambda: answers_at(address(PROXY), 8080)), log.read_text()
         yield
     finally:
         processes.stop({process: signal.SIGTERM})
@@ -98,19 +98,23 @@ def line(n_webs: int, result: Result) -> str:
 def main(words: list[str]) -> int:
     """Play the same case against more and more web hosts; 1 where a move was lost or doubled."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.hosts", add_help=False)
-    parser.add_argument("--webs", default="1,2")
+    parser.add_argument("--webs", default=sized("1,2", "1"))
     parser.add_argument("--share", type=float, default=0.0, help="of a core for each web host; 0: no bound")
     parser.add_argument("--data-share", type=float, default=0.0, help="of a core for the database's host")
     own, others = parser.parse_known_args(words)
+    if os.geteuid():
+        sys.stdout.write("Only root may make network namespaces.\n")
+        return 1
     options, is_whole = options_of(others), True
     numbers = [int(number) for number in own.webs.split(",")]
     var = Path(tempfile.mkdtemp(prefix="beadbox-bench-"))
-    os.environ.update(
-        BEADBOX_LOCAL="1",
-        BEADBOX_VAR=str(var),
-        DATABASE_URL=f"postgres://app@{address(DATA)}/app",
-        REDIS_URL=f"redis://{address(DATA)}:6379/0",
-    )
+    settings = {
+        "BEADBOX_LOCAL": "1",
+        "BEADBOX_VAR": str(var),
+        "DATABASE_URL": f"postgres://app@{address(DATA)}/app",
+        "REDIS_URL": f"redis://{address(DATA)}:6379/0",
+    }
+    os.environ.update(settings)
     site = Site(var, 8080, address(PROXY), f"host={address(DATA)} user=app dbname=app")
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, var, ignore_errors=True)
@@ -124,7 +128,7 @@ def main(words: list[str]) -> int:
         front = stack.enter_context(Host(PROXY))
         webs = [stack.enter_context(Host(FIRST_WEB + n, own.share)) for n in range(max(numbers))]
         for host in webs:
-            stack.enter_context(web(host, var))
+            stack.enter_context(web(host, var, settings))
         for host in (data, *webs):
             host.bound()
         for number in numbers:

@@ -10,10 +10,11 @@ from learning.core.engines.registry import ENGINES
 from learning.core.training import ladder
 from learning.core.training.sampled import wilson
 from tests.bench.figures import Figure
+from tests.sizes import sized
 
 OTHER_SEED = ladder.SEED + 1_000_000
 """Other openings than those of the file: what holds there should hold here."""
-N_SHORT = 60
+N_SHORT = sized(60, 2)
 
 
 def whole() -> Iterator[Figure]:
@@ -22,8 +23,8 @@ def whole() -> Iterator[Figure]:
         for mode, slug in engine.modes.items():
             game = game_get(slug)
             close, found = ladder.neighbours(engine, game), list[Pair]()
-            pairs = ladder.pairs_all(engine, game)
-            games = {"near": ladder.N_NEIGHBOURS, "far": ladder.N_OTHERS, "seed": OTHER_SEED}
+            pairs = ladder.pairs_all(engine, game)[: sized(None, 6)]
+            games = {"near": sized(ladder.N_NEIGHBOURS, 2), "far": sized(ladder.N_OTHERS, 2), "seed": OTHER_SEED}
             for pair in ladder.pairs_measured(engine, game, pairs, **games):
                 found.append(pair)
                 is_near = (pair.strong, pair.weak) in close
@@ -41,7 +42,7 @@ def short() -> Iterator[Figure]:
         for mode, slug in engine.modes.items():
             game = game_get(slug)
             mark, measured = engine.learnt_mark(game), written[mode].conditions["learnt"]
-            yield Figure(f"{mode}: its ratings are of the value", measured, mark, measured == mark)
+            yield Figure(f"{mode}: its ratings are of the value", measured, mark, measured == mark, is_fact=True)
             pairs, games = ladder.neighbours(engine, game), {"near": N_SHORT, "far": 0, "seed": OTHER_SEED}
             for pair in ladder.pairs_measured(engine, game, pairs, **games):
                 reaches = wilson(pair.points, pair.games)[1] >= ladder.LEAST

@@ -21,13 +21,14 @@ from learning.core.training.table_memory import TableMemory
 from learning.core.training.tables import boxes_compile, course_compile
 from tests.bench import c_program
 from tests.bench.figures import Figure, spread
+from tests.sizes import sized
 
-N_GAMES = 2_000_000
-N_ROUNDS = 11
+N_GAMES = sized(2_000_000, 20_000)
+N_ROUNDS = sized(11, 1)
 SEED = 1961
 TARGET = 0.9
 TABLE_TARGET = 0.8
-N_TABLE_ROUNDS = 5
+N_TABLE_ROUNDS = sized(5, 1)
 
 
 def kernel_and_c() -> Iterator[Figure]:

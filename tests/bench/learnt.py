@@ -26,15 +26,17 @@ from learning.core.machines.value_learner import Weights, weights_none
 from learning.core.training.measuring import Meeting, Points, kept, measured, openings
 from learning.core.training.value_memory import ValueMemory, value_meeting
 from tests.bench.figures import Figure, spread
+from tests.sizes import sized
 
-SEEDS = (1, 2, 3)
-N_OPENINGS = 200
+SEEDS = sized((1, 2, 3), (1,))
+N_OPENINGS = sized(200, 2)
 CHOSEN, SAID = 101, 102
 """Seeds of two sets of openings: by the one a snapshot is chosen, on the other it is said how strong it is."""
-SEARCHED = 4
-N_SEARCHED = 60
-N_ROUNDS = 5
-N_GAMES = 300
+SEARCHED = sized(4, 2)
+N_SEARCHED = sized(60, 5)
+N_ROUNDS = sized(5, 1)
+N_GAMES = sized(300, 3)
+SHORT, MIDDLE, LONG = sized((100, 3_000, 10_000), (2, 4, 6))
 MODES = {"plain": "romgon", "flips": "romgon-flip"}
 
 
@@ -59,42 +61,44 @@ def learnt_plain() -> Iterator[Figure]:
     for seed in SEEDS:
         memory, rng = _memory("romgon", "td-search"), RandomSource(seed)
         before = _share(memory, "easy", 1)
-        took = _trained(memory, 100, rng)
+        took = _trained(memory, SHORT, rng)
         gains.append(_share(memory, "easy", 1) - before)
-        seconds.append((took, took + _trained(memory, 2_900, rng)))
+        seconds.append((took, took + _trained(memory, MIDDLE - SHORT, rng)))
         for level, depth in (("medium", 1), ("hard", 2), ("expert", 3)):
             shares.setdefault(f"V{depth}–{level}", []).append(_share(memory, level, depth))
         if seed == SEEDS[0]:
-            _trained(memory, 7_000, rng)
+            _trained(memory, LONG - MIDDLE, rng)
             long = {"V2–hard": _share(memory, "hard", 2), "V3–master": _share(memory, "master", 3)}
-    yield _least("V1–easy, points gained by 100 games", gains, 0.2)
-    yield _seconds("100 games", [first for first, _ in seconds], 3)
+    yield _least(f"V1–easy, points gained by {SHORT} games", gains, 0.2)
+    yield _seconds(f"{SHORT} games", [first for first, _ in seconds], 3)
     for (name, found), target in zip(shares.items(), (0.9, 0.92, 0.92), strict=True):
-        yield _least(f"{name} after 3,000 games", found, target)
-    yield _seconds("3,000 games", [last for _, last in seconds], 60)
+        yield _least(f"{name} after {MIDDLE:,} games", found, target)
+    yield _seconds(f"{MIDDLE:,} games", [last for _, last in seconds], 60)
     for (name, one), target in zip(long.items(), (0.95, 0.85), strict=True):
-        yield _least(f"{name} after 10,000 games", [one], target)
+        yield _least(f"{name} after {LONG:,} games", [one], target)
 
 
 def learnt_flips() -> Iterator[Figure]:
-    """With flips: the snapshot kept of 3,000 games on three seeds, and what three times as many games leave of it."""
+    """With flips: the snapshot kept of some games on each seed, and what three times as many leave of it."""
     found, seconds = dict[str, list[tuple[float, float]]](), []
     for seed in SEEDS:
         memory, rng = _memory("romgon-flip", "td-search-flips"), RandomSource(seed)
         begin = time.process_time()
-        _trained(memory, 3_000, rng)
+        _trained(memory, MIDDLE, rng)
         chosen_on, said_on = (openings(memory.machine.game, N_OPENINGS, seed=one) for one in (CHOSEN, SAID))
-        meetings = {n: _meetings(memory, weights) for n, weights in memory.snapshots.items() if n >= 300}
+        meetings = {n: _meetings(memory, weights) for n, weights in memory.snapshots.items() if n >= MIDDLE // 10}
         best = kept(meetings, chosen_on, said_on, seed=seed)
         seconds.append(time.process_time() - begin)
-        _trained(memory, 6_000, rng)
+        _trained(memory, 2 * MIDDLE, rng)
         for name, play in _meetings(memory, memory.machine.played).items():
             later = Points.of(measured(play, said_on, seed=seed + 1)).share
             found.setdefault(name, []).append((best.confirmed[name].share, later))
     for name, pairs in found.items():
-        yield _least(f"with flips, {name}, kept of 3,000 games", [first for first, _ in pairs], 0.9)
-        yield _least(f"with flips, {name}, gained by 9,000 games", [later - first for first, later in pairs], -0.05)
-    yield _seconds("3,000 games with flips, measured and chosen", seconds, 300)
+        yield _least(f"with flips, {name}, kept of {MIDDLE:,} games", [first for first, _ in pairs], 0.9)
+        yield _least(
+            f"with flips, {name}, gained by {3 * MIDDLE:,} games", [later - first for first, later in pairs], -0.05
+        )
+    yield _seconds(f"{MIDDLE:,} games with flips, measured and chosen", seconds, 300)
 
 
 def _romgon(slug: str) -> Romgon:

@@ -28,12 +28,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tests.waiting import HANG_S
+
 N_OPENERS = 8
 AGAIN_S = 1.0
 """How long somebody waits who is refused without being told for how long."""
 BACK_S, LONGEST_BACK_S = 0.5, 15.0
 """How long a page waits whose socket broke, the first time and at most: as ``static/js/socket.js`` does."""
-DRAIN_S = 60.0
+DRAIN_S = HANG_S
 """A move that is not answered for so long after the end is lost."""
 
 
@@ -343,9 +345,10 @@ class Player(Socket):
             self.come_back()
 
     def come_back(self) -> None:
-        """Try again after a while, as a page does: half a second at first, then twice as long each time."""
+        """Try again after a while, as a page does, and longer each time."""
         self.lost_at = self.lost_at or time.perf_counter()
-        wait_s = min(LONGEST_BACK_S, BACK_S * 2**self.n_failures) * (0.8 + 0.4 * random.random())
+        growth = max(1.0, (self.n_failures + 1) / 2, 2.0 ** (self.n_failures - 3))
+        wait_s = min(LONGEST_BACK_S, BACK_S * growth) * (0.8 + 0.4 * random.random())
         self.n_failures += 1
         self.crowd.loop.call_later(wait_s, self.crowd.connect_soon, self)
 

@@ -27,10 +27,12 @@ from games.rules.base import Side
 from tests.bench.figures import Figure, spread
 from tests.bench.live_client import Case
 from tests.bench.live_site import OF_TRANSACTIONS, Sample, Site, Watch, kill_in_turn, running_site, statements
+from tests.sizes import IS_SMALL, sized
+from tests.waiting import wait_until
 
 MANY = "100000000"
 UNBOUNDED = {
-    **dict.fromkeys(("THROTTLE_ANON", "THROTTLE_PAGE", "THROTTLE_SOCKET", "THROTTLE_TRAINING"), f"{MANY}/min"),
+    **dict.fromkeys(("THROTTLE_API", "THROTTLE_WRITE", "THROTTLE_LIVE", "THROTTLE_ROOM"), f"{MANY}/min"),
     "THROTTLE_MATCH": f"{MANY}/day",
     **dict.fromkeys(("OPEN_ROOMS_PER_GUEST", "OPEN_ROOMS_PER_ADDRESS", "SOCKETS_PER_ADDRESS"), MANY),
     **dict.fromkeys(("COPIES_PER_GUEST", "COPIES_PER_ADDRESS"), MANY),
@@ -44,7 +46,10 @@ OPPONENTS: dict[str, dict[str, Any]] = {
 HOUSE_MACHINE = "menace-second"
 """Whom they play against who play the house's MENACE with X."""
 NOISES = ("training", "tournament")
+N_RIVALS = 8
 KILLED = ("web", "postgres", "valkey", "workers")
+SOME, MANY_PEOPLE, ALL = sized((100, 300, 1000), (3, 5, 8))
+"""How many matches are played at once."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +230,7 @@ def make_noise(noises: Sequence[str]) -> None:
     if "tournament" in noises:
         rivals = Machine.objects.filter(game=house.game, guest=None).exclude(side=None)
         owner = get_user_model().objects.create_user("bench", is_staff=True)
-        tournament_start(user=owner, entries=[str(one.pk) for one in rivals], games=1_000_000)
+        tournament_start(user=owner, entries=[str(one.pk) for one in rivals[:N_RIVALS]], games=1_000_000)
 
 
 # What is printed
@@ -309,14 +314,15 @@ def set_up_with(**settings: str) -> None:
 
 def wait_for_workers() -> None:
     """Return when the workers have begun, and have done what a new site works out first."""
-    from learning.models import ExperimentRun
-    from menace_site import processes
+    from learning.models import ExperimentRun, Tournament, TrainingRun
     from menace_site.celery import app
 
-    begun = processes.wait_until(lambda: len(app.control.ping(timeout=0.5)) == 2, timeout_s=120)
-    assert begun, "the workers do not answer"
+    assert wait_until(lambda: len(app.control.ping(timeout=0.5)) == 2), "the workers do not answer"
     unfinished = ExperimentRun.objects.filter(finished_at=None)
-    assert processes.wait_until(lambda: not unfinished.exists(), timeout_s=600), "the workers do not end"
+    assert IS_SMALL or wait_until(lambda: not unfinished.exists()), "the workers do not end"
+    in_training = TrainingRun.objects.filter(finished_at=None)
+    held = Tournament.objects.filter(owner=None)
+    assert wait_until(lambda: held.exists() and not in_training.exists()), "the house is not trained"
 
 
 @contextlib.contextmanager
@@ -331,10 +337,10 @@ def idle_site(**settings: str) -> Iterator[Site]:
 def options_of(words: list[str]) -> argparse.Namespace:
     """The case of a command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.live_load", description=__doc__)
-    parser.add_argument("--matches", type=int, default=300)
+    parser.add_argument("--matches", type=int, default=sized(300, 10))
     parser.add_argument("--opponent", choices=OPPONENTS, default="menace")
-    parser.add_argument("--think", type=float, default=3.0, help="seconds, on average")
-    parser.add_argument("--seconds", type=float, default=30.0, help="how long is measured")
+    parser.add_argument("--think", type=float, default=sized(3.0, 0.5), help="seconds, on average")
+    parser.add_argument("--seconds", type=float, default=sized(30.0, 3.0), help="how long is measured")
     parser.add_argument("--watchers", type=int, default=0, help="pages open on the house's MENACE")
     parser.add_argument("--programs", action="store_true", help="players show their seat's token, and have no session")
     parser.add_argument("--resign", action="store_true", help="all end their match at the same moment, again and again")
@@ -361,7 +367,7 @@ def _play_options(site: Site, options: argparse.Namespace) -> Result:
 
 
 def live_few() -> Iterator[Figure]:
-    """Few enough figures of live play to be printed among all others: one match, and 300 against the house's MENACE."""
+    """Few enough figures of live play to be printed among all others: one match and many with the house's MENACE."""
     with idle_site() as site:
         yield from _few(site, "menace")
 
@@ -369,29 +375,31 @@ def live_few() -> Iterator[Figure]:
 def _few(site: Site, opponent: str) -> Iterator[Figure]:
     result = _played(site, matches=1, opponent=opponent, think=0.15)
     yield _figure(f"one match alone against {opponent}", result, "median <= 8 ms", result.percentiles[0] <= 8)
-    result = _played(site, matches=300, opponent=opponent)
-    yield _figure(f"300 matches against {opponent}", result, "95 % < 30 ms", result.percentiles[1] < 30)
+    result = _played(site, matches=MANY_PEOPLE, opponent=opponent)
+    yield _figure(f"{MANY_PEOPLE} matches against {opponent}", result, "95 % < 30 ms", result.percentiles[1] < 30)
 
 
 def live_load() -> Iterator[Figure]:
     """Every figure of live play, on two cores with the client beside it."""
     with idle_site() as site:
         yield _fresh_rooms()
-        for opponent in OPPONENTS:
-            yield from _few(site, opponent)
-            result = _played(site, matches=100, opponent=opponent, think=0)
-            yield _figure(f"100 against {opponent} who do not think", result, ">= 300 moves/s", result.rate >= 300)
-            result = _played(site, matches=1000, opponent=opponent, watchers=3)
+        for opponent in sized(tuple(OPPONENTS), ("random",)):
+            yield from () if IS_SMALL else _few(site, opponent)
+            result = _played(site, matches=SOME, opponent=opponent, think=0)
+            yield _figure(f"{SOME} against {opponent} who do not think", result, ">= 300 moves/s", result.rate >= 300)
+            result = _played(site, matches=ALL, opponent=opponent, watchers=3)
             is_good = result.rate >= 0.95 * result.found["ideal"] and result.percentiles[1] < 100
-            yield _figure(f"1,000 matches against {opponent}", result, "95 % of the thinking's, 95 % < 100 ms", is_good)
+            yield _figure(
+                f"{ALL:,} matches against {opponent}", result, "95 % of the thinking's, 95 % < 100 ms", is_good
+            )
             yield from _costs(opponent, result)
-        rates = _played(site, matches=1000, resign=True).found["rates"]
+        rates = _played(site, matches=ALL, resign=True).found["rates"]
         yield Figure("lessons of one machine", f"{spread(rates, '{:.0f}')} a second", ">= 600", max(rates) >= 600)
         make_noise(NOISES)
-        result = _played(site, matches=300)
-        name = "300 matches beside a run and a tournament"
+        result = _played(site, matches=MANY_PEOPLE)
+        name = f"{MANY_PEOPLE} matches beside a run and a tournament"
         yield _figure(name, result, "95 % < 100 ms", result.percentiles[1] < 100)
-        result = _played(site, matches=300, seconds=90, kill=",".join(KILLED))
+        result = _played(site, matches=MANY_PEOPLE, seconds=sized(90, 20), kill=",".join(KILLED))
         yield _figure("  and every kind of process killed, twice", result, "all go on", result.is_whole)
 
 
@@ -410,7 +418,7 @@ def _figure(name: str, result: Result, target: str, is_good: bool) -> Figure:
     measured = f"{result.rate:.0f}{ideal} moves/s; {median:.1f}, {slow:.1f}, {slowest:.1f} ms"
     if not result.is_whole:
         measured += f"; WRONG: {len(result.found['faults'])} by the players, {len(result.wrong)} by the database"
-    return Figure(name, measured, f"{target}, none lost", is_good and result.is_whole)
+    return Figure(name, measured, f"{target}, none lost", is_good and result.is_whole, is_fact=not result.is_whole)
 
 
 def _costs(opponent: str, result: Result) -> Iterator[Figure]:
@@ -437,12 +445,12 @@ def _fresh_rooms() -> Figure:
             return float(cursor.fetchone()[0]) / 1e6
 
     before = megabytes()
-    for _ in range(1000):
+    for _ in range(ALL):
         room_create(
             person=Person(token="x"), game="noughts-and-crosses", opponent="menace", side=Side.FIRST, fresh=True
         )
     grown = megabytes() - before
-    return Figure("1,000 fresh rooms", f"{grown:.1f} MB", "<= 2 MB", grown <= 2)
+    return Figure(f"{ALL:,} fresh rooms", f"{grown:.1f} MB", "<= 2 MB", grown <= 2)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.waiting import HANG_S, wait_until
+
 # One for all sites that are started here: compiling takes half a minute.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" / "numba"))
 
@@ -32,7 +34,6 @@ GROUPS = {
     "menace_site.web": "web",
     "celery": "workers",
     "live_client": "client",
-    "learn_client": "client",
     "caddy": "proxy",
 }
 """What a process is, by a word of its command line; else it is what its parent is."""
@@ -76,11 +77,10 @@ def running_site(**settings: str) -> Iterator[Site]:
             [sys.executable, "-m", "menace_site.supervisor"], death_signal=signal.SIGTERM, env=env, output=log
         )
         try:
-            answers = processes.wait_until(lambda: answers_at("localhost", port), timeout_s=180)
-            assert answers, (var / "supervisor.log").read_text()
+            assert wait_until(lambda: answers_at("localhost", port)), (var / "supervisor.log").read_text()
             yield Site(var, port, "127.0.0.1", f"host={servers.socket_dir(var)} user=app dbname=app")
         finally:
-            processes.stop({site: signal.SIGTERM}, timeout_s=20)
+            processes.stop({site: signal.SIGTERM}, timeout_s=HANG_S)
             shutil.rmtree(var, ignore_errors=True)
 
 

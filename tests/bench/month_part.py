@@ -163,8 +163,8 @@ def keep(clock: Clock) -> dict[str, Any]:
     from learning.models import TrainingRun
     from learning.workers.jobs import TurnEnd
     from learning.workers.ledger import ledgers_fold
+    from learning.workers.retention import retention_run
     from learning.workers.standings import standings_measure
-    from learning.workers.sweep import sweep_on
 
     took: list[tuple[str, float]] = []
     n_sweeps, next_sweep, next_look, is_left = 0, 0.0, 0.0, False
@@ -178,11 +178,11 @@ def keep(clock: Clock) -> dict[str, Any]:
             is_left = ledgers_fold(TurnEnd(0.5))
         if clock[0] >= next_sweep:
             n_sweeps, next_sweep = n_sweeps + 1, clock[0] + SWEEP_EVERY_H / (24 * DAYS)
-            sweep_on(TurnEnd(), took=took)
+            retention_run(TurnEnd(), took=took)
         time.sleep(0.05)
     while ledgers_fold(TurnEnd(5.0)):
         pass
-    sweep_on(TurnEnd(), took=took)
+    retention_run(TurnEnd(), took=took)
     return {"took": took, "sweeps": n_sweeps + 1}
 
 

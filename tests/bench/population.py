@@ -11,12 +11,13 @@ from games.rules.registry import game_get
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.registry import UNIFORM
-from learning.core.schooling.band import MACHINES, MOST_GAMES, band_marks
+from learning.core.training.band import MACHINES, MOST_GAMES, band_marks
 from learning.core.training.population import N_CORES, Population
 from learning.core.training.tables import boxes_compile
 from tests.bench.figures import Figure, spread
+from tests.sizes import sized
 
-N_ROUNDS = 7
+N_ROUNDS = sized(7, 1)
 TARGET, TARGET_SHORT_S, TARGET_BAND_S = 1.6, 0.05, 0.5
 
 

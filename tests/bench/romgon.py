@@ -23,15 +23,17 @@ from learning.core.training.q_contest import FrozenValues
 from learning.core.training.q_episodes import QMemory
 from learning.core.training.sampled import wilson
 from tests.bench.figures import Figure, spread
+from tests.sizes import sized
 
-N_SEARCHES = 101
-N_ROUNDS = 7
-N_EVALUATIONS = 200_000
-N_CHECKED = 400
+N_SEARCHES = sized(101, 1)
+N_ROUNDS = sized(7, 1)
+N_EVALUATIONS = sized(200_000, 1_000)
+N_CHECKED = sized(400, 4)
 FLIPS = Options(flip=True)
-CURVE = (0, 100, 200, 400, 1_000)
-N_CURVE_GAMES = 1_000
-LOT = 100
+CURVE = sized((0, 100, 200, 400, 1_000), (0, 2))
+N_CURVE_GAMES = sized(1_000, 4)
+LOT = sized(100, 2)
+PERFT = sized((6, 5), (4, 3))
 FLIP_GAME = Romgon(FLIPS)
 
 
@@ -48,7 +50,7 @@ def engine() -> Iterator[Figure]:
             f"< {target_ms} ms",
             statistics.median(milliseconds) < target_ms,
         )
-    for name, options, depth in (("flip off", CORE, 6), ("flip on", FLIPS, 5)):
+    for name, options, depth in (("flip off", CORE, PERFT[0]), ("flip on", FLIPS, PERFT[1])):
         n = perft(START, BLACK, options, depth=depth)
         speeds = [n / s / 1e6 for s in _timed(lambda o=options, d=depth: perft(START, BLACK, o, depth=d), N_ROUNDS)]
         yield Figure(

@@ -1,6 +1,6 @@
 /* A table of values learning from game after game, in C: the yardstick for the compiled Python loop.
  *
- *     cc -O3 -ffp-contract=off -o table table.c && ./table TABLES GAMES
+ *     cc -O3 -ffp-contract=off -o table table.c -lm && ./table TABLES GAMES
  *
  * TABLES is what tests/bench/c_program.py writes: the graph of the game, the entry of each move, the opponent's
  * replies, the rule and the random state, as numbers in text. The same algorithm as
@@ -12,6 +12,7 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
 #include <inttypes.h>
+#include <math.h> /* rint */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ enum { WIN, DRAW, LOSS };
 enum { MAX_PLIES = 64 };
 enum { DRAWN = -3 };
 static const int64_t TICKETS = (INT64_C(1) << 32) - 1;
+static const double UNITS = 1e8;
 
 /* A successor: a node, or -1 -2 -3 where the first side has won, the second has, nobody has. */
 static int32_t n_nodes, n_edges, n_entries, n_replies, off_policy, by_visits;
@@ -101,8 +103,13 @@ static void train(int64_t n_games)
                 target = discount * ((1.0 - reach) * ahead[index + 1] + reach * target);
             int32_t entry = path[index];
             int64_t n = ++visits[entry];
-            double step = by_visits ? 1.0 / (double)n : step_size;
-            values[entry] += step * (target - values[entry]);
+            if (by_visits && reach == 1.0) { /* a mean of returns, from their sum in whole units */
+                double total = 0.0 + rint(values[entry] * ((double)(n - 1) * UNITS)) + rint(target * UNITS);
+                values[entry] = total / ((double)n * UNITS);
+            } else {
+                double step = by_visits ? 1.0 / (double)n : step_size;
+                values[entry] += step * (target - values[entry]);
+            }
         }
         double decayed = decay * epsilon;
         epsilon = decayed > lowest ? decayed : lowest;

@@ -10,11 +10,12 @@ from typing import Any
 
 from tests.bench.figures import Figure, spread
 from tests.bench.stored import site
+from tests.sizes import sized
 
-N_ENTRIES = 1_000_000
-N_MOVES = 60
-N_GAMES = 500
-N_RUNS = 3
+N_ENTRIES = sized(1_000_000, 1_000)
+N_MOVES = sized(60, 3)
+N_GAMES = sized(500, 4)
+N_RUNS = sized(3, 1)
 
 
 def a_million_entries() -> Iterator[Figure]:
@@ -27,7 +28,7 @@ def a_million_entries() -> Iterator[Figure]:
     small, large, first = (machine_create(game="romgon", side=None, name=name) for name in ("Small", "Large", "First"))
     # Kernels are compiled when they are first called, for most of a minute.
     _moves(first)
-    _trained(first, 10)
+    _trained(first, 2)
     with connection.cursor() as cursor:
         # Keys as long as those of a game, and as many more entries as the machine would have after 28,000 games.
         cursor.execute(
@@ -38,7 +39,7 @@ def a_million_entries() -> Iterator[Figure]:
         )
         cursor.execute("SELECT pg_total_relation_size('learning_value')")
         size_mb = cursor.fetchone()[0] / 1e6
-    yield Figure("a million values, with their index", f"{size_mb:,.0f} MB", "", None)
+    yield Figure(f"{N_ENTRIES:,} values, with their index", f"{size_mb:,.0f} MB", "", None)
     moves = {machine.pk: _moves(machine) for machine in (small, large)}
     yield _compared("a live move that reads its values", moves[small.pk], moves[large.pk], "ms", 1.5)
     games = {machine.pk: _learnt_games(machine) for machine in (small, large)}
@@ -82,7 +83,7 @@ def _learnt_games(machine: Any) -> list[float]:
     from games.services import Person, match_play_move, match_resign, room_create
 
     seconds = []
-    for _ in range(5):
+    for _ in range(sized(5, 1)):
         who = Person(guest=uuid.uuid4())
         seated = room_create(person=who, game="romgon", opponent="machine", machine=machine.slug, side=Side.FIRST)
         for _ in range(10):

@@ -19,6 +19,7 @@ from django.db import connection
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, expect
 
 from games import thinking
+from menace_site.web import OPTIONS
 from tests.e2e.lab import sign_in
 from tests.factories import user
 from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
@@ -58,12 +59,7 @@ class LiveSite:
         self.socket.bind(("127.0.0.1", self.port))
         self.port = self.socket.getsockname()[1]
         config = uvicorn.Config(
-            application,
-            http="menace_site.connections:Connection",
-            lifespan="off",
-            log_level="warning",
-            timeout_graceful_shutdown=1,
-            ws_max_size=65536,
+            application, **{**OPTIONS, "lifespan": "off", "log_level": "warning", "timeout_graceful_shutdown": 1}
         )
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)

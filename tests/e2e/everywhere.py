@@ -239,7 +239,7 @@ def drawings(page: Page, world: World) -> None:
 def machine_large(page: Page, world: World) -> None:
     """A machine whose strength is a sample."""
     page.goto(Machine.objects.get(slug="large").get_absolute_url())
-    page.get_by_text("How sure that is").click()
+    page.get_by_text("How certain this is").click()
     expect(page.locator("#sampled")).to_be_visible()
 
 
@@ -379,6 +379,7 @@ STATES: dict[str, Callable[[Page, World], None]] = {
     "machine-large": machine_large,
     "run-large": run_large,
     "about": plain("/about"),
+    "teachers": plain("/about/teachers"),
     "lab": plain("/lab"),
     "experiments": plain("/experiments"),
     "experiment": experiment,

@@ -208,7 +208,7 @@ def values_refused(page: Page, lab: Lab) -> None:
     page.locator("#make").click()
     expect(page.locator("#id_epsilon_floor_error")).to_be_visible()
     page.locator("#id_discount").fill("0.8")
-    page.get_by_text("Exactly how").locator("visible=true").first.click()
+    page.locator("#rule-details summary", has_text="Details").locator("visible=true").first.click()
 
 
 def curriculum(page: Page, lab: Lab) -> None:
@@ -255,7 +255,7 @@ def gallery(query: str, name: str = "learner") -> Visit:
 def gallery_past(page: Page, lab: Lab) -> None:
     gallery("")(page, lab)
     page.locator("#time-back").click()
-    expect(page.locator("#time-words")).to_contain_text("After lesson")
+    expect(page.locator("#time-words")).to_contain_text(": step ")
 
 
 def box(page: Page, lab: Lab) -> None:

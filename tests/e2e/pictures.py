@@ -22,8 +22,9 @@ from tests.e2e.everywhere import STATES, lost, options, play_mid, world
 from tests.e2e.lab import EMPTY, LAB, lab, sign_in
 from tests.e2e.playing import NOUGHTS, expect_plies, expect_turn, match_of, play_mouse
 from tests.factories import house, trained, user
+from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = pytest.mark.e2e
 
 PLACE = Path(os.environ.get("SCREENSHOTS") or settings.BASE_DIR / "var" / "screenshots")
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -71,7 +72,8 @@ def take_all(page: Page, name: str) -> None:
     """The page at every width, and again as wide as it was."""
     for width, height in HEIGHTS.items():
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")  # a chart follows a moment later
+        # A chart follows a moment later.
+        assert wait_until(lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
         take(page, width, name)
 
 

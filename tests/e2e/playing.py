@@ -107,7 +107,7 @@ def changes_told(page: Page) -> list[tuple[str, int, int]]:
     told = []
     for item in page.locator("#changes > li").all():
         words = item.locator(".change-words").inner_text()
-        if "filled afresh" in words:
+        if "filled again" in words:
             continue  # during the match, and not learnt from it
         after = re.search(r"becomes? ([\d,]+)\.$", words)
         assert after, words

@@ -1,6 +1,7 @@
 """Accounts: made in the middle of playing, logged in and out of, passwords changed, forgotten and guessed."""
 
 import re
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -54,7 +55,8 @@ def test_a_guest_signs_up_and_keeps_the_match(page: Page) -> None:
     expect(page.locator(".rooms li")).to_contain_text("against MENACE the Second")
     assert Seat.objects.get(player="human").user == get_user_model().objects.get(username="ada")
     page.get_by_role("link", name="Look").click()
-    expect(page).to_have_url(room)
+    expect(page).to_have_url(f"{room}/matches/1")
+    page.goto(room)
     # It is still theirs to go on with.
     page.locator("#again").click()
     expect_turn(page)
@@ -90,7 +92,7 @@ def test_the_copy_that_somebody_plays_is_found_in_their_account(page: Page) -> N
 def test_logging_in_and_out(page: Page) -> None:
     user()
     page.goto("/account")
-    expect(page.get_by_text("Log in to see that page.")).to_be_visible()
+    expect(page.get_by_text("Log in to see all your matches and machines.")).to_be_visible()
     log_in(page)
     expect_logged_in(page)
     page.goto("/account")
@@ -129,6 +131,7 @@ def test_a_password_can_be_looked_at_while_it_is_typed(page: Page) -> None:
     expect(field).to_have_value(NEW_PASSWORD)
 
 
+@pytest.mark.soak
 def test_what_was_looked_at_is_sent_as_a_password(page: Page) -> None:
     user()
     page.goto("/login")
@@ -142,6 +145,16 @@ def test_what_was_looked_at_is_sent_as_a_password(page: Page) -> None:
     expect(field).to_have_attribute("type", "password")
 
 
+@pytest.mark.soak
+def test_a_new_token_is_copied_by_a_press(page: Page, owner: Any) -> None:
+    page.goto("/account/tokens")
+    page.locator("#id_name").fill("My notebook")
+    page.locator("main form [type=checkbox]").first.check()
+    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Copy token").click()
+    expect(page.locator("#copied")).to_have_text("The token is copied.")
+
+
 def test_changing_the_password(page: Page, visitor: Visitor) -> None:
     user()
     log_in(page)
@@ -150,12 +163,12 @@ def test_changing_the_password(page: Page, visitor: Visitor) -> None:
     page.get_by_label("Old password").fill("not the one")
     page.get_by_label("New password", exact=True).fill(NEW_PASSWORD)
     page.get_by_label("New password confirmation").fill(NEW_PASSWORD)
-    page.get_by_role("button", name="Change it").click()
+    page.get_by_role("button", name="Change password").click()
     expect(page.locator(".errorlist")).to_contain_text("Your old password was entered incorrectly")
     page.get_by_label("Old password").fill(PASSWORD)
     page.get_by_label("New password", exact=True).fill(NEW_PASSWORD)
     page.get_by_label("New password confirmation").fill(NEW_PASSWORD)
-    page.get_by_role("button", name="Change it").click()
+    page.get_by_role("button", name="Change password").click()
     expect(page.get_by_role("heading", name="Password changed")).to_be_visible()
     elsewhere = visitor()
     log_in(elsewhere, password=NEW_PASSWORD)
@@ -168,7 +181,7 @@ def test_a_forgotten_password(page: Page) -> None:
     page.get_by_role("link", name="Get a new password").click()
     page.get_by_label("Email").fill("owner@example.com")
     page.get_by_role("button", name="Send the link").click()
-    expect(page.get_by_role("heading", name="Look into your e-mail")).to_be_visible()
+    expect(page.get_by_role("heading", name="Check your e-mail")).to_be_visible()
     (message,) = mail.outbox
     assert message.to == ["owner@example.com"]
     (link,) = re.findall(r"http://\S+", str(message.body))
@@ -180,20 +193,21 @@ def test_a_forgotten_password(page: Page) -> None:
     page.get_by_label("New password", exact=True).fill(NEW_PASSWORD)
     page.get_by_label("New password confirmation").fill(NEW_PASSWORD)
     page.get_by_role("button", name="Keep this password").click()
-    expect(page.get_by_text("Your new password works now, and you are logged in.")).to_be_visible()
+    expect(page.get_by_text("Your new password works, and you are logged in.")).to_be_visible()
     expect_logged_in(page)
     page.context.clear_cookies()
     log_in(page, password=NEW_PASSWORD)
     expect_logged_in(page)
     page.goto(link)
-    expect(page.get_by_text("This link has been used or is too old.")).to_be_visible()
+    expect(page.get_by_text("This link is too old, or it was used already.")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_an_unknown_address_is_not_told_apart(page: Page) -> None:
     page.goto("/password/reset")
     page.get_by_label("Email").fill("nobody@example.com")
     page.get_by_role("button", name="Send the link").click()
-    expect(page.get_by_role("heading", name="Look into your e-mail")).to_be_visible()
+    expect(page.get_by_role("heading", name="Check your e-mail")).to_be_visible()
     assert mail.outbox == []
 
 

@@ -74,6 +74,17 @@ def test_matches_with_their_plies(page: Page) -> None:
     expect_read_only(page)
 
 
+@pytest.mark.parametrize("width", [360, 768, 1024])
+def test_a_list_has_the_width_of_a_narrow_window(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto("/admin/learning/machine/")
+    table = page.locator("#changelist .results").bounding_box()
+    assert table
+    assert table["width"] >= 0.8 * width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    expect(page.locator("#changelist-filter")).to_be_visible()
+
+
 def test_of_a_machine_only_what_a_person_may_set(page: Page) -> None:
     page.goto("/admin/learning/machine/")
     expect(page.locator("#result_list tbody tr")).to_have_count(2)
@@ -82,11 +93,12 @@ def test_of_a_machine_only_what_a_person_may_set(page: Page) -> None:
     expect(fields.first).to_be_visible()
     assert {field.get_attribute("name") for field in fields.all()} == CHANGEABLE
     expect(page.get_by_role("link", name="Delete")).to_have_count(0)
-    page.get_by_role("link", name="boxes", exact=True).click()
+    page.locator("#machine_form").get_by_role("link", name="Boxes", exact=True).click()
     expect(page.locator("#result_list bead-board svg").first).to_be_visible()
 
 
 @pytest.mark.parametrize("address", ["games/room", "games/match", "learning/lesson", "learning/trainingrun"])
+@pytest.mark.sampled(1)
 def test_history_is_read_only(page: Page, address: str) -> None:
     start_first(page)
     play_out_mouse(page)

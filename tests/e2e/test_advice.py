@@ -91,7 +91,7 @@ def test_romgon_by_keyboard_with_a_flipped_and_turned_piece(page: Page) -> None:
     page.get_by_role("button", name="Ask for a move").press("Enter")
     expect(page.locator("#answer")).to_contain_text("Play 0-1→")
     expect(page.locator("#candidates li")).to_have_count(5)
-    page.locator("summary", has_text="What came back").click()
+    page.locator("summary", has_text="The answer as JSON").click()
     expect(page.locator("#came")).to_contain_text('"flipModeEnabled": true')
     page.get_by_role("radio", name="white triangle").check()
     page.locator("#rotation").select_option("0")
@@ -117,6 +117,7 @@ def test_a_machine_that_keeps_values_plays_romgon(page: Page) -> None:
     assert page.locator("#candidates li").count() > 5
 
 
+@pytest.mark.soak
 def test_a_machine_draws_on_a_phone(visitor: Visitor) -> None:
     house()[Side.FIRST]
     page = visitor(viewport={"width": 360, "height": 740})

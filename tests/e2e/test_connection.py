@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
+from games.exceptions import StalePlyError
 from games.models import Room
 from games.pulse import PULSE
 from games.rules.base import Side
@@ -36,7 +37,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.e2e
 
-AWAY = "The site cannot reach its memory just now. Nothing is lost; it goes on by itself."
+AWAY = "The site cannot reach its memory now. Nothing is lost, and it goes on by itself."
 NO_SERVER = (r"WebSocket connection to .* failed", r"ERR_CONNECTION_REFUSED", r"ERR_INTERNET_DISCONNECTED")
 
 
@@ -89,11 +90,12 @@ def test_a_page_whose_room_is_gone_does_not_come_back_to_it(page: Page, live_sit
     in_the_middle(page)
     sockets: list[str] = []
     page.on("websocket", lambda socket: sockets.append(socket.url))
-    watch.allow(*NO_SERVER)
+    # After some sockets that did not open, the page asks by REST, too.
+    watch.allow(*NO_SERVER, r"404.*/joined")
     live_site.stop()
     Room.objects.all().delete()
     live_site.start()
-    expect(page.locator("#error")).to_contain_text("There is no match with this code any more")
+    expect(page.locator("#error")).to_contain_text("There is no room with this code.")
     n_opened = len(sockets)
     page.clock.fast_forward(60_000)
     page.evaluate("dispatchEvent(new Event('online'))")
@@ -105,7 +107,9 @@ def test_a_restart_of_the_server_in_the_middle(page: Page, live_site: LiveSite, 
     watch.allow(*NO_SERVER)
     live_site.stop()
     try:
-        expect(page.locator("#connection")).to_have_text("The connection is gone. Your match is kept; trying again…")
+        expect(page.locator("#connection")).to_have_text(
+            "The connection is lost. Your match is safe. This page tries again…"
+        )
         expect_board_stays(page)
         # A move that cannot be sent is not lost in silence, and the board stays open.
         cell(page, free_cells(page)[0]).click()
@@ -131,6 +135,7 @@ def pulse_kept(site: LiveSite) -> Iterator[None]:
         PULSE.database = PULSE.broker = True
 
 
+@pytest.mark.soak
 def test_pages_say_what_hangs_and_that_it_is_back(
     outage: Outage, page: Page, live_site: LiveSite, settings: Any
 ) -> None:
@@ -152,12 +157,12 @@ def test_pages_say_what_hangs_and_that_it_is_back(
             before = str(learning.locator("#games").text_content())
             expect(learning.locator("#games")).not_to_have_text(before)
             go_on(*postgres)
-            expect(learn).to_have_text("All is well again.")
+            expect(learn).to_have_text("Everything works again.")
             for said in (match, learn):
                 expect(said).to_be_hidden()
 
             stop(outage.valkey.pid)
-            expect(match).to_have_text("Who watches may see your moves a little late just now.")
+            expect(match).to_have_text("Watchers may see your moves a little late.")
             play_mouse(page)
         finally:
             go_on(*postgres, outage.valkey.pid)
@@ -166,6 +171,7 @@ def test_pages_say_what_hangs_and_that_it_is_back(
         finish(page)
 
 
+@pytest.mark.soak
 def test_pages_without_a_socket_of_their_own_say_so_too(
     outage: Outage, page: Page, live_site: LiveSite, owner: Any, settings: Any
 ) -> None:
@@ -199,7 +205,7 @@ def test_pages_without_a_socket_of_their_own_say_so_too(
         finally:
             go_on(*postgres)
         for one in pages:
-            expect(one.locator("#site-trouble")).to_have_text("All is well again.")
+            expect(one.locator("#site-trouble")).to_have_text("Everything works again.")
         for one in pages:
             expect(one.locator("#site-trouble")).to_be_hidden()
         expect(own.locator("#live")).to_be_hidden()
@@ -246,7 +252,7 @@ def test_a_second_tab_that_missed_a_move(page: Page) -> None:
     play_mouse(page, mine)
     stored = match_of(page).n_plies
     cell(late, other).click()
-    expect(late.locator("#error")).to_have_text("The board had already changed. Have a look, then choose again.")
+    expect(late.locator("#error")).to_have_text(StalePlyError.message)
     expect(cell(late, mine)).to_have_attribute("aria-label", re.compile(", X"))
     expect(late.locator("#error")).to_be_visible()
     assert match_of(page).n_plies == stored

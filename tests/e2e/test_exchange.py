@@ -1,6 +1,7 @@
 """Printing and exchange in a real browser: sheets to keep, a machine taken away and brought back."""
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from learning.core.engines.romgon.entries import entry_key
 from learning.kinds.machines import machine_export
 from learning.models import Machine, Value
 from learning.services.machines import machine_create
+from tests.e2e.conftest import Visitor
+from tests.e2e.everywhere import options
 from tests.factories import machine, trained
 
 pytestmark = pytest.mark.e2e
@@ -20,15 +23,45 @@ pytestmark = pytest.mark.e2e
 def test_print_a_machine(page: Page) -> None:
     learner = trained(machine(Side.FIRST))
     page.goto(learner.get_absolute_url())
+    expect(page.locator(".wall-box").last).to_be_attached()
+    page.emulate_media(media="print", color_scheme="dark")
+    on_paper = """(box) => {
+      const label = getComputedStyle(box, "::before");
+      return [label.printColorAdjust, label.backgroundColor, getComputedStyle(box.parentElement).position];
+    }"""
+    # The wall may just have been drawn anew: a box that has left the page has no styles.
+    drawn = page.wait_for_function(f"found = ({on_paper})(document.querySelector('.wall-box')); found[0] && found")
+    adjust, colour, position = drawn.json_value()
+    assert (adjust, position) == ("exact", "static")
+    assert colour not in ("rgba(0, 0, 0, 0)", "rgb(255, 255, 255)")
+    assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+    page.emulate_media(media="screen", color_scheme="light")
     page.get_by_role("link", name="Print or take away").click()
     page.get_by_label("Paper").select_option("A3")
     page.get_by_label("Width of a box").fill("60")
-    page.get_by_label("without numbers").check()
     with page.expect_download() as download:
         page.locator("#print").click()
     assert download.value.suggested_filename == f"{learner.slug}-boxes.pdf"
     text = PdfReader(download.value.path()).pages[0].extract_text()
-    assert "304 matchboxes of 60 × 36 mm, 1,720 beads" in text
+    assert "304 matchboxes of 60 × 36 mm and 1,720 beads" in text
+    page.get_by_label("The beads that each box holds now").check()
+    page.locator("#print").click()
+    expect(page.locator("#many")).to_contain_text("At the beginning the machine needs 1,720.")
+    with page.expect_download() as download:
+        page.locator("#print-many").click()
+    assert download.value.suggested_filename == f"{learner.slug}-boxes.pdf"
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_fields_of_the_print_form_stand_at_even_distances(visitor: Visitor, width: int) -> None:
+    page = visitor(**options(width, 740))
+    page.goto(f"{machine(Side.FIRST).get_absolute_url()}/print")
+    parts = [part.bounding_box() for part in page.locator("main form > .field").all()]
+    gaps = [after["y"] - before["y"] - before["height"] for before, after in pairwise(parts) if before and after]
+    assert len(gaps) == 3
+    assert max(gaps) - min(gaps) < 1, gaps
+    choices = [choice.bounding_box() for choice in page.locator("form .choice").all()]
+    assert all(after["y"] - before["y"] <= 48 for before, after in pairwise(choices) if before and after), choices
 
 
 def test_take_a_machine_away_and_bring_it_back(page: Page, owner: Any) -> None:
@@ -37,7 +70,7 @@ def test_take_a_machine_away_and_bring_it_back(page: Page, owner: Any) -> None:
     with page.expect_download() as download:
         page.get_by_role("link", name="Beadbox", exact=True).last.click()
     page.goto("/machines")
-    page.get_by_role("link", name="Bring one in").click()
+    page.get_by_role("link", name="Import a machine").click()
     page.locator("#id_file").set_input_files(download.value.path())
     page.get_by_label("Name").fill("Home again")
     page.locator("#import").click()

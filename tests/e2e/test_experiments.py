@@ -1,6 +1,7 @@
 """An experiment run by a guest: how far it is, what came of it, drawn and in tables; a real worker runs it."""
 
 import csv
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -28,7 +29,7 @@ def test_a_guest_runs_an_experiment_and_the_result_comes_by_itself(
     page.get_by_role("navigation").get_by_role("link", name="Lab").click()
     page.get_by_role("link", name="Experiments").click()
     page.get_by_role("link", name="How often must HER lose?").click()
-    expect(page.locator("#result")).to_contain_text("Nobody has run it here yet.")
+    expect(page.locator("#result")).to_contain_text("No one has run this experiment here yet.")
     run_it(page, 7)
     expect(page.locator("#status")).to_have_text("Waiting")
     guest = visitor(**PHONE)
@@ -38,7 +39,8 @@ def test_a_guest_runs_an_experiment_and_the_result_comes_by_itself(
     for watching in (page, guest):
         expect(watching.locator("#result")).to_have_attribute("data-status", "finished", timeout=HANG_S * 1000)
         expect(watching.locator("#said")).to_have_text("It is finished. The result is on the page.")
-        expect(watching.locator("#figures tbody tr").first).to_contain_text("about 11")
+        expect(watching.locator("#figures tbody tr").first).to_contain_text("Losses until it is perfect")
+        expect(watching.locator("#findings li").first).to_have_text(re.compile("^A machine loses games before"))
         expect(watching.locator(".curve-stage canvas")).to_have_count(2)
     assert with_each(guest, broken) == []
     assert ExperimentRun.objects.get().seed == 7
@@ -47,8 +49,8 @@ def test_a_guest_runs_an_experiment_and_the_result_comes_by_itself(
     assert page.locator("#figures").inner_text() == figures
 
     with page.expect_download() as download:
-        page.get_by_role("link", name="Everything as CSV").click()
-    rows = list(csv.DictReader(download.value.path().read_text().splitlines()))
+        page.get_by_role("link", name="Result as CSV").click()
+    rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8-sig").splitlines()))
     assert {row["part"] for row in rows} == {"figure", "perfect", "losses"}
 
     # What somebody has asked for before is there at once.
@@ -77,7 +79,7 @@ def test_an_experiment_is_stopped_and_may_be_run_again(visitor: Visitor) -> None
     page.goto("/experiments/gardner")
     run_it(page, 8)
     page.locator("#cancel").click()
-    expect(page.locator("#result")).to_contain_text("It was stopped before there was a result.")
+    expect(page.locator("#result")).to_contain_text("This run was stopped before it had a result.")
     assert ExperimentRun.objects.get().status == JobStatus.CANCELLED
     assert with_each(page, broken) == []
     page.locator("#begin").click()

@@ -63,7 +63,7 @@ def expect_end(page: Page) -> None:
 def test_a_whole_match_with_the_mouse(page: Page) -> None:
     house()
     start_first(page)
-    expect(page.locator("#status")).to_have_text("Your turn. You play crosses.")
+    expect(page.locator("#status")).to_have_text("Your turn: place a cross.")
     expect(page.locator("#box-caption")).to_contain_text("has not opened a box yet")
 
     play_mouse(page, "5")
@@ -89,7 +89,7 @@ def test_a_whole_match_with_the_mouse(page: Page) -> None:
     page.locator("#again").click()
     expect_turn(page)
     assert match_of(page).number == 2
-    expect(page.locator("#status")).to_have_text("Your turn. You play crosses.")
+    expect(page.locator("#status")).to_have_text("Your turn: place a cross.")
 
 
 def test_a_rematch_with_the_sides_swapped(page: Page) -> None:
@@ -97,7 +97,7 @@ def test_a_rematch_with_the_sides_swapped(page: Page) -> None:
     start_first(page)
     play_out_mouse(page)
     page.locator("#swap").click()
-    expect(page.locator("#status")).to_have_text("Your turn. You play noughts.")
+    expect(page.locator("#status")).to_have_text("Your turn: place a nought.")
     match = match_of(page)
     assert match.number == 2
     assert Seat.objects.get(match=match, side=Side.FIRST).machine_seat.machine == machines[Side.FIRST]
@@ -106,6 +106,7 @@ def test_a_rematch_with_the_sides_swapped(page: Page) -> None:
     expect_end(page)
 
 
+@pytest.mark.soak
 def test_let_menace_start(page: Page) -> None:
     house()
     page.goto(NOUGHTS)
@@ -145,7 +146,7 @@ def test_the_box_is_turned_to_fit_the_board_and_shown_as_printed(page: Page) -> 
         if str(printed) != corner:
             turned.click()
             expect(turned).to_have_attribute("aria-pressed", "true")
-            expect(page.locator("#box-caption")).to_contain_text("As printed")
+            expect(page.locator("#box-caption")).to_contain_text("shown as printed")
             turned.click()
         page.locator("#resign").click()
         page.locator("#resign-yes").click()
@@ -190,7 +191,7 @@ def test_what_happened_is_announced_once(page: Page) -> None:
     play_mouse(page, "5")
     expect_turn(page)
     machine = "MENACE the Second"
-    words = rf"^{machine} drew bead \w, chance .+%\. {machine}: .+\. Your turn\. You play crosses\.$"
+    words = rf"^{machine} drew bead \w, chance .+%\. {machine}: .+\. Your turn: place a cross\.$"
     expect(page.locator("#announce")).to_have_text(re.compile(words))
 
 
@@ -246,7 +247,7 @@ def test_a_whole_match_with_the_keyboard_alone(page: Page) -> None:
 
     tab_to(page, "#swap")
     page.keyboard.press("Enter")
-    expect(page.locator("#status")).to_have_text("Your turn. You play noughts.")
+    expect(page.locator("#status")).to_have_text("Your turn: place a nought.")
     expect_focus_on_board(page)
     play_out_keyboard(page)
     expect_end(page)
@@ -265,6 +266,7 @@ def test_the_keys_are_listed_and_the_focus_comes_back(page: Page) -> None:
     expect_focus_on_board(page)
 
 
+@pytest.mark.soak
 def test_the_keyboard_gives_up_and_the_focus_stays(page: Page) -> None:
     house()
     start_first(page)

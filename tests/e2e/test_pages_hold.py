@@ -1,11 +1,14 @@
 """What holds on every page: names, sizes, layout, contrast, stillness, and how much is sent."""
 
+from collections.abc import Mapping
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from games.rules.base import Side
 from tests.e2e.axe import THEMES, violations
 from tests.e2e.conftest import LiveSite, Visitor, Watch
+from tests.e2e.contrast import DULL_BEADS, FAINT, TEXT_MIN_CONTRAST
 from tests.e2e.everywhere import SITE, STATES, options, play_finished, play_mid, world
 from tests.e2e.lab import EMPTY, LAB, lab, sign_in
 from tests.e2e.layout import DRAWN, LARGE, NARROW, WIDE, Text, broken, with_each, write
@@ -16,7 +19,6 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.e2e
 
 MATCH_PAGE_MAX_BYTES = 200_000
-TEXT_MIN_CONTRAST = 4.5
 TARGET_MIN_PX = 44
 
 # In the page: what can be used must have a name that a screen reader can say.
@@ -42,68 +44,17 @@ SMALL = """(least) => {
     .map(([one, { width, height }]) => `${one.outerHTML.slice(0, 120)} ${width} × ${height}`);
 }"""
 
-# The contrast of every piece of text with the first opaque colour behind it.
-FAINT = """(least) => {
-  const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgba = (colour) => {
-    context.clearRect(0, 0, 1, 1);
-    context.fillStyle = colour;
-    context.fillRect(0, 0, 1, 1);
-    return [...context.getImageData(0, 0, 1, 1).data];
-  };
-  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
-    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
-  const behind = (element) => {
-    for (let one = element; one; one = one.parentElement) {
-      const colour = rgba(getComputedStyle(one).backgroundColor);
-      if (colour[3] === 255) return colour;
-    }
-    return [255, 255, 255];
-  };
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const faint = [];
-  while (texts.nextNode()) {
-    const { parentElement: element, textContent } = texts.currentNode;
-    if (!textContent.trim() || element.closest("svg, script, noscript, option") || !element.checkVisibility()) continue;
-    const [one, other] = [light(rgba(getComputedStyle(element).color)), light(behind(element))];
-    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
-    if (contrast < least) faint.push(`${contrast.toFixed(2)} ${textContent.trim().slice(0, 60)}`);
-  }
-  return faint;
-}"""
 
-# Beads against the wood, their marks against the glass: at least 3 to 1 and 4.5 to 1.
-DULL_BEADS = """() => {
-  const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const light = (colour) => {
-    context.fillStyle = colour;
-    context.fillRect(0, 0, 1, 1);
-    const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].map((c) => c / 255)
-      .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
-  const floor = getComputedStyle(document.querySelector(".drawer-floor")).fill;
-  const dull = [];
-  const group = document.querySelector(".drawer .beads");
-  const bead = group.querySelector(".bead").cloneNode(true);
-  group.append(bead);
-  for (let colour = 0; colour < 9; colour += 1) {
-    bead.setAttribute("class", `bead bead-${colour}`);
-    const [glass, ring, mark] = ["glass", "ring", "mark"]
-      .map((part) => getComputedStyle(bead.querySelector(`.bead-${part}`)));
-    const seen = Math.max(contrast(glass.fill, floor), contrast(ring.stroke, floor));
-    if (seen < 3) dull.push(`bead ${colour} on the wood`);
-    if (contrast(glass.fill, mark.fill) < 4.5) dull.push(`mark of bead ${colour}`);
-  }
-  bead.remove();
-  return dull;
-}"""
+# In which windows with which texts a page is tried: no page may need more than 320 pixels (WCAG 1.4.10).
+PHONE_PX = 360  # where a finger has to hit everything
+Layouts = Mapping[int, tuple[Text, ...]]
+LAYOUTS: Layouts = {320: (WIDE,), PHONE_PX: (NARROW, WIDE, LARGE), 768: (WIDE,), 1280: (NARROW, LARGE)}
+EVERY = pytest.param(LAYOUTS, marks=pytest.mark.soak, id="every window")
 
 
+@pytest.mark.parametrize("layouts", [pytest.param({PHONE_PX: (NARROW,)}, id="a phone"), EVERY])
 def test_on_a_phone_everything_has_a_name_a_size_and_a_contrast(
-    visitor: Visitor, live_site: LiveSite, watch: Watch
+    layouts: Layouts, visitor: Visitor, live_site: LiveSite, watch: Watch
 ) -> None:
     made = world(live_site, watch)
     found: dict[str, list[str]] = {}
@@ -111,13 +62,13 @@ def test_on_a_phone_everything_has_a_name_a_size_and_a_contrast(
         page = visitor(**options(360, 740))
         visit(page, made)
         page.evaluate(OPEN_ALL)
-        wrong = nameless(page) + violations(page)
+        wrong = nameless(page) + (violations(page) if layouts is LAYOUTS else [])
         for theme in THEMES:
             page.emulate_media(color_scheme=theme)
             wrong += page.evaluate(FAINT, TEXT_MIN_CONTRAST)
             if name == "match-sheet":
                 wrong += page.evaluate(DULL_BEADS)
-        wrong += misfits(page)
+        wrong += misfits(page, layouts)
         found |= {name: wrong} if wrong else {}
         page.context.close()
     assert found == {}
@@ -126,15 +77,10 @@ def test_on_a_phone_everything_has_a_name_a_size_and_a_contrast(
 OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 
 
-# In which windows with which texts a page is tried: no page may need more than 320 pixels (WCAG 1.4.10).
-PHONE_PX = 360  # where a finger has to hit everything
-LAYOUTS = {320: (WIDE,), PHONE_PX: (NARROW, WIDE, LARGE), 768: (WIDE,), 1280: (NARROW, LARGE)}
-
-
-def misfits(page: Page) -> list[str]:
+def misfits(page: Page, layouts: Layouts = LAYOUTS) -> list[str]:
     """What is wrong with the layout of the page in any of those windows, and too small on a phone."""
     wrong = []
-    for width, texts in LAYOUTS.items():
+    for width, texts in layouts.items():
         page.set_viewport_size({"width": width, "height": 800})
         look = broken_or_small if width == PHONE_PX else broken
         wrong += [f"at {width}: {words}" for words in with_each(page, look, texts)]
@@ -166,6 +112,7 @@ REACHED = """() => {
 }"""
 
 
+@pytest.mark.soak
 def test_the_lab_holds_on_every_width_and_by_keyboard(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     """Every state of the lab: names, sizes, contrast in both themes, layout, and a road for the keys."""
     page = visitor(**options(360, 740))
@@ -210,6 +157,7 @@ def unreachable(page: Page) -> list[str]:
     return dull + [f"not reached: {one}" for one in wanted.values()]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("text", [NARROW, WIDE, LARGE], ids=["narrow", "wide", "large"])
 def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, text: Text) -> None:
     """In every shape and for every sign that the site uses, whatever fonts this machine has."""
@@ -245,6 +193,7 @@ def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, text: 
     assert page.evaluate(size) == [f"{text.size}px", text == LARGE]
 
 
+@pytest.mark.soak
 def test_no_page_of_the_admin_complains(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     made = world(live_site, watch)
     found: dict[str, list[str]] = {}
@@ -331,7 +280,7 @@ def test_what_moves_is_short_and_can_be_skipped(page: Page) -> None:
 
 
 def test_the_match_page_is_light_and_stands_alone(page: Page, watch: Watch) -> None:
-    """Less than 200 kB in all, and no script but its own modules; files here are neither packed nor cached."""
+    """Less than 200 kB in all, and no script but its own and lit-html; files here are neither packed nor cached."""
     house()
     page.goto(NOUGHTS)
     room = page.locator("#play-first")
@@ -367,7 +316,8 @@ def test_the_match_page_is_light_and_stands_alone(page: Page, watch: Watch) -> N
 
     scripts = [url for url in sizes if url.endswith(".js")]
     assert scripts
-    assert all(url.startswith(f"{watch.origin}/static/js/") for url in scripts)
+    ours = (f"{watch.origin}/static/js/", f"{watch.origin}/static/vendor/lit-html-")
+    assert all(url.startswith(ours) for url in scripts)
     inline = "[...document.scripts].filter((one) => !one.src && one.type !== 'application/json').length"
     assert first.evaluate(inline) == 0
     context.close()
@@ -376,7 +326,7 @@ def test_the_match_page_is_light_and_stands_alone(page: Page, watch: Watch) -> N
 def test_the_board_needs_the_pages_own_modules_only(page: Page) -> None:
     house()
     page.route(
-        lambda url: url.endswith(".js") and "/static/js/" not in url,
+        lambda url: url.endswith(".js") and "/static/js/" not in url and "/lit-html-" not in url,
         lambda route: route.abort(),
     )
     page.route("**/theme.js", lambda route: route.fulfill(body="", content_type="text/javascript"))

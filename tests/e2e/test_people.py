@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from games.models import Match
 from tests.e2e.conftest import Visitor, Watch
+from tests.e2e.layout import PHONE
 from tests.e2e.playing import NOUGHTS, cell, code_of, expect_turn, match_of, play_mouse, start_other
 from tests.factories import house
 
@@ -32,7 +33,7 @@ def test_two_people_play_by_link(page: Page, visitor: Visitor) -> None:
     link = invite(page)
     friend = visitor()
     accept(friend, link)
-    expect(page.locator("#status")).to_have_text("Your turn. You play crosses.")
+    expect(page.locator("#status")).to_have_text("Your turn: place a cross.")
     expect(friend.locator("#status")).to_have_text("Guest (crosses) to move.")
 
     for here, there, square in zip([page, friend] * 3, [friend, page] * 3, "514729", strict=True):
@@ -50,12 +51,24 @@ def test_two_people_play_by_link(page: Page, visitor: Visitor) -> None:
 
     # Whoever asks for a rematch with the sides swapped, both are told which side is theirs now.
     friend.locator("#swap").click()
-    expect(friend.locator("#status")).to_have_text("Your turn. You play crosses.")
+    expect(friend.locator("#status")).to_have_text("Your turn: place a cross.")
     expect(page.locator("#status")).to_have_text("Guest (crosses) to move.")
     play_mouse(friend, "1", answers=0)
-    expect(page.locator("#status")).to_have_text("Your turn. You play noughts.")
+    expect(page.locator("#status")).to_have_text("Your turn: place a nought.")
 
 
+def test_a_phone_shows_its_host_what_to_send_and_its_guest_the_free_seat(visitor: Visitor) -> None:
+    host, guest = visitor(**PHONE), visitor(**PHONE)
+    link = invite(host)
+    expect(host.locator("#copy-link")).to_be_in_viewport(ratio=1)
+    guest.goto(link)
+    expect(guest.locator("#join button")).to_be_in_viewport(ratio=1)
+    accept(guest, link)
+    expect_turn(host)
+    expect(host.locator("#board")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.soak
 def test_giving_up_is_told_to_both(page: Page, visitor: Visitor) -> None:
     friend = visitor()
     accept(friend, invite(page))
@@ -118,7 +131,7 @@ def test_a_spectator_who_asks_all_the_same_is_told_why_not(page: Page, visitor: 
             });
         }"""
     )
-    expect(third.locator("#error")).to_have_text("You are watching this match, so you cannot move in it.")
+    expect(third.locator("#error")).to_have_text("You are watching this match. Only its players can do that.")
     assert match_of(page).n_plies == 0
 
 
@@ -155,6 +168,7 @@ def test_a_full_room_is_watched(page: Page, visitor: Visitor) -> None:
     expect(third.locator("#watching")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_two_take_the_last_seat_at_once(page: Page, visitor: Visitor) -> None:
     link = invite(page)
     friend, third = visitor(), visitor()
@@ -174,10 +188,10 @@ def test_a_code_that_does_not_exist(page: Page, watch: Watch) -> None:
     page.goto("/rooms/zzzzzz")
     expect(page.get_by_role("heading", name="This drawer is empty")).to_be_visible()
     expect(page.locator("main")).to_contain_text("There is no room with this code.")
-    page.get_by_role("link", name="To the first page").click()
+    page.get_by_role("link", name="To the front page").click()
     page.locator("#code").fill("no such")
     page.locator("#code").press("Enter")
-    expect(page.locator(".notes")).to_contain_text("There is no room with this code.")
+    expect(page.locator(".notes")).to_contain_text("This is not a room code.")
     expect(page.locator("#code")).to_be_visible()
     assert not Match.objects.exists()
 

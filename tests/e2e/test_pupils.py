@@ -15,7 +15,7 @@ from tests.e2e.playing import expect_turn, match_of, play_mouse, play_out_mouse,
 pytestmark = pytest.mark.e2e
 
 TEACH = 'form[action="/teach"]:has([value="noughts-and-crosses"]) button'
-WORDS = "#progress-words p"
+WORDS = "#progress-words > p"
 
 
 def pupil_of(page: Page) -> Machine:
@@ -26,11 +26,20 @@ def test_one_click_and_it_learns_from_nobody_else(page: Page, visitor: Visitor, 
     page.goto("/")
     page.locator(TEACH).first.click()
     expect_turn(page)
-    expect(page.locator(WORDS)).to_contain_text("No game yet: it knows nothing. It would now play ")
+    expect(page.locator(WORDS)).to_contain_text(
+        "It has not finished a game yet. At the start it draws each kind of bead equally often."
+    )
     mine = pupil_of(page)
     play_out_mouse(page)
-    expect(page.locator(WORDS)).to_contain_text("1 game. It ")
-    expect(page.locator("#progress-words svg")).to_have_attribute("aria-label", re.compile("at the start, .* after 1"))
+    expect(page.locator(WORDS)).to_contain_text("It has played 1 game. It ")
+    rising, perfect = page.locator("#progress-words .progress-curve").all()
+    expect(rising).to_contain_text(re.compile("Against random play .* before its first game"))
+    expect(perfect).to_contain_text(re.compile("Against a perfect player .* before its first game"))
+    expect(rising.locator("svg")).to_have_attribute("aria-label", re.compile("^Curve: Against random play"))
+    expect(page.locator("#progress-words .result-dots svg")).to_have_count(1)
+    first_box = page.locator("#progress-words .bead-row .visually-hidden")
+    expect(first_box).to_have_count(2)
+    assert first_box.first.inner_text() != first_box.last.inner_text().replace("Now", "Before")
     # Every box that has changed, with all of its beads as they were and as they are.
     rows = page.locator(".change-box").first.locator(".bead-row")
     expect(rows).to_have_count(2)
@@ -42,20 +51,19 @@ def test_one_click_and_it_learns_from_nobody_else(page: Page, visitor: Visitor, 
     page.locator("#again").click()
     expect_turn(page)
     play_out_mouse(page)
-    expect(page.locator(WORDS)).to_contain_text("2 games. It ")
+    expect(page.locator(WORDS)).to_contain_text("It has played 2 games. It ")
     page.goto(f"/machines/{mine.pk}")
-    expect(page.locator("#progress")).to_contain_text("2 games. It ")
-    expect(page.locator("#progress svg")).to_be_visible()
+    expect(page.locator("#progress")).to_contain_text("It has played 2 games. It ")
+    expect(page.locator("#progress .progress-curve svg").first).to_be_visible()
     assert violations(page) == []
     tab_to(page, "#owner-menu > summary")
     page.keyboard.press("Enter")
     expect(page.locator("#owner-menu")).to_have_attribute("open", "")
     assert violations(page) == []
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
+    tab_to(page, f'#owner-menu a[href="/machines/{mine.pk}/reset"]')
     page.keyboard.press("Enter")  # let it forget everything
     page.locator("#confirm").click()
-    expect(page.locator("#progress")).to_contain_text("No game yet")
+    expect(page.locator("#progress")).to_contain_text("It has not finished a game yet")
 
     stranger = visitor()
     watch.allow("404")

@@ -50,7 +50,7 @@ def test_a_match_is_looked_back_at_while_it_goes_on(page: Page, visitor: Visitor
     expect(cell(page, "1")).to_have_class(re.compile("is-last"))
     moved(page, [friend], "3")
     expect_board(page, "O...X....", "After move 2 of 4. The match went on: one move since you looked back.")
-    expect(page.locator("#status")).to_have_text("Your turn. You play crosses.")
+    expect(page.locator("#status")).to_have_text("Your turn: place a cross.")
     expect(page.locator("#announce")).to_contain_text("You are still looking back. After move 2 of 4.")
     cell(page, "7").click(force=True)  # nothing comes of it
     expect(page.locator("#board .is-playable")).to_have_count(0)
@@ -97,7 +97,7 @@ def test_without_a_network_the_reader_stays_where_they_are(page: Page, watch: Wa
     watch.allow("positions", "ERR_FAILED")
     page.route("**/positions", lambda route: route.abort())
     press(page, "First board")
-    expect(page.locator("#error")).to_have_text("That board could not be fetched. Try again.")
+    expect(page.locator("#error")).to_have_text("The page could not load that board. Try again.")
     expect(page.locator("#replay-words")).to_have_text("Look back at earlier moves.")
     expect_turn(page)
     page.unroute("**/positions")
@@ -106,6 +106,7 @@ def test_without_a_network_the_reader_stays_where_they_are(page: Page, watch: Wa
     expect(page.locator("#error")).to_be_hidden()
 
 
+@pytest.mark.soak
 def test_a_flip_is_marked_where_it_was_made(page: Page) -> None:
     """And what the engine thinks of now is not shown beside an earlier board."""
     start(page, "easy", "flip")

@@ -27,6 +27,7 @@ def last_cells(page: Page) -> set[str]:
 
 
 @pytest.mark.parametrize("game", TOYS, ids=lambda game: game.slug)
+@pytest.mark.sampled(1)
 def test_a_match_is_played_with_the_mouse(page: Page, game: Game[Any, Any]) -> None:
     page.goto(f"/play/{game.slug}")
     page.locator('.opponent:has(input[value="random"])').click()
@@ -47,6 +48,7 @@ def test_a_match_is_played_with_the_mouse(page: Page, game: Game[Any, Any]) -> N
 
 
 @pytest.mark.parametrize("game", [game for game in TOYS if game.takes_boxes], ids=lambda game: game.slug)
+@pytest.mark.sampled(1)
 def test_a_box_that_opens_says_where_its_beads_lead(page: Page, game: Game[Any, Any]) -> None:
     machine = machine_create(game=game.slug, side=Side.FIRST, name="Toy")
     page.goto(f"/play/{game.slug}")

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.e2e
 GAME = GAMES["romgon-flip"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("width", [360, 1280])
 def test_walking_through_the_values_by_mouse_and_keyboard(page: Page, width: int) -> None:
     machine = machine_create(game=GAME.slug, side=None, name="Q")
@@ -37,7 +38,7 @@ def test_walking_through_the_values_by_mouse_and_keyboard(page: Page, width: int
     # What is no plain move is in the table only.
     page.get_by_role("link", name="flips over").first.click()
     expect(page.get_by_text("White is to move.")).to_be_visible()
-    page.get_by_role("link", name="To the start").click()
+    page.get_by_role("link", name="Back to the start").click()
     expect(rows).to_have_count(20)
     assert with_each(page, broken) == []
     assert violations(page) == []
@@ -51,7 +52,7 @@ def test_the_pages_of_a_run_and_a_machine_say_when_there_is_no_room_for_new_valu
     assert claimed is not None
     run = run_execute(claimed)
     page.goto(f"/runs/{run.pk}")
-    expect(page.get_by_text(f"no more than 5 values here, so {run.n_left_out} times")).to_be_visible()
+    expect(page.get_by_text(f"left out new ones {run.n_left_out} times")).to_be_visible()
     assert violations(page) == []
     page.goto(f"/machines/{machine.pk}")
     expect(page.get_by_text("It learns no new values, for a machine may have 5.")).to_be_visible()

@@ -72,16 +72,17 @@ def test_the_top_of_the_ladder_tells_what_it_saw_and_shows_what_it_knows(page: P
     page.goto("/learnt/romgon-flip")
     page.get_by_role("button", name="Play against Legend").click()
     parts = parts_looked_at(page, r"^It played .* out of \d+ moves\. It looked 4 moves ahead\.$")
-    expect(parts.get_by_role("link", name="What it makes of this position")).to_be_hidden()
+    expect(parts.get_by_role("link", name="How it rates this position")).to_be_hidden()
     assert with_each(page, broken) == []
     assert violations(page) == []
-    parts.get_by_role("link", name="Its weights on the board").click()
+    parts.get_by_role("link", name="The weights on the board").click()
     page.wait_for_url("**/learnt/romgon-flip")
     heat_map_looked_at(page)
     assert with_each(page, broken) == []
     assert violations(page) == []
 
 
+@pytest.mark.soak
 def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
     machine = strongest()
     page.set_viewport_size({"width": 360, "height": 800})
@@ -101,7 +102,7 @@ def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
     expect(page.locator("#shown")).to_have_text(re.compile("You see what lesson 1, a match, has changed"))
     expect(page.locator("#heat-board text").first).to_be_visible()
     page.goto(room)
-    page.get_by_role("link", name="What it makes of this position").click()
+    page.get_by_role("link", name="How it rates this position").click()
     expect(page.locator("#choice .parts li").first).to_be_visible()
     expect(page.locator("#here .parts li").first).to_be_visible()
     assert with_each(page, broken) == []

@@ -34,6 +34,13 @@ def test_a_room_is_opened_with_code_role_and_token(api: APIClient) -> None:
     assert not set(answer["code"]) & set("il o01")
 
 
+def test_a_mistyped_field_opens_no_room(api: APIClient) -> None:
+    response = api.post("/api/rooms", {"oponent": "perfect"})
+    assert response.status_code == 400
+    assert response.json()["detail"].startswith("oponent: There is no such field to set; there are opponent, game,")
+    assert not Room.objects.exists()
+
+
 @pytest.mark.parametrize(("side", "role"), [("O", "O"), ("x", "X"), ("1", "O"), ("noughts", "O"), ("second", "O")])
 def test_the_side_may_be_said_in_several_ways(api: APIClient, side: str, role: str) -> None:
     assert opened(api, side=side)["role"] == role
@@ -316,6 +323,20 @@ class TestAGuestWithCookies:
         assert browser.post(f"{url}/resign", headers=self.csrf(browser)).json()["status"] == "finished"
         again = opened_with(browser, self.csrf(browser))
         assert browser.get(f"/rooms/{again['code']}").context["role"] == "X", "another room in the same session"
+
+    def test_a_client_that_keeps_cookies_is_told_which_header_to_send(self, browser: APIClient) -> None:
+        opened(browser)
+        refused = browser.post("/api/rooms", {"opponent": "perfect"})
+        assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")
+        for said in ("X-CSRFToken", "cookie csrftoken", "Referer", "send no cookies"):
+            assert said in refused.json()["detail"]
+        assert browser.post("/api/rooms", {"opponent": "perfect"}, headers=self.csrf(browser)).status_code == 201
+        by_tls = browser.post("/api/rooms", {"opponent": "perfect"}, headers=self.csrf(browser), secure=True)
+        assert "Referer" in by_tls.json()["detail"]
+        where = {**self.csrf(browser), "Referer": "https://testserver/"}
+        assert browser.post("/api/rooms", {"opponent": "perfect"}, headers=where, secure=True).status_code == 201
+        browser.cookies.clear()
+        assert browser.post("/api/rooms", {"opponent": "perfect"}).status_code == 201
 
     def test_who_joins_or_hosts_is_too(self, browser: APIClient) -> None:
         answer = opened(APIClient(), opponent="human")

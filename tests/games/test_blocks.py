@@ -194,15 +194,15 @@ def test_the_staff_blocks_and_lets_in_again_and_both_are_logged(
 @pytest.mark.parametrize(
     ("network", "words"),
     [
-        ("nobody", "no address"),
-        ("203.0.113.7/33", "no address"),
+        ("nobody", "not an address"),
+        ("203.0.113.7/33", "not an address"),
         ("0.0.0.0/1", "Too wide"),
         ("2000::/8", "Too wide"),
-        ("127.0.0.0/16", "own machine"),
-        ("::1", "own machine"),
-        ("::2", "own machine"),
-        ("::ffff:127.0.0.1", "own machine"),
-        ("g" * 32, "no address"),
+        ("127.0.0.0/16", "the address of the site itself"),
+        ("::1", "the address of the site itself"),
+        ("::2", "the address of the site itself"),
+        ("::ffff:127.0.0.1", "the address of the site itself"),
+        ("g" * 32, "not an address"),
         ("", "required"),
     ],
 )
@@ -217,7 +217,7 @@ def test_of_an_ipv6_address_the_network_is_blocked_and_kept(
 ) -> None:
     assert "the whole /64" in staff.get(ADD).content.decode()
     staff.defaults["REMOTE_ADDR"] = "2001:db8:1:2::5"
-    assert "behind this address yourself" in block(staff, "2001:db8:1:2:ffff::7").content.decode()
+    assert "This address is yours." in block(staff, "2001:db8:1:2:ffff::7").content.decode()
     with django_capture_on_commit_callbacks(execute=True):
         assert block(staff, "2001:db8:1:3:ffff::7").status_code == 302
         assert block(staff, "::ffff:203.0.113.7").status_code == 302
@@ -232,7 +232,7 @@ def test_whoever_would_lock_themselves_out_is_asked_first(staff: Any) -> None:
     staff.defaults["REMOTE_ADDR"] = STRANGER
     hashed = address_of(request_of_scope(scope_of(STRANGER)))
     for own in (STRANGER, "203.0.113.0/24", hashed):
-        assert "behind this address yourself" in block(staff, own).content.decode()
+        assert "This address is yours." in block(staff, own).content.decode()
         assert not AddressBlock.objects.exists()
         assert block(staff, own, is_own="on").status_code == 302
         AddressBlock.objects.all().delete()

@@ -58,6 +58,7 @@ def against_a_person() -> Seated:
 
 
 @pytest.mark.parametrize("opened", [against_perfect, against_menace, against_a_copy_of_values, against_a_person])
+@pytest.mark.sampled(1)
 def test_nothing_of_a_match_is_left_by_who_enters_plays_resigns_and_plays_again(opened: Callable[[], Seated]) -> None:
     house()
     machine_create(game=NC, side=None, name="Table", preset="q-table", slug="table")
@@ -74,6 +75,7 @@ def test_nothing_of_a_match_is_left_by_who_enters_plays_resigns_and_plays_again(
         del seated
 
 
+@pytest.mark.soak
 def test_nothing_is_left_of_players_who_are_watched_or_of_a_position_that_is_asked_about() -> None:
     house()
     with nothing_left():

@@ -51,6 +51,14 @@ async def test_two_sockets_play_one_match_and_a_third_watches() -> None:
         assert (await crosses.expect("state"))["position"] == "........X"
 
 
+async def test_a_token_of_another_room_watches_and_is_told_so() -> None:
+    seated, other = await make(), await make()
+    async with Socket(seated.room.code, other.token) as stranger:
+        assert (await stranger.expect("joined"))["role"] is None
+        told = await stranger.expect("error")
+        assert told == {"code": "not_a_player", "detail": consumers.STRANGE_SEAT}
+
+
 async def test_a_move_sent_twice_is_played_once_and_refused_once() -> None:
     seated = await make("perfect")
     async with Socket(seated.room.code, seated.token) as socket:
@@ -112,6 +120,7 @@ async def test_a_frame_that_cannot_be_read_gets_a_typed_error_and_changes_nothin
         error = await socket.expect("error")
         assert error["code"] == code
         assert error["detail"]
+        assert code != "unknown_frame" or "There are these: move, step, resign, reset, ping." in error["detail"]
         await socket.frame("ping")
         await socket.expect("pong")
     assert await in_db(room_view)(await in_db(Room.objects.get)()) == before

@@ -24,6 +24,11 @@ N_OTHERS = 64
 """More than there are threads for such work."""
 
 
+@pytest.fixture(autouse=True)
+def _many_are_put_off(_nobody_is_put_off: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crowd, "BUSY_AFTER_S", 0.5)
+
+
 def test_who_has_waited_longest_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(crowd.time, "monotonic", lambda: now[0])

@@ -34,6 +34,7 @@ def overdue(match: Match) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.soak
 def test_a_match_goes_on_though_the_process_that_thought_was_killed() -> None:
     code = services.room_create(person=guest(), game="romgon", opponent="human", side=Side.FIRST).room.code
     services.room_join(code=code, person=guest(2))

@@ -50,11 +50,11 @@ def refused(who: Person) -> str:
 
 def test_a_guest_and_an_account_have_so_many_rooms_open() -> None:
     opened(guest(), 2)
-    assert refused(guest()).startswith("You have 2 matches open, as many as a guest may.")
+    assert refused(guest()).startswith("You have 2 open matches, the most a guest can have.")
     opened(guest(2), 1)
     account = person(user())
     opened(account, 3)
-    assert "3 matches open, as many as an account may" in refused(account)
+    assert "3 open matches, the most an account can have" in refused(account)
 
 
 def test_rooms_that_wait_and_exhibitions_count_and_what_is_over_or_abandoned_does_not() -> None:
@@ -147,7 +147,7 @@ def test_everybody_behind_an_address_counts_together() -> None:
     assert [APIClient().post("/api/rooms", BODY).status_code for _ in range(5)] == [201] * 5
     answer = APIClient().post("/api/rooms", BODY)
     assert (answer.status_code, answer.json()["code"]) == (409, "room_quota")
-    assert "5 matches are open where you are" in answer.json()["detail"]
+    assert "Your network has 5 open matches" in answer.json()["detail"]
     assert APIClient(REMOTE_ADDR="10.0.0.9").post("/api/rooms", BODY).status_code == 201
     api = APIClient()
     api.force_login(user())
@@ -170,8 +170,8 @@ def test_a_page_says_so_in_the_lobby() -> None:
     assert told.redirect_chain[-1][0] == "/"
     (message,) = told.context["messages"]
     assert str(message) == (
-        "You have 2 matches open, as many as a guest may. Finish one or give one up first; one that nobody has moved in"
-        " for an hour does not count."
+        "You have 2 open matches, the most a guest can have. Finish a match or give it up first."
+        " A match without a move for an hour does not count."
     )
 
 

@@ -132,6 +132,7 @@ def test_what_hangs_is_named_and_what_is_away_gets_a_page_or_json(outage: Outage
     assert browser.get("/").status_code == 200
 
 
+@pytest.mark.soak
 async def test_sockets_are_told_to_come_back_while_the_database_is_away(
     outage: Outage, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -155,6 +156,7 @@ async def test_sockets_are_told_to_come_back_while_the_database_is_away(
     assert not any(record.exc_info for record in caplog.records)
 
 
+@pytest.mark.soak
 async def test_sockets_open_and_are_answered_while_the_broker_is_away_and_the_log_says_so_once(
     outage: Outage, settings: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +164,7 @@ async def test_sockets_open_and_are_answered_while_the_broker_is_away_and_the_lo
     layer = settings.CHANNEL_LAYERS["default"]
     own = {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": outage.redis_url}]}}
     settings.CHANNEL_LAYERS = {"default": own}
+    settings.REDIS_URL = outage.redis_url
     seated = await in_db(room)()
     outage.kill_broker()
     try:
@@ -182,7 +185,7 @@ async def test_sockets_open_and_are_answered_while_the_broker_is_away_and_the_lo
     assert not any(record.exc_info for record in said)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 async def test_a_backend_killed_under_a_move_and_a_disk_that_is_full_cost_a_refusal_each(
     outage: Outage, caplog: pytest.LogCaptureFixture
 ) -> None:

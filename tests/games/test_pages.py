@@ -55,7 +55,8 @@ def test_a_room_that_cannot_be_opened_says_why_in_the_lobby(client: Client, form
 
 
 def test_a_room_cannot_be_opened_by_a_link_or_from_another_site() -> None:
-    assert Client().get("/rooms").status_code == 405
+    assert Client().get("/rooms").url == "/"  # type: ignore[attr-defined]
+    assert not Room.objects.exists()
     forged = Client(enforce_csrf_checks=True).post("/rooms", {"game": NC, "opponent": "perfect"})
     assert forged.status_code == 403
     assert not Room.objects.exists()
@@ -216,7 +217,7 @@ class TestAccounts:
         assert get_user_model().objects.get().check_password(new)
         (letter,) = mail.outbox
         assert letter.to == ["ada@example.org"]
-        assert "If it was not you" in letter.body
+        assert "If you did not change it" in letter.body
         client.force_login(factories.user("bob"))
         client.post("/password", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
         assert mail.outbox == [letter], "there is nowhere to send one"
@@ -233,9 +234,27 @@ class TestAccounts:
         done = client.post(form.request["PATH_INFO"], {"new_password1": new, "new_password2": new})
         assert done.url == "/password/reset/done"
         assert get_user_model().objects.get().check_password(new)
-        assert "has been changed" in mail.outbox[-1].body
+        assert "has changed" in mail.outbox[-1].body
         used = client.get(link[1], follow=True)
         assert used.context["validlink"] is False, "a link works once"
+
+    @pytest.mark.parametrize(
+        ("site_url", "begins"),
+        [
+            ("https://beads.example", "https://beads.example/password/reset/"),
+            ("http://192.168.1.20:8000", "http://192.168.1.20:8000/password/reset/"),
+            ("", "http://testserver:7777/password/reset/"),
+        ],
+    )
+    def test_the_link_of_a_letter_follows_the_name_of_the_site_and_not_the_request(
+        self, site_url: str, begins: str, client: Client, settings: Any
+    ) -> None:
+        settings.SITE_URL = site_url
+        factories.user("ada", email="ada@example.org")
+        client.post("/password/reset", {"email": "ada@example.org"}, headers={"host": "testserver:7777"})
+        (message,) = mail.outbox
+        assert re.findall(r"\S+://\S+/password/", message.body) == [begins.removesuffix("reset/")]
+        assert begins in message.body
 
     def test_a_link_of_a_letter_ends_after_the_hour_that_the_letter_tells_of(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
@@ -253,7 +272,7 @@ class TestAccounts:
         settings.SENDS_LETTERS = False
         for answer in (client.get("/password/reset"), client.post("/password/reset", {"email": "ada@example.org"})):
             assert answer.status_code == 200
-            assert "sends no letters" in answer.content.decode()
+            assert "cannot send e-mail" in answer.content.decode()
             assert 'name="email"' not in answer.content.decode()
 
     def test_a_stranger_to_the_site_gets_no_mail_and_the_same_answer(self, client: Client) -> None:
@@ -272,7 +291,8 @@ class TestAccounts:
 
     def test_log_out_takes_a_form_not_a_link(self, client: Client) -> None:
         client.force_login(factories.user())
-        assert client.get("/logout").status_code == 405
+        assert client.get("/logout").url == "/"  # type: ignore[attr-defined]
+        assert "_auth_user_id" in client.session
         assert client.post("/logout").status_code == 302
 
 
@@ -292,3 +312,52 @@ def test_names_cannot_bring_markup(client: Client) -> None:
     evil = factories.machine(name="</script><script>alert(1)</script>", slug="evil")
     for path in ("/", f"/machines/{evil.pk}"):
         assert b"<script>alert(1)" not in client.get(path).content
+
+
+class TestAgainstYourself:
+    """A browser that would take both seats of its own room is asked first."""
+
+    def test_the_same_guest_is_asked_and_then_plays_both_sides(self, client: Client) -> None:
+        open_room(client, opponent="human")
+        code = Room.objects.get().code
+        asked = client.post("/rooms/join", {"code": code.upper()})
+        assert asked.status_code == 200
+        assert b"You would play against yourself" in asked.content
+        assert Match.objects.get().status == "waiting", "asking takes no seat"
+        assert client.post("/rooms/join", {"code": code, "both": "1"}).url == f"/rooms/{code}"
+        assert page_json(client.get(f"/rooms/{code}"), "roles") == ["X", "O"]
+        path = f"/api/rooms/{code}"
+        for move in ("1", "4", "2", "5", "3"):
+            state = client.post(f"{path}/move", {"move": move}, "application/json").json()
+        assert state["outcome"]["winner"] == "X"
+        assert client.get(f"{path}/joined").json()["roles"] == ["X", "O"]
+        # Nothing more is asked of whoever sits there.
+        assert client.post("/rooms/join", {"code": code}).status_code == 302
+
+    def test_an_account_is_asked_and_so_is_its_browser_after_it_has_logged_out(self, client: Client) -> None:
+        client.force_login(factories.user("ada"))
+        open_room(client, opponent="human")
+        code = Room.objects.get().code
+        assert client.post("/rooms/join", {"code": code}).status_code == 200
+        client.post("/logout")
+        asked = client.post("/rooms/join", {"code": code})
+        assert b"You would play against yourself" in asked.content
+        client.post("/rooms/join", {"code": code, "both": "1"})
+        assert Match.objects.get().status == "playing"
+        assert page_json(client.get(f"/rooms/{code}"), "roles") == ["O"], "the other seat stays the account's"
+
+    def test_another_account_in_the_same_browser_is_asked(self, client: Client) -> None:
+        client.force_login(factories.user("ada"))
+        open_room(client, opponent="human")
+        client.post("/logout")
+        factories.user("berta")
+        client.post("/login", {"username": "berta", "password": "a good password"})
+        assert client.post("/rooms/join", {"code": Room.objects.get().code}).status_code == 200
+
+    def test_friends_are_not_asked_and_a_program_that_joins_twice_gets_its_seat_as_before(self, client: Client) -> None:
+        open_room(client, opponent="human")
+        code = Room.objects.get().code
+        again = client.post(f"/api/rooms/{code}/join")
+        assert (again.status_code, again.json()) == (200, {"code": code, "role": "X"})
+        assert Client().post("/rooms/join", {"code": code, "both": "1"}).status_code == 302
+        assert page_json(client.get(f"/rooms/{code}"), "roles") == ["X"]

@@ -95,6 +95,8 @@ def test_who_has_the_code_may_look_as_at_the_state(api: APIClient) -> None:
         answers = [program.get(f"/api/rooms/{code}{end}").status_code for end in ("", "/positions")]
         assert answers[0] == answers[1] == status, scope
     assert api.post(f"/api/rooms/{code}/positions").status_code == 405
+    told = api.get(f"/api/rooms/{code}/positions?afer=1").json()
+    assert told["detail"] == "afer: This list has no such parameter. Did you mean after?"
 
 
 @pytest.mark.parametrize("after", ["-1", "1.5", "x"])
@@ -109,7 +111,7 @@ def test_the_answer_is_what_the_schema_says(api: APIClient) -> None:
     play(seated, guest(1), "5")
     schema = yaml.safe_load(api.get("/api/schema").content)
     described = schema["paths"]["/api/rooms/{code}/positions"]["get"]
-    assert [one["name"] for one in described["parameters"]] == ["after", "code"]
+    assert [one["name"] for one in described["parameters"]] == ["after", "code", "match"]
     answers = described["responses"]["200"]["content"]["application/json"]["schema"]
     answer = api.get(f"/api/rooms/{seated.room.code}/positions").json()
     assert differences(answer, answers, schema["components"]["schemas"], "positions") == []

@@ -53,6 +53,7 @@ class Closing:
         raise RuntimeError("websocket.send after websocket.close")
 
 
+@pytest.mark.soak
 async def test_sockets_are_told_of_what_hangs_and_that_it_is_back(outage: Outage, settings: Any) -> None:
     settings.DATABASE_URL = servers.private_database_url(outage.var)
     settings.REDIS_URL = outage.redis_url

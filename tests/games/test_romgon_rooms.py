@@ -89,7 +89,7 @@ class TestLevels:
         assert offering == ["romgon"]
         form = {"game": "romgon", "opponent": "menace", "side": "0", "additions": ["flip"]}
         told = client.post("/rooms", form, follow=True).content.decode()
-        assert "Q does not play Romgon with these rules. Choose another one." in told
+        assert "Q does not play Romgon with these rules. Choose another opponent." in told
         assert not Room.objects.exists()
 
     def test_the_lobby_offers_the_levels_and_nobody_who_cannot_play(self) -> None:

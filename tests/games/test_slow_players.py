@@ -210,6 +210,7 @@ def test_more_questions_than_find_a_place_are_put_off(ponderer: Ponderer, caplog
     until(lambda: services.room_look(code=last.code)["ply"] == 2)
 
 
+@pytest.mark.soak
 def test_whoever_plays_one_match_waits_for_one_move_of_those_who_play_many(
     ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -226,7 +226,7 @@ class Machines:
         if service == "proxy":
             return self._proxy(service)
         settings = {
-            "METRICS_DIR": "/tmp/metrics",  # of which the files of some releases said nothing
+            "METRICS_DIR": "/tmp/metrics",  # each container has a /tmp of its own here, and all one /dev/shm
             **self.compose.environment(service),
             "BEADBOX_VAR": str(self.image),
             "NUMBA_CACHE_DIR": str(KERNELS),

@@ -87,9 +87,13 @@ class Visitor:
 
     def half_asked(self) -> socket.socket:
         """One that has sent half of a head."""
+        return self.asked(HALF)
+
+    def asked(self, sent: bytes) -> ssl.SSLSocket:
+        """A connection that has sent a part of a request."""
         trust = ssl.create_default_context(cafile=self.cluster.authority)
         came = trust.wrap_socket(self.half_shaken(), server_hostname=self.cluster.site)
-        came.sendall(HALF)
+        came.sendall(sent)
         return came
 
     def half_asked_plainly(self) -> socket.socket:

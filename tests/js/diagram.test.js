@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { asOnBoard, beadsOn, boardWords, carried, ruling, turned } from "../../static/js/diagram.js";
+import { asOnBoard, beadsOn, boardWords, carried, edgeLabels, ruling, turned } from "../../static/js/diagram.js";
 
 const NAMES = ["top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right"];
 const LAYOUT = {
@@ -58,4 +58,18 @@ test("a position in words", () => {
   const pieces = LAYOUT.cells.map(({ id }) => (id === "5" ? "X" : null));
   assert.equal(boardWords(LAYOUT, pieces), "X centre");
   assert.equal(boardWords(LAYOUT, pieces.fill(null)), "empty board");
+});
+
+test("letters and numbers stand at the edges of a board, and go along when it is mirrored", () => {
+  const names = ["a2", "b2", "a1", "b1"];
+  const cells = names.map((name, at) => ({ id: name, name, x: (at % 2) + 0.5, y: Math.floor(at / 2) + 0.5 }));
+  const board = { shape: "square", columns: 2, rows: 2, roles: ["w", "b"], role_names: ["w", "b"], cells };
+  const told = (layout, ...more) => edgeLabels(layout, ...more).map(({ text, x, y }) => `${text} ${x} ${y}`);
+  assert.deepEqual(told(board), []);
+  const named = { ...board, coordinates: "edges" };
+  assert.deepEqual(told(named), ["a 50 217", "b 150 217", "2 -17 50", "1 -17 150"]);
+  const mirrored = turned(named, { mirrored: true, quarter_turns: 0 });
+  assert.deepEqual(told(named, mirrored), ["a 150 217", "b 50 217", "2 -17 50", "1 -17 150"]);
+  const quarter = turned(named, { mirrored: false, quarter_turns: 1 });
+  assert.deepEqual(told(named, quarter), ["2 150 217", "1 50 217", "a -17 50", "b -17 150"]);
 });

@@ -1,7 +1,9 @@
+import "./stand_ins.js";
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { reason } from "../../static/js/lesson.js";
+import { asPlayed, reason } from "../../static/js/lesson.js";
 
 const CHANGE = { slot: 2, mark: "C", name: "top right", delta: -1, before: 3, after: 2, refill: false };
 const DRAW = { slot: 2, box: { move_number: 2 }, by_hand: false };
@@ -36,6 +38,14 @@ test("a bead that was not drawn, a bead that stays, and a box that was filled af
   );
   assert.equal(
     reason({ ...CHANGE, refill: true, delta: 4 }, DRAW, "loss"),
-    "The box was empty when it was needed, so it was filled afresh: four beads C (top right).",
+    "The box was empty, so it was filled again: four beads C (top right).",
   );
+});
+
+test("the move is named as it was played on the board, not as the label of the box has it", () => {
+  const change = { ...CHANGE, ply: 2 };
+  const moves = [{ ply: 2, name: "bottom left" }];
+  assert.equal(asPlayed(change, DRAW, moves).name, "bottom left");
+  assert.equal(asPlayed({ ...change, slot: 1 }, DRAW, moves).name, "top right");
+  assert.equal(asPlayed(change, undefined, moves).name, "top right");
 });

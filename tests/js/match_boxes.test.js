@@ -1,3 +1,5 @@
+import "./stand_ins.js";
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -57,11 +57,25 @@ test("whoever joins gets a side, and the same state once more", async () => {
   const { noted, viewer, store } = page();
   store.accept(state(3), { isFirst: true });
   await store.busy;
-  store.receive({ type: "joined", data: { role: "X", host: true, state: state(3) } });
+  store.receive({ type: "joined", data: { role: "X", roles: ["X"], host: true, state: state(3) } });
   await store.busy;
-  assert.deepEqual(viewer, { role: "X", isHost: true });
+  assert.deepEqual(viewer, { role: "X", roles: ["X"], isHost: true });
   assert.deepEqual(versions(noted), [3, 3]);
   assert.equal(noted.drawn[1][1].isNews, false);
+});
+
+test("who plays against themselves is whichever side is to move", async () => {
+  const { viewer, store } = page();
+  const turn = (version, role) => ({ ...state(version), turn: role });
+  const joined = (roles) => ({ type: "joined", data: { role: "X", roles, host: false, state: turn(3, "O") } });
+  store.receive(joined(["X"]));
+  assert.equal(viewer.role, "X");
+  store.receive(joined(["X", "O"]));
+  assert.equal(viewer.role, "O");
+  store.receive({ type: "state", data: turn(4, "X") });
+  assert.equal(viewer.role, "X");
+  store.receive({ type: "state", data: turn(5, null) });
+  assert.equal(viewer.role, "X");
 });
 
 test("another match may have swapped the sides, so it is asked for anew", async () => {

@@ -38,7 +38,8 @@ test("for who watches, two of the same name are told apart by side", () => {
 });
 
 test("how a match stands", () => {
-  assert.equal(statusWords({ ...NOW, turn: "X" }, PLAYER), "Your turn. You play crosses.");
+  const told = { ...PLAYER.layout, prompts: ["Your turn: place a cross.", "Your turn: place a nought."] };
+  assert.equal(statusWords({ ...NOW, turn: "X" }, { ...PLAYER, layout: told }), "Your turn: place a cross.");
   assert.equal(statusWords(NOW, PLAYER), "MENACE (noughts) to move.");
   assert.equal(statusWords({ ...NOW, thinking: true }, PLAYER), "MENACE (noughts) is thinking…");
   assert.equal(statusWords({ ...NOW, status: "waiting" }, PLAYER), "Waiting for the other player.");
@@ -81,7 +82,7 @@ test("how a match ended, for players and for who watches", () => {
   assert.equal(outcomeWords(resigned, PLAYER), "MENACE won: you gave up.");
   assert.equal(outcomeWords(resigned, WATCHER), "MENACE won: Ada gave up.");
   const empty = over({ winner: "X", termination: "empty_box", reason: "empty" });
-  assert.equal(outcomeWords(empty, PLAYER), "You won: MENACE found no bead in its box and gave up.");
+  assert.equal(outcomeWords(empty, PLAYER), "You won: MENACE found no bead in its box.");
 });
 
 test("what the game says of a board", () => {

@@ -75,7 +75,7 @@ test("what cannot be fetched is said, and the reader stays", async () => {
   replay.go(1);
   asked[0].fail();
   await settled();
-  assert.deepEqual(noted.complained, ["That board could not be fetched. Try again."]);
+  assert.deepEqual(noted.complained, ["The page could not load that board. Try again."]);
   assert.deepEqual([replay.ply, noted.looked], [null, []]);
 });
 

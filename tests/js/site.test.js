@@ -15,6 +15,7 @@ beforeEach(() => {
   place = { hidden: true, textContent: "" };
   const events = new EventTarget();
   Object.assign(globalThis, {
+    matchMedia: () => ({ matches: false }),
     WebSocket: Connection,
     location: { protocol: "https:", href: "https://beadbox.example/machines" },
     document: Object.assign(new EventTarget(), { visibilityState: "visible", getElementById: () => place }),
@@ -40,7 +41,7 @@ function turns(visibilityState) {
 }
 
 const says = (database) => Connection.all.at(-1).says({ type: "site", data: { database, spectators: "ok" } });
-const AWAY = "The site cannot reach its memory just now. Nothing is lost; it goes on by itself.";
+const AWAY = "The site cannot reach its memory now. Nothing is lost, and it goes on by itself.";
 
 test("the page says what its site has lost, and that it has it again", async () => {
   await loaded();
@@ -53,7 +54,7 @@ test("the page says what its site has lost, and that it has it again", async () 
   assert.deepEqual(place, { hidden: false, textContent: AWAY });
   says("ok");
   mock.timers.tick(300);
-  assert.deepEqual(place, { hidden: false, textContent: "All is well again." });
+  assert.deepEqual(place, { hidden: false, textContent: "Everything works again." });
   mock.timers.tick(5_000);
   assert.deepEqual(place, { hidden: true, textContent: "" });
 });
@@ -92,7 +93,7 @@ test("a connection that breaks takes back nothing, and one that comes back tells
   mock.timers.tick(700);
   Connection.all[1].opens();
   mock.timers.tick(300);
-  assert.equal(place.textContent, "All is well again.");
+  assert.equal(place.textContent, "Everything works again.");
 });
 
 test("that all is well is not said for longer than it is", async () => {
@@ -102,7 +103,7 @@ test("that all is well is not said for longer than it is", async () => {
     says("away");
     says("ok");
     mock.timers.tick(300);
-    assert.equal(place.textContent, "All is well again.");
+    assert.equal(place.textContent, "Everything works again.");
   };
   await well();
   Connection.all.at(-1).breaks();

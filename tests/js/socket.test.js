@@ -68,11 +68,14 @@ test("what breaks is tried again, later each time, and nothing is sent meanwhile
   assert.equal(Connection.all.length, 2);
   Connection.all[1].breaks();
   mock.timers.tick(700);
-  assert.equal(Connection.all.length, 2, "twice as long as before");
-  mock.timers.tick(700);
   assert.equal(Connection.all.length, 3);
-  Connection.all[2].opens();
-  assert.deepEqual(noted.status, ["open", "lost", "lost", "open"]);
+  Connection.all[2].breaks();
+  mock.timers.tick(550);
+  assert.equal(Connection.all.length, 3, "half as long again as before");
+  mock.timers.tick(400);
+  assert.equal(Connection.all.length, 4);
+  Connection.all[3].opens();
+  assert.deepEqual(noted.status, ["open", "lost", "lost", "lost", "open"]);
 });
 
 test("a room that is gone is not asked for again", () => {

@@ -1,5 +1,8 @@
 /** Stand-ins for what a browser has, as far as the modules that are tested here ask for it. */
 
+// lit-html asks for these as soon as it is loaded.
+globalThis.document ??= { createTreeWalker: () => null, createComment: () => null };
+
 /** An element that hears events and has what it was given. */
 export class Part extends EventTarget {
   constructor(more = {}) {

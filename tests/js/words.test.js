@@ -1,7 +1,19 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-import { count, either, errorWords, figure, ordinal, percent, sentence, tenths } from "../../static/js/words.js";
+import {
+  apportion,
+  count,
+  either,
+  errorWords,
+  figure,
+  ordinal,
+  percent,
+  percents,
+  sentence,
+  tenths,
+} from "../../static/js/words.js";
 
 test("small numbers are words, large ones figures in groups of three", () => {
   assert.equal(count(1, "bead"), "one bead");
@@ -22,10 +34,21 @@ test("a chance is never rounded to nothing or to certainty", () => {
   assert.equal(percent(1), "100\u00a0%");
 });
 
-test("in a column each chance has one decimal", () => {
-  assert.equal(tenths(0), "0.0\u00a0%");
-  assert.equal(tenths(0.0004), "< 0.1\u00a0%");
-  assert.equal(tenths(0.5), "50.0\u00a0%");
+test("in a column each chance has one decimal, and together they are a hundred", () => {
+  assert.deepEqual(tenths([0, 1]), ["0.0\u00a0%", "100.0\u00a0%"]);
+  assert.deepEqual(tenths([0.0004, 0.9996]), ["< 0.1\u00a0%", "100.0\u00a0%"]);
+  assert.deepEqual(tenths([0.5, 0.5]), ["50.0\u00a0%", "50.0\u00a0%"]);
+  assert.deepEqual(tenths([1, 1, 1]), ["33.4\u00a0%", "33.3\u00a0%", "33.3\u00a0%"]);
+});
+
+test("in whole per cent they are a hundred too", () => {
+  assert.deepEqual(percents([1, 1, 1]), ["34\u00a0%", "33\u00a0%", "33\u00a0%"]);
+  assert.deepEqual(percents([0.001, 0.999]), ["< 1\u00a0%", "100\u00a0%"]);
+});
+
+test("shares are divided as the server divides them", async () => {
+  const cases = JSON.parse(await readFile(new URL("../data/shares.json", import.meta.url), "utf8"));
+  for (const { parts, units, shares } of cases) assert.deepEqual(apportion(parts, units), shares);
 });
 
 test("names are joined as one says them", () => {
@@ -40,9 +63,17 @@ test("a sentence begins large, but the name of a square stays as it is", () => {
   assert.equal(sentence(""), "");
 });
 
-test("an error that is not known keeps the server's own sentence", () => {
-  assert.equal(errorWords({ code: "stale_ply" }), "The board had already changed. Have a look, then choose again.");
-  assert.match(errorWords({ code: "news", detail: "So it is." }), /The server said: So it is\.$/);
-  assert.match(errorWords({ code: "news" }), /The server said: news$/);
-  assert.match(errorWords(), /something went wrong$/);
+test("a refusal is said in the server's own sentence", () => {
+  assert.equal(errorWords({ code: "news", detail: "So it is." }), "So it is.");
+});
+
+test("what was not sent has no sentence of the server's", () => {
+  const words = "That did not get through. Look at the board, then try again in a moment.";
+  assert.equal(errorWords({ code: "unsent" }), words);
+  assert.equal(errorWords(), words);
+});
+
+test("a busy site is asked again by the page", () => {
+  const detail = "The engine is not ready yet. Try again in a moment.";
+  assert.equal(errorWords({ code: "busy", detail }), `${detail} This page tries again by itself.`);
 });

@@ -115,6 +115,7 @@ async def frames_until(socket: RunSocket, kind: str, is_enough: Callable[[list[A
     return frames
 
 
+@pytest.mark.soak
 async def test_a_runs_sockets_are_told_what_changed_four_times_a_second(start_worker: StartWorker) -> None:
     """A real worker, until enough was told; with what was told, and nothing else, a page shows what is stored.
 

@@ -13,16 +13,16 @@ from tests.factories import guest, house, play_out, room
 from tests.outage import Outage
 from tests.sockets import RunSocket
 
-pytestmark = pytest.mark.slow
 in_db = database_sync_to_async
 
 
+@pytest.mark.soak
 async def test_a_page_notices_that_the_broker_lost_the_last_lesson(
     outage: Outage, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layer = settings.CHANNEL_LAYERS["default"]
     own = {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": outage.redis_url}]}}
-    settings.CHANNEL_LAYERS = {"default": own}
+    settings.CHANNEL_LAYERS, settings.REDIS_URL = {"default": own}, outage.redis_url
     monkeypatch.setattr(consumers, "MISSED_AFTER_S", 0.0)
     monkeypatch.setattr(outbox, "CLOSE_WITHIN_S", 1e6)
     learner = (await in_db(house)())[Side.SECOND]

@@ -79,13 +79,18 @@ TABLE: dict[str, list[Ask]] = {
     "learnt/<str:slug>": [Ask("/learnt/romgon-easy")],
     "learn": [Ask("/learn")],
     "learn/keep": [posted("/learn/keep", {"address": "games=3"})],
+    "learn/save": [Ask("/learn/save?games=3")],
     "learn/<str:slug>": [Ask("/learn/hexapawn?games=3")],
     "ai": [Ask("/ai")],
     "about": [Ask("/about")],
+    "about/teachers": [Ask("/about/teachers")],
     "account": [Ask("/account", told=None)],
     "rooms": [posted("/rooms", {"opponent": "machine", "machine": PK}), posted("/rooms", {"opponent": PK})],
-    "rooms/join": [posted("/rooms/join", {"code": "{live}"})],
-    "rooms/<str:code>": [Ask(f"/rooms/{code}", told=True) for code in PLACES],
+    "^rooms/join/?$": [posted("/rooms/join", {"code": "{live}"})],
+    r"^rooms/(?P<code>[^/]+)/matches/(?P<number>\d{1,20})/?$": [
+        Ask(f"/rooms/{code}/matches/1", told=None) for code in PLACES
+    ],
+    "rooms/<path:code>": [Ask(f"/rooms/{code}", told=True) for code in PLACES],
     # Pages of machines
     "machines": [Ask("/machines", told=True), Ask(f"/machines?game={NC}", told=True)],
     "machines/<int:machine_id>": [
@@ -103,7 +108,10 @@ TABLE: dict[str, list[Ask]] = {
         Ask(f"/machines/compare?machine={{open}}&machine={SLUG}", told=True),
     ],
     "machines/compare.csv": [Ask(f"/machines/compare.csv?machine={PK}", told=True)],
+    "machines/compare.json": [Ask(f"/machines/compare.json?machine={PK}", told=True)],
     "machines/<int:machine_id>/edit": both(f"/machines/{PK}/edit"),
+    "machines/<int:machine_id>/share": both(f"/machines/{PK}/share"),
+    "shared/<str:secret>": [Ask("/shared/none")],
     "machines/<int:machine_id>/set": [posted(f"/machines/{PK}/set", {"learns": "off"})],
     "machines/<int:machine_id>/clone": [posted(f"/machines/{PK}/clone")],
     "machines/<int:machine_id>/reset": both(f"/machines/{PK}/reset"),
@@ -121,6 +129,7 @@ TABLE: dict[str, list[Ask]] = {
     "machines/<int:machine_id>/why": [Ask(f"/machines/{PK}/why", told=True)],
     "machines/<int:machine_id>/values": [Ask(f"/machines/{VALUES_PK}/values", told=True)],
     "machines/<int:machine_id>/drawings": [Ask(f"/machines/{PK}/drawings")],
+    "machines/<int:machine_id>/boxes.csv": [Ask(f"/machines/{PK}/boxes.csv")],
     "machines/<int:machine_id>/print": [
         Ask(f"/machines/{PK}/print", told=True),
         Ask(f"/machines/{PK}/print?paper=a4&size=matchbox"),
@@ -132,6 +141,10 @@ TABLE: dict[str, list[Ask]] = {
     "runs/<int:run_id>": [Ask("/runs/{taught}", told=True), Ask("/runs/{own_run}", told=True)],
     "runs/<int:run_id>/cancel": [posted("/runs/{taught}/cancel"), posted("/runs/{own_run}/cancel")],
     "runs/<int:run_id>/curve.csv": [Ask("/runs/{taught}/curve.csv"), Ask("/runs/{own_run}/curve.csv")],
+    "runs/<int:run_id>/run.json": [
+        Ask("/runs/{taught}/run.json", told=True),
+        Ask("/runs/{own_run}/run.json", told=True),
+    ],
     "schedules": [Ask("/schedules", told=None)],
     "schedules/<int:schedule_id>": both("/schedules/{schedule}", told=None),
     "schedules/<int:schedule_id>/pause": [posted("/schedules/{schedule}/pause", {"paused": "on"})],
@@ -139,13 +152,21 @@ TABLE: dict[str, list[Ask]] = {
     "tournaments": [Ask("/tournaments", told=True)],
     "tournaments/new": [Ask("/tournaments/new", told=True), Ask(f"/tournaments/new?game={NC}", told=True)],
     "tournaments/<int:tournament_id>": [Ask("/tournaments/{cup}", told=True), Ask("/tournaments/{own_cup}", told=True)],
+    "tournaments/<int:tournament_id>/standings.csv": [Ask("/tournaments/{cup}/standings.csv", told=True)],
+    "tournaments/<int:tournament_id>/pairings.csv": [Ask("/tournaments/{cup}/pairings.csv", told=True)],
+    "tournaments/<int:tournament_id>/tournament.json": [
+        Ask("/tournaments/{cup}/tournament.json", told=True),
+        Ask("/tournaments/{own_cup}/tournament.json", told=True),
+    ],
     "tournaments/<int:tournament_id>/cancel": [posted("/tournaments/{cup}/cancel")],
     "tournaments/<int:tournament_id>/delete": both("/tournaments/{cup}/delete"),
     "experiments": [Ask("/experiments")],
     "experiments/<slug:slug>": [Ask("/experiments/gardner-24")],
     "experiments/runs/<int:run_id>/cancel": [posted("/experiments/runs/1/cancel")],
     "experiments/runs/<int:run_id>/result.csv": [Ask("/experiments/runs/1/result.csv")],
+    "experiments/runs/<int:run_id>/result.json": [Ask("/experiments/runs/1/result.json")],
     # The API
+    "^api/?$": [Ask("/api")],
     "^api/health/?$": [Ask("/api/health")],
     "^api/health/live/?$": [Ask("/api/health/live")],
     "^api/health/ready/?$": [Ask("/api/health/ready")],
@@ -160,6 +181,10 @@ TABLE: dict[str, list[Ask]] = {
         posted("/api/rooms", {"first": "{open}", "second": SLUG}),
     ],
     "^api/rooms/(?P<code>[^/]+)/?$": [Ask(f"/api/rooms/{code}", told=True) for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/joined/?$": [Ask(f"/api/rooms/{code}/joined", told=True) for code in PLACES],
+    r"^api/rooms/(?P<code>[^/]+)/matches/(?P<number>\d{1,9})/?$": [
+        Ask(f"/api/rooms/{code}/matches/1", told=True) for code in PLACES
+    ],
     "^api/rooms/(?P<code>[^/]+)/positions/?$": [Ask(f"/api/rooms/{code}/positions") for code in PLACES],
     "^api/rooms/(?P<code>[^/]+)/advice/?$": [Ask("/api/rooms/{deep}/advice")],
     "^api/rooms/(?P<code>[^/]+)/join/?$": [posted(f"/api/rooms/{code}/join") for code in PLACES],
@@ -252,9 +277,7 @@ TABLE: dict[str, list[Ask]] = {
     ],
     "^api/tournaments/(?P<tournament_id>\\d{1,18})/cancel/?$": [posted("/api/tournaments/{cup}/cancel", told=None)],
     "^api/learn/?$": [Ask("/api/learn?games=3")],
-    "^api/learn/boxes/?$": [Ask("/api/learn/boxes")],
-    "^api/learn/machine/?$": [Ask("/api/learn/machine?games=3")],
-    "^api/learn/band/?$": [Ask("/api/learn/band?until=1")],
+    "^api/learn/graph/?$": [Ask("/api/learn/graph?game=hexapawn")],
     "^api/learn/keep/?$": [posted("/api/learn/keep", {"address": "games=3"})],
     "^api/experiments/?$": [Ask("/api/experiments")],
     "^api/experiment-runs/?$": [Ask("/api/experiment-runs")],
@@ -407,6 +430,7 @@ def unechoed(text: str, ask: Ask, world: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)
+@pytest.mark.sampled(5)
 def test_who_may_not_see_a_machine_finds_it_nowhere(viewer: str, people: dict[str, Any], world: dict[str, Any]) -> None:
     api, faults = client_of(viewer, people), []
     for ask in (ask for asks in TABLE.values() for ask in asks):

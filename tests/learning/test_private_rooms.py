@@ -32,7 +32,7 @@ from learning.workers.pairings import tournament_play, tournament_tell
 from learning.workers.runs import run_claim, run_execute
 from menace_site.asgi import application, websocket_urlpatterns
 from tests.factories import NC, guest, machine, person, play_out, room, swept, user
-from tests.sockets import RunSocket, Socket, logged_in, token_of, tournament_after
+from tests.sockets import PAGE, RunSocket, Socket, logged_in, token_of, tournament_after
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_samples")]
 in_db = database_sync_to_async
@@ -79,7 +79,7 @@ class Watching(Socket):
     """A connection to a room of a browser with a session."""
 
     def __init__(self, code: str, session: str) -> None:
-        headers = [(b"origin", b"http://localhost"), (b"cookie", f"sessionid={session}".encode())]
+        headers = [*PAGE, (b"cookie", f"sessionid={session}".encode())]
         WebsocketCommunicator.__init__(self, application, f"/api/rooms/{code}/ws", headers)
 
 
@@ -375,8 +375,8 @@ def test_with_a_private_machine_its_name_goes() -> None:
     machine_delete(user=owner, machine_id=hidden.pk)
     for code in (seated.room.code, show.room.code):
         assert not names(services.room_look(code=code))
-        assert services.room_look(code=code)["seats"][1]["name"] == "A machine that is gone"
-    assert stage_sentence(RunStage.objects.get()) == "10 games against a machine that is gone"
+        assert services.room_look(code=code)["seats"][1]["name"] == "A deleted machine"
+    assert stage_sentence(RunStage.objects.get()) == "10 games against a deleted machine"
     claimed = run_claim(run.pk)
     assert claimed is not None
     assert run_execute(claimed).error == "Its opponent was deleted, so training against it stopped."
@@ -391,7 +391,7 @@ def test_why_a_tournament_stopped_does_not_say_who_hides() -> None:
     assert names(tournament_view(tournament, Viewer.of(owner)))
     machine_delete(user=owner, machine_id=Machine.objects.get(name="Qxz").pk)
     tournament.refresh_from_db()
-    assert tournament_view(tournament)["error"] == "It had to stop, and a machine that is gone took part in it."
+    assert tournament_view(tournament)["error"] == "It had to stop, and a deleted machine took part in it."
 
 
 def test_a_private_copy_that_is_swept_away_leaves_no_name() -> None:
@@ -401,7 +401,7 @@ def test_a_private_copy_that_is_swept_away_leaves_no_name() -> None:
     Room.objects.update(changed_at=timezone.now() - timedelta(days=400))
     swept()
     assert list(Machine.objects.all()) == [hidden]
-    assert services.room_look(code=code)["seats"][1]["name"] == "A machine that is gone"
+    assert services.room_look(code=code)["seats"][1]["name"] == "A deleted machine"
 
 
 def test_a_schedule_whose_opponent_was_hidden_says_so_without_its_id() -> None:
@@ -414,13 +414,13 @@ def test_a_schedule_whose_opponent_was_hidden_says_so_without_its_id() -> None:
     type(schedule).objects.update(next_at=schedule.created_at)
     assert schedule_fire(schedule_id=schedule.pk) is None
     schedule.refresh_from_db()
-    assert schedule.note == "An opponent is not public any more. Choose another one."
+    assert schedule.note == "An opponent is now private. Choose another opponent."
 
 
 def test_every_socket_is_tried_here() -> None:
     paths = {str(pattern.pattern) for pattern in websocket_urlpatterns} - {""}
     assert paths == {
-        "^api/rooms/(?P<code>[^/]{1,40})/ws$",
+        "^api/rooms/(?P<code>[^/]{1,200})/ws$",
         "^api/site/ws$",  # the same to everybody, and about nobody's
         r"^api/machines/(?P<machine_id>\d{1,18})/ws$",
         r"^api/training-runs/(?P<run_id>\d{1,18})/ws$",

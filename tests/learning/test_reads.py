@@ -12,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from games import services
-from games.models import CODE_ALPHABET, CODE_LENGTH, Match, Room, Seat
+from games.codes import CODE_ALPHABET, CODE_LENGTH
+from games.models import Match, Room, Seat
 from games.players import Viewer
 from games.selectors import match_list_of
 from games.services import Person
@@ -127,6 +128,7 @@ def plays(who: Person, popular: Machine) -> None:
     ],
 )
 @pytest.mark.parametrize("who", ["guest", "account"])
+@pytest.mark.sampled(6)
 def test_few_rows_are_read_however_many_there_are(
     who: str,
     do: Callable[[Person, Machine], Any],

@@ -1,6 +1,7 @@
 """What every game must keep, asked of every game in the registry, and of those that other tests bring along."""
 
 import math
+import re
 from itertools import pairwise
 
 import pytest
@@ -57,12 +58,50 @@ def test_the_game_is_introduced(game):
 
 
 @every_game
+def test_the_game_says_its_rules_in_a_short_guide_with_a_picture(game):
+    guide = game.look.guide
+    assert any(part.position is not None for part in guide)
+    assert len({part.title for part in guide}) == len(guide) <= 9
+    assert sum(len(part.words.split()) for part in guide) <= 250
+    for part in guide:
+        assert part.title
+        assert part.words.endswith(".")
+        assert all(len(sentence.split()) <= 20 for sentence in re.split(r"(?<=\.) ", part.words)), part.words
+        if part.position is not None:
+            assert game.decode(game.encode(part.position)) == part.position
+            assert set(part.moves) <= set(game.legal_moves(part.position))
+
+
+@every_game
+def test_the_board_shows_every_number_that_texts_call_its_cells_by(game):
+    layout = game.look.layout
+    says_numbers = any(re.search(r"\d", cell.name) for cell in layout.cells)
+    assert (layout.coordinates != "") == says_numbers
+    if layout.coordinates == "edges":
+        names = [re.fullmatch(r"([a-z])(\d+)", cell.name).groups() for cell in layout.cells]
+        for along, part in (("x", 0), ("y", 1)):
+            places = {(getattr(cell, along), name[part]) for cell, name in zip(layout.cells, names, strict=True)}
+            assert len(places) == len({place for place, _ in places}) == len({label for _, label in places})
+    if layout.coordinates == "cells":
+        assert len({cell.mark for cell in layout.cells}) == len(layout.cells)
+        for cell in layout.cells:
+            assert set(re.findall(r"\d+", cell.mark)) <= set(re.findall(r"\d+", cell.name))
+
+
+@every_game
+def test_each_side_is_told_what_to_do_in_a_sentence(game):
+    prompts = game.look.layout.prompts
+    assert all(prompt.startswith("Your turn") and prompt.endswith(".") for prompt in prompts)
+
+
+@every_game
 def test_random_games_end_with_a_known_reason(game):
     for positions in episodes(game, 50):
         assert len(positions) <= MAX_PLIES
         outcome = game.outcome(positions[-1])
         assert outcome is not None
         assert outcome.winner in (None, Side.FIRST, Side.SECOND)
+        assert outcome.winner is not None or game.has_draws
         assert outcome.termination in game.look.reasons
 
 
@@ -99,6 +138,7 @@ def test_play_refuses_every_move_that_is_not_legal_here(game):
 
 
 @every_game
+@pytest.mark.sampled(8)
 def test_positions_and_moves_survive_text(game):
     for position in met(game, 100):
         text = game.encode(position)
@@ -113,6 +153,7 @@ def test_positions_and_moves_survive_text(game):
 @every_game
 @given(text=st.text(max_size=30))
 @settings(max_examples=300)
+@pytest.mark.sampled(8)
 def test_text_that_is_no_position_is_refused_with_the_text(game, text):
     error = refusal(game.decode, text)
     if error is None:
@@ -126,6 +167,7 @@ def test_text_that_is_no_position_is_refused_with_the_text(game, text):
 @every_game
 @given(text=st.text(max_size=8))
 @settings(max_examples=300)
+@pytest.mark.sampled(8)
 def test_text_that_is_no_move_is_refused_with_the_text(game, text):
     error = refusal(game.parse_move, text)
     if error is None:

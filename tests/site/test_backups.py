@@ -138,15 +138,16 @@ def file(tmp_path: Path) -> Path:
 def empty() -> Iterator[None]:
     """A database with nothing in it, in place of the test's own."""
     own = connection.settings_dict["NAME"]
+    name = f"{own}_empty"  # tests at once have databases of their own
     with connection.cursor() as cursor:
-        cursor.execute("CREATE DATABASE beadbox_empty")
+        cursor.execute(f"CREATE DATABASE {name}")
     connection.close()
-    connection.settings_dict["NAME"] = "beadbox_empty"
+    connection.settings_dict["NAME"] = name
     yield
     connection.close()
     connection.settings_dict["NAME"] = own
     with connection.cursor() as cursor:
-        cursor.execute("DROP DATABASE beadbox_empty WITH (FORCE)")
+        cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def damage(file: Path) -> None:

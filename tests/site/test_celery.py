@@ -28,12 +28,11 @@ from tests.site.test_supervisor import free_port
 from tests.waiting import HANG_S, wait_until
 
 
-@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_listens_to_every_queue_and_another_takes_over(start_worker: StartWorker, tmp_path: Path) -> None:
     log = tmp_path / "log"
     with log.open("wb") as output:
-        first = start_worker(output, METRICS_PORT=str(port := free_port()))
+        first = start_worker(output, METRICS_PORT=str(port := free_port()), METRICS_ADDRESSES="127.0.0.1")
     queues = app.control.inspect(timeout=HANG_S, limit=1).active_queues()
     assert {queue["name"] for node in queues.values() for queue in node} == set(settings.CELERY_TASK_QUEUES)
 
@@ -85,7 +84,7 @@ def test_a_queue_that_nobody_works_at_has_an_end(monkeypatch: pytest.MonkeyPatch
 def test_a_broker_that_hangs_is_knocked_at_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
     monkeypatch.setattr(Celery, "send_task", lambda self, name, *args, **options: sent.append(name))
-    monkeypatch.setattr(ForgivingRedisCache, "asked_again_at", {str(cache._servers): math.inf})  # type: ignore[attr-defined]
+    monkeypatch.setattr(ForgivingRedisCache, "asked_again_at", {cache.server: math.inf})  # type: ignore[attr-defined]
     jobs_reap.delay()
     assert sent == [jobs_reap.name]
 

@@ -101,7 +101,6 @@ def run(dsn: str) -> str:
     return done.stderr.decode()
 
 
-@pytest.mark.slow
 @pytest.mark.django_db
 def test_an_error_is_reported_without_whose_it_was(taker: Any) -> None:
     log = run(f"http://key@127.0.0.1:{taker.server_port}/7")

@@ -5,6 +5,7 @@ from django.test import Client
 
 from games.crowd import CROWD
 from menace_site import health
+from tests.waiting import HANG_S
 
 
 @pytest.mark.django_db
@@ -35,7 +36,7 @@ def test_ready_is_who_can_play_a_move_at_once(  # type: ignore[no-untyped-def]
 ) -> None:
     assert client.get("/api/health/ready").json() == {"status": "ok", "database": "ok"}
     number = CROWD.arrive()
-    CROWD._came_at[number] -= 60
+    CROWD._came_at[number] -= 2 * HANG_S
     try:
         response = client.get("/api/health/ready/")
         assert (response.status_code, response.json()["code"]) == (503, "busy")

@@ -77,7 +77,7 @@ def test_the_staff_ends_a_lock_and_changes_nothing_of_the_log(client: Client) ->
 
 def test_who_is_locked_out_is_told_what_helps_here(client: Client, settings: Any) -> None:
     factories.user("ada")
-    for sends_letters, words in ((True, b"by letter"), (False, b"Whoever runs this site")):
+    for sends_letters, words in ((True, b"by letter"), (False, b"Ask the operator of this site")):
         settings.SENDS_LETTERS = sends_letters
         for _ in range(10):
             locked = client.post("/login", WRONG)

@@ -25,22 +25,18 @@ from games.services import Person
 from learning.services.runs import Stage, training_run_start
 from learning.workers.jobs import claim_next, let_go
 from learning.workers.runs import RUNS
-from menace_site import metrics
+from menace_site import metrics, servers
 from menace_site.asgi import application
 from menace_site.backups import NAME
 from menace_site.checks import check_settings
-from menace_site.metric_files import _name, metric_files_read
-from menace_site.metrics import Copies, Site, may_ask
+from menace_site.metrics import Copies, Processes, Site, may_ask
 from menace_site.servers import BASE_DIR
-from tests.conftest import CannotTry
 from tests.factories import abandoned, machine
 from tests.sockets import Socket
 from tests.waiting import HANG_S, wait_until
 
 COUNTS = """
-import os, pathlib, sys
-from menace_site.metric_files import metric_files_open
-metric_files_open(pathlib.Path(sys.argv[1]))
+import os, sys
 from prometheus_client import Counter, Gauge, Histogram
 kept, now, took = Counter("kept", "-"), Gauge("now", "-", multiprocess_mode="livesum"), Histogram("took", "-")
 forked = os.fork()
@@ -58,8 +54,7 @@ def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     started: list[subprocess.Popen[bytes]] = []
 
     def start() -> list[int]:
-        command = [sys.executable, "-c", COUNTS, str(tmp_path)]
-        process = subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process = subprocess.Popen([sys.executable, "-c", COUNTS], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         started.append(process)
         assert process.stdout is not None
         (forked,) = {int(process.stdout.readline()) for _ in range(2)} - {process.pid}
@@ -72,13 +67,11 @@ def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
 
 def read() -> dict[str, float]:
     """What all processes have counted together."""
-    samples = [sample for metric in metric_files_read() for sample in metric.samples]
+    samples = [sample for metric in Processes().collect() for sample in metric.samples]
     return {sample.name: sample.value for sample in samples if sample.name in ("kept_total", "now", "took_count")}
 
 
-def test_processes_add_up_and_what_the_dead_have_counted_stays(
-    counting: Callable[[], list[int]], tmp_path: Path
-) -> None:
+def test_processes_add_up_and_what_the_dead_have_counted_stays(counting: Callable[[], list[int]]) -> None:
     parent, forked = counting()
     counting()
     assert read() == {"kept_total": 12, "now": 20, "took_count": 4}
@@ -86,107 +79,36 @@ def test_processes_add_up_and_what_the_dead_have_counted_stays(
         os.kill(pid, 9)
     os.waitpid(parent, 0)
     assert wait_until(lambda: read()["now"] == 10)
-    for _ in range(2):
-        assert read() == {"kept_total": 12, "now": 10, "took_count": 4}
-    assert not [file for file in tmp_path.iterdir() if f"_{parent}-" in file.name]
+    assert read() == {"kept_total": 12, "now": 10, "took_count": 4}
 
 
-def test_a_process_with_a_dead_ones_number_does_not_go_on_with_its_figures(
-    counting: Callable[[], list[int]], tmp_path: Path
-) -> None:
-    counting()
-    for file in tmp_path.glob("gauge_*.db"):
-        file.rename(file.with_name(f"gauge_livesum_{os.getpid()}-1.db"))
-    assert read() == {"kept_total": 6, "took_count": 2}
-
-
-@pytest.mark.parametrize("begins", [b"", b"\x00", b"\x40\x00\x00\x00" + bytes(200)])
-@pytest.mark.parametrize("kind", ["counter", "gauge_livesum"])
-def test_a_file_that_cannot_be_read_hides_no_other(
-    begins: bytes, kind: str, counting: Callable[[], list[int]], tmp_path: Path
-) -> None:
-    """As a process leaves it that is killed as it begins, or a power cut."""
-    counting()
-    living = tmp_path / f"{kind}_{_name(os.getpid())}.db"
-    dead = tmp_path / f"{kind}_{os.getpid()}-1.db"
-    for file in (living, dead):
-        file.write_bytes(begins)
-    for _ in range(2):
-        assert read() == {"kept_total": 6, "now": 10, "took_count": 2}
-    assert living.exists()
-    assert not dead.exists()
+def test_figures_are_in_memory_that_nobody_else_writes_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk kills a process that writes mapped files."""
+    monkeypatch.setenv("METRICS_DIR", str(tmp_path / "chosen"))
+    assert servers.metrics_dir(tmp_path) == tmp_path / "chosen"
+    monkeypatch.delenv("METRICS_DIR")
+    monkeypatch.setattr(servers, "SHARED_MEMORY", tmp_path)
+    found = servers.metrics_dir(tmp_path / "var")
+    assert (found.parent, found.stat().st_mode & 0o777) == (tmp_path, 0o700)
+    found.rmdir()
+    found.symlink_to(tmp_path)
+    with pytest.raises(servers.ServerError):
+        servers.metrics_dir(tmp_path / "var")
+    monkeypatch.setattr(servers, "SHARED_MEMORY", tmp_path / "none")
+    assert servers.metrics_dir(tmp_path / "var") == tmp_path / "var" / "metrics"
 
 
 async def test_a_process_is_watched_whatever_its_figures_are(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(metrics, "metric_files_read", lambda: 1 / 0)
     monkeypatch.setattr(metrics, "_say_how_it_is", lambda: 1 / 0)
     monkeypatch.setattr(metrics, "TICK_S", 0)
     watching = asyncio.create_task(metrics.process_watched())
     async with asyncio.timeout(HANG_S):
-        while len(caplog.records) < 3:
+        while len(caplog.records) < 2:
             await asyncio.sleep(0)
     assert not watching.done()
     watching.cancel()
-
-
-COUNTS_ON = """
-import pathlib, resource, sys
-from menace_site import metric_files
-metric_files.TRY_AGAIN_S = 0
-folder, most = pathlib.Path(sys.argv[1]), int(sys.argv[2])
-resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
-metric_files.metric_files_open(folder)
-from prometheus_client import Counter, Gauge
-kept, now = Counter("kept", "-", ["label"]), Gauge("now", "-", multiprocess_mode="livesum")
-for _ in range(2):
-    for number in range(2000):
-        kept.labels(str(number)).inc()
-    now.set(5)
-    print("counted", flush=True)
-    sys.stdin.readline()
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-"""
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[tuple[Path, bool]]:
-    """A folder with room for one file of figures and no more, where this machine lets us make one; and whether."""
-    command = ["mount", "-t", "tmpfs", "-o", "size=80k", "tmpfs", tmp_path]
-    is_small = subprocess.run(command, check=False, capture_output=True).returncode == 0
-    yield tmp_path, is_small
-    if is_small:
-        subprocess.run(["umount", tmp_path], check=True)
-
-
-@pytest.mark.parametrize("most", [10_000, 100_000, -1])
-def test_a_full_disk_costs_figures_and_no_process(
-    most: int, small_disk: tuple[Path, bool], monkeypatch: pytest.MonkeyPatch, cannot_try: CannotTry
-) -> None:
-    """Files of so many bytes at most, on a disk with room for one; and then on one that has room."""
-    folder, is_small = small_disk
-    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder))
-    if not is_small:
-        cannot_try("figures on a full disk")
-    command = [sys.executable, "-c", COUNTS_ON, str(folder), str(most)]
-    with subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"counted\n"
-        n_told = sum(sample.value for metric in metric_files_read() for sample in metric.samples)
-        if is_small or most > 0:
-            assert n_told < 2000
-        if is_small:
-            subprocess.run(["mount", "-o", "remount,size=1m", folder], check=True)
-        process.stdin.write(b"\n")
-        process.stdin.flush()
-        assert process.stdout.readline() == b"counted\n"
-        samples = [sample for metric in metric_files_read() for sample in metric.samples]
-        assert sum(sample.value for sample in samples if sample.name == "kept_total") == 4000
-        assert [sample.value for sample in samples if sample.name == "now"] == [5]
-        process.communicate()
-    assert process.returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -219,6 +141,8 @@ def test_figures_are_told_where_every_address_on_the_way_is_ours(
     settings.NUM_PROXIES = n_proxies
     settings.METRICS_ADDRESSES = ["127.0.0.0/8", "::1", "10.0.0.0/8"]
     assert may_ask(peer, forwarded) is is_told
+    settings.METRICS_ADDRESSES = []
+    assert not may_ask(peer, forwarded)
 
 
 @pytest.mark.parametrize(("networks", "errors"), [(["10.0.0.0/8", "::1"], []), (["everywhere"], ["beadbox.E006"])])
@@ -228,6 +152,12 @@ def test_an_address_that_is_none_is_said_at_the_start(networks: list[str], error
     found = [error.id for error in check_settings(None)]
     assert [one for one in found if one == "beadbox.E006"] == errors
     assert may_ask("10.1.2.3", []) is not bool(errors), "where nobody has looked at the settings, nobody is told"
+
+
+@pytest.fixture
+def told_here(settings: Any) -> None:
+    """This machine may ask."""
+    settings.METRICS_ADDRESSES = ["127.0.0.0/8"]
 
 
 async def ask(
@@ -253,6 +183,7 @@ async def ask(
     ],
 )
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("told_here")
 async def test_who_asks_how_is_answered_with(asked: dict[str, Any], status: int) -> None:
     told, body = await ask(**asked)
     assert told == status
@@ -293,6 +224,7 @@ async def test_a_match_is_counted_and_so_is_what_was_refused() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("told_here")
 async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     @database_sync_to_async
     def prepared() -> None:

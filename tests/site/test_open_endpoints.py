@@ -13,7 +13,7 @@ from asgiref.testing import ApplicationCommunicator
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from learning.api.open_view import busy
+from menace_site import open_endpoints
 from menace_site.open_endpoints import OpenEndpoints
 from tests.waiting import HANG_S
 
@@ -25,17 +25,7 @@ class Site:
         self.go_on = threading.Event()
         self.threads: list[str] = []
         self.warmed: list[str] = []
-        self.endpoints = OpenEndpoints(
-            self.elsewhere,
-            [path("wait", self.wait), path("fail", self.fail)],
-            max_bytes=10,
-            drain_bytes=100,
-            is_slow=lambda body: b"deep" in body,
-            may_be_slow=lambda body: b"perhaps" in body,
-            busy=busy,
-            warm_up=lambda: self.warmed.append(threading.current_thread().name),
-            n_threads=2,
-        )
+        self.endpoints = OpenEndpoints(self.elsewhere, [path("wait", self.wait), path("fail", self.fail)])
 
     def wait(self, request: HttpRequest) -> HttpResponse:
         self.threads.append(threading.current_thread().name)
@@ -65,28 +55,37 @@ class Site:
             await asyncio.sleep(0)
 
 
+def queue_of(body: bytes) -> str:
+    return "slow" if b"deep" in body else "machine" if b"perhaps" in body else "quick"
+
+
 @pytest.fixture
-def site() -> Iterator[Site]:
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     site = Site()
+    monkeypatch.setattr(open_endpoints, "queue_of", queue_of)
+    monkeypatch.setattr(
+        open_endpoints, "warm_up_when_ready", lambda: site.warmed.append(threading.current_thread().name)
+    )
     yield site
     site.go_on.set()
-    for desk in (site.endpoints.quick, site.endpoints.between, site.endpoints.slow):
-        desk.threads.shutdown()
+    for desk in site.endpoints.desks.values():
+        desk.thread.shutdown()
 
 
 async def test_other_addresses_go_on_and_warm_the_engine_once(site: Site) -> None:
     for _ in range(2):
         assert (await site.ask(path="/elsewhere"))[0] == 418
-    site.endpoints.slow.threads.shutdown()
+    site.endpoints.desks["slow"].thread.shutdown()
     assert site.warmed == ["slow_0"]
 
 
 async def test_one_request_too_many_is_refused_at_once(site: Site) -> None:
-    site.endpoints.quick.most = 3
+    site.endpoints.desks["quick"].most = 3
     waiting = [asyncio.create_task(site.ask(b"mine")) for _ in range(3)]
-    await site.busy(site.endpoints.quick, 3)
+    await site.busy(site.endpoints.desks["quick"], 3)
     status, body, headers = await site.ask()
-    assert (status, json.loads(body), headers[b"retry-after"]) == (503, {"error": "Too busy"}, b"2")
+    told = {"error": "Too busy", "detail": "Too many questions wait already. Ask again in two seconds.", "code": "busy"}
+    assert (status, json.loads(body), headers[b"retry-after"]) == (503, told, b"2")
     assert (await site.ask(path="/elsewhere"))[0] == 418
     site.go_on.set()
     assert [(status, body) for status, body, _ in await asyncio.gather(*waiting)] == [(200, b"mine")] * 3
@@ -95,7 +94,7 @@ async def test_one_request_too_many_is_refused_at_once(site: Site) -> None:
 
 async def test_a_page_of_another_site_can_read_that_it_is_too_busy(site: Site, settings: Any) -> None:
     settings.AI_CORS_ORIGINS = ["*"]
-    site.endpoints.quick.most = 0
+    site.endpoints.desks["quick"].most = 0
     status, _, headers = await site.ask(origin=b"https://a.example")
     assert (status, headers[b"access-control-allow-origin"]) == (503, b"*")
     assert headers[b"access-control-expose-headers"] == b"Retry-After"
@@ -103,12 +102,12 @@ async def test_a_page_of_another_site_can_read_that_it_is_too_busy(site: Site, s
 
 async def test_slow_questions_never_stand_before_quick_ones(site: Site) -> None:
     slow = [asyncio.create_task(site.ask(b"deep")) for _ in range(4)]
-    await site.busy(site.endpoints.slow, 4)
+    await site.busy(site.endpoints.desks["slow"], 4)
     assert (await site.ask(b"deep"))[0] == 503
     others = [asyncio.create_task(site.ask(body)) for body in (b"quick", b"perhaps")]
     while len(site.threads) < 3:
         await asyncio.sleep(0)
-    assert {name.split("_")[0] for name in site.threads} == {"slow", "quick", "between"}
+    assert {name.split("_")[0] for name in site.threads} == {"slow", "quick", "machine"}
     site.go_on.set()
     assert [(await other)[1] for other in others] == [b"quick", b"perhaps"]
     assert {body for _, body, _ in await asyncio.gather(*slow)} == {b"deep"}

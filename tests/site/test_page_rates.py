@@ -69,7 +69,7 @@ def pages(patterns: list[Any], before: str = "/") -> Iterator[str]:
 
 
 def test_every_page_there_is_counts_what_is_sent_to_it(rates: Rates) -> None:
-    rates(page="0/min")
+    rates(write="0/min")
     addresses = list(pages(get_resolver().url_patterns))
     assert len(addresses) > 50
     assert {"/login", "/rooms", "/machines/1/train", "/account/tokens/1/revoke"} <= set(addresses)
@@ -87,7 +87,7 @@ def test_every_page_there_is_counts_what_is_sent_to_it(rates: Rates) -> None:
 
 
 def test_an_account_counts_wherever_it_is_and_another_one_beside_it_does_not(rates: Rates) -> None:
-    rates(page="2/min")
+    rates(write="2/min")
     ada, berta = user("ada"), user("berta")
     form = {"game": NC, "opponent": "perfect", "side": "X"}
     statuses = []
@@ -100,14 +100,14 @@ def test_an_account_counts_wherever_it_is_and_another_one_beside_it_does_not(rat
 
 
 def test_a_form_of_another_site_counts_for_nobody(rates: Rates) -> None:
-    rates(page="1/min")
+    rates(write="1/min")
     browser = Client(enforce_csrf_checks=True, REMOTE_ADDR=str(IPv6Address(uuid4().int)))
     assert [browser.post("/rooms").status_code for _ in range(2)] == [403, 403]
 
 
 @pytest.mark.parametrize("address", STARTING)
 def test_what_begins_something_counts_by_page_and_api_together(address: str, rates: Rates) -> None:
-    rates(training="1/min")
+    rates(write="1/min")
     owner = user("ada")
     learner = machine(owner=owner)
     client = Client()

@@ -10,6 +10,7 @@ import pytest
 from django.conf import settings
 from django.db import OperationalError, connection
 from django.db.utils import load_backend
+from psycopg_pool import ConnectionPool
 
 from games.outages import database_stumbled
 from menace_site.pooled import RECONNECTS
@@ -58,6 +59,23 @@ def test_one_that_its_server_has_ended_is_not_lent(pooled: DatabaseWrapper) -> N
     after = {backend_of(pooled) for _ in range(10)}
     assert after
     assert not after & before
+
+
+def test_a_pool_finds_its_server_within_a_quarter_of_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it was away: the pool's own attempts are a second apart, then two, then four."""
+    pauses: list[float] = []
+    schedule = ConnectionPool.schedule_task
+
+    def scheduled(pool: Any, task: Any, delay: float) -> None:
+        if type(task).__name__ == "AddConnection":
+            pauses.append(delay)
+        schedule(pool, task, delay)
+
+    monkeypatch.setattr(ConnectionPool, "schedule_task", scheduled)
+    with pool_of({"min_size": 1, "max_size": 1, **RECONNECTS}, host=str(tmp_path)) as away:
+        away.pool.open()
+        assert wait_until(lambda: len(pauses) >= 5)
+    assert max(pauses) <= 0.25
 
 
 def test_who_waits_for_a_server_that_is_away_is_told(tmp_path: Path) -> None:

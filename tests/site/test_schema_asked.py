@@ -42,7 +42,7 @@ from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.soak]
 
 CASES = 1000
 """At least, all different, for each of the two who ask."""

@@ -70,6 +70,16 @@ def test_who_hangs_in_a_transaction_loses_its_locks(tmp_path: Path, monkeypatch:
                 hangs.execute("SELECT 1")
 
 
+def test_after_a_crash_the_kernel_is_asked_once_to_sync_everything(tmp_path: Path) -> None:
+    """File by file it takes seconds, in which nobody plays."""
+    url = servers.private_database_url(tmp_path)
+    with servers.throwaway_servers(tmp_path, database=True, redis=False), psycopg.connect(url) as database:
+        (how,) = database.execute("SHOW recovery_init_sync_method").fetchone() or ("",)
+    assert how == ("syncfs" if sys.platform == "linux" else "fsync")
+    compose = (servers.BASE_DIR / "docker-compose.yml").read_text()
+    assert "-crecovery_init_sync_method=syncfs" in compose
+
+
 def test_a_server_that_is_still_stopping_is_waited_for(prepared: Path) -> None:
     data = prepared / "postgres"
     old = subprocess.Popen([sys.executable, "-c", "input()"], cwd=data, stdin=subprocess.PIPE)
@@ -235,3 +245,17 @@ def test_without_wheels_the_newest_of_the_machine_is_taken(monkeypatch: pytest.M
     monkeypatch.setattr(servers, "find_spec", lambda name: None)
     monkeypatch.setattr(servers.shutil, "which", lambda name: "/usr/bin/redis-server" if "redis" in name else None)
     assert servers.valkey_server() == Path("/usr/bin/redis-server")
+
+
+@pytest.mark.parametrize("url", ["mysql://app:secret@db.example/app", "sqlite:///db.sqlite3", "app:secret@db.example"])
+def test_a_database_of_another_kind_is_refused_with_a_sentence(url: str) -> None:
+    with pytest.raises(servers.ServerError, match=r"^DATABASE_URL .*postgres://") as refusal:
+        servers.check_given_database(url)
+    assert "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("url", ["memcached://:secret@cache.example", "localhost:6379"])
+def test_a_broker_of_another_kind_is_refused_with_a_sentence(url: str) -> None:
+    with pytest.raises(servers.ServerError, match=r"^REDIS_URL .*redis://") as refusal:
+        servers.check_given_redis(url)
+    assert "secret" not in str(refusal.value)

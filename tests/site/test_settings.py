@@ -1,35 +1,62 @@
 """Production refuses to be unsafe; a local run needs nothing."""
 
 import json
+import multiprocessing
 import os
+import re
+import runpy
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from menace_site import servers
+from menace_site.addresses import default_hosts
+from menace_site.checks import GONE
+from tests.waiting import HANG_S
 
 SAFE = {
     "SECRET_KEY": "k1-" + "abcdefghijklmnopqrstuvwxyz0123456789" * 2,
-    "ALLOWED_HOSTS": "beadbox.example",
+    "ALLOWED_HOSTS": "beads.example",
     "DATABASE_URL": "postgres://app@db.example/app",
     "REDIS_URL": "redis://redis.example/0",
+    "SITE_URL": "https://beads.example",
 }
+
+
+PRELOADED = ["celery", "django.core.management.commands.check", "learning.core.machines.registry", "reportlab"]
+"""What takes long to import and reads no setting: one process does, and each case is forked from it."""
+multiprocessing.set_forkserver_preload(PRELOADED)
 
 
 def django(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Django in a process of its own, with nothing in the environment but what is given."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "NUMBA_CACHE_DIR") if name in os.environ}
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=servers.BASE_DIR,
-        env={**kept, "DJANGO_SETTINGS_MODULE": "menace_site.settings", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    env = {**kept, "DJANGO_SETTINGS_MODULE": "menace_site.settings", **environment}
+    with tempfile.TemporaryDirectory() as folder:
+        said = [Path(folder, name) for name in ("stdout", "stderr")]
+        process = multiprocessing.get_context("forkserver").Process(target=run_forked, args=(command, env, said))
+        process.start()
+        process.join(HANG_S)
+        assert process.exitcode is not None, "it hangs"
+        return subprocess.CompletedProcess(command, process.exitcode, *(file.read_text() for file in said))
+
+
+def run_forked(command: tuple[str, ...], env: dict[str, str], said: list[Path]) -> None:
+    """Do in a process that has just been forked what Python does with such a command line."""
+    for number, file in enumerate(said, 1):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(servers.BASE_DIR)
+    sys.argv = list(command)
+    if command[0] == "-c":
+        exec(command[1], {"__name__": "__main__"})
+    else:
+        runpy.run_path(command[0], run_name="__main__")
 
 
 def deploy_check(**environment: str) -> subprocess.CompletedProcess[str]:
@@ -54,6 +81,18 @@ def test_a_safe_site_passes_every_check_for_deployment() -> None:
     assert "no issues" in done.stdout
 
 
+@pytest.mark.parametrize("local", [{}, {"BEADBOX_LOCAL": "1"}])
+def test_a_setting_that_is_no_longer_read_is_named_with_the_one_that_took_its_place(local: dict[str, str]) -> None:
+    done = django("manage.py", "check", **SAFE, **local, THROTTLE_SEAT="9/min", AI_THREADS="2")
+    assert done.returncode == 0
+    assert "THROTTLE_SEAT is set, and the site no longer reads it" in done.stderr
+    assert "Set THROTTLE_ROOM instead" in done.stderr
+    assert "AI_THREADS is set" in done.stderr
+    read = re.findall(r'env\.\w+\("(\w+)"', (servers.BASE_DIR / "menace_site" / "settings.py").read_text())
+    assert len(read) > 50
+    assert not {name for names in GONE.values() for name in names} & set(read)
+
+
 @pytest.mark.parametrize(
     ("unsafe", "check_id"),
     [
@@ -69,6 +108,18 @@ def test_a_safe_site_passes_every_check_for_deployment() -> None:
         ({"EMAIL_URL": "filemail:///tmp/letters"}, "beadbox.E007"),
         ({"EMAIL_URL": "smtp://mail.example"}, "beadbox.E007"),
         ({"EMAIL_URL": "smtp://localhost.example"}, "beadbox.E007"),
+        ({"SITE_URL": "", "EMAIL_URL": "smtp+tls://mail.example"}, "beadbox.E008"),
+        ({"SITE_URL": "beads.example"}, "beadbox.E008"),
+        ({"SITE_URL": "http://beads.example"}, "beadbox.E008"),
+        ({"SITE_URL": "https://beads.example/beads"}, "beadbox.E008"),
+        ({"SITE_URL": "https://beads.example:port"}, "beadbox.E008"),
+        ({"SITE_URL": "https://elsewhere.example"}, "beadbox.E008"),
+        ({"SITE_URL": "https://beads.example?"}, "beadbox.E008"),
+        ({"SITE_URL": "https://beads.example#"}, "beadbox.E008"),
+        ({"SITE_URL": "https://beads.example:"}, "beadbox.E008"),
+        ({"SITE_URL": "https://*.beads.example"}, "beadbox.E008"),
+        ({"SITE_URL": "https://.beads.example"}, "beadbox.E008"),
+        ({"SITE_URL": "https://beads example"}, "beadbox.E008"),
     ],
 )
 def test_an_unsafe_setting_is_an_error_that_names_it(unsafe: dict[str, str], check_id: str) -> None:
@@ -92,6 +143,33 @@ def test_an_unsafe_setting_is_an_error_that_names_it(unsafe: dict[str, str], che
 def test_letters_go_out_by_tls_or_to_this_machine_or_as_somebody_has_said(way: dict[str, str]) -> None:
     done = deploy_check(**SAFE, **way)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_fine"),
+    [
+        ({}, True),
+        ({"EMAIL_URL": "smtp+tls://mail.example"}, False),
+        ({"EMAIL_URL": "smtp+tls://mail.example", "SITE_URL": "http://localhost:8000"}, True),
+        ({"SITE_URL": "localhost:8000"}, False),
+        ({"METRICS_ADDRESSES": "prometheus.local"}, False),
+    ],
+)
+def test_a_local_run_that_sends_letters_says_where_it_is_too(
+    environment: dict[str, str], is_fine: bool, tmp_path: Path
+) -> None:
+    done = django("manage.py", "check", BEADBOX_LOCAL="1", BEADBOX_VAR=str(tmp_path), **environment)
+    assert (done.returncode == 0, "beadbox.E" in done.stderr) == (is_fine, not is_fine), done.stderr
+
+
+def test_forms_are_taken_from_where_the_site_is() -> None:
+    assert setting("CSRF_TRUSTED_ORIGINS", **SAFE) == {"CSRF_TRUSTED_ORIGINS": ["https://beads.example"]}
+    assert setting("CSRF_TRUSTED_ORIGINS", **SAFE | {"SITE_URL": ""}) == {"CSRF_TRUSTED_ORIGINS": []}
+
+
+def test_figures_are_told_to_nobody_who_was_not_named(tmp_path: Path) -> None:
+    for environment in (SAFE, {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}):
+        assert setting("METRICS_ADDRESSES", **environment) == {"METRICS_ADDRESSES": []}
 
 
 def test_no_letter_is_sent_or_shown_until_it_is_said_by_whom(tmp_path: Path) -> None:
@@ -132,7 +210,7 @@ def test_urls_decide_where_data_lives_and_only_web_processes_pool() -> None:
     pooled = setting("DATABASES", **given, BEADBOX_DB_POOL="1")["DATABASES"]["default"]  # type: ignore[index]
     pool = pooled["OPTIONS"].pop("pool")
     assert pooled["OPTIONS"] == options
-    assert (pool["min_size"], pool["max_size"], pool["reconnect_timeout"]) == (2, 6, 5)
+    assert (pool["min_size"], pool["max_size"], pool["reconnect_timeout"]) == (2, 6, 0.25)
     assert "ConnectionPool.check" in pool["reconnect_failed"]
     assert pooled["CONN_MAX_AGE"] == 0
 
@@ -143,21 +221,35 @@ def test_unix_sockets_are_spelt_as_each_client_wants_them() -> None:
     assert setting("CELERY_BROKER_URL", **SAFE)["CELERY_BROKER_URL"] == SAFE["REDIS_URL"]
 
 
+LISTS = ("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SECRET_KEY_FALLBACKS", "METRICS_ADDRESSES", "AI_CORS_ORIGINS")
+
+
+def test_lists_of_the_environment_have_no_blanks_and_no_empty_entries() -> None:
+    given = dict.fromkeys(LISTS, " one , two.example,, ,")
+    assert setting(*LISTS, **{**SAFE, **given}) == {name: ["one", "two.example"] for name in LISTS}
+
+
+def test_a_host_that_could_never_be_asked_for_is_refused_by_name() -> None:
+    done = deploy_check(**{**SAFE, "ALLOWED_HOSTS": "beadbox.example, https://beadbox.example"})
+    assert done.returncode != 0
+    assert "ImproperlyConfigured: ALLOWED_HOSTS has 'https://beadbox.example'" in done.stderr
+
+
+def test_a_computer_of_ones_own_answers_to_its_addresses_where_bind_lets_others_in(tmp_path: Path) -> None:
+    local = {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}
+    assert setting("ALLOWED_HOSTS", **local) == {"ALLOWED_HOSTS": ["localhost", "127.0.0.1", "[::1]"]}
+    assert setting("ALLOWED_HOSTS", **local, BIND="0.0.0.0") == {"ALLOWED_HOSTS": default_hosts("0.0.0.0")}
+    assert setting("ALLOWED_HOSTS", **local, BIND="::", ALLOWED_HOSTS="a.example") == {"ALLOWED_HOSTS": ["a.example"]}
+
+
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [
-        ({}, [True, True]),
-        ({"HSTS_INCLUDE_SUBDOMAINS": "false"}, [False, False]),
-        ({"HSTS_PRELOAD": "false"}, [True, False]),
+        ({}, [False, False]),
+        ({"HSTS_INCLUDE_SUBDOMAINS": "true"}, [True, False]),
+        ({"HSTS_INCLUDE_SUBDOMAINS": "true", "HSTS_PRELOAD": "true"}, [True, True]),
     ],
 )
 def test_what_strict_transport_binds_can_be_chosen(environment: dict[str, str], expected: list[bool]) -> None:
     names = ("SECURE_HSTS_INCLUDE_SUBDOMAINS", "SECURE_HSTS_PRELOAD")
     assert list(setting(*names, **SAFE, **environment).values()) == expected
-
-
-@pytest.mark.parametrize(("value", "first"), [("on", "OpenEndpoints"), ("off", "BodyLimit")])
-def test_advice_can_go_the_way_of_every_other_request(value: str, first: str) -> None:
-    code = "from menace_site.asgi import http; print(type(http).__name__)"
-    done = django("-c", code, **SAFE, AI_SHORT_ROAD=value)
-    assert done.stdout.split() == [first], done.stderr

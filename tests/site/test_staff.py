@@ -157,7 +157,7 @@ def test_a_recovery_code_counts_once(staff: Any) -> None:
     client = logged_in(staff)
     answer = client.post(PAGE, {"code": f" {codes[3].upper()} "}, follow=True)
     assert answer.redirect_chain == [(INDEX, 302)]
-    assert [str(one) for one in answer.context["messages"]] == ["Of your recovery codes 9 are left."]
+    assert [str(one) for one in answer.context["messages"]] == ["Recovery codes left: 9."]
     late = logged_in(staff)
     assert late.post(PAGE, {"code": codes[3]}).context["form"].errors
     assert late.get(INDEX).status_code == 302

@@ -6,9 +6,10 @@ import signal
 import socket
 import subprocess
 import sys
-import urllib.error
+import threading
 import urllib.request
 from collections.abc import Callable, Iterator
+from ipaddress import ip_address
 from pathlib import Path
 
 import psycopg
@@ -16,9 +17,9 @@ import pytest
 import redis
 
 from menace_site import processes, servers, supervisor
+from menace_site.addresses import Listening
+from tests.environment import of_a_shell
 from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
-
-pytestmark = pytest.mark.slow
 
 CHILDREN = {
     "postgres": "bin/postgres -D",
@@ -50,23 +51,20 @@ def environment_of(pid: str) -> str:
 class Run:
     """One ``make run`` without make, in a ``var`` of its own."""
 
-    def __init__(self, var: Path, **environment: str) -> None:
+    def __init__(self, var: Path, *, python: str = sys.executable, **environment: str) -> None:
         self.var = var
+        self.python = python
         self.port = int(environment.get("PORT") or free_port())
         ours = {"BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1", "PORT": str(self.port)}
-        inherited = {
-            name: value
-            for name, value in os.environ.items()
-            if name not in {"DATABASE_URL", "REDIS_URL", "REDIS_PREFIX"}
-        }
-        inherited["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
+        ours["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
+        self.environment = {**of_a_shell(), **ours, **environment}
         var.mkdir(parents=True, exist_ok=True)
         self.output = var / "output"
         with self.output.open("ab") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "menace_site.supervisor"],
+                [python, "-m", "menace_site.supervisor"],
                 cwd=servers.BASE_DIR,
-                env={**inherited, **ours, **environment},
+                env=self.environment,
                 stdout=output,
                 stderr=output,
             )
@@ -97,18 +95,6 @@ class Run:
                 return bool(response.status == 200)
         except OSError:
             return False
-
-    def refuses(self) -> bool:
-        """Whether a page is asked for in vain, and comes back by itself."""
-        try:
-            page = urllib.request.Request(f"http://localhost:{self.port}/", headers={"Accept": "text/html"})
-            urllib.request.urlopen(page, timeout=HANG_S).close()
-        except urllib.error.HTTPError as error:
-            said = error.code, error.headers["Retry-After"], b'http-equiv="refresh"' in error.read()
-            return said == (503, "2", True)
-        except OSError:  # a connection that a process took with it
-            pass
-        return False
 
     def wait_until_serving(self) -> None:
         def serves() -> bool:
@@ -145,6 +131,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
         run.wait_for_end()
 
 
+@pytest.mark.soak
 def test_what_is_killed_comes_back_and_forgets_nothing(start: Callable[..., Run]) -> None:
     run = start()
     run.wait_until_serving()
@@ -153,12 +140,15 @@ def test_what_is_killed_comes_back_and_forgets_nothing(start: Callable[..., Run]
         database.execute("INSERT INTO kept VALUES ('bead')")
         valkey.set("kept", "box")
 
-    serving = Path(f"/proc/{run.children()['web']}/task/{run.children()['web']}/children").read_text().split()
-    assert len(serving) > 1
-    for pid in serving:
+    def serving() -> set[str]:
+        web = run.children().get("web")
+        return set(read(Path(f"/proc/{web}/task/{web}/children")).split())
+
+    killed = serving()
+    assert len(killed) > 1
+    for pid in killed:
         os.kill(int(pid), signal.SIGKILL)
-    assert wait_until(run.refuses), "somebody answers at once, while nobody serves"
-    assert wait_until(run.answers)
+    assert wait_until(lambda: not killed & serving() and run.answers())
 
     for name in CHILDREN:
         before = run.children()
@@ -200,6 +190,16 @@ def test_stopping_during_the_start_leaves_nothing(start: Callable[..., Run]) -> 
     assert output.endswith("Beadbox has stopped.\n")
 
 
+def test_a_stop_whose_exception_is_lost_stops_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the hooks of a fork, where Python prints an exception and goes on."""
+    monkeypatch.setattr(supervisor, "stop_requested", threading.Event())
+    with contextlib.suppress(supervisor.StopRequested):
+        supervisor._request_stop(signal.SIGINT, None)
+    for waits in (supervisor.Waiting("the web server").remind, supervisor.Supervisor(tmp_path)._watch):
+        with pytest.raises(supervisor.StopRequested):
+            waits()
+
+
 def test_where_nothing_can_be_written_the_site_goes_on() -> None:
     words = "import os; from menace_site.supervisor import say; say('web stopped'); say('and again'); os._exit(7)"
     with Path("/dev/full").open("wb") as full:
@@ -207,9 +207,48 @@ def test_where_nothing_can_be_written_the_site_goes_on() -> None:
     assert done.returncode == 7
 
 
+@pytest.fixture
+def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> supervisor.Supervisor:
+    """A supervisor whose programs are not started, and whose web server is not ready a hundred times."""
+    answers = iter(["503 Service Unavailable"] * 100)
+    monkeypatch.setattr(supervisor, "REMIND_S", 1e-4)
+    monkeypatch.setattr(supervisor, "POLL_S", 1e-5)
+    monkeypatch.setattr(supervisor.Supervisor, "_start", lambda self, child: self.children.append(child))
+    monkeypatch.setattr(supervisor.Supervisor, "_not_ready", lambda *args: next(answers, ""))
+    return supervisor.Supervisor(tmp_path, port=8000)
+
+
+PLACE = Listening(ip_address("127.0.0.1"), 8000, is_given=False)
+
+
+def test_a_slow_start_is_waited_for_and_says_what_for(
+    slow: supervisor.Supervisor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow._start_site(PLACE, "localhost")
+    said = capsys.readouterr().out
+    assert "Still waiting for the web server (0 s): 503 Service Unavailable" in said
+    assert len(said.splitlines()) < 20, "each time when it has lasted twice as long"
+
+
+def test_a_web_server_that_stops_again_and_again_ends_the_start(
+    slow: supervisor.Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def watch(self: supervisor.Supervisor) -> None:
+        self.children[0].n_deaths += 1
+
+    monkeypatch.setattr(supervisor.Supervisor, "_watch", watch)
+    with pytest.raises(servers.ServerError, match="stopped 3 times before it answered; the reason stands above"):
+        slow._start_site(PLACE, "localhost")
+
+
+def test_what_ended_a_set_up_is_named() -> None:
+    assert supervisor._reason(1) == "the reason stands above."
+    assert "SIGKILL" in supervisor._reason(-9)
+
+
 def test_a_log_is_bounded_while_its_program_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "LOG_MAX_BYTES", 2_000)
-    log, site = tmp_path / "it.log", supervisor.Supervisor(tmp_path, host="", port=0)
+    log, site = tmp_path / "it.log", supervisor.Supervisor(tmp_path)
     words = "import itertools\nfor n in itertools.count(1): print(f'{n:099}', flush=True)"
 
     def is_turned_over_twice() -> bool:
@@ -225,6 +264,47 @@ def test_a_log_is_bounded_while_its_program_writes(tmp_path: Path, monkeypatch: 
         finally:
             processes.stop({writer: signal.SIGKILL})
     assert b"\0" not in log.read_bytes(), "it goes on at the new end"
+
+
+def test_what_ends_by_itself_is_started_again_until_it_ends_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(supervisor, "BACK_OFF_S", 0)
+    site, log = supervisor.Supervisor(tmp_path), tmp_path / "it.log"
+    n_failures = 5
+    words = f"print('begun', flush=True); raise SystemExit(len(open({str(log)!r}).readlines()) <= {n_failures})"
+
+    def is_gone() -> bool:
+        site._watch()
+        return not site.children
+
+    with (tmp_path / "lock").open("w") as lock:
+        site.children_lock = lock.fileno()
+        site._start(supervisor.Child("it", [sys.executable, "-c", words], ends=True, log=log))
+        assert wait_until(is_gone)
+    assert read(log).split() == ["begun"] * (n_failures + 1)
+    assert capsys.readouterr().out.count("is started again") == n_failures
+
+
+def test_each_failure_of_what_ends_by_itself_doubles_its_back_off(tmp_path: Path) -> None:
+    site = supervisor.Supervisor(tmp_path)
+    waits = []
+    with (tmp_path / "lock").open("w") as lock:
+        site.children_lock = lock.fileno()
+        site._start(child := supervisor.Child("it", [sys.executable, "-c", "raise SystemExit(1)"], ends=True))
+        for _ in range(2):
+
+            def is_noticed() -> bool:
+                site._watch()
+                return child.start_again_at_s is not None
+
+            assert wait_until(is_noticed)
+            assert child.start_again_at_s is not None
+            waits.append(child.start_again_at_s - child.started_at_s)
+            site._start(child)
+        assert child.process is not None
+        processes.stop({child.process: signal.SIGKILL})
+    assert waits[1] == pytest.approx(2 * waits[0])
 
 
 def test_a_port_in_use_is_a_sentence(start: Callable[..., Run]) -> None:
@@ -250,6 +330,15 @@ def test_a_wrong_port_is_a_sentence(port: str, start: Callable[..., Run], tmp_pa
     )
     assert process.returncode == 1
     assert process.stdout == f"PORT is {port!r}: give a number from 1 to 65535.\n"
+
+
+def test_a_wrong_bind_is_a_sentence_and_so_is_a_host_with_a_port(start: Callable[..., Run]) -> None:
+    for wrong in ({"BIND": "198.51.100.9"}, {"BIND": "0.0.0.0", "ALLOWED_HOSTS": "192.168.1.20:8000"}):
+        status, output = start(**wrong).wait_for_end()
+        assert status == 1
+        name, value = list(wrong.items())[-1]
+        assert output.splitlines()[-1].startswith(name)
+        assert repr(value) in output
 
 
 def test_a_silent_redis_url_fails_at_once_with_a_sentence(start: Callable[..., Run]) -> None:

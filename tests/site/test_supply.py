@@ -1,12 +1,11 @@
 """What others wrote: its licences, and the bill of materials."""
 
-import re
 from typing import Any
 
 import pytest
 
 from tests.licences import NPM_LOCK, ROOT, VENDORED, is_allowed, missing, npm_licences, python_licences, refused
-from tests.sbom import completed, images, vendored
+from tests.sbom import FONTS, completed, fonts, images, vendored
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,15 @@ def test_images_of_the_compose_file_stand_in_the_bill() -> None:
 
 
 def test_vendored_scripts_stand_in_the_bill_with_the_hash_of_the_lock() -> None:
-    (uplot,) = vendored()
-    assert (VENDORED / f"uplot-{uplot['version']}" / "LICENSE").exists()
-    integrity = next(one["value"] for one in uplot["properties"] if one["name"] == "npm:integrity")
-    assert re.search(re.escape(integrity), NPM_LOCK.read_text())
+    for one in vendored():
+        assert (VENDORED / f"{one['name']}-{one['version']}" / "LICENSE").exists()
+        integrity = next(each["value"] for each in one["properties"] if each["name"] == "npm:integrity")
+        assert integrity in NPM_LOCK.read_text()
+    assert {one["name"] for one in vendored()} == {"lit-html", "uplot"}
+
+
+def test_fonts_of_printed_sheets_stand_in_the_bill_with_their_licence() -> None:
+    (noto,) = fonts()
+    assert (noto["version"], noto["licenses"]) == ("2.004", [{"license": {"id": "OFL-1.1"}}])
+    assert "SIL OPEN FONT LICENSE Version 1.1" in (FONTS / "LICENSE").read_text()
+    assert sum(file.stat().st_size for file in FONTS.iterdir()) <= 300_000

@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 
 from games import services
 from games.models import Match, Room
-from games.rules.base import Game, Side
+from games.rules.base import POSITIONS_RETURN, Game, Side
 from games.rules.registry import GAMES
 from games.selectors import room_get, room_view
 from learning.core.advice.any_game import alphabet
@@ -124,6 +124,11 @@ def test_every_page_that_links_lead_to_can_be_read(client: Client, staff: Any) -
     for game in TOYS:
         assert game.name in read["/"]
         assert (f'value="{game.slug}"' in read["/ai"]) == bool(alphabet(game))
+    ours = re.compile(rf"This game ({POSITIONS_RETURN}|has too many positions), so")
+    told = {address: set(ours.findall(page)) for address, page in read.items() if ours.search(page)}
+    assert set.union(*told.values()) == {POSITIONS_RETURN}
+    assert any(address.startswith("/runs/") for address in told)
+    assert any(address.startswith("/machines/") for address in told)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -143,6 +148,7 @@ async def test_a_match_is_played_through_a_socket_to_its_end(game: Game[Any, Any
 
 @pytest.mark.django_db
 @with_boxes
+@pytest.mark.sampled(1)
 def test_machines_of_both_sides_learn_from_a_match_and_from_training(staff: Any, game: Game[Any, Any]) -> None:
     machines = made(game, staff)
     first, second = (machine.slug for machine in machines)

@@ -1,13 +1,15 @@
 """Web processes and who stands in for them, for real, with an application that starts and ends when it is told."""
 
 import asyncio
+import contextlib
+import http.client
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -22,8 +24,6 @@ from tests.waiting import PAGE_HANG_S, wait_until
 
 N_PROCESSES = 2
 LETTER_S = 0.1
-NOTICED_S = 0.6
-"""The parent looks twice a second at what has become of its processes."""
 
 
 async def until(file: str) -> None:
@@ -51,16 +51,16 @@ async def site(scope: Any, receive: Any, send: Any) -> None:
 class Server:
     """The processes of a web host."""
 
-    def __init__(self, told: Path, **env: str) -> None:
+    def __init__(self, told: Path, *options: str, application: str = "site") -> None:
         self.told = told
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
-        words = f"tests.site.test_web:site --port {self.port} --workers {N_PROCESSES} --lifespan on --log-level warning"
+        words = f"tests.site.test_web:{application} --port {self.port} --workers {N_PROCESSES}"
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "menace_site.web", *words.split(), "--timeout-graceful-shutdown", "60"],
+            [sys.executable, "-m", "menace_site.web", *words.split(), *options],
             cwd=BASE_DIR,
-            env={**os.environ, "TOLD": str(told), **env},
+            env={**os.environ, "TOLD": str(told)},
         )
 
     def starting(self) -> list[int]:
@@ -98,18 +98,51 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield server
 
 
-def test_where_there_is_no_other_host_somebody_answers_from_the_beginning(tmp_path: Path) -> None:
-    with serving(Server(tmp_path, BEADBOX_ALONE="1")) as server:
+@pytest.fixture
+def importing(tmp_path: Path) -> Iterator[Server]:
+    """One that imports its application until it is told to go on, and has a stand-in."""
+    with serving(Server(tmp_path, "--stand-in", application="slow_site")) as server:
         assert wait_until(lambda: server.status() == 503)
-        (server.told / "start").touch()
-        assert wait_until(lambda: server.status() == 200)
+        yield server
 
 
-def test_who_says_what_they_want_letter_by_letter_keeps_nobody_waiting(tmp_path: Path) -> None:
-    with serving(Server(tmp_path, BEADBOX_ALONE="1")) as server, ExitStack() as dripping:
-        assert wait_until(lambda: server.status() == 503)
+def slow_site() -> Any:
+    """An application whose import takes its time: uvicorn calls it while it loads."""
+    assert wait_until(Path(os.environ["TOLD"], "import").exists)
+    return site
+
+
+def asked(server: Server, method: str, accept: str, body: bytes | None = None) -> tuple[http.client.HTTPResponse, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PAGE_HANG_S)
+    with contextlib.closing(connection):
+        connection.request(method, "/", body, {"Accept": accept})
+        answer = connection.getresponse()
+        return answer, answer.read().decode()
+
+
+def test_the_stand_in_answers_until_a_process_serves(importing: Server) -> None:
+    page, text = asked(importing, "GET", "text/html")
+    assert (page.status, page.getheader("Retry-After")) == (503, "2")
+    assert 'http-equiv="refresh"' in text
+    for method, body in (("GET", None), ("POST", b"x" * 2**20), ("DELETE", None)):
+        refusal, text = asked(importing, method, "*/*", body)
+        assert (refusal.status, json.loads(text)["code"]) == (503, "unavailable")
+        assert {refusal.getheader(name) for name in ("X-Content-Type-Options", "X-Frame-Options")} == {
+            "nosniff",
+            "DENY",
+        }
+    head, text = asked(importing, "HEAD", "text/html")
+    assert (head.status, text) == (503, "")
+    for file in ("import", "start"):
+        (importing.told / file).touch()
+    assert wait_until(lambda: importing.status() == 200)
+
+
+def test_clients_that_send_a_request_letter_by_letter_delay_no_other(importing: Server) -> None:
+    with ExitStack() as dripping:
         slow = [
-            dripping.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(N_PROCESSES * 8)
+            dripping.enter_context(socket.create_connection(("127.0.0.1", importing.port)))
+            for _ in range(N_PROCESSES * 8)
         ]
         is_over = threading.Event()
 
@@ -123,26 +156,42 @@ def test_who_says_what_they_want_letter_by_letter_keeps_nobody_waiting(tmp_path:
         thread.start()
         dripping.callback(thread.join)
         dripping.callback(is_over.set)
-        assert server.status() == 503
+        assert importing.status() == 503
 
 
-def test_nobody_answers_before_a_process_serves_and_then_always_somebody(server: Server) -> None:
+def test_no_host_answers_before_a_process_serves_and_killed_processes_are_replaced(server: Server) -> None:
     assert wait_until(lambda: len(server.starting()) == N_PROCESSES)
     assert server.status() is None, "the proxy goes to another host instead"
-
     (server.told / "start").touch()
     assert wait_until(lambda: server.status() == 200)
-
-    def asked_of_the_dead() -> int | None:
-        """All die, again and again until it has been noticed that one has served; who comes after them takes longer."""
-        time.sleep(NOTICED_S)
-        for pid in server.starting():
-            (server.told / f"starts-{pid}").unlink()
-            os.kill(pid, signal.SIGKILL)
-        return server.status()
-
-    assert wait_until(lambda: asked_of_the_dead() == 503)
+    killed = server.starting()
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    assert wait_until(lambda: len(set(server.starting()) - set(killed)) == N_PROCESSES)
     assert wait_until(lambda: server.status() == 200)
+
+
+@pytest.mark.soak
+def test_a_process_that_hangs_is_replaced(server: Server) -> None:
+    (server.told / "start").touch()
+    assert wait_until(lambda: server.status() == 200)
+    hung = server.starting()[0]
+    os.kill(hung, signal.SIGSTOP)
+    assert wait_until(lambda: len(server.starting()) == N_PROCESSES + 1)
+    assert not Path(f"/proc/{hung}").exists()
+    assert wait_until(lambda: server.status() == 200)
+
+
+@pytest.mark.parametrize("application", ["no_site", "broken_site"])
+def test_what_cannot_start_ends_and_is_not_tried_again(tmp_path: Path, application: str) -> None:
+    with serving(Server(tmp_path, application=application)) as server:
+        assert server.process.wait(PAGE_HANG_S) != 0
+
+
+async def broken_site(scope: Any, receive: Any, send: Any) -> None:
+    """It starts nowhere."""
+    await receive()
+    await send({"type": "lifespan.startup.failed", "message": "on purpose"})
 
 
 def test_who_comes_while_it_ends_is_sent_elsewhere_and_not_left_in_a_queue(server: Server) -> None:

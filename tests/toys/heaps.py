@@ -6,7 +6,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from games.rules.base import Cell, Game, Layout, Look, Outcome, PieceLook, Side, Symmetry
+from games.rules.base import Cell, Game, GuidePart, Layout, Look, Outcome, PieceLook, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 
 HEAPS = (3, 4, 5)
@@ -25,7 +25,13 @@ class Take(NamedTuple):
 
 LAYOUT = Layout(
     cells=tuple(
-        Cell(f"{heap}-{place}", f"stone {place + 1} of heap {heap + 1}", f"{heap}{place}", place + 0.5, heap + 0.5)
+        Cell(
+            f"{heap}-{place}",
+            f"stone {place + 1} of heap {heap + 1}",
+            f"{heap + 1}.{place + 1}",
+            place + 0.5,
+            heap + 0.5,
+        )
         for heap, place in PLACES
     ),
     columns=max(HEAPS),
@@ -34,6 +40,7 @@ LAYOUT = Layout(
     roles=("Ann", "Bob"),
     role_names=("Ann", "Bob"),
     pieces=MappingProxyType({"o": PieceLook("stone", "circle", Side.FIRST)}),
+    coordinates="cells",
 )
 
 
@@ -57,6 +64,10 @@ class Heaps(Game[Position, Take]):
             LAYOUT,
             notation="the sizes of the heaps, then ':' and the side to move",
             reasons=MappingProxyType({"taken": "the last stone is taken"}),
+            guide=(
+                GuidePart("The aim", "Take the last stone.", Position((0, 1, 0), Side.SECOND), (Take(1, 1),)),
+                GuidePart("Your turn", "Take as many stones as you like from one heap."),
+            ),
         )
 
     def initial_position(self) -> Position:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from types import MappingProxyType
 
-from games.rules.base import Cell, Game, Layout, Look, Outcome, PieceLook, Side, Symmetry
+from games.rules.base import Cell, Game, GuidePart, Layout, Look, Outcome, PieceLook, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 
 SIZE = 4
@@ -54,6 +54,7 @@ LAYOUT = Layout(
     pieces=MappingProxyType(
         {"red": PieceLook("red", "cross", Side.FIRST), "blue": PieceLook("blue", "nought", Side.SECOND)}
     ),
+    coordinates="cells",
 )
 
 
@@ -83,6 +84,7 @@ class Touch(Game[str, int]):
             LAYOUT,
             notation="text, one character a cell",
             reasons=MappingProxyType({"touching": "two marks touch", "spread": "nobody touches"}),
+            guide=(GuidePart("The aim", "Get two of your marks to touch.", "rr.b" + EMPTY * 12),),
         )
 
     def initial_position(self) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from games.rules.base import Cell, Game, Layout, Look, Outcome, Side, Symmetry
+from games.rules.base import Cell, Game, GuidePart, Layout, Look, Outcome, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 
 LAST = 4
@@ -34,6 +34,7 @@ LAYOUT = Layout(
     shape="square",
     roles=("W", "E"),
     role_names=("west", "east"),
+    coordinates="cells",
 )
 
 
@@ -43,6 +44,7 @@ class Tug(Game[Position, Step]):
     summary = "Pull the stone to your end."
     symmetries = (Symmetry("as it is", tuple(range(LAST + 1))),)
     enumerable = False
+    always_ends = False
 
     @cached_property
     def look(self) -> Look[Position, Step]:
@@ -51,6 +53,14 @@ class Tug(Game[Position, Step]):
             LAYOUT,
             notation="text, one character a cell, then ':' and the side to move",
             reasons=MappingProxyType({"pulled": "the stone is at an end"}),
+            guide=(
+                GuidePart(
+                    "The aim",
+                    "Pull the stone one step at a time until it lies at your end.",
+                    Position(1, Side.SECOND),
+                    (Step(1, 0),),
+                ),
+            ),
         )
 
     def initial_position(self) -> Position:

@@ -22,6 +22,8 @@ def layout_of(columns: int, rows: int) -> Layout:
         roles=ROLES,
         role_names=("white pawns", "black pawns"),
         pieces=MappingProxyType({ROLES[side]: PieceLook(ROLES[side], "pawn", side) for side in Side}),
+        coordinates="edges",
+        prompts=("Your turn: move a white pawn.", "Your turn: move a black pawn."),
     )
 
 

@@ -13,7 +13,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import NamedTuple
 
-from games.rules.base import Game, Look, Outcome, Side, Symmetry
+from games.rules.base import Game, GuidePart, Look, Outcome, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError, InvalidSizeError
 from games.rules.hexapawn.layout import layout_of, symmetries_of
 
@@ -28,11 +28,16 @@ NO_MOVES = "no_moves"
 
 REASONS = MappingProxyType(
     {
-        FAR_ROW: "a pawn has reached the far row",
-        NO_PAWNS: "every pawn of the other side is taken",
+        FAR_ROW: "a pawn reached the far row",
+        NO_PAWNS: "the other side has no pawns left",
         NO_MOVES: "the other side cannot move",
     }
 )
+
+TAKING = {3: ("o-o", "o--", "-OO"), 4: ("o-o", "---", "o-O", "-O-")}
+"""Files a to c of a board on which a white pawn can take, by the number of rows."""
+CROSSING = {3: ("oO-", "--o", "-OO"), 4: ("oO-", "---", "--o", "-OO")}
+"""The same of one on which a white pawn has just reached the far row."""
 
 LEAST, MOST = (3, 3), (5, 4)
 """The smallest and the largest board, columns and rows."""
@@ -81,7 +86,8 @@ class Hexapawn(Game[Position, Move]):
         InvalidSizeError: such a board is not played on here.
     """
 
-    summary = "Get one pawn across, or leave the other side without a move."
+    summary = "Reach the far side with a pawn, or leave your opponent unable to move."
+    has_draws = False
 
     def __init__(self, columns: int, rows: int) -> None:
         if not (LEAST[0] <= columns <= MOST[0] and LEAST[1] <= rows <= MOST[1]):
@@ -105,7 +111,40 @@ class Hexapawn(Game[Position, Move]):
             layout_of(self.columns, self.rows),
             notation="text, one character a cell, in the order of the layout's cells, then ':' and the side to move",
             reasons=REASONS,
+            guide=self._guide(),
         )
+
+    def _guide(self) -> tuple[GuidePart[Position, Move], ...]:
+        start = self.initial_position()
+        taking = self._position(TAKING[self.rows], Side.FIRST)
+        crossing = self._position(CROSSING[self.rows], Side.SECOND)
+        takes = tuple(move for move in self.legal_moves(taking) if taking.board[move.end] != EMPTY)
+        return (
+            GuidePart(
+                "The aim",
+                "Reach the far row with one of your pawns. You also win if your opponent cannot move. "
+                "No game ends in a draw.",
+                crossing,
+            ),
+            GuidePart(
+                "Moving",
+                "White moves first. A pawn steps one square straight ahead, if that square is empty.",
+                start,
+                self.legal_moves(start),
+            ),
+            GuidePart(
+                "Taking",
+                "A pawn takes an enemy pawn that is one square diagonally ahead. It cannot take straight ahead.",
+                taking,
+                takes,
+            ),
+        )
+
+    def _position(self, rows: tuple[str, ...], side: Side) -> Position:
+        """The position with these rows, on whose further files no pawn has moved."""
+        first, *middle, last = rows
+        padded = [row.ljust(self.columns, EMPTY) for row in middle]
+        return Position("".join([first.ljust(self.columns, "o"), *padded, last.ljust(self.columns, "O")]), side)
 
     @property
     def family(self) -> str:

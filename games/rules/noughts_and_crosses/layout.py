@@ -30,6 +30,7 @@ LAYOUT = Layout(
     pieces=MappingProxyType(
         {"X": PieceLook("X", "cross", Side.FIRST), "O": PieceLook("O", "nought", Side.SECOND)},
     ),
+    prompts=("Your turn: place a cross.", "Your turn: place a nought."),
 )
 
 _TURNS = ("", "a quarter turn clockwise", "a half turn", "a quarter turn anticlockwise")

@@ -11,7 +11,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NewType
 
-from games.rules.base import Bead, Game, Look, Outcome, Side, Symmetry
+from games.rules.base import Bead, Game, GuidePart, Look, Outcome, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 from games.rules.noughts_and_crosses.layout import LAYOUT, SYMMETRIES
 
@@ -22,6 +22,21 @@ LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 
 THREE_IN_A_ROW = "three_in_a_row"
 FULL_BOARD = "full_board"
+
+GUIDE: tuple[GuidePart[Board, int], ...] = (
+    GuidePart(
+        "The aim",
+        "Be the first with three of your marks in a row: across, down or from corner to corner.",
+        Board("XO.OX...X"),
+    ),
+    GuidePart(
+        "Your turn",
+        "Place one mark in any empty square. Crosses go first, and then you take turns.",
+        Board("X...O...."),
+        (1, 2, 3, 5, 6, 7, 8),
+    ),
+    GuidePart("A draw", "The game is a draw if the board is full and nobody has three in a row."),
+)
 
 
 class SquaresLook(Look[Board, int]):
@@ -44,7 +59,7 @@ class NoughtsAndCrosses(Game[Board, int]):
 
     slug = "noughts-and-crosses"
     name = "Noughts and crosses"
-    summary = "Three in a row wins."
+    summary = "Get three of your marks in a row."
     symmetries = SYMMETRIES
 
     @cached_property
@@ -54,6 +69,7 @@ class NoughtsAndCrosses(Game[Board, int]):
             LAYOUT,
             notation="text, one character a cell, in the order of the layout's cells",
             reasons=MappingProxyType({THREE_IN_A_ROW: "three in a row", FULL_BOARD: "the board is full"}),
+            guide=GUIDE,
         )
 
     def initial_position(self) -> Board:

@@ -63,6 +63,8 @@ LAYOUT = Layout(
     role_names=ROLES,
     pieces=MappingProxyType({piece_name(code): look(piece_of(code)) for code in CODES}),
     cell_words="hexes",
+    coordinates="cells",
+    prompts=("Your turn: move a black piece.", "Your turn: move a white piece."),
     badges=(piece_name(Piece(BLACK, RHOMBUS).code), piece_name(Piece(WHITE, RHOMBUS).code)),
 )
 

@@ -13,10 +13,10 @@ from functools import cached_property, lru_cache
 from itertools import pairwise, product
 from types import MappingProxyType
 
-from games.rules.base import Addition, Game, Look, Outcome, Side, Symmetry
+from games.rules.base import Addition, Game, GuidePart, Look, Outcome, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 from games.rules.romgon.geometry import CELL, IDS, N_CELLS, PLACES
-from games.rules.romgon.guide import GUIDE
+from games.rules.romgon.guide import AIM, ENDINGS, PIECES, scene
 from games.rules.romgon.layout import LAYOUT, SYMMETRIES
 from games.rules.romgon.moves import (
     KEPT,
@@ -139,12 +139,14 @@ ADDITIONS = MappingProxyType(
     {
         "flip": Addition(
             "flips",
-            "A piece may flip instead of moving, and back later. Flipped, it steps to any neighbour. "
-            "Flipped pieces take only flipped ones, and the others only those that are not.",
+            "Instead of moving, you may flip a piece, or flip it back. A flipped piece steps to any neighbour. "
+            "Flipped pieces take only flipped pieces. The others take only pieces that are not flipped.",
         ),
-        "turn": Addition("turning pieces", "Triangles and hexgons may turn, in place or after a move."),
-        "shape": Addition("shape defence", "No rhombus may enter its goal while the goal is attacked."),
-        "shuttle": Addition("the shuttle rule", "Who goes back and forth between two hexes five times loses."),
+        "turn": Addition("turning pieces", "Triangles and hexgons may turn, on the spot or after a move."),
+        "shape": Addition("shape defence", "A rhombus may not enter its goal while an enemy attacks it."),
+        "shuttle": Addition(
+            "the shuttle rule", "Moving back and forth between the same two hexes five times loses the game."
+        ),
     }
 )
 """By option, in the order in which a slug names them."""
@@ -160,21 +162,33 @@ REASONS: Mapping[str, str] = MappingProxyType(
     {
         RHOMBUS_CAPTURED: "the other rhombus is gone",
         BASE_CAPTURED: "the rhombus reached the other side's home",
-        DEADLOCK: "the rhombus is attacked and no move saves it (deadlock)",
-        DRAGLOCK: "the other side has no move left (draglock)",
-        THREEFOLD_REPETITION: "the same board stood for the third time, and who brings that about loses",
-        SHUTTLE: "a piece went to and fro between the same two hexes five times, and who does that loses",
+        DEADLOCK: "no move saves the attacked rhombus (deadlock)",
+        DRAGLOCK: "the other side cannot move (draglock)",
+        THREEFOLD_REPETITION: "the other side repeated a board for the third time",
+        SHUTTLE: "the other side moved between the same two hexes for the fifth time",
         MOVE_LIMIT: f"{MAX_PLIES} moves were played",
     }
 )
 
 
+def _guide() -> tuple[GuidePart[Position, Move], ...]:
+    title, words, board = AIM
+    parts: list[GuidePart[Position, Move]] = [GuidePart(title, words, Position(board, BLACK))]
+    for title, words, kind, cell_id in PIECES:
+        board, moves = scene(kind, cell_id)
+        parts.append(GuidePart(title, words, Position(board, BLACK), moves))
+    return (*parts, *(GuidePart(title, words) for title, words in ENDINGS))
+
+
 class RomgonLook(Look[Position, Move]):
     """Pieces that flip and turn, checks, what was taken, and the goals."""
 
-    has_actions = True
-    plain_words = "It is played by the plain rules: nothing flips, nothing turns."
-    legend = "A dashed outline marks the goal of each side: the home of the other."
+    plain_words = "This match has no additional rules: pieces do not flip or turn."
+    legend = "A dashed outline marks a goal: each rhombus wants to reach the home of the other."
+
+    def __init__(self, game: Romgon) -> None:
+        super().__init__(game, LAYOUT, notation=NOTATION, reasons=REASONS, guide=_guide())
+        self.has_actions = game.options.flip or game.options.turn
 
     def winning_cells(self, position: Position) -> tuple[int, ...]:
         """The goal that was entered, or the rhombus that nothing can save."""
@@ -246,7 +260,7 @@ class Romgon(Game[Position, Move]):
     """The rules of Romgon, with some of its options or with none."""
 
     name = "Romgon"
-    summary = "Bring your rhombus home across the board, or leave the other side no move."
+    summary = "Get your rhombus to the other side's home, or leave them unable to move."
     symmetries = SYMMETRIES
     additions = ADDITIONS
     enumerable = False
@@ -261,7 +275,7 @@ class Romgon(Game[Position, Move]):
 
     @cached_property
     def look(self) -> Look[Position, Move]:
-        return RomgonLook(self, LAYOUT, notation=NOTATION, reasons=REASONS, guide=GUIDE)
+        return RomgonLook(self)
 
     @property
     def family(self) -> str:

@@ -20,6 +20,9 @@ from learning.core.machines.box_machine import BeadDraw
 from learning.core.opponents.perfect import move_values, solve
 from learning.core.opponents.registry import LEVELS
 
+WIN, DRAW, LOSS = 1, 0, -1
+"""Values for the side to move."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -77,8 +80,8 @@ def move_answer(question: Question, rng: Random) -> dict[str, Any]:
     """
     game, position = question.game, question.position
     common = {"difficulty": question.level, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
-    if game.is_terminal(position):
-        return {"move": None, "evaluation": 0, "candidateMoves": [], **common}
+    if (outcome := game.outcome(position)) is not None:
+        return {"move": None, "evaluation": _result(game, position, outcome), "candidateMoves": [], **common}
     chosen = LEVELS[question.level].choose(game, position, rng)
     views = _moves_view(game, position)
     return {
@@ -102,18 +105,20 @@ class Mind(Protocol):
 def machine_answer(question: Question, machine: Mind, rng: Random) -> dict[str, Any]:
     """What the machine draws here, every legal move with its probability, likeliest first, and its box.
 
-    ``move`` is ``None`` where it finds no bead and resigns; ``box`` where it opens none. Nothing is learnt.
+    ``move`` is ``None`` where it finds no bead and resigns, which loses; ``box`` where it opens none. Nothing is
+    learnt.
     """
     game, position = question.game, question.position
     common = {"difficulty": None, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
-    if game.is_terminal(position):
-        return {"move": None, "evaluation": 0, "candidateMoves": [], **common, "box": None}
+    if (outcome := game.outcome(position)) is not None:
+        value = _result(game, position, outcome)
+        return {"move": None, "evaluation": value, "candidateMoves": [], **common, "box": None}
     chances = machine.policy(position)
     chosen, draw = machine.choose(position, rng)
     views = {move: {**view, "probability": chances[move]} for move, view in _moves_view(game, position).items()}
     return {
         "move": None if chosen is None else views[chosen],
-        "evaluation": 0 if chosen is None else views[chosen]["evaluation"],
+        "evaluation": LOSS if chosen is None else views[chosen]["evaluation"],
         "candidateMoves": sorted(views.values(), key=lambda view: -view["probability"]),
         **common,
         "box": None if draw is None else _box_view(machine, position, draw),
@@ -123,7 +128,8 @@ def machine_answer(question: Question, machine: Mind, rng: Random) -> dict[str, 
 def evaluate_answer(question: Question) -> dict[str, Any]:
     """What the position is worth for the side to move, the legal moves with their values, and whether it is over."""
     game, position = question.game, question.position
-    evaluation, terms = None, {}
+    outcome = game.outcome(position)
+    evaluation, terms = None if outcome is None else _result(game, position, outcome), {}
     if game.enumerable:
         evaluation, plies = solve(game, position)
         terms = {"pliesToEnd": plies}
@@ -133,8 +139,15 @@ def evaluate_answer(question: Question) -> dict[str, Any]:
         "legalMoves": list(_moves_view(game, position).values()),
         "paths": _paths(game, position),
         "terms": terms,
-        "status": _status(game, game.outcome(position)),
+        "status": _status(game, outcome),
     }
+
+
+def _result(game: Game[Any, Any], position: Any, outcome: Outcome) -> int:
+    """The value of a finished position for the side to move."""
+    if outcome.winner is None:
+        return DRAW
+    return WIN if outcome.winner is game.side_to_move(position) else LOSS
 
 
 def _read_position(game: Game[Any, Any], board: Any, side: Side | None) -> Any:

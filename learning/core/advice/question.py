@@ -9,10 +9,16 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
+from games.names import name_near
 from games.rules.base import Side
 
 COLOURS = {"white": Side.FIRST, "black": Side.SECOND}
 """The sides as every game may be told of them."""
+
+
+EXAMPLE = 'an object such as {"game": "noughts-and-crosses", "board": "X...O...."}'
+MAX_SHOWN = 60
+"""So many characters of a wrong value are repeated."""
 
 
 class AdviceError(ValueError):
@@ -20,27 +26,47 @@ class AdviceError(ValueError):
 
     Args:
         error: the fixed text.
-        detail: what is wrong in words, where the text alone would not say.
+        detail: a sentence that says what to send instead.
     """
 
-    def __init__(self, error: str, detail: str = "") -> None:
+    def __init__(self, error: str, detail: str) -> None:
         super().__init__(error)
         self.detail = detail
 
 
-def read_object(body: bytes) -> dict[str, Any]:
-    """The JSON object of a body.
+def read_object(body: bytes, content_type: str = "application/json") -> dict[str, Any]:
+    """The JSON object of a body; ``content_type`` is what its sender calls it, which only the refusal heeds.
 
     Raises:
         AdviceError: the body is anything else, such as JSON that is nested too deeply to be read.
     """
+    send = (
+        f"Send {EXAMPLE}."
+        if content_type == "application/json"
+        else f"Send Content-Type: application/json and {EXAMPLE}."
+    )
+    if not body:
+        raise AdviceError("Invalid JSON", f"The body is empty. {send}")
     try:
         fields = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):  # bytes that are no text, and numbers of thousands of digits, are ValueErrors
-        raise AdviceError("Invalid JSON") from None
+    except UnicodeDecodeError:
+        raise AdviceError("Invalid JSON", f"The body is not UTF-8. {send}") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise AdviceError("Invalid JSON", f"The body is not JSON ({error.msg}, {where}). {send}") from None
+    except RecursionError:
+        raise AdviceError("Invalid JSON", f"The body is nested too deeply. {send}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise AdviceError("Invalid JSON", f"The body is not JSON ({shown(str(error))}). {send}") from None
     if not isinstance(fields, dict):
-        raise AdviceError("Invalid JSON")
+        raise AdviceError("Invalid JSON", f"The body is JSON, but not an object. {send}")
     return fields
+
+
+def shown(value: Any) -> str:
+    """A value of a question as a refusal repeats it: as JSON, the beginning of a long one, nothing of what is in it."""
+    text = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else json.dumps(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
 
 def require(fields: Mapping[str, Any], *, colour: bool) -> None:
@@ -49,8 +75,13 @@ def require(fields: Mapping[str, Any], *, colour: bool) -> None:
     Raises:
         AdviceError: a field is absent or null. An empty board is there.
     """
-    if fields.get("board") is None or (colour and not _colours(fields)):
-        raise AdviceError("Missing required fields")
+    missing = []
+    if fields.get("board") is None:
+        missing.append("The field board is missing.")
+    if colour and not _colours(fields):
+        missing.append("The field playerColor is missing: it is white or black.")
+    if missing:
+        raise AdviceError("Missing required fields", " ".join(missing))
 
 
 def read_side(fields: Mapping[str, Any], sides: Mapping[str, Side] = COLOURS) -> Side | None:
@@ -60,8 +91,13 @@ def read_side(fields: Mapping[str, Any], sides: Mapping[str, Side] = COLOURS) ->
         AdviceError: a side there is none of, or two that differ.
     """
     given = {sides.get(colour) if isinstance(colour, str) else None for colour in _colours(fields)}
-    if None in given or len(given) > 1:
-        raise AdviceError("Invalid playerColor")
+    if None in given:
+        wrong = next(one for one in _colours(fields) if not isinstance(one, str) or one not in sides)
+        raise AdviceError("Invalid playerColor", f"playerColor is {' or '.join(sides)}, not {shown(wrong)}.")
+    if len(given) > 1:
+        raise AdviceError(
+            "Invalid playerColor", "playerColor and currentPlayer name different sides. Send one of them."
+        )
     return given.pop() if given else None
 
 
@@ -73,7 +109,7 @@ def read_flip_mode(fields: Mapping[str, Any]) -> bool:
     """
     flip_mode = fields.get("flipModeEnabled")
     if flip_mode is not None and not isinstance(flip_mode, bool):
-        raise AdviceError("Invalid flipModeEnabled")
+        raise AdviceError("Invalid flipModeEnabled", f"flipModeEnabled is true or false, not {shown(flip_mode)}.")
     return flip_mode is True
 
 
@@ -87,7 +123,9 @@ def read_level(fields: Mapping[str, Any], levels: Collection[str]) -> str:
     if level is None:
         return "hard"
     if not isinstance(level, str) or level not in levels:
-        raise AdviceError("Invalid difficulty")
+        near = name_near(level, levels) if isinstance(level, str) else ""
+        more = f" Did you mean {near}?" if near else ""
+        raise AdviceError("Invalid difficulty", f"difficulty is one of {', '.join(levels)}, not {shown(level)}.{more}")
     return level
 
 

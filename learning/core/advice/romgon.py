@@ -27,7 +27,7 @@ from games.rules.romgon.pieces import (
 )
 from games.rules.romgon.rules import Position, Romgon, board_outcome
 from learning.core.advice.base import Adviser
-from learning.core.advice.question import AdviceError, read_flip_mode, read_level, read_side, require
+from learning.core.advice.question import AdviceError, read_flip_mode, read_level, read_side, require, shown
 from learning.core.engines.base import Candidate
 from learning.core.engines.romgon.answers import terms
 from learning.core.engines.romgon.levels import LEVELS, answer, measured, plays_at
@@ -36,6 +36,7 @@ from learning.core.machines.q_learning import Chosen, QLearner
 
 SIDES = {"white": WHITE, "black": BLACK}
 KINDS = {name: kind for kind, name in enumerate(TYPE_NAMES) if name} | {"hexagon": TYPE_NAMES.index("hexgon")}
+_EXAMPLE = 'such as {"3-0": {"color": "white", "type": "rhombus"}}'
 _COLOURS = {side: colour for colour, side in SIDES.items()}
 
 
@@ -139,28 +140,38 @@ def evaluate_answer(question: Question) -> dict[str, Any]:
 
 def _read_pieces(board: Any) -> dict[int, Piece]:
     """The pieces by cell."""
-    if not isinstance(board, dict) or not board.keys() <= CELL.keys():
-        raise AdviceError("Invalid board")
-    pieces = {CELL[hex_id]: _read_piece(piece) for hex_id, piece in board.items() if piece is not None}
+    if not isinstance(board, dict):
+        raise AdviceError("Invalid board", f"board is an object with a piece by hex, {_EXAMPLE}, not {shown(board)}.")
+    unknown = next((hex_id for hex_id in board if hex_id not in CELL), None)
+    if unknown is not None:
+        raise AdviceError(
+            "Invalid board", f"There is no hex {shown(unknown)}. Hexes are named row-column, such as 3-0."
+        )
+    pieces = {CELL[hex_id]: _read_piece(hex_id, piece) for hex_id, piece in board.items() if piece is not None}
     rhombuses = [piece.side for piece in pieces.values() if piece.kind == RHOMBUS]
     if len(rhombuses) > len(set(rhombuses)):
-        raise AdviceError("Invalid board")
+        raise AdviceError("Invalid board", "A side has at most one rhombus.")
     return pieces
 
 
-def _read_piece(fields: Any) -> Piece:
+def _read_piece(hex_id: str, fields: Any) -> Piece:
     if not isinstance(fields, dict):
-        raise AdviceError("Invalid board")
+        raise AdviceError("Invalid board", f"The piece on {hex_id} is an object, {_EXAMPLE}, not {shown(fields)}.")
     colour, kind = fields.get("color"), fields.get("type")
     flipped, rotation = fields.get("flipped"), fields.get("rotation")
-    if (
-        not (isinstance(colour, str) and colour in SIDES)
-        or not (isinstance(kind, str) and kind in KINDS)
-        or not (flipped is None or isinstance(flipped, bool))
-        or not (rotation is None or type(rotation) is int)  # true is no number here
-    ):
-        raise AdviceError("Invalid board")
+    if not (isinstance(colour, str) and colour in SIDES):
+        raise _wrong(hex_id, "color", colour, " or ".join(SIDES))
+    if not (isinstance(kind, str) and kind in KINDS):
+        raise _wrong(hex_id, "type", kind, f"one of {', '.join(KINDS)}")
+    if not (flipped is None or isinstance(flipped, bool)):
+        raise _wrong(hex_id, "flipped", flipped, "true or false")
+    if not (rotation is None or type(rotation) is int):  # true is no number here
+        raise _wrong(hex_id, "rotation", rotation, "a whole number")
     return Piece(SIDES[colour], KINDS[kind], flipped is True, rotation or 0)
+
+
+def _wrong(hex_id: str, field: str, value: Any, right: str) -> AdviceError:
+    return AdviceError("Invalid board", f"The {field} of the piece on {hex_id} is {right}, not {shown(value)}.")
 
 
 def _candidate_view(board: Board, candidate: Candidate) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from games.rules.base import Game, Outcome
 from games.rules.player import Random
+from learning.core.kernels.jit import Readiness
 from learning.core.kernels.random_source import RandomSource
 from learning.core.tournaments.elo import Elo
 
@@ -92,6 +93,10 @@ class Engine(ABC, Generic[GameT]):
     """What machines that learn a value of positions need; ``None``: there are none for this family."""
     trainer: FastTrainer[GameT]
     """What plays many games of machines that keep values at once."""
+
+    def readiness(self) -> Readiness:
+        """Whether it can be asked now."""
+        return Readiness.READY
 
     def plays_at(self, game: GameT, level: Level) -> bool:
         """Whether it can play the game at one of its levels."""

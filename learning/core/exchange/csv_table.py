@@ -1,25 +1,34 @@
 """A table for spreadsheets: one row for each slot of each box, in order of play.
 
-Reading needs the columns ``position``, ``move`` and ``beads``; ``draws`` is read where it is there.
+Reading needs the columns ``position``, ``move`` and ``beads``; ``draws`` is read where it is there. A table may have
+been through a spreadsheet, which changes the separator, adds empty rows and columns, and writes 4 as 4.0.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from games.rules.base import Game
 from games.rules.errors import InvalidPositionError
-from learning.core.exchange.document import MAX_COUNT, MAX_TEXT, Entry, MachineData, Wanted, machine_from, whole_number
+from learning.core.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from
 from learning.core.exchange.errors import ExchangeError, shown
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import MAX_BEADS, BoxRule
+from learning.core.machines.rule import BoxRule
 
 COLUMNS = ("position", "ply", "move_number", "move", "moves", "beads", "probability", "draws")
 NEEDED = ("position", "move", "beads")
 PRESET = "michie-1961"
+SEPARATORS = ",;\t"
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How text begins that a spreadsheet takes for a formula."""
+_SEP = re.compile(r'"?sep=([,;\t])"?[,;\t]*', re.IGNORECASE)
+"""The first line by which spreadsheets tell each other the separator."""
+_DECIMALS = re.compile(r"(\d+)[.,](0+)", re.ASCII)
+"""A whole number as a spreadsheet may write it: 4.0, or 4,0 where the comma marks decimals."""
 
 
 def dump(data: MachineData) -> str:
@@ -76,45 +85,99 @@ def _is_merged(game: Game[object, object], rule: BoxRule, entries: list[Entry]) 
 
 def _entries(text: str) -> Iterator[Entry]:
     """The boxes of a table: rows of one position belong together, wherever they stand."""
+    from learning.core.exchange import schemas  # only when a file is read
+
     boxes: dict[str, Entry] = {}
     for line, row in _rows(text):
-        position, move = row["position"], row["move"]
-        if len(position) > MAX_TEXT or len(move) > MAX_TEXT:
-            raise ExchangeError(line, f"{shown(max(position, move, key=len))} is too long")
-        entry = boxes.setdefault(position, Entry(line, position, {}, {}))
+        cells = {
+            "position": _board(row["position"]),
+            "move": _whole(row["move"], line, "move"),
+            "beads": _number(row["beads"], line, "beads"),
+            "draws": _number(row.get("draws") or "0", line, "draws"),
+        }
+        read = schemas.read(schemas.RowFields, cells, line)
+        entry = boxes.setdefault(read.position, Entry(line, read.position, {}, {}))
         assert isinstance(entry.beads, dict)
         assert isinstance(entry.visits, dict)
-        if move in entry.beads:
-            raise ExchangeError(line, f"the move {shown(move)} of {shown(position)} stands twice")
-        entry.beads[move] = _number(row["beads"], line, "beads", MAX_BEADS)
-        entry.visits[move] = _number(row.get("draws") or "0", line, "draws", MAX_COUNT)
+        if read.move in entry.beads:
+            raise ExchangeError(line, "move_of_box_twice", move=shown(read.move), position=shown(read.position))
+        entry.beads[read.move], entry.visits[read.move] = read.beads, read.draws
     yield from boxes.values()
 
 
 def _rows(text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each row by column, with its line."""
-    heading = text.partition("\n")[0]
-    delimiter = ";" if heading.count(";") > heading.count(",") else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    """Each row that is not empty, by column, with its line."""
+    lines = io.StringIO(text, newline="").readlines()
+    first = next((number for number, line in enumerate(lines) if line.strip(SEPARATORS + " \r\n")), 0)
+    if named := _SEP.fullmatch(lines[first].strip("\r\n ")):
+        separator, first = named[1], first + 1
+    else:
+        separator = max(SEPARATORS, key=lines[first].count)
+    reader = csv.reader(_tight("".join(lines[first:]), separator), delimiter=separator, strict=True)
+    columns: list[str] = []
     try:
-        columns = [column.strip().lower() for column in next(reader, [])]
-        missing = [column for column in NEEDED if column not in columns]
-        if missing:
-            raise ExchangeError("line 1", f"the heading has no column {', '.join(missing)}")
-        if len(set(columns)) < len(columns):
-            raise ExchangeError("line 1", "the heading names a column twice")
         for row in reader:
-            if not row:
+            line = f"line {first + reader.line_num}"
+            if not any(cell.strip() for cell in row):
                 continue
-            if len(row) != len(columns):
-                raise ExchangeError(f"line {reader.line_num}", f"has {len(row)} fields, the heading {len(columns)}")
-            yield f"line {reader.line_num}", dict(zip(columns, row, strict=True))
+            if columns:
+                yield line, _row(row, columns, line)
+            else:
+                columns = _columns(row, line)
     except csv.Error as error:
-        raise ExchangeError(f"line {reader.line_num}", f"is not CSV ({error})") from None
+        raise ExchangeError(f"line {first + reader.line_num}", "not_csv", problem=error) from None
 
 
-def _number(text: str, line: str, column: str, highest: int) -> int:
+def _tight(text: str, separator: str) -> io.StringIO:
+    """The text without blanks between a separator and a quotation mark, which would not count as one there."""
+    beside = rf'(?<![^{separator}\r\n])[ \xa0]+(?=")|(?<=")[ \xa0]+(?![^{separator}\r\n])'
+    return io.StringIO(re.sub(beside, "", text), newline="")
+
+
+def _columns(row: list[str], line: str) -> list[str]:
+    """The names in the heading, empty for a column that has none."""
+    columns = [cell.strip().lower() for cell in row]
+    missing = [column for column in NEEDED if column not in columns]
+    if missing:
+        raise ExchangeError(line, "no_column", columns=", ".join(missing))
+    named = [column for column in columns if column]
+    if len(set(named)) < len(named):
+        raise ExchangeError(line, "column_twice")
+    return columns
+
+
+def _row(row: list[str], columns: list[str], line: str) -> dict[str, str]:
+    """The cells by column. Spreadsheets leave out empty cells at the end of a row, or add some."""
+    n_needed = max(map(columns.index, NEEDED)) + 1
+    if len(row) < n_needed or any(cell.strip() for cell in row[len(columns) :]):
+        raise ExchangeError(line, "n_fields", n_fields=len(row), n_columns=len(columns))
+    for number, (column, cell) in enumerate(zip(columns, row, strict=False), start=1):
+        if not column and cell.strip():
+            raise ExchangeError(line, "nameless_column", number=number, value=shown(cell))
+    return dict(zip(columns, row, strict=False))
+
+
+def _board(text: str) -> str:
+    """The text of a position. Blanks around it are dropped, unless they stand for its empty squares."""
+    plain = text.strip()
+    if plain.startswith("'"):
+        plain = plain[1:]  # as a download of ours hides from spreadsheets that it looks like a formula
+    return plain if set(plain) & set(BLANKS.strip()) else text
+
+
+def _whole(text: str, line: str, column: str) -> str:
+    """The text of a cell, a whole number without decimals."""
     text = text.strip()
-    if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise ExchangeError(line, f"{column} must be a whole number, not {shown(text)}")
-    return whole_number(int(text), f"{line}, {column}", highest=highest)
+    number = _DECIMALS.fullmatch(text)
+    if number is None:
+        return text
+    if len(number[2]) == 3:
+        meanings = {"decimal": number[1], "thousands": number[1] + number[2]}
+        raise ExchangeError(f"{line}, {column}", "ambiguous_number", value=shown(text), **meanings)
+    return number[1]
+
+
+def _number(text: str, line: str, column: str) -> int | str:
+    """The whole number of a cell; what is none stays text, for the schema to refuse."""
+    text = _whole(text, line, column)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else text

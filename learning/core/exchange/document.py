@@ -10,17 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from games.names import name_problem
 from games.rules.base import Game, Side
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 from games.rules.registry import GAMES
-from learning.core.exchange.errors import ExchangeError, shown
+from learning.core.exchange.errors import ExchangeError, sentence, shown
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import BoxRule, BoxSet, Rule
 from learning.core.training.tables import graph_compile
 
-MAX_COUNT = 1 << 60
-"""The greatest number of games or draws that is read: room is left for more to come."""
+FORMAT = "beadbox-machine"
+"""The name of the format in native files."""
+VERSION = 1
 MAX_TEXT = 100
 """The longest text of a position or a move."""
 BLANKS = " _-."
@@ -152,12 +154,12 @@ def machine_from(
         ExchangeError: an entry cannot be a box of such a machine.
     """
     if not entries:
-        raise ExchangeError("", "The file holds no box.")
+        raise ExchangeError("", "no_box")
     game, positions = _game_of(entries, wanted)
     side = _side_of(game, entries, positions, wanted.side)
     ours = [(e, p) for e, p in zip(entries, positions, strict=True) if game.side_to_move(p) == side]
     if not ours:
-        raise ExchangeError("", f"The file holds no box of {game.look.layout.role_names[side]}.")
+        raise ExchangeError("", "no_box_of_side", role=game.look.layout.role_names[side])
     rule, slug, stretched = wanted.rule, wanted.preset, ""
     if rule is None:
         rule = _fitting(usual or PRESETS[preset].rule, game, ours)
@@ -190,11 +192,9 @@ def _each_once(cabinet: Cabinet, entries: Iterable[tuple[Entry, Any]]) -> list[t
         box = _box_of(cabinet, entry, position)
         earlier = boxes.setdefault(box.position, (entry, box))
         if _folded(cabinet, earlier[1]) != _folded(cabinet, box):
-            raise ExchangeError(
-                entry.where,
-                f"is the same box as {earlier[0].where} ({shown(earlier[0].text)}), turned or written otherwise, and "
-                f"holds other beads than {shown(entry.text)}: leave one of the two out",
-            )
+            other = earlier[0]
+            names = {"box": shown(entry.text), "other": shown(other.text), "place": other.where}
+            raise ExchangeError(entry.where, "boxes_differ", **names)
     return list(boxes.values())
 
 
@@ -212,55 +212,45 @@ def box_checked(cabinet: Cabinet, position: Any, beads: Sequence[int], visits: S
     game, rule = cabinet.game, cabinet.rule
     text = game.encode(position)
     if game.is_terminal(position):
-        raise ExchangeError(where, f"the game is over in {text!r}, so there is no box for it")
+        raise ExchangeError(where, "box_of_ended_game", position=repr(text))
     if game.side_to_move(position) != cabinet.side:
-        raise ExchangeError(where, f"in {text!r} it is the other side's turn")
+        raise ExchangeError(where, "other_side", position=repr(text))
     if not cabinet.has_box(position):
-        raise ExchangeError(
-            where, f"only one move is possible in {text!r}, and this rule keeps no box for a forced move"
-        )
+        raise ExchangeError(where, "forced_move", position=repr(text))
     if game.enumerable and position not in graph_compile(game, reduced=rule.reduce_symmetry).node_id:
-        raise ExchangeError(where, f"no game can reach {text!r}")
+        raise ExchangeError(where, "unreachable", position=repr(text))
     n_slots = len(cabinet.slots(position))
     if not len(beads) == len(visits) == n_slots:
-        raise ExchangeError(where, f"box {text!r} has {n_slots} slots, not {len(beads)} and {len(visits)}")
+        raise ExchangeError(where, "n_slots", position=repr(text), n_slots=n_slots)
     for count in beads:
         if count > rule.highest:
-            raise ExchangeError(where, f"{count} beads are more than the rule's cap of {rule.highest}")
+            raise ExchangeError(where, "above_cap", count=count, cap=rule.highest)
         if count < rule.floor and not (count == 0 and rule.removes):
-            raise ExchangeError(where, f"{count} beads are fewer than the rule's floor of {rule.floor}")
+            raise ExchangeError(where, "below_floor", count=count, floor=rule.floor)
     if sum(beads) >= 1 << 32:
-        raise ExchangeError(where, "these are more beads than a box can hold")
+        raise ExchangeError(where, "too_many_beads")
     return BoxData(text, tuple(beads), tuple(visits))
 
 
-def whole_number(value: object, where: str, *, lowest: int = 0, highest: int = MAX_COUNT) -> int:
-    """The value, if it is a whole number in this range.
+def name_or(own: str, wanted: Wanted) -> str:
+    """The name that was asked for, else that in the file; empty if there is neither.
 
     Raises:
-        ExchangeError: it is not.
+        ExchangeError: it is no name.
     """
-    # bool is an int in Python; a file with "true" beads is a mistake, not one bead.
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ExchangeError(where, f"must be a whole number, not {shown(value)}")
-    if not lowest <= value <= highest:
-        raise ExchangeError(where, f"must lie between {lowest} and {highest}, not {shown(value)}")
-    return value
+    if not wanted.name:
+        name_require(own.strip())
+    return wanted.name or own.strip()
 
 
-def words(value: object, where: str, *, longest: int) -> str:
-    """The value, if it is text that can be kept: whatever a machine here may be called, its file may say too.
+def name_require(name: str) -> None:
+    """Refuse a name that cannot be shown.
 
     Raises:
-        ExchangeError: it is not.
+        ExchangeError: it cannot.
     """
-    if not isinstance(value, str):
-        raise ExchangeError(where, f"must be text, not {shown(value)}")
-    if len(value) > longest:
-        raise ExchangeError(where, f"has {len(value)} characters; {longest} are the most")
-    if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in value):
-        raise ExchangeError(where, "has characters that cannot be kept")
-    return value
+    if name and (problem := name_problem(name)):
+        raise ExchangeError("name", "name", problem=problem)
 
 
 def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[Game[Any, Any], list[Any]]:
@@ -269,7 +259,7 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[Game[Any, Any], 
     A text that leaves the side to move out may be read for either; then the moves tell for which.
     """
     if wanted.game is not None and not BoxRule.fits(wanted.game):
-        raise ExchangeError("game", f"machines that play {wanted.game.name} keep values, and this format holds boxes")
+        raise ExchangeError("game", "game_keeps_values", game=wanted.game.name)
     furthest: ExchangeError | None = None
     n_read = -1
     readings: list[tuple[Game[Any, Any], list[Any]]] = []
@@ -288,7 +278,7 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[Game[Any, Any], 
         assert furthest is not None, "there is a game"
         if n_read == 0 and wanted.game is None:
             first = entries[0]
-            raise ExchangeError(first.where, f"{shown(first.text)} is a position of none of the games; name yours")
+            raise ExchangeError(first.where, "no_game", position=shown(first.text))
         raise furthest
     return max(readings, key=lambda reading: _n_legal(reading[0], reading[1], entries))
 
@@ -308,13 +298,13 @@ def _decoded(game: Game[Any, Any], entry: Entry, side: Side) -> Any:
     Programs differ in what they write for an empty place.
     """
     if len(entry.text) > MAX_TEXT:
-        raise ExchangeError(entry.where, f"{shown(entry.text)} is no position")
+        raise ExchangeError(entry.where, "no_position", text=shown(entry.text))
     blank = next((blank for blank in BLANKS if blank in game.encode(game.initial_position())), None)
     text = entry.text if blank is None else entry.text.translate(dict.fromkeys(map(ord, BLANKS), blank))
     try:
         return game.decode_as(text, side)
     except InvalidPositionError as error:
-        raise ExchangeError(entry.where, str(error)) from None
+        raise ExchangeError(entry.where, "position", problem=sentence(error)) from None
 
 
 def _side_of(game: Game[Any, Any], entries: Sequence[Entry], positions: Sequence[Any], wanted: Side | None) -> Side:
@@ -323,11 +313,9 @@ def _side_of(game: Game[Any, Any], entries: Sequence[Entry], positions: Sequence
     side = game.side_to_move(positions[0])
     for entry, position in zip(entries, positions, strict=True):
         if game.side_to_move(position) is not side:
-            raise ExchangeError(
-                entry.where,
-                f"here {game.look.layout.role_names[side.other]} are to move, and in {entries[0].where} "
-                f"{game.look.layout.role_names[side]}; a machine plays one side: say which you want",
-            )
+            roles = game.look.layout.role_names
+            names = {"role": roles[side.other], "place": entries[0].where, "other": roles[side]}
+            raise ExchangeError(entry.where, "both_sides", **names)
     return side
 
 
@@ -346,7 +334,7 @@ def _box_of(cabinet: Cabinet, entry: Entry, position: Any) -> BoxData:
     """The entry as a box in canonical form."""
     game = cabinet.game
     if game.is_terminal(position):
-        raise ExchangeError(entry.where, f"the game is over in {shown(entry.text)}, so there is no box for it")
+        raise ExchangeError(entry.where, "box_of_ended_game", position=shown(entry.text))
     printed = cabinet.box_position(position)
     turned = game.inverse(cabinet.placement(position))
     n_slots = len(cabinet.slots(printed))
@@ -357,7 +345,8 @@ def _box_of(cabinet: Cabinet, entry: Entry, position: Any) -> BoxData:
             if move is not None:
                 counts[cabinet.slot_of(printed, game.transform_move(move, turned))] += count
             elif count:
-                raise ExchangeError(entry.where, f"{_key_name(game, key)} is not a legal move in {shown(entry.text)}")
+                names = {"move": _key_name(game, key), "position": shown(entry.text)}
+                raise ExchangeError(entry.where, "illegal_move", **names)
     return box_checked(cabinet, printed, *numbers, where=entry.where)
 
 
@@ -366,12 +355,12 @@ def _move_of(game: Game[Any, Any], position: Any, key: str | int, where: str) ->
     legal = game.legal_moves(position)
     if isinstance(key, int):
         if any(len(game.path(move)) != 1 for move in legal):
-            raise ExchangeError(where, f"in {game.name} a move is more than a square, so beads cannot lie on squares")
+            raise ExchangeError(where, "beads_on_squares", game=game.name)
         return next((move for move in legal if game.path(move) == (key,)), None)
     try:
         move = game.parse_move(key)
     except InvalidMoveError as error:
-        raise ExchangeError(where, str(error)) from None
+        raise ExchangeError(where, "move", problem=sentence(error)) from None
     return move if move in legal else None
 
 

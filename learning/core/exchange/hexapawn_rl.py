@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from learning.core.exchange import json_text
-from learning.core.exchange.document import MAX_TEXT, Entry, MachineData, Wanted, machine_from, whole_number, words
+from learning.core.exchange.document import Entry, MachineData, Wanted, machine_from, name_or
 from learning.core.exchange.errors import ExchangeError, shown
 from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import MAX_BEADS
 
 PRESET = "hexapawn-rl-as-shipped"
 RULE = PRESETS[PRESET].rule
@@ -54,17 +53,21 @@ def load(text: str, wanted: Wanted) -> MachineData:
     Raises:
         ExchangeError: something in it is wrong.
     """
-    fields = json_text.members(json_text.parse(text), "")
-    memory = json_text.members(json_text.need(fields, "memory"), "memory")
-    entries = [_entry(item, position, f"memory[{shown(position)}]") for position, item in memory.items()]
-    learns = fields.get("isLearning", True)
-    if not isinstance(learns, bool):
-        raise ExchangeError("isLearning", f"must be true or false, not {shown(learns)}")
-    level = whole_number(fields.get("level", 1), "level")
-    totals: dict[str, Any] = {name: whole_number(fields.get(name, 0), name) for name in ("wins", "draws", "losses")}
-    name = words(fields.get("name", ""), "name", longest=80)
-    removed = max(level - 1, 0)
-    data = machine_from(entries, wanted, preset=PRESET, name=name, learns=learns, removed=removed, **totals)
+    from learning.core.exchange import schemas  # only when a file is read
+
+    file = schemas.read(schemas.HexapawnFile, json_text.parse(text))
+    entries = [_entry(item, position, f"memory[{shown(position)}]") for position, item in file.memory.items()]
+    data = machine_from(
+        entries,
+        wanted,
+        preset=PRESET,
+        name=name_or(file.name, wanted),
+        learns=file.isLearning,
+        removed=max(file.level - 1, 0),
+        wins=file.wins,
+        draws=file.draws,
+        losses=file.losses,
+    )
     if wanted.rule is None and data.game.family == FAMILY:
         _trust_require(entries)
     return data
@@ -76,22 +79,20 @@ def _trust_require(entries: Iterable[Entry]) -> None:
     for entry in entries:
         most = max(entry.beads.values(), default=0)
         if most > RULE.cap:
-            raise ExchangeError(
-                f"{entry.where}.confidenceScores",
-                f"{most} is more than the {RULE.cap} of HexapawnRL; name the preset if another machine was saved here",
-            )
+            raise ExchangeError(f"{entry.where}.confidenceScores", "cap_of_hexapawn_rl", cap=RULE.cap, count=most)
 
 
 def _entry(item: Any, position: str, where: str) -> Entry:
-    fields = json_text.members(item, where)
-    moves = json_text.items(json_text.need(fields, "validMoves", where), f"{where}.validMoves")
-    scores = json_text.items(json_text.need(fields, "confidenceScores", where), f"{where}.confidenceScores")
+    from learning.core.exchange import schemas  # only when a file is read
+
+    fields = schemas.read(schemas.MoveFields, item, where)
+    moves, scores = fields.validMoves, fields.confidenceScores
     if len(moves) != len(scores):
-        raise ExchangeError(f"{where}.confidenceScores", f"has {len(scores)} numbers for {len(moves)} moves")
+        counts = {"wanted": len(moves), "things": "moves", "given": len(scores)}
+        raise ExchangeError(f"{where}.confidenceScores", "one_for_each", **counts)
     beads: dict[str | int, int] = {}
     for index, (move, score) in enumerate(zip(moves, scores, strict=True)):
-        name = words(move, f"{where}.validMoves[{index}]", longest=MAX_TEXT)
-        if name in beads:
-            raise ExchangeError(f"{where}.validMoves[{index}]", f"{name!r} stands twice")
-        beads[name] = whole_number(score, f"{where}.confidenceScores[{index}]", lowest=1, highest=MAX_BEADS)
+        if move in beads:
+            raise ExchangeError(f"{where}.validMoves[{index}]", "move_twice", move=repr(move))
+        beads[move] = score
     return Entry(where, position, beads)

@@ -8,20 +8,22 @@ Source: that program's ``getCanonicalState``, ``exportMemory`` and ``importMemor
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from games.rules.base import Game
 from learning.core.exchange import json_text
-from learning.core.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from, whole_number
+from learning.core.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from
 from learning.core.exchange.errors import ExchangeError, shown
-from learning.core.machines.rule import MAX_BEADS
+
+if TYPE_CHECKING:
+    from learning.core.exchange import schemas
 
 PRESET = "matchbox-ai-as-shipped"
 """How that program learns, whatever it says of itself."""
 BLANK = "_"
 MISCOUNTED = (
-    "matchbox-ai reads and adds beads at the wrong square on boards that it turns by a quarter, "
-    "so it plays those boards otherwise than they are played here"
+    "On boards that it turns by a quarter, matchbox-ai reads and adds beads at the wrong square. "
+    "So it plays those boards differently."
 )
 """Why beads lie on squares that are taken: it finds its way back with the turn itself instead of its inverse."""
 
@@ -37,11 +39,7 @@ def dump(data: MachineData) -> str:
     """
     game, cabinet = data.game, data.cabinet
     if not data.rule.reduce_symmetry:
-        raise ExchangeError(
-            "",
-            "matchbox-ai has one box for all turned boards, and this machine one for each; "
-            "take it away as native or csv, which hold them all.",
-        )
+        raise ExchangeError("", "every_turned_board")
     lines = []
     for box in data.boxes:
         printed = game.decode(box.position)
@@ -65,7 +63,10 @@ def load(text: str, wanted: Wanted) -> MachineData:
     Raises:
         ExchangeError: something in it is wrong.
     """
-    entries = [_entry(item, f"[{index}]") for index, item in enumerate(json_text.items(json_text.parse(text), ""))]
+    from learning.core.exchange import schemas  # only when a file is read
+
+    states = schemas.read(schemas.StatesFile, json_text.parse(text)).root
+    entries = [_entry(fields, f"[{index}]") for index, fields in enumerate(states)]
     return machine_from(entries, wanted, preset=PRESET, why_set_aside=MISCOUNTED)
 
 
@@ -76,25 +77,20 @@ def _key(game: Game[Any, Any], position: Any) -> str:
 def _square(game: Game[Any, Any], move: Any) -> int:
     path = game.path(move)
     if len(path) != 1:
-        raise ExchangeError("", f"In {game.name} a move is more than one square, and this format counts squares.")
+        raise ExchangeError("", "move_of_squares", game=game.name)
     return path[0]
 
 
-def _entry(item: Any, where: str) -> Entry:
-    fields = json_text.members(item, where)
-    state = json_text.need(fields, "state", where)
+def _entry(fields: schemas.StateFields, where: str) -> Entry:
+    state, beads = fields.state, fields.beads
     if isinstance(state, list):
         state = "".join(" " if cell in (None, "") else str(cell) for cell in state)
     if not isinstance(state, str):
-        raise ExchangeError(f"{where}.state", f"must be text or a list of squares, not {shown(state)}")
-    beads = [
-        whole_number(count, f"{where}.beads[{square}]", highest=MAX_BEADS)
-        for square, count in enumerate(json_text.items(json_text.need(fields, "beads", where), f"{where}.beads"))
-    ]
+        raise ExchangeError(f"{where}.state", "expected", expected="a text or a list of squares", value=shown(state))
     if len(beads) != len(state):
-        raise ExchangeError(f"{where}.beads", f"has {len(beads)} numbers for {len(state)} squares")
-    total = whole_number(fields.get("totalBeads", sum(beads)), f"{where}.totalBeads")
-    if total != sum(beads):
-        raise ExchangeError(f"{where}.totalBeads", f"is {total}, but the beads add up to {sum(beads)}")
+        counts = {"wanted": len(state), "things": "squares", "given": len(beads)}
+        raise ExchangeError(f"{where}.beads", "one_for_each", **counts)
+    if fields.totalBeads != sum(beads):
+        raise ExchangeError(f"{where}.totalBeads", "beads_sum", total=sum(beads), value=fields.totalBeads)
     free: dict[str | int, int] = {square: count for square, count in enumerate(beads) if state[square] in BLANKS}
     return Entry(where, state, free, set_aside=sum(beads) - sum(free.values()))

@@ -8,21 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 from games.rules.base import Game
 from learning.core.engines.registry import engine_of
-from learning.core.exchange import json_text
-from learning.core.exchange.document import whole_number, words
 from learning.core.exchange.errors import ExchangeError, shown
 from learning.core.machines.rule import Rule
 
 MAX_VALUES = 20_000
 """So many entries fit into the largest file that is read, whatever they are."""
-LARGEST = 1_000_000.0
-"""Nothing that can be learnt comes near; beyond it sums would lose what a game teaches."""
-MAX_KEY = 700
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +56,6 @@ KeyProblem = Callable[[str], str]
 """What is wrong with the key of an entry, in words that quote it; nothing if it is one."""
 
 
-def epsilon_read(fields: dict[str, Any], least: float, most: float) -> float:
-    """How often it tries anything: the most if the file says nothing, which is where its rule begins.
-
-    Raises:
-        ExchangeError: it is no number between those.
-    """
-    epsilon = _number(fields.get("epsilon", most), "epsilon")
-    if not least <= epsilon <= most:
-        raise ExchangeError("epsilon", f"must lie between {least} and {most}, not {epsilon}")
-    return epsilon
-
-
 def engine_key_problem(game: Game[Any, Any]) -> KeyProblem:
     """What is wrong with the key of an action on a board, of a game with an engine."""
     engine = engine_of(game)
@@ -83,52 +65,63 @@ def engine_key_problem(game: Game[Any, Any]) -> KeyProblem:
         try:
             position, move = engine.entry_read(key)
         except ValueError as error:
-            return f"{shown(key)} is no key: {error}"
+            return f"The text {shown(key)} is not a key. {error}"
         found = engine.entry_problem(game, position, move)
-        return f"{found}: {shown(key)}" if found else ""
+        return f"The site cannot keep {shown(key)}. {found}" if found else ""
 
     return problem
 
 
-def values_read(value: object, key_problem: KeyProblem, *, any_size: bool = False) -> tuple[ValueData, ...]:
-    """The entries, by key.
+def values_document(
+    fields: dict[str, Any],
+    game: Game[Any, Any],
+    rule: Rule,
+    head: dict[str, Any],
+    key_problem: KeyProblem,
+    exploring: tuple[float, float],
+    *,
+    any_size: bool = False,
+) -> ValuesData:
+    """A machine that keeps values by any key, as its native file has it.
+
+    Args:
+        fields: the file, whose head was read.
+        game: its game.
+        rule: its rule.
+        head: name, description, preset, learns.
+        key_problem: tells the keys of such a machine from others.
+        exploring: how rarely and how often it may try anything; a file that does not say begins with the latter.
+        any_size: whether it may hold more values than files of accounts.
 
     Raises:
-        ExchangeError: one cannot be an entry of such a machine, or they are too many.
+        ExchangeError: something in it is wrong.
     """
-    items = json_text.items(value, "values")
-    if len(items) > MAX_VALUES and not any_size:
-        raise ExchangeError("values", f"has {len(items):,} entries; {MAX_VALUES:,} are the most")
-    found: dict[str, ValueData] = {}
-    for index, item in enumerate(items):
-        one = _value(key_problem, item, f"values[{index}]")
-        if one.key in found:
-            raise ExchangeError(f"values[{index}].key", f"{shown(one.key)} stands twice in the file")
-        found[one.key] = one
-    return tuple(found[key] for key in sorted(found))
+    from learning.core.exchange import schemas  # only when a file is read
 
-
-def _value(key_problem: KeyProblem, item: object, where: str) -> ValueData:
-    fields = json_text.members(item, where)
-    odd = fields.keys() - {"key", "value", "visits"}
-    if odd:
-        raise ExchangeError(where, f"has a field {shown(min(odd))}; fields of an entry are key, value, visits")
-    key = words(json_text.need(fields, "key", where), f"{where}.key", longest=MAX_KEY)
-    if problem := key_problem(key):
-        raise ExchangeError(f"{where}.key", problem)
-    number = _number(json_text.need(fields, "value", where), f"{where}.value")
-    if abs(number) > LARGEST:
-        raise ExchangeError(f"{where}.value", f"must lie between {-LARGEST:,.0f} and {LARGEST:,.0f}, not {number}")
-    return ValueData(key, number, whole_number(fields.get("visits", 0), f"{where}.visits"))
-
-
-def _number(value: object, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ExchangeError(where, f"must be a number, not {shown(value)}")
-    try:
-        number = float(value)
-    except OverflowError:  # a whole number of hundreds of digits
-        number = float("inf")
-    if not isfinite(number):
-        raise ExchangeError(where, "must be a number that is finite")
-    return number
+    for name in ("side", "boxes"):
+        if fields.get(name) is not None:
+            raise ExchangeError(name, "either_side")
+    items = fields.get("values")
+    if isinstance(items, list) and len(items) > MAX_VALUES and not any_size:
+        raise ExchangeError("values", "too_many", max_length=MAX_VALUES, actual_length=len(items))
+    file = schemas.read(schemas.ValueFile, fields)
+    values: dict[str, ValueData] = {}
+    for index, one in enumerate(file.values):
+        where = f"values[{index}].key"
+        if problem := key_problem(one.key):
+            raise ExchangeError(where, "key", problem=problem)
+        if one.key in values:
+            raise ExchangeError(where, "key_twice", key=shown(one.key))
+        values[one.key] = ValueData(one.key, one.value, one.visits)
+    least, most = exploring
+    epsilon = most if file.epsilon is None else file.epsilon
+    if not least <= epsilon <= most:
+        raise ExchangeError("epsilon", "between", least=least, most=most, value=epsilon)
+    return ValuesData(
+        game=game,
+        rule=rule,
+        epsilon=epsilon,
+        values=tuple(values[key] for key in sorted(values)),
+        **head,
+        **file.totals.counted(),
+    )

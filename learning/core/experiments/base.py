@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
+from games import field_words
+
 Progress = Callable[[int, int], None]
 """Called with what is done and what there is to do; may raise, which ends the experiment."""
 
@@ -59,6 +61,7 @@ class Figure:
     """A headline: the value with its 95 % interval, and the published one beside it.
 
     A value of ``None`` says that there is none, as of games until something that happened in fewer than half the cases.
+    An interval with a lower edge alone has no end.
     """
 
     label: str
@@ -73,10 +76,11 @@ class Figure:
         """Whether the interval reaches into the published range; ``None`` where nothing is to be compared."""
         if self.published is None or self.published.low is None or self.published.high is None:
             return None
-        if self.value is None:
+        low = self.value if self.low is None else self.low
+        if low is None:
             return False
-        low, high = (self.value if edge is None else edge for edge in (self.low, self.high))
-        return low <= self.published.high and high >= self.published.low
+        high = self.value if self.low is None else self.high
+        return low <= self.published.high and (high is None or high >= self.published.low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +122,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What an experiment came to."""
+    """What an experiment came to. ``findings`` are sentences whose numbers and comparisons come from its own rows."""
 
     figures: Sequence[Figure]
     charts: Sequence[Chart]
     tables: Sequence[Table] = ()
+    findings: Sequence[str] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON types."""
@@ -131,6 +136,7 @@ class Result:
             "figures": figures,
             "charts": [asdict(chart) for chart in self.charts],
             "tables": [asdict(table) for table in self.tables],
+            "findings": list(self.findings),
         }
 
 
@@ -141,7 +147,6 @@ class Experiment(ABC):
         edition: raised whenever the same seed would give another result, so that nothing old is taken for new.
         question: what is asked, in a sentence.
         story: what is done, in words a child understands; paragraphs with an empty line between them.
-        finding: what we found with the seed and the parameters it has, in the same words.
         science: the same in the field's terms, with every definition.
         presets: the machines it is about.
     """
@@ -151,7 +156,6 @@ class Experiment(ABC):
     name: ClassVar[str]
     question: ClassVar[str]
     story: ClassVar[str]
-    finding: ClassVar[str]
     science: ClassVar[str]
     game: ClassVar[str]
     presets: ClassVar[tuple[str, ...]]
@@ -167,7 +171,7 @@ class Experiment(ABC):
         known = {parameter.name: parameter for parameter in self.parameters}
         for name in given:
             if name not in known:
-                raise ParameterError(str(name), f"is none of {', '.join(known)}.")
+                raise ParameterError(str(name), field_words.unknown_field(known))
         return {name: _checked(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
 
     def run(self, settings: Mapping[str, int], seed: int, progress: Progress, found: list[Any] | None = None) -> Result:
@@ -206,9 +210,8 @@ class Experiment(ABC):
 
 def _checked(parameter: Parameter, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ParameterError(parameter.name, f"must be a whole number, not {value!r}.")
+        raise ParameterError(parameter.name, field_words.rather(field_words.WHOLE_NUMBER, repr(value)))
     if not parameter.low <= value <= parameter.high:
-        raise ParameterError(
-            parameter.name, f"must lie between {parameter.low:,} and {parameter.high:,}, not {value:,}."
-        )
+        between = field_words.between(f"{parameter.low:,}", f"{parameter.high:,}")
+        raise ParameterError(parameter.name, field_words.rather(between, f"{value:,}"))
     return value

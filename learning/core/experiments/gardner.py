@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from games.rules.base import Side
 from games.rules.registry import game_get
-from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
+from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Result, Table, Unit
+from learning.core.experiments.findings import ROUNDING, interval, number
 from learning.core.experiments.intervals import mean_interval, median_interval, quantile, wilson_bands
 from learning.core.experiments.together import sources
 from learning.core.kernels.random_source import RandomSource
@@ -22,24 +23,15 @@ from learning.core.opponents.registry import OPPONENTS
 from learning.core.training.population import Marked, Population
 from learning.core.training.tables import BoxTable, boxes_compile
 
-SURE = 1.0 - 1e-9
-"""A sum of probabilities that is this close to one is one."""
 AT_ONCE = 50
 """So many games are played before those that are perfect leave."""
 POINTS = 60
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
-LOSSES_PUBLISHED = Published(
-    "about 11", "M. Gardner, Mathematical Games, Scientific American, March 1962", low=10.0, high=12.0
-)
-GAMES_REFERENCE = Published(
-    "about 118 (90 to 150)", "no publication: a reference calculation by two independent programs", low=90.0, high=150.0
-)
-
 
 def perfect_at(marked: Marked) -> NDArray[np.bool_]:
     """``(n_machines, n_marks)``: which win against every possible reply, even of somebody who knows their beads."""
-    is_perfect: NDArray[np.bool_] = marked.strength[:, :, -1, 0] > SURE
+    is_perfect: NDArray[np.bool_] = marked.strength[:, :, -1, 0] > 1 - ROUNDING
     return is_perfect
 
 
@@ -62,29 +54,26 @@ class Gardner(Experiment):
     """HER, punished only, against random play until it is provably perfect."""
 
     slug = "gardner"
+    edition = 4
     name = "How often must HER lose?"
     question = "How many games does Gardner’s machine lose before it never loses again?"
     story = """
-    HER is a machine of matchboxes that plays hexapawn and moves second. When it loses, one bead is taken
-    away: the bead of its last move. It is never given a bead. So it only learns what it must not do.
+    HER is a machine of matchboxes. It plays hexapawn and moves second. When it loses, the bead of its last move
+    is taken away. It never gains a bead. So it only learns what it must not do.
 
-    Here it plays somebody who moves at random, until there is no way left to beat it. Then a new HER
-    begins. We count how many games each of them played, and how many it lost.
-    """
-    finding = """
-    Gardner was right: a machine needs about 11 losses, nearly always from 9 to 14. How many
-    games that takes is luck, since it has to meet somebody who finds its mistakes.
+    Here HER plays against random moves until no player can beat it. Then a new HER begins. We count how many
+    games each machine played, and how many it lost.
     """
     science = """
-    Preset gardner-her as second player on 3 × 3: one bead for each move in every box, the last move of a
-    lost game removed, an empty box resigns and the move before it counts as the last. Machine number i
-    takes its random words from stream i of the seed.
+    The preset is gardner-her, as second player on 3 × 3. Every box starts with one bead for each move. The last
+    move of a lost game is removed. An empty box resigns, and then the move before it counts as the last. Machine
+    number i takes its random words from stream i of the seed.
 
-    Provably perfect: its exact worst case, the value against the best reply of somebody who knows all its
-    beads, is a win with probability 1. It is worked out again after every loss.
+    A machine is provably perfect when its exact worst case is a win with probability 1. The worst case is its
+    value against the best reply of an opponent that knows all its beads. It is calculated again after every loss.
 
-    Intervals are 95 %: of the mean by the central limit theorem, of the median by ranks, of shares by
-    Wilson.
+    All intervals are 95 % intervals. Means use the central limit theorem, medians use ranks, and shares use the
+    Wilson interval.
     """
     game = "hexapawn"
     presets = ("gardner-her",)
@@ -99,15 +88,11 @@ class Gardner(Experiment):
 
     def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
         games, losses = [pair[0] for pair in found], [pair[1] for pair in found]
+        lost = Figure("Losses until it is perfect, on average", Unit.LOSSES, *mean_interval(losses))
         return Result(
             figures=(
-                Figure("Losses until it is perfect, on average", Unit.LOSSES, *mean_interval(losses), LOSSES_PUBLISHED),
-                Figure(
-                    "Games until it is perfect, the middle machine",
-                    Unit.GAMES,
-                    *median_interval(games),
-                    GAMES_REFERENCE,
-                ),
+                lost,
+                Figure("Games until perfect (median)", Unit.GAMES, *median_interval(games)),
             ),
             charts=(_perfect_chart(games), _losses_chart(losses)),
             tables=(
@@ -120,7 +105,21 @@ class Gardner(Experiment):
                     ),
                 ),
             ),
+            findings=_findings(lost, games, losses),
         )
+
+
+def _findings(lost: Figure, games: list[int], losses: list[int]) -> tuple[str, ...]:
+    assert lost.value is not None, "there is a mean of any numbers"
+    few_losses, most_losses, few_games, most_games = (
+        quantile(counts, share) for counts in (losses, games) for share in (QUANTILES[0], QUANTILES[-1])
+    )
+    mean = f"{number(lost.value, 2)}, {interval(lost.low, lost.high, 2)}"
+    return (
+        f"A machine loses games before it is perfect: on average {mean}.",
+        f"At least eight in ten machines lose {few_losses} to {most_losses} games.",
+        f"At least eight in ten play {few_games} to {most_games} games in all.",
+    )
 
 
 def _perfect_chart(games: list[int]) -> Chart:

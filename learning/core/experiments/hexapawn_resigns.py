@@ -16,6 +16,7 @@ import numpy as np
 from games.rules.base import Side
 from games.rules.registry import game_get
 from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
+from learning.core.experiments.findings import hundred, interval, number
 from learning.core.experiments.intervals import finite, mean_interval, median_interval, quantile, wilson_bands
 from learning.core.experiments.together import sources
 from learning.core.kernels.random_source import RandomSource
@@ -60,32 +61,28 @@ class HexapawnResigns(Experiment):
     """Two machines of HexapawnRL learn from each other until the first one gives up."""
 
     slug = "hexapawn-resigns"
+    edition = 4
     name = "The machine that gives up for ever"
-    question = "After how many games does HexapawnRL’s first player resign every game before it has begun?"
+    question = "After how many games does HexapawnRL’s first player resign every game at once?"
     story = """
-    Two machines of the program HexapawnRL play hexapawn against each other, and both learn. Who moves first
-    cannot win against good play. So, one after the other, all its first moves turn out to be bad and are
-    taken out of the box.
+    Two machines of the program HexapawnRL play hexapawn against each other. Both learn. The first player cannot win
+    against good play. So its first moves turn out to be bad, one after the other. Each bad move is removed from
+    the box.
 
-    Once the first box is empty the machine gives up at once. It never plays again, so it never learns
-    again: it resigns for ever.
+    When the first box is empty, the machine gives up at once. It never plays again, so it never learns again. It
+    resigns every game from then on.
 
-    The other pair is the same, with one difference: an empty first box is filled again. It keeps losing,
-    and it keeps trying.
-    """
-    finding = """
-    After about 22 games the first box is empty, in every pair that we tried, and from then on the machine
-    never moves again. With the box filled again it plays on, though it cannot win against an opponent that
-    has learnt.
+    The other pair plays as the program is documented. There an empty first box is filled again, and the machine goes
+    on playing. Beads of earlier moves change there too.
     """
     science = """
-    Presets hexapawn-rl-as-shipped (empty_opening: stop) and hexapawn-rl (empty_opening: refill), a fresh
-    machine on each side of 3 × 3, both learning after every game. Pair number i takes its random words from
+    The presets are hexapawn-rl-as-shipped (empty_opening: stop) and hexapawn-rl (empty_opening: refill). A fresh
+    machine plays on each side of 3 × 3, and both learn after every game. Pair number i takes its random words from
     stream i of the seed.
 
-    The opening box is looked at after every game. A game counts as resigned at the start when the first
-    player lost it and drew no bead. The two presets differ in more than the opening: as shipped, beads of
-    earlier moves are never changed.
+    The opening box is checked after every game. A game counts as resigned at the start if the first player lost it
+    and drew no bead. The two presets differ in one more point. As
+    shipped, beads of earlier moves never change.
     """
     game = "hexapawn"
     presets = (SHIPPED, DOCUMENTED)
@@ -106,7 +103,7 @@ class HexapawnResigns(Experiment):
         n, width = settings["pairs"], _width(settings)
         pairs = {slug: Pairs.of(found[index * n : (index + 1) * n]) for index, slug in enumerate(NAMES)}
         charts = _charts(pairs, settings["games"], width)
-        return Result(figures=_figures(pairs), charts=charts, tables=(_table(pairs),))
+        return Result(_figures(pairs), charts, (_table(pairs),), _findings(pairs, settings["games"]))
 
 
 def _width(settings: Mapping[str, int]) -> int:
@@ -152,11 +149,30 @@ def _figures(found: dict[str, Pairs]) -> tuple[Figure, ...]:
             published=FOR_EVER,
         ),
         Figure(
-            "As documented: how often the first box ran empty and was filled again",
+            "As documented: how often the first box ran empty",
             Unit.TIMES,
             *mean_interval(documented.empties),
         ),
     )
+
+
+def _findings(found: dict[str, Pairs], n_games: int) -> tuple[str, ...]:
+    """When the first box runs empty under both rules, and what becomes of the first player then."""
+    sentences = []
+    for slug, pairs in found.items():
+        middle, low, high = median_interval(pairs.empty_after)
+        n, empty = len(pairs.empty_after), sum(math.isfinite(games) for games in pairs.empty_after)
+        name = NAMES[slug].capitalize()
+        sentences.append(f"{name}, the first box runs empty in {empty:,} of {n:,} pairs.")
+        if middle is not None:
+            sentences.append(f"{name}, the median of games until then is {number(middle)}, {interval(low, high)}.")
+        if pairs.after:
+            sentences.append(f"{name}, the first player moves in {pairs.moved:,} of {pairs.after:,} games after that.")
+    documented = found[DOCUMENTED]
+    times, won = np.mean(documented.empties), np.sum(documented.wins) / (n_games * len(documented.wins))
+    sentences.append(f"As documented, the box runs empty {number(float(times))} times in {n_games:,} games on average.")
+    sentences.append(f"As documented, the first player wins {hundred(float(won))} of 100 games.")
+    return tuple(sentences)
 
 
 def _charts(found: dict[str, Pairs], n_games: int, width: int) -> tuple[Chart, ...]:

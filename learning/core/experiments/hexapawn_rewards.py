@@ -15,7 +15,8 @@ import numpy as np
 from games.rules.base import Side
 from games.rules.registry import game_get
 from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Result, Table, Unit
-from learning.core.experiments.gardner import GAMES_REFERENCE, perfect_at
+from learning.core.experiments.findings import hundred, interval, number, percent
+from learning.core.experiments.gardner import perfect_at
 from learning.core.experiments.intervals import finite, median_interval, wilson_bands
 from learning.core.experiments.together import sources
 from learning.core.machines.presets import PRESETS
@@ -52,32 +53,29 @@ class HexapawnRewards(Experiment):
     """The three reward schemes, as second player against the same teacher."""
 
     slug = "hexapawn-rewards"
+    edition = 3
     name = "Carrot or stick?"
-    question = "Does a machine learn better if it is punished, if it is rewarded too, or if it keeps only what won?"
+    question = "Does a machine learn better from punishment, from rewards too, or from the last move only?"
     story = """
-    Three machines learn hexapawn. The first is only punished: the bead of the move that lost goes. The
-    second is punished in the same way, and gets a bead for each of its moves when it wins. The third keeps
-    nothing but the move that won, and takes away the move that lost.
+    Three machines learn hexapawn. The first is only punished: it loses the bead of the move that lost. The second is
+    punished in the same way. It also gains a bead for each of its moves when it wins. The third keeps only the move
+    that won, and removes the move that lost.
 
-    Who moves second can always win at hexapawn on three by three squares. So we can see exactly when each
+    On three by three squares the second player can always win at hexapawn. So we can see exactly when each
     machine has learnt everything.
     """
-    finding = """
-    Punishment alone is the quickest way to be perfect. A machine that is rewarded keeps moves that won only
-    because the other side made a mistake, and so it meets its own mistakes less often. All three soon win
-    nearly always against somebody who plays at random.
-    """
     science = """
-    Presets gardner-her, gardner-her-reward and hexapawn-rl as second player on 3 × 3, against uniformly
-    random play. Machine number i of every scheme takes its random words from stream i of the seed.
+    The presets are gardner-her, gardner-her-reward and hexapawn-rl, as second player on 3 × 3. The opponent plays
+    uniformly random moves. Machine number i of every scheme takes its random words from stream i of the seed.
 
-    Strength is exact, a sum over all positions: the chance to win against random play, and against the best
-    reply of somebody who knows the beads. A machine is perfect when the latter is 1; whether it is depends
-    only on which beads are left, so it is looked at whenever a slot has emptied or filled.
+    Strength is exact: a sum over all positions. The first figure is the chance to win against random play. The
+    second is that chance against the best reply of an opponent that knows the beads. A machine is perfect when the
+    second chance is 1. That depends only
+    on which beads are left. So it is checked whenever a slot has emptied or filled.
 
-    Winning more often against random play is not the same as being perfect: a machine that keeps a move
-    which won by a mistake of the other side still wins against those who make it again. No figures were
-    published for this comparison; the reference for punishment only is that of the experiment with HER.
+    Winning more often against random play is not the same as perfect play. A machine may keep a move that won by a
+    mistake of the opponent. It still wins against players that make the same mistake. We know of no published
+    figures for this comparison.
     """
     game = "hexapawn"
     presets = SCHEMES
@@ -101,6 +99,7 @@ class HexapawnRewards(Experiment):
             figures=_figures(learners),
             charts=_charts(learners, _marks(settings)),
             tables=(_table(learners, settings["games"]),),
+            findings=_findings(learners, settings["games"]),
         )
 
 
@@ -129,14 +128,31 @@ def _name(slug: str) -> str:
 def _figures(found: list[Learners]) -> tuple[Figure, ...]:
     figures = []
     for slug, learners in zip(SCHEMES, found, strict=True):
-        published = GAMES_REFERENCE if slug == "gardner-her" else None
         label = f"{_name(slug)}: games until perfect, the middle machine"
-        figures.append(Figure(label, Unit.GAMES, *median_interval(learners.perfect_after), published))
+        figures.append(Figure(label, Unit.GAMES, *median_interval(learners.perfect_after)))
     for slug, learners in zip(SCHEMES, found, strict=True):
         n = len(learners.perfect_after)
         done = sum(math.isfinite(games) for games in learners.perfect_after)
         figures.append(Figure(f"{_name(slug)}: perfect at the end", Unit.SHARE, done / n, *wilson(done, n)))
     return tuple(figures)
+
+
+def _findings(found: list[Learners], n_games: int) -> tuple[str, ...]:
+    """How soon the middle machine of each scheme is perfect, and what all are worth at the end."""
+    sentences, needed = list[str](), dict[str, tuple[float, float]]()
+    for slug, learners in zip(SCHEMES, found, strict=True):
+        middle, low, high = median_interval(learners.perfect_after)
+        needed[_name(slug)] = finite(low), finite(high)
+        done = sum(math.isfinite(games) for games in learners.perfect_after) / len(learners.perfect_after)
+        soon = f"a machine is perfect after a median of {number(middle)} games, {interval(low, high)}" if middle else ""
+        sentences.append(f"{_name(slug)}: {soon or 'fewer than half of the machines become perfect'}.")
+        sentences.append(f"After {n_games:,} games {hundred(done)} of 100 of them are perfect.")
+    first = min(needed, key=lambda name: needed[name][1])
+    if all(needed[first][1] < low for name, (low, _) in needed.items() if name != first):
+        sentences.append(f"{first} is clearly the quickest: its interval lies below the others.")
+    least = min(float(np.mean([wins[-1] for wins in learners.wins])) for learners in found)
+    sentences.append(f"The least that a kind then wins against random play is {hundred(least)} of 100 games.")
+    return tuple(sentences)
 
 
 def _charts(found: list[Learners], marks: list[int]) -> tuple[Chart, ...]:
@@ -145,7 +161,7 @@ def _charts(found: list[Learners], marks: list[int]) -> tuple[Chart, ...]:
     for slug, learners in zip(SCHEMES, found, strict=True):
         shares = np.searchsorted(np.sort(learners.perfect_after), marks, side="right") / n
         perfect.append(Line(_name(slug), shares.tolist(), *wilson_bands(shares, n)))
-    spread = "The mean of all machines; eight in ten lie within the band."
+    spread = "The mean of all machines; the lowest and the highest tenth lie outside the band."
     return (
         Chart(
             "perfect",
@@ -192,10 +208,10 @@ def _table(found: list[Learners], n_games: int) -> Table:
         rows.append(
             (
                 _name(slug),
-                f"{done / n:.0%}",
+                percent(done / n),
                 "–" if losses is None else f"{losses:g}",
-                f"{np.mean([wins[-1] for wins in learners.wins]):.1%}",
-                f"{np.mean([worst[-1] for worst in learners.worst]):.1%}",
+                percent(float(np.mean([wins[-1] for wins in learners.wins]))),
+                percent(float(np.mean([worst[-1] for worst in learners.worst]))),
             )
         )
     heads = ("", "perfect", "losses until then (the middle one)", "wins against random", "wins against its worst enemy")

@@ -34,6 +34,25 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
+def share_interval(shares: Sequence[float]) -> tuple[float, float, float]:
+    """The mean of shares and its interval, which ends where shares do."""
+    mean, low, high = mean_interval(shares)
+    return mean, max(low, 0.0), min(high, 1.0)
+
+
+def jackknife(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Half of the interval of each of several numbers, from what they come to with one part of all left out.
+
+    Args:
+        left_out: ``(n_parts, n_numbers)``, a row for each part that was left out.
+
+    Source: B. Efron, C. Stein, "The jackknife estimate of variance" (1981).
+    """
+    n = len(left_out)
+    half: NDArray[np.float64] = Z * np.sqrt((n - 1) * left_out.var(axis=0))
+    return half
+
+
 def median_interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
     """The median and its interval by ranks; ``math.inf`` stands for "not yet", and comes out as ``None``."""
     ordered = sorted(values)

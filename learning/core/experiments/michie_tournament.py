@@ -14,14 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from games.rules.base import Side
+from games.rules.base import Game, Side
+from games.rules.player import Random
 from games.rules.registry import game_get
 from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
-from learning.core.experiments.intervals import mean_interval, median_interval, wilson_bands
+from learning.core.experiments.findings import hundred, interval, number, percent, tolerance
+from learning.core.experiments.intervals import median_interval, share_interval, wilson_bands
 from learning.core.experiments.teachers import HABIT, PERFECT, TRAPS
 from learning.core.experiments.together import sources
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.box_machine import BeadDraw, BoxMachine
+from learning.core.machines.box_machine import Result as MachineResult
 from learning.core.machines.presets import PRESETS
-from learning.core.opponents.base import Opponent
+from learning.core.opponents.base import Opponent, UniformOpponent
+from learning.core.training.play import game_played
 from learning.core.training.population import Population
 from learning.core.training.sampled import wilson
 from learning.core.training.tables import boxes_compile
@@ -31,6 +37,7 @@ TEACHERS: tuple[tuple[str, Opponent], ...] = (
     ("good moves by habit", HABIT),
     ("good moves that set traps", TRAPS),
 )
+MENACE = PRESETS["michie-1961"].rule
 OPENINGS = ("corner", "edge", "centre")
 """The slots of the box of the empty board, in their order."""
 POINTS = 44
@@ -39,6 +46,7 @@ STEADY = 9
 """Draws are steady from the game on at which this many of the next :data:`WINDOW` are drawn."""
 
 MICHIE = "D. Michie (1961, 1963), one tournament, as it is usually told"
+STEADY_PUBLISHED = Published("about 20", MICHIE, low=15.0, high=25.0)
 
 
 @dataclass(frozen=True)
@@ -78,37 +86,32 @@ class MichieTournament(Experiment):
     """MENACE of 1961 against good play."""
 
     slug = "michie-tournament"
+    edition = 4
     name = "Michie’s first tournament"
-    question = "How soon does MENACE draw against somebody who plays well, and how does it like to begin?"
+    question = "How soon does MENACE draw against a good player, and which opening does it prefer?"
     story = """
-    In 1961 Donald Michie played 220 games against his own boxes. It is told that after about twenty
-    games MENACE was drawing steadily, and that it had come to begin in a corner.
+    In 1961 Donald Michie played 220 games against his own boxes. After about twenty games MENACE is said to have
+    drawn steadily. It is also said to have preferred a corner as its first move.
 
-    Here the tournament is held again and again, each time with fresh boxes, against somebody who never
-    makes a mistake. Nobody can beat such a player, so a draw is the best that MENACE can get.
+    Here the tournament is repeated many times. Each time, new boxes play against an opponent that never makes a
+    mistake. Nobody can beat such a player. So a draw is the best result for MENACE.
 
-    There is more than one way to play well. So three kinds of good player teach it, and you can see how
-    what it learns depends on its teacher.
-    """
-    finding = """
-    MENACE does come to draw nearly every game, but these teachers need 30 to 50 games for it, not 20. And
-    none of them brings it to the corner: two of them bring it to the centre, the third to an edge. So one
-    tournament, even a famous one, does not show what all machines would do.
+    There is more than one way to play well. So three kinds of good player teach it, one after the other.
     """
     science = """
-    Preset michie-1961 as first player. Draws are steady from the game on at which nine of the next ten are
-    drawn; the preferred opening is the slot with most beads in the box of the empty board after the last
-    game. Tournament number i takes its random words from stream i of the seed.
+    The preset is michie-1961, as first player. Draws are steady from the first game after which nine of the next
+    ten games are drawn. The preferred opening is the slot with most beads in the first box after the last game.
+    Tournament number i takes its random words from stream i of the seed.
 
-    The teachers keep the value of the game with every move. “Any good move” chooses uniformly among those;
-    “by habit” takes the first of them in the order of the board, always the same; “traps” takes those after
-    which uniformly random replies lose most often.
+    The teachers keep the value of the game with every move. “Any good move” chooses uniformly among those moves.
+    “By habit” always takes the first of them in the order of the board. “Traps” takes the moves after which
+    uniformly random replies lose most often. The habit is one of squares, so it changes when the board is turned.
+    Therefore the games against it are played on the board as it lies, by the readable machine. Of equal squares
+    MENACE chooses one at random there. The two other teachers choose alike on a turned board.
 
-    What is ours: the teachers, the definition of steady, and that a teacher never changes. Michie was one
-    person in one tournament, who could change how he played; his games and his definition of steady are
-    not at hand, and his figures are given as they are usually told. So a difference refutes nothing. It
-    shows how much depends on the teacher: what MENACE comes to like is the opening in which this teacher
-    punishes it least.
+    Three things are ours: the teachers, the definition of steady, and that a teacher never changes. Michie was one
+    person in one tournament, and he could change his play. His games and his definition of steady are not
+    available. His figures are given as they are usually told. So a difference refutes nothing.
     """
     game = "noughts-and-crosses"
     presets = ("michie-1961",)
@@ -122,14 +125,17 @@ class MichieTournament(Experiment):
 
     def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
         teacher, first = divmod(first, settings["tournaments"])
-        table = boxes_compile(game_get(self.game), Side.FIRST, PRESETS["michie-1961"].rule)
-        learners = Population.fresh(table, sources(seed, first, settings["tournaments"]))
-        return _hold(learners, TEACHERS[teacher][1], settings["games"])
+        game, rngs = game_get(self.game), sources(seed, first, settings["tournaments"])
+        opponent = TEACHERS[teacher][1]
+        if not isinstance(opponent, UniformOpponent):
+            return [_hold_as_it_lies(game, opponent, settings["games"], rngs[0])]
+        learners = Population.fresh(boxes_compile(game, Side.FIRST, MENACE), rngs)
+        return _hold(learners, opponent, settings["games"])
 
     def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
         n = settings["tournaments"]
         held = [Tournaments.of(found[index * n : (index + 1) * n]) for index in range(len(TEACHERS))]
-        return Result(figures=_figures(held[0]), charts=_charts(held), tables=(_table(held),))
+        return Result(_figures(held[0]), _charts(held), (_table(held),), _findings(held))
 
 
 def _hold(learners: Population, teacher: Opponent, n_games: int) -> list[Any]:
@@ -137,6 +143,53 @@ def _hold(learners: Population, teacher: Opponent, n_games: int) -> list[Any]:
     marked = learners.train(teacher, range(n_games + 1))
     drawn, opening = np.diff(marked.tallies[:, :, 1], axis=1), marked.openings[:, :, :, 0]
     return list(zip(drawn.tolist(), opening.tolist(), strict=True))
+
+
+def _hold_as_it_lies(game: Game[Any, Any], teacher: Opponent, n_games: int, rng: RandomSource) -> tuple[Any, Any]:
+    """The same of one machine whose games are played on boards that nobody turns."""
+    machine = BoxMachine(game, Side.FIRST, MENACE)
+    first_box = machine.open_box(game.initial_position())
+    drawn, opening = list[int](), [list(first_box)]
+    for _ in range(n_games):
+        draws: list[BeadDraw] = []
+
+        def move(position: Any, rng: Random, draws: list[BeadDraw] = draws) -> Any:
+            chosen, draw = machine.choose(position, rng)
+            draws += [draw] if draw is not None else []
+            return chosen
+
+        movers = {Side.FIRST: move, Side.SECOND: teacher.mover(game)}
+        result = game_played(game, movers, rng)[Side.FIRST]
+        played = [draw for draw in draws if draw.slot is not None]
+        machine.restock(played, result, resigned=len(played) < len(draws))
+        drawn.append(int(result is MachineResult.DRAW))
+        opening.append(list(first_box))
+    return drawn, opening
+
+
+def _findings(held: Sequence[Tournaments]) -> tuple[str, ...]:
+    """When draws are steady under each teacher beside Michie's figure, and which opening each leads to."""
+    found, most, n_agree = list[str](), dict[str, tuple[str, float]](), 0
+    for (name, _), tournaments in zip(TEACHERS, held, strict=True):
+        middle, low, high = median_interval(tournaments.steady())
+        when = "fewer than half of the tournaments reach steady draws"
+        if middle is not None:
+            when = f"median {number(middle)} games until draws are steady, {interval(low, high)}"
+        found.append(f"Taught by {name}: {when}.")
+        n_agree += bool(Figure(name, Unit.GAMES, middle, low, high, STEADY_PUBLISHED).agrees)
+        shares = tournaments.preferred() / len(tournaments.drawn)
+        most[name] = OPENINGS[int(shares.argmax())], float(shares.max())
+    same = tolerance(Unit.GAMES, STEADY_PUBLISHED.low, STEADY_PUBLISHED.high)
+    reach = f"The intervals of {n_agree} of {len(held)} teachers reach there."
+    found.append(f"Michie’s figure is {STEADY_PUBLISHED.words}; {same}. {reach}")
+    found += [
+        f"{hundred(share)} of 100 tournaments come to prefer the {opening}, taught by {name}."
+        for name, (opening, share) in most.items()
+    ]
+    n_corner = sum(opening == OPENINGS[0] for opening, _ in most.values())
+    corner = f"The {OPENINGS[0]}, which Michie’s machine preferred,"
+    found.append(f"{corner} is the most frequent favourite with {n_corner} of {len(most)} teachers.")
+    return tuple(found)
 
 
 def _figures(held: Tournaments) -> tuple[Figure, ...]:
@@ -147,9 +200,9 @@ def _figures(held: Tournaments) -> tuple[Figure, ...]:
             "Games until draws are steady, the middle tournament",
             Unit.GAMES,
             *median_interval(held.steady()),
-            Published("about 20", MICHIE, low=15.0, high=25.0),
+            STEADY_PUBLISHED,
         ),
-        Figure("Drawn in the second half", Unit.SHARE, *mean_interval(late), Published("draws are steady", MICHIE)),
+        Figure("Drawn in the second half", Unit.SHARE, *share_interval(late), Published("draws are steady", MICHIE)),
     ]
     for opening, k in zip(OPENINGS, held.preferred().tolist(), strict=True):
         published = Published("his machine came to prefer it", MICHIE) if opening == "corner" else None
@@ -191,7 +244,7 @@ def _openings_chart(held: Tournaments, xs: list[int]) -> Chart:
         "of 100 beads in the first box",
         xs,
         lines,
-        "The mean of all tournaments; eight tournaments in ten lie within the bands.",
+        "The mean of all tournaments; the lowest and the highest tenth lie outside the bands.",
     )
 
 
@@ -213,7 +266,7 @@ def _table(held: list[Tournaments]) -> Table:
         steady, low, high = median_interval(tournaments.steady())
         when = "never" if steady is None else f"{steady:g} ({low:g} to {'never' if high is None else f'{high:g}'})"
         late = tournaments.drawn[:, n_games // 2 :].mean()
-        rows.append((name, when, f"{late:.0%}", *(f"{k / n:.0%}" for k in tournaments.preferred().tolist())))
+        rows.append((name, when, percent(float(late)), *(percent(k / n) for k in tournaments.preferred().tolist())))
     return Table(
         "Taught by",
         ("", "games until draws are steady", "drawn in the second half", *(f"{name} preferred" for name in OPENINGS)),

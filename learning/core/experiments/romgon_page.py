@@ -6,7 +6,7 @@ positions. Sources of the learners: their presets; of the ratings: ``tournaments
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -18,12 +18,13 @@ from games.rules.registry import game_get
 from learning.core.engines.base import Learnt
 from learning.core.engines.registry import engine_of
 from learning.core.experiments.base import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
-from learning.core.experiments.intervals import mean_interval, wilson_bands
+from learning.core.experiments.findings import agreement, hundred, interval, number
+from learning.core.experiments.intervals import jackknife, mean_interval, share_interval
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import Q_PRESETS, VALUE_PRESETS
 from learning.core.machines.value_learner import weights_none
 from learning.core.opponents.registry import OPPONENTS
-from learning.core.tournaments.elo import Score, elos
+from learning.core.tournaments.elo import Score, likeliest
 from learning.core.training.episodes import Tally
 from learning.core.training.measuring import OPENING_PLIES, Points, measured, openings
 from learning.core.training.q_episodes import QMemory
@@ -37,6 +38,8 @@ LEVELS = {"easy": 800, "medium": 1200, "hard": 1600}
 MARKS = (0, 25, 50, 100)
 """After so many games each machine is measured against ``easy``; after the last against all levels."""
 
+NEAR = 50.0
+"""A rating this far from the page's "about" still counts as the same."""
 PAGE = "the description of Romgon"
 MORE = Published("10 to 15 % more wins after 100 games", PAGE, low=0.10, high=0.15)
 
@@ -45,38 +48,34 @@ class RomgonPage(Experiment):
     """The promises of Romgon's page beside what comes of them."""
 
     slug = "romgon-page"
-    name = "What Romgon’s page promised"
+    edition = 3
+    name = "The promise of Romgon’s page"
     question = "Does the learner win 10 to 15 % more after 100 games, and how far apart are the levels?"
     story = """
-    Romgon came with a page that promised two things: a learner that wins 10 to 15 of 100 games more once it
-    has played a hundred, and three levels to play against, rated about 800, 1200 and 1600.
+    Romgon came with a page that promised two things. Its learner should win 10 to 15 of 100 games more after it
+    has played 100 games. Its three levels should be rated about 800, 1200 and 1600.
 
-    Here three learners play a hundred games each, again and again from nothing. The first is the one that
-    the page describes. The second is the same, but it takes a win that it sees, and does not lose by
-    repeating itself. The third learns what makes a position good, and looks ahead while it learns.
+    Here three learners play 100 games each, many times from the start. The first is the learner of the page. The
+    second is the same, but it takes a win that it sees. It also avoids a loss by repetition. The third learns what
+    makes a position good, and it looks ahead while it learns.
 
-    Before, during and after that they play against the weakest level, and in the end against all three. The
-    levels play each other, too.
-    """
-    finding = """
-    Without flips the learner of the page wins hardly more after a hundred games than before. The two checks make
-    it a much better player at once, but from its games it learns no more: boards hardly ever come again. The
-    third learner wins nearly every game by then. Of the levels medium is about as far above easy as the page
-    says, and hard is hardly above medium.
+    Before, during and after these games they play against the weakest level. At the end they play against all
+    three levels. The levels also play each other.
     """
     science = """
-    Presets romgon-q, romgon-q-careful and td-search. Machine number i of each takes its random words from a
-    stream of the seed of its own. The two Q-learners are taught by the level easy, trying things out as their rule
-    says; the learner of a value plays itself, as it does. In what is measured nobody learns and nobody tries
-    things out, sides are taken in turn, and every game begins with four random moves; the third learner looks
-    one move ahead.
+    The presets are romgon-q, romgon-q-careful and td-search. Each machine takes its random words from its own stream
+    of the seed. The level easy teaches the two Q-learners, which explore as their rule says. The learner of a value
+    plays against itself, as it usually does. During measurements nobody learns or explores. Sides alternate, and
+    every game begins with four random moves. The third learner looks one move ahead.
 
-    What a learner wins more is the mean over its machines of the share of games won after 100 games less the
-    share before, with the interval of a mean. Points count a draw as half; their intervals are Wilson’s.
+    The gain is the share of games won after 100 games minus the share before. A draw counts as half a point. Gains,
+    shares and points are means over the machines. Their intervals are those of a mean, by the central limit theorem.
+    For levels against each other, each machine’s number stands for as many games with openings of its own.
 
-    Ratings are those of Bradley and Terry on Elo’s scale, fitted to all games at once, easy put at 800; 400 apart
-    means ten points of eleven. Their intervals are of the likelihood, relative to the average of all six. The
-    page rates levels only: what is shown of the learners has nothing beside it.
+    Ratings follow Bradley and Terry on Elo’s scale. They are fitted to all games at once, with easy at 800. A
+    difference of 400 means ten points of eleven. Their intervals are of the difference from easy. They come from the
+    jackknife: the fit is made again without each machine’s games in turn. The page rates levels only. So the ratings
+    of the learners have no published figure.
     """
     game = "romgon"
     presets = tuple(LEARNERS)
@@ -103,10 +102,12 @@ class RomgonPage(Experiment):
         n = settings["machines"]
         groups = [found[index * n : (index + 1) * n] for index in range(len(LEARNERS) + 1)]
         taught, levels = dict(zip(LEARNERS, groups, strict=False)), groups[-1]
+        gains, ratings = _gains(taught), _ratings(taught, levels)
         return Result(
-            figures=(*_gains(taught), *_ratings(taught, levels)),
+            figures=(*gains, *ratings.values()),
             charts=(_chart(taught),),
             tables=(_table(taught, levels),),
+            findings=_findings(taught, gains, ratings),
         )
 
 
@@ -176,34 +177,72 @@ def _gains(taught: Mapping[str, Sequence[Any]]) -> list[Figure]:
     return found
 
 
-def _ratings(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any]) -> list[Figure]:
-    scores = []
-    for weak, strong in combinations(LEVELS, 2):
-        points = _summed(levels, f"{strong} {weak}")
-        scores.append(Score(strong, weak, points.share * points.games, points.games))
-    for slug, parts in taught.items():
-        for level in LEVELS:
-            points = _summed(parts, f"{level} {MARKS[-1]}")
-            scores.append(Score(slug, level, points.share * points.games, points.games))
-    first = next(iter(LEVELS))
-    rated = elos([*LEVELS, *taught], scores)
-    found = []
-    for name, (elo, low, high) in rated.items():
+def _findings(
+    taught: Mapping[str, Sequence[Any]], gains: Sequence[Figure], ratings: Mapping[str, Figure]
+) -> tuple[str, ...]:
+    """What each learner gained beside the promise, and where the levels stand."""
+    sentences = []
+    promise = " to ".join(hundred(edge or 0.0) for edge in (MORE.low, MORE.high))
+    for (slug, parts), gain in zip(taught.items(), gains, strict=True):
+        before, after = (hundred(float(_won(parts, f"easy {mark}").mean())) for mark in (MARKS[0], MARKS[-1]))
+        sentences.append(f"The learner “{LEARNERS[slug]}” wins {after} of 100 games after 100 games, {before} before.")
+        assert None not in (gain.value, gain.low, gain.high), "a mean has an interval"
+        more, low, high = (hundred(edge or 0.0) for edge in (gain.value, gain.low, gain.high))
+        sentences.append(f"It gains {more} of 100 games (95 % interval {low} to {high}).")
+        sentences.append(f"That is {_beside_promise(gain)} the {promise} that the page promises.")
+    for level in list(LEVELS)[1:]:
+        rating = ratings[level]
+        assert rating.value is not None, "every level has a rating"
+        told = f"{number(rating.value, 0)}, {interval(rating.low, rating.high, 0)}"
+        sentences.append(f"With easy at {LEVELS['easy']}, the level {level} is rated {told}.")
+        sentences += agreement(rating, "The page’s figure")
+    return tuple(sentences)
+
+
+def _beside_promise(gain: Figure) -> str:
+    assert gain.low is not None, "a mean has an interval"
+    if gain.agrees:
+        return "as much as"
+    return "more than" if gain.low > (MORE.high or 0) else "less than"
+
+
+def _ratings(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any]) -> dict[str, Figure]:
+    """The rating of every level and learner, with ``easy`` at the page's figure; intervals are relative to that."""
+    names, first = [*LEVELS, *taught], next(iter(LEVELS))
+    ratings = LEVELS[first] + likeliest(names, _scores(taught, levels))[0]
+    machines = range(len(levels))
+    half = jackknife(np.array([likeliest(names, _scores(taught, levels, left_out))[0] for left_out in machines]))
+    found = {}
+    for name, elo, by in zip(names, ratings.tolist(), half.tolist(), strict=True):
         claim = LEVELS.get(name)
-        edges = (claim - 50.0, claim + 50.0) if claim and name != first else (None, None)  # the first is put there
+        edges = (claim - NEAR, claim + NEAR) if claim and name != first else (None, None)  # the first is put there
         published = Published(f"about {claim:,}", PAGE, *edges) if claim else None
         label = f"Rating of the level {name}" if claim else f"Rating after 100 games, {LEARNERS[name]}"
-        least, most = (None, None) if name == first else (float(LEVELS[first] + low), float(LEVELS[first] + high))
-        found.append(Figure(label, Unit.ELO, float(LEVELS[first] + elo), least, most, published))
+        least, most = (None, None) if name == first else (elo - by, elo + by)
+        found[name] = Figure(label, Unit.ELO, elo, least, most, published)
     return found
+
+
+def _scores(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any], left_out: int | None = None) -> Iterator[Score]:
+    """Scores of all machines, with the machine of one number left out."""
+
+    def score(one: str, other: str, parts: Sequence[Any], key: str) -> Score:
+        points = _summed([part for number, part in enumerate(parts) if number != left_out], key)
+        return Score(one, other, points.share * points.games, points.games)
+
+    for weak, strong in combinations(LEVELS, 2):
+        yield score(strong, weak, levels, f"{strong} {weak}")
+    for slug, parts in taught.items():
+        for level in LEVELS:
+            yield score(slug, level, parts, f"{level} {MARKS[-1]}")
 
 
 def _chart(taught: Mapping[str, Sequence[Any]]) -> Chart:
     lines = []
     for slug, parts in taught.items():
-        all_games = [_summed(parts, f"easy {mark}") for mark in MARKS]
-        shares = np.array([points.wins / points.games for points in all_games])
-        lines.append(Line(LEARNERS[slug], shares.tolist(), *wilson_bands(shares, all_games[0].games)))
+        found = [share_interval(_won(parts, f"easy {mark}").tolist()) for mark in MARKS]
+        shares, low, high = np.array(found).T.tolist()
+        lines.append(Line(LEARNERS[slug], shares, low, high))
     return Chart(
         "won",
         "Games won against easy",
@@ -211,20 +250,20 @@ def _chart(taught: Mapping[str, Sequence[Any]]) -> Chart:
         "of 100 games",
         MARKS,
         lines,
-        "All machines together, none of them trying things out; the bands are 95 % intervals (Wilson).",
+        "The mean of all machines, none of them trying things out; the bands are 95 % intervals of the mean.",
     )
 
 
 def _table(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any]) -> Table:
     """Points against each level, and what the ratings of the page say that the levels take from each other."""
     rows = [
-        (f"{LEARNERS[slug]}, after 100 games", *(_told(_summed(parts, f"{level} {MARKS[-1]}")) for level in LEVELS))
+        (f"{LEARNERS[slug]}, after 100 games", *(_told(parts, f"{level} {MARKS[-1]}") for level in LEVELS))
         for slug, parts in taught.items()
     ]
     for strong, rating in LEVELS.items():
         weaker = {weak: other for weak, other in LEVELS.items() if other < rating}
         if weaker:
-            shares = [_told(_summed(levels, f"{strong} {weak}")) for weak in weaker]
+            shares = [_told(levels, f"{strong} {weak}") for weak in weaker]
             expected = [f"{1 / (1 + 10 ** ((other - rating) / 400)):.2f}" for other in weaker.values()]
             blank = ["–"] * (len(LEVELS) - len(weaker))
             rows += [
@@ -234,6 +273,7 @@ def _table(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any]) -> Table:
     return Table("Points, a draw half a point", ("", *(f"against {level}" for level in LEVELS)), rows)
 
 
-def _told(points: Points) -> str:
-    low, high = points.interval
-    return f"{points.share:.2f} ({low:.2f} to {high:.2f})"
+def _told(parts: Sequence[Any], key: str) -> str:
+    """The points of a pairing, the mean over the machines."""
+    share, low, high = share_interval([Points(*part[key]).share for part in parts])
+    return f"{share:.2f} ({low:.2f} to {high:.2f})"

@@ -9,21 +9,26 @@ from functools import cache
 from typing import Any
 
 from games.rules.base import Game, Side
-from learning.core.opponents.base import UniformOpponent
+from games.rules.player import Random
+from learning.core.opponents.base import Opponent, UniformOpponent
 from learning.core.opponents.perfect import PerfectOpponent
 
 PERFECT = PerfectOpponent()
 
 
-class HabitOpponent(UniformOpponent):
-    """Of the moves that keep the best result always the first in the order of the rules."""
+class HabitOpponent(Opponent):
+    """Plays the first of the moves that keep the best result, in the order of the squares of the board.
+
+    The choice changes when the board is turned, so games against it are played on the board as it lies.
+    """
 
     slug = "habit"
     name = "Perfect, by habit"
     summary = "Never makes a mistake, and always answers the same way."
 
-    def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
-        return PERFECT.replies(game, position)[:1]
+    def choose(self, game: Game[Any, Any], position: Any, rng: Random) -> Any:
+        """The move to play; takes no random word."""
+        return _first_good(game, position)
 
 
 class TrapsOpponent(UniformOpponent):
@@ -38,6 +43,11 @@ class TrapsOpponent(UniformOpponent):
         good = PERFECT.replies(game, position)
         chances = [_chance(game, game.canonical(game.apply(position, move)), mover) for move in good]
         return tuple(move for move, chance in zip(good, chances, strict=True) if chance > max(chances) - 1e-12)
+
+
+@cache
+def _first_good(game: Game[Any, Any], position: Any) -> Any:
+    return PERFECT.replies(game, position)[0]
 
 
 @cache

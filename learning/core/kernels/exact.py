@@ -1,4 +1,7 @@
-"""Exact values over the canonical graph: sums and minima over positions instead of samples."""
+"""Exact values over the canonical graph: sums and minima over positions instead of samples.
+
+A sum of rounded products can pass 1 by one unit in the last place, so chances are cut there at the end.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +35,7 @@ def evaluate(
                     value[node, result] += p * value[after, result]
         if not played:
             value[node, 1 - side[node]] = 1.0
-    return value
+    return np.minimum(value, 1.0)
 
 
 @kernel
@@ -79,7 +82,7 @@ def best_reply(
                     value[node, result] = value[after, result]
         elif not played:
             value[node, 1 - machine_side] = 1.0
-    return value
+    return np.minimum(value, 1.0)
 
 
 @kernel
@@ -94,4 +97,4 @@ def visit(
         for edge in range(indptr[node], indptr[node + 1]):
             if successor[edge] >= 0:
                 chance[successor[edge]] += chance[node] * probability[edge]
-    return chance
+    return np.minimum(chance, 1.0)

@@ -16,6 +16,8 @@ from learning.core.kernels.random_source import below, next_word
 U = np.uint64
 ZERO, ONE = U(0), U(1)
 TICKETS = (1 << 32) - 1
+UNITS = 1e8
+"""``RETURN_UNITS`` of the readable twin."""
 WIN, DRAW, LOSS = 0, 1, 2
 DRAWN = -3
 REPLIES, FROZEN, LEARNS, ITSELF = 0, 1, 2, 3
@@ -154,8 +156,12 @@ def train_tables(
                     target = rule.discount * ((1.0 - rule.reach) * ahead[place + ONE] + rule.reach * target)
                 met = path[place]
                 n = visits[met] + 1
-                step = 1.0 / np.float64(n) if rule.by_visits != 0 else rule.step
                 visits[met] = n
-                values[met] += step * (target - values[met])
+                if rule.by_visits != 0 and rule.reach == 1.0:  # a mean of returns, from their sum in whole units
+                    total = 0.0 + np.rint(values[met] * (np.float64(n - 1) * UNITS)) + np.rint(target * UNITS)
+                    values[met] = total / (np.float64(n) * UNITS)
+                else:
+                    step = 1.0 / np.float64(n) if rule.by_visits != 0 else rule.step
+                    values[met] += step * (target - values[met])
             epsilon[whose] = max(rule.floor, rule.decay * epsilon[whose])
     words[0], words[1] = a, b

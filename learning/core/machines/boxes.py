@@ -31,7 +31,7 @@ class Cabinet:
         """How the printed box is turned to lie as the board does (the first of several ways)."""
         if not self.rule.reduce_symmetry:
             return self.game.symmetries[0]
-        return self.game.inverse(self.game.to_canonical(position)[1])
+        return self.game.placement(position)
 
     def has_box(self, position: Any) -> bool:
         """Whether the machine opens a box here: its own turn, the game not over, a choice if the rule asks for one."""

@@ -84,14 +84,14 @@ PRESETS: dict[str, Preset[BoxRule]] = {
         Preset(
             "scroggs",
             "Scroggs",
-            "Eight beads of a colour in the first box, then four, two, one. It can run out of beads for good.",
+            "Eight beads of a colour in the first box, then four, two, one. It can lose all its beads for good.",
             "M. Scroggs, mscroggs.co.uk/menace",
             BoxRule(initial=(8, 4, 2, 1), empty_opening=EmptyOpening.STOP),
         ),
         Preset(
             "matchbox-ai",
             "Matchbox AI",
-            "Eight beads early, four in the middle, two late; an empty box plays anything.",
+            "Eight beads early, four in the middle, two late. At an empty box it moves at random.",
             f"{_MATCHBOX_AI}, as documented",
             BoxRule(
                 initial=(8, 8, 8, 4, 4, 4, 2, 2, 2),
@@ -104,7 +104,7 @@ PRESETS: dict[str, Preset[BoxRule]] = {
         Preset(
             "matchbox-ai-as-shipped",
             "Matchbox AI, as shipped",
-            "Four, three, two, one beads by the number of pieces on the board; an empty box plays anything.",
+            "Four to one beads, by the number of pieces on the board. At an empty box it moves at random.",
             f"{_MATCHBOX_AI}, its source (with correct move mapping)",
             BoxRule(
                 initial=(4, 4, 3, 3, 2, 2, 1, 1, 1),
@@ -130,7 +130,7 @@ PRESETS: dict[str, Preset[BoxRule]] = {
         Preset(
             "apl-notebook",
             "APL notebook",
-            "Twenty beads everywhere, three more or three fewer, and a box for every board as it lies.",
+            "Twenty beads everywhere, and three more or fewer after a game. Rotated boards have boxes of their own.",
             "An APL notebook; its table has 6,046 rows, every board with #X − #O in {0, 1}",
             BoxRule(
                 initial=(20,),
@@ -144,7 +144,7 @@ PRESETS: dict[str, Preset[BoxRule]] = {
         Preset(
             "gardner-her",
             "Gardner's HER",
-            "One bead of each colour. The move that lost a game is taken out for good; nothing is ever added.",
+            "One bead of each colour. A move that loses a game is removed for good. No beads are ever added.",
             "M. Gardner, Mathematical games, Scientific American (March 1962)",
             _GARDNER,
         ),
@@ -158,14 +158,14 @@ PRESETS: dict[str, Preset[BoxRule]] = {
         Preset(
             "hexapawn-rl",
             "HexapawnRL",
-            "A move that wins becomes the only one in its box, a move that loses goes; others gain or lose beads.",
+            "A winning move becomes the only one in its box. A losing move is removed. Other moves gain or lose beads.",
             "HexapawnRL 1.0.0, as documented",
             _HEXAPAWN_RL,
         ),
         Preset(
             "hexapawn-rl-as-shipped",
             "HexapawnRL, as shipped",
-            "A move that wins becomes the only one in its box, a move that loses goes; nothing else is learnt.",
+            "A winning move becomes the only one in its box. A losing move is removed. It learns nothing else.",
             "HexapawnRL 1.0.0, its source: what it adds to earlier moves is never stored",
             replace(_HEXAPAWN_RL, win=0, loss=0, empty_opening=EmptyOpening.STOP),
         ),
@@ -176,21 +176,21 @@ Q_PRESETS: dict[str, Preset[QRule]] = {
     "romgon-q": Preset(
         "romgon-q",
         "Q-learning",
-        "A value for every move it has tried. Now and then it tries something new, less and less often.",
+        "A value for every move it has tried. It tries random moves less and less often.",
         "C. Watkins, Learning from delayed rewards (1989); the constants of Romgon's rules",
         QRule(),
     ),
     "romgon-q-careful": Preset(
         "romgon-q-careful",
         "Q-learning, careful",
-        "The same, with two checks before it plays: it takes a win at hand, and does not lose by repetition.",
+        "Q-learning with two checks before a move: it takes a win at once, and avoids losing by repetition.",
         "As Q-learning; the checks are ours, for Romgon's rules say nothing of them",
         QRule(take_wins=True, avoid_repetition=True),
     ),
     "romgon-q-curious": Preset(
         "romgon-q-curious",
         "Q-learning, curious",
-        "The same, but it begins by trying anything, and becomes serious within six hundred games.",
+        "Q-learning that starts with random moves. It plays seriously after about six hundred games.",
         "As Q-learning; the other end of exploring is ours",
         QRule(epsilon=1.0),
     ),
@@ -201,21 +201,21 @@ VALUE_PRESETS: dict[str, Preset[ValueRule]] = {
     "td-search": Preset(
         "td-search",
         "TD with search",
-        "A weight for everything it sees on a board. It learns what its own search finds, playing itself.",
+        "A weight for each feature of a board. It learns from its own search in games against itself.",
         "R. Sutton (1988); J. Veness and others, Bootstrapping from game tree search (2009); the constants are ours",
         ValueRule(),
     ),
     "td-search-flips": Preset(
         "td-search-flips",
         "TD with search, for flips",
-        "The same, steadier: it plays by the mean of what it has learnt, and does not like to go back and forth.",
+        "A steadier TD with search. It plays by the mean of its weights and avoids going back and forth.",
         "As TD with search; what keeps it from drawing every other game where pieces flip is ours",
         ValueRule(trace=0.9, trace_cut=False, average_games=500.0, restlessness=0.05),
     ),
     "td-squares": Preset(
         "td-squares",
         "TD with search, squares alone",
-        "The same, but it sees which piece stands where and nothing else.",
+        "TD with search that sees only the place of each piece.",
         "As TD with search; which features it does without is ours",
         ValueRule(features="squares-1"),
     ),
@@ -231,28 +231,28 @@ TABLE_PRESETS: dict[str, Preset[TableRule]] = {
         Preset(
             "td-boards",
             "TD(λ) of boards",
-            "A value of every board after its move, corrected by what follows, the nearer the more.",
+            "A value for every board after its move. Later boards correct it, and near boards count more.",
             f"{_TEXTBOOK} 6.8 and 12.1; {_OUR_CONSTANTS}",
             TableRule(trace_decay=0.7),
         ),
         Preset(
             "q-table",
             "Q-learning, from the book",
-            "A value of every move, corrected by the best that could be played next.",
+            "A value for every move. The best next move corrects it.",
             f"{_TEXTBOOK} 6.5; {_OUR_CONSTANTS}",
             TableRule(method=Method.Q_LEARNING),
         ),
         Preset(
             "sarsa-table",
             "Sarsa",
-            "A value of every move, corrected by that of the move played next.",
+            "A value for every move. The next move that it played corrects it.",
             f"{_TEXTBOOK} 6.4; {_OUR_CONSTANTS}",
             TableRule(method=Method.SARSA),
         ),
         Preset(
             "monte-carlo-table",
             "Monte Carlo",
-            "A value of every move: the mean of what the games brought in which it was played.",
+            "A value for every move: the mean result of the games with this move.",
             f"{_TEXTBOOK} 5.1 and 5.4, every visit; {_OUR_CONSTANTS}",
             TableRule(method=Method.MONTE_CARLO, step_by_visits=True),
         ),

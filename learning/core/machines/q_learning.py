@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from games import field_words
 from games.rules.base import Game
 from games.rules.player import Random
 from learning.core.engines.registry import engine_of
@@ -57,9 +58,9 @@ class QRule(PlainRule):
 
     def agree(self) -> None:
         if self.learning_rate == 0:
-            raise RuleError("learning_rate", "0 would learn nothing")
+            raise RuleError("learning_rate", "A machine with the rate 0 learns nothing.")
         if self.epsilon_floor > self.epsilon:
-            raise RuleError("epsilon_floor", f"{self.epsilon_floor} is above where epsilon begins, {self.epsilon}")
+            raise RuleError("epsilon_floor", field_words.rather(field_words.at_most(self.epsilon), self.epsilon_floor))
 
     @classmethod
     def fits(cls, game: Game[Any, Any]) -> bool:

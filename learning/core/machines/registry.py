@@ -6,6 +6,7 @@ A new machine of the house is an entry in ``HOUSE``. Its tournament is held once
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from games import field_words
 from games.rules.base import Side
 from learning.core.machines.q_learning import QRule
 from learning.core.machines.rule import BoxRule, Rule, RuleError
@@ -23,10 +24,10 @@ def rule_read(data: object) -> Rule:
         RuleError: there is no such kind, or a field is wrong; it is named.
     """
     if not isinstance(data, Mapping):
-        raise RuleError("rule", "must be an object with named fields")
+        raise RuleError("rule", field_words.OBJECT)
     kind = data.get("kind", BoxRule.kind)
     if not isinstance(kind, str) or kind not in RULES:
-        raise RuleError("kind", f"must be one of {', '.join(RULES)}, not {kind!r}")
+        raise RuleError("kind", field_words.one_of(RULES))
     if kind == BoxRule.kind:
         data = {name: value for name, value in data.items() if name != "kind"}
     return RULES[kind].from_json(data)
@@ -71,7 +72,7 @@ HOUSE: tuple[HouseMachine, ...] = (
         n_games=50_000,
         seed=1963,
     ),
-    # HER is made to be watched while she learns: after a few games she still loses, and after a hundred no more.
+    # HER is made to be watched while she learns: after a few games she still loses, and after a few hundred no more.
     HouseMachine(
         slug="her",
         name="HER",

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import Field, asdict, dataclass, fields
 from enum import StrEnum
 from functools import cache
+from math import inf, isfinite
 from types import UnionType
-from typing import Any, ClassVar, Protocol, Self, get_type_hints
+from typing import Any, ClassVar, Protocol, Self, get_origin, get_type_hints
 
+from games import field_words
 from games.rules.base import Game
 
 MAX_BEADS = 1 << 27
@@ -147,27 +149,27 @@ class BoxRule:
 
     def __post_init__(self) -> None:
         if not self.initial:
-            raise RuleError("initial", "needs at least one number of beads")
+            raise RuleError("initial", "Please give at least one number of beads.")
         if not 0 <= self.floor <= MAX_BEADS:
-            raise RuleError("floor", f"must lie between 0 and {MAX_BEADS}, not {self.floor}")
+            raise RuleError("floor", field_words.rather(field_words.between(0, MAX_BEADS), self.floor))
         if self.cap is not None and not 1 <= self.cap <= MAX_BEADS:
-            raise RuleError("cap", f"must lie between 1 and {MAX_BEADS}, not {self.cap}")
+            raise RuleError("cap", field_words.rather(field_words.between(1, MAX_BEADS), self.cap))
         if self.floor > self.highest:
-            raise RuleError("floor", f"{self.floor} is above the cap {self.cap}")
+            raise RuleError("floor", f"The floor {self.floor} is above the cap {self.cap}.")
         for beads in self.initial:
             if beads < 0:
-                raise RuleError("initial", f"a box cannot hold {beads} beads")
+                raise RuleError("initial", f"A box cannot hold {beads} beads.")
             if not self.floor <= beads <= self.highest:
-                raise RuleError("initial", f"{beads} is not between the floor {self.floor} and the cap {self.highest}")
+                raise RuleError("initial", field_words.rather(field_words.between(self.floor, self.highest), beads))
         if not any(self.initial):
-            raise RuleError("initial", "boxes that start empty can never play")
+            raise RuleError("initial", "Boxes that start empty can never play.")
         for name in ("win", "draw", "loss"):
             if abs(getattr(self, name)) > MAX_BEADS:
-                raise RuleError(name, f"is not between -{MAX_BEADS} and {MAX_BEADS}")
+                raise RuleError(name, field_words.between(-MAX_BEADS, MAX_BEADS))
         if self.final_win is FinalWin.SOLE and self.cap is None:
-            raise RuleError("cap", "the winning move is set to the cap, so there must be one")
+            raise RuleError("cap", "A winning move gets as many beads as the cap. Please give a cap.")
         if self.merge_symmetric_moves and not self.reduce_symmetry:
-            raise RuleError("merge_symmetric_moves", "needs reduce_symmetry: raw positions have no symmetric moves")
+            raise RuleError("merge_symmetric_moves", "This needs reduce_symmetry. Without it no moves are symmetric.")
 
     @classmethod
     def fits(cls, game: Game[Any, Any]) -> bool:
@@ -184,6 +186,11 @@ class BoxRule:
         """Whether the rule can take a slot out of play for good."""
         return self.final_win is FinalWin.SOLE or self.final_loss is FinalLoss.REMOVE
 
+    @property
+    def counts_level(self) -> bool:
+        """Whether the rule counts a level: HexapawnRL's, one more for each slot that it takes out of play."""
+        return self.final_win is FinalWin.SOLE and self.final_loss is FinalLoss.REMOVE
+
     def to_json(self) -> dict[str, Any]:
         """The rule as JSON types; :meth:`from_json` gives the same rule back."""
         return {**asdict(self), "initial": list(self.initial)}
@@ -195,46 +202,65 @@ class BoxRule:
         Raises:
             RuleError: a field is unknown, of the wrong type or out of range; the field is named.
         """
-        if not isinstance(data, Mapping):
-            raise RuleError("rule", "must be an object with named fields")
-        hints = _field_types()
-        known = [field.name for field in fields(cls)]
-        for name in data:
-            if name not in known:
-                raise RuleError(str(name), f"is not a field of a rule; fields are {', '.join(known)}")
-        return cls(**{name: _parse(name, hints[name], value) for name, value in data.items()})
+        return cls(**fields_read(cls, data))
+
+
+def fields_read(rule: type[Rule], data: object) -> dict[str, Any]:
+    """The fields that a JSON object has of a rule, in their types.
+
+    Raises:
+        RuleError: there is no such field, or it is of another type; it is named.
+    """
+    if not isinstance(data, Mapping):
+        raise RuleError("rule", field_words.OBJECT)
+    types = _field_types(rule)
+    for name in data:
+        if name not in types:
+            raise RuleError(str(name), field_words.unknown_field(types))
+    return {name: _field_read(name, types[name], value) for name, value in data.items()}
 
 
 @cache
-def _field_types() -> dict[str, Any]:
-    """The type of each field of a rule."""
-    return get_type_hints(BoxRule)
+def _field_types(rule: type[Rule]) -> dict[str, Any]:
+    hints = get_type_hints(rule)
+    return {field.name: hints[field.name] for field in fields(rule)}
 
 
-def _parse(name: str, hint: Any, value: Any) -> Any:
-    """The value as the type that the field has, or a RuleError that names the field."""
-    if hint is bool:
-        if not isinstance(value, bool):
-            raise RuleError(name, f"must be true or false, not {value!r}")
-        return value
-    if isinstance(hint, type) and issubclass(hint, StrEnum):
-        try:
-            return hint(value)
-        except ValueError:
-            raise RuleError(name, f"must be one of {', '.join(hint)}, not {value!r}") from None
-    if hint is int or isinstance(hint, UnionType):
-        if value is None and isinstance(hint, UnionType):
-            return None
-        return _whole_number(name, value)
-    if not isinstance(value, list | tuple):
-        raise RuleError(name, f"must be a list of whole numbers, not {value!r}")
-    if len(value) > 64:
-        raise RuleError(name, f"has {len(value)} numbers; 64 are the most")
-    return tuple(_whole_number(name, item) for item in value)
+_PLAIN: dict[Any, tuple[Any, str]] = {
+    bool: (bool, field_words.TRUE_OR_FALSE),
+    str: (str, field_words.TEXT),
+    int: (int, field_words.WHOLE_NUMBER),
+    float: (int | float, field_words.NUMBER),
+}
+"""The JSON type of a field's type, and the sentence that asks for it."""
 
 
-def _whole_number(name: str, value: object) -> int:
-    # bool is an int in Python; a rule with "true" beads is a mistake, not one bead.
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise RuleError(name, f"must be a whole number, not {value!r}")
-    return value
+def _field_read(name: str, wanted: Any, value: Any) -> Any:
+    if wanted in _PLAIN:
+        types, words = _PLAIN[wanted]
+        # bool is an int in Python; a rule with "true" beads is a mistake, not one bead.
+        if not isinstance(value, types) or (isinstance(value, bool) and wanted is not bool):
+            raise RuleError(name, field_words.rather(words, repr(value)))
+        return _finite(name, value) if wanted is float else value
+    if isinstance(wanted, UnionType):  # a number or none
+        return None if value is None else _field_read(name, int, value)
+    if get_origin(wanted) is tuple:
+        if not isinstance(value, list | tuple):
+            raise RuleError(name, field_words.rather(field_words.WHOLE_NUMBERS, repr(value)))
+        if len(value) > 64:
+            raise RuleError(name, f"Please give at most 64 numbers, not {len(value)}.")
+        return tuple(_field_read(name, int, item) for item in value)
+    try:
+        return wanted(value)
+    except ValueError:
+        raise RuleError(name, field_words.one_of(wanted)) from None
+
+
+def _finite(name: str, value: float) -> float:
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        number = inf
+    if not isfinite(number):
+        raise RuleError(name, field_words.rather(field_words.NUMBER, number))
+    return number

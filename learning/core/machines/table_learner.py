@@ -21,6 +21,8 @@ from learning.core.machines.q_learning import Decision, ValueStep
 from learning.core.machines.table_rule import Method, TableRule
 
 TICKETS = (1 << 32) - 1
+RETURN_UNITS = 1e8
+"""Units in a reward of 1. Every reward with at most eight decimals is a whole number of them."""
 
 
 def entry_key(game: Game[Any, Any], rule: TableRule, position: Any, move: Any) -> str | None:
@@ -133,7 +135,8 @@ class TableLearner:
 
         the λ-return in its recursive form (12.1, 12.18), with M what the next decision was worth before the game:
         for Q-learning the greatest value there (6.8), else that of what was played (6.2, 6.7). λ is 0 for these two,
-        which makes it their target, and 1 for Monte Carlo, which makes it the return. Afterwards ε has decayed once.
+        which makes it their target, and 1 for Monte Carlo, which makes it the return. The mean of returns
+        (``TableRule.is_mean``) is worked out from their sum (:func:`mean_of`). Afterwards ε has decayed once.
         """
         if not self.learns:
             return []
@@ -147,7 +150,7 @@ class TableLearner:
             before, n = self.value(key), self.visits.get(key, 0) + 1
             step = 1.0 / n if rule.step_by_visits else rule.step_size
             self.visits[key] = n
-            self.values[key] = before + step * (target - before)
+            self.values[key] = mean_of(before, n, target) if rule.is_mean else before + step * (target - before)
             steps.append(ValueStep(key, before, self.values[key]))
         self.epsilon = rule.explored(self.epsilon)
         return steps[::-1]
@@ -155,6 +158,16 @@ class TableLearner:
     def _ahead(self, decision: Decision) -> float:
         played: Iterable[str] = decision.keys if self.rule.method is Method.Q_LEARNING else (decision.key,)
         return max(self.value(key) for key in played)
+
+
+def mean_of(before: float, n: int, target: float) -> float:
+    """The mean of ``n`` returns: of ``n - 1``, whose mean is ``before``, and of one more.
+
+    Returns are counted in units, so that their sum is whole. Means that are equal in fact are then equal to the last
+    bit, whatever the order of the games: two thirds is 2/3 and 4/6. A running mean would differ in the last bit.
+    """
+    total = 0.0 + round(before * ((n - 1) * RETURN_UNITS)) + round(target * RETURN_UNITS)
+    return total / (n * RETURN_UNITS)
 
 
 def _greatest(worths: Sequence[float]) -> list[int]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
+from games import field_words
 from games.rules.base import Game
 from learning.core.machines.box_machine import Result
 from learning.core.machines.plain_rule import PlainRule
@@ -74,13 +75,17 @@ class TableRule(PlainRule):
 
     def agree(self) -> None:
         if self.trace_decay > 0 and self.method is not Method.TD_LAMBDA:
-            raise RuleError("trace_decay", f"is of {Method.TD_LAMBDA} alone, and must be 0 with {self.method}")
+            raise RuleError(
+                "trace_decay", f"Only the method {Method.TD_LAMBDA} uses this. Please give 0 with {self.method}."
+            )
         if self.exploring_floor > self.exploring:
-            raise RuleError("exploring_floor", f"{self.exploring_floor} is above where it begins, {self.exploring}")
+            raise RuleError(
+                "exploring_floor", field_words.rather(field_words.at_most(self.exploring), self.exploring_floor)
+            )
         if not self.loss_reward <= self.draw_reward <= self.win_reward:
-            raise RuleError("draw_reward", "must lie between those of a loss and of a win")
+            raise RuleError("draw_reward", "A draw is worth less than a loss, or more than a win.")
         if self.loss_reward == self.win_reward:
-            raise RuleError("win_reward", "must be more than that of a loss, or there is nothing to learn")
+            raise RuleError("win_reward", "A win is worth as much as a loss, so there is nothing to learn.")
 
     @classmethod
     def fits(cls, game: Game[Any, Any]) -> bool:
@@ -96,6 +101,11 @@ class TableRule(PlainRule):
     def reach(self) -> float:
         """How much of what came later counts in a target, not the value at the next choice: λ; 1 for a whole game."""
         return 1.0 if self.method is Method.MONTE_CARLO else self.trace_decay
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether a value is the mean of returns: no target of it depends on another value."""
+        return self.step_by_visits and self.reach == 1.0
 
     def reward(self, result: Result) -> float:
         """What the end of a game brings."""

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from games import field_words
 from games.rules.base import Game, Outcome
 from games.rules.player import Random
 from learning.core.engines.base import Learnt, Look, PartGroup, Valuer
@@ -83,7 +84,7 @@ def weights_none(game: Game[Any, Any], rule: ValueRule) -> Weights:
     """
     sets = valuer_of(game).sets
     if rule.features not in sets:
-        raise WeightsError(f"there are no features {ascii(rule.features)[:40]}, only {', '.join(sets)}")
+        raise WeightsError(field_words.one_of(sets))
     return np.zeros(sets[rule.features])
 
 
@@ -95,12 +96,12 @@ def weights_read(game: Game[Any, Any], rule: ValueRule, numbers: Sequence[object
     """
     wanted = len(weights_none(game, rule))
     if len(numbers) != wanted:
-        raise WeightsError(f"{rule.features} has {wanted} weights, not {len(numbers)}")
+        raise WeightsError(f"Please give {wanted} weights, not {len(numbers)}.")
     for index, number in enumerate(numbers):
         if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= MOST:
-            raise WeightsError(f"weight {index} must be a number from -512 to 512, not {ascii(number)[:40]}")
+            raise WeightsError(f"Weight {index} is {ascii(number)[:40]}. Please give a number from -512 to 512.")
         if grained(number) != number:
-            raise WeightsError(f"weight {index}, {number}, is no multiple of 2**-32")
+            raise WeightsError(f"Weight {index} is {number}, which is not a multiple of 2**-32.")
     return np.array(numbers, np.float64)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from games import field_words
 from games.rules.base import Game
 from learning.core.engines.base import Lessons
 from learning.core.engines.registry import engine_of
@@ -73,11 +74,13 @@ class ValueRule(PlainRule):
 
     def agree(self) -> None:
         if self.value_rate_floor > self.value_rate:
-            raise RuleError("value_rate_floor", f"{self.value_rate_floor} is above the first rate, {self.value_rate}")
+            raise RuleError(
+                "value_rate_floor", field_words.rather(field_words.at_most(self.value_rate), self.value_rate_floor)
+            )
         if self.random_share + self.soft_share > 1:
-            raise RuleError("soft_share", "more than all moves: with the random ones at most 1")
+            raise RuleError("soft_share", "The shares of random and soft moves add up to more than 1.")
         if 0 < self.average_games < 1:
-            raise RuleError("average_games", f"must be 0, for no mean, or 1 at least, not {self.average_games}")
+            raise RuleError("average_games", f"Please give 0 for no mean, or at least 1, not {self.average_games}.")
 
     @classmethod
     def fits(cls, game: Game[Any, Any]) -> bool:

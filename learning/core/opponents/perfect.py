@@ -58,7 +58,7 @@ class PerfectFastOpponent(UniformOpponent):
 
     slug = "perfect-fast"
     name = "Perfect and quick"
-    summary = "Never makes a mistake, and wins as fast as it can."
+    summary = "Never makes a mistake, and wins as quickly as it can."
 
     def plays(self, game: Game[Any, Any]) -> bool:
         return game.enumerable

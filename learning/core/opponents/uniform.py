@@ -14,7 +14,7 @@ class RandomOpponent(UniformOpponent):
 
     slug = "random"
     name = "Random"
-    summary = "Plays anything that is allowed."
+    summary = "Chooses its moves at random."
 
     def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
         return game.legal_moves(position)
@@ -29,7 +29,7 @@ class WinBlockOpponent(UniformOpponent):
 
     slug = "win-block"
     name = "Win or block"
-    summary = "Wins if it can, blocks if it must, else plays anything."
+    summary = "Wins if it can, blocks if it must, otherwise moves at random."
 
     def plays(self, game: Game[Any, Any]) -> bool:
         """Not where moves are many: it looks at every answer to every move, by the readable rules."""

@@ -1,11 +1,14 @@
-"""Colours on paper: beads and their names, and the band that tells a box's move number."""
+"""Colours and letters on paper: beads, the band that tells a box's move number, and fonts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from reportlab.lib.colors import Color, HexColor
-from reportlab.pdfbase.pdfmetrics import stringWidth
+from reportlab.pdfbase.pdfmetrics import registerFont, stringWidth
+from reportlab.pdfbase.ttfonts import TTFont
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +34,28 @@ BEADS = (
     Glass("amber", HexColor("#e5781f"), DARK),
     Glass("red", HexColor("#b4212d"), LIGHT),
     Glass("pink", HexColor("#f3a6c0"), DARK),
+    Glass("blue", HexColor("#1f5fae"), LIGHT),
+    Glass("light blue", HexColor("#8fc3e8"), DARK),
+    Glass("turquoise", HexColor("#3fb8ac"), DARK),
+    Glass("light green", HexColor("#9bd07f"), DARK),
+    Glass("yellow", HexColor("#f7e463"), DARK),
+    Glass("orange", HexColor("#f59a3e"), DARK),
+    Glass("purple", HexColor("#6a2c91"), LIGHT),
+    Glass("brown", HexColor("#74451f"), LIGHT),
 )
-"""As on the screen: the nine colours usually given for Michie's machine."""
+"""First the nine colours usually given for Michie's machine, as on the screen; then others that shops have."""
 
 BANDS = tuple(
     HexColor(colour)
     for colour in ("#a02f17", "#1d5aa6", "#1f6a38", "#7a2f8f", "#8a6a10", "#0f6a70", "#a3264f", "#4c5560")
 )
 """One for each move number, dark enough for white letters; after the last they begin again."""
+
+
+REGULAR, BOLD = "Helvetica", "Helvetica-Bold"
+"""The fonts of our own texts: every reader has them."""
+NOTO_REGULAR, NOTO_BOLD = "NotoSans-Regular", "NotoSans-Bold"
+"""The fonts of names that those cannot write. The file gets the characters that it needs."""
 
 
 def band(move_number: int) -> Color:
@@ -53,11 +70,33 @@ def ordinal(number: int) -> str:
 
 
 def plain(text: str) -> str:
-    """The text in letters that every printer's own fonts have; others become a question mark."""
+    """A text of ours in the letters that Helvetica has; others become a question mark."""
     return text.encode("cp1252", "replace").decode("cp1252")
+
+
+def fonts_for(text: str) -> tuple[str, str] | None:
+    """A regular and a bold font that have every character of a composed text; ``None`` if there are none."""
+    if plain(text) == text:
+        return REGULAR, BOLD
+    return (NOTO_REGULAR, NOTO_BOLD) if _noto_characters().issuperset(map(ord, text)) else None
+
+
+@cache
+def _noto_characters() -> frozenset[int]:
+    """What both fonts can write. Reading them takes milliseconds, and few sheets need them."""
+    folder = Path(__file__).parent / "fonts"
+    fonts = [TTFont(name, folder / f"{name}.ttf") for name in (NOTO_REGULAR, NOTO_BOLD)]
+    for font in fonts:
+        registerFont(font)
+    return frozenset.intersection(*(frozenset(font.face.charToGlyph) for font in fonts))
 
 
 def fitting(text: str, font: str, size: float, room: float) -> float:
     """The size at which the text takes no more than this room: ``size``, or as much smaller as it has to be."""
-    length: float = stringWidth(text, font, size)
-    return min(size, size * room / max(length, 1))
+    return min(size, size * room / max(width_of(text, font, size), 1))
+
+
+def width_of(text: str, font: str, size: float) -> float:
+    """How wide a text is."""
+    width: float = stringWidth(text, font, size)
+    return width

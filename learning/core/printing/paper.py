@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from games import field_words
 from learning.core.printing.errors import PrintingError
 
 MM = 72 / 25.4
@@ -34,10 +35,10 @@ class Sheet:
             PrintingError: there is no such paper, or such a box does not fit on it.
         """
         if paper not in PAPERS:
-            raise PrintingError(f"paper: must be one of {', '.join(PAPERS)}.")
+            raise PrintingError(f"paper: {field_words.one_of(PAPERS)}")
         for name, length in (("width", width_mm), ("height", height_mm)):
             if not SMALLEST_MM <= length <= LARGEST_MM:
-                raise PrintingError(f"{name}: must lie between {SMALLEST_MM} and {LARGEST_MM} mm.")
+                raise PrintingError(f"{name}: {field_words.between(SMALLEST_MM, f'{LARGEST_MM} mm')}")
         sheets = [cls._laid(size, width_mm * MM, height_mm * MM) for size in (PAPERS[paper], PAPERS[paper][::-1])]
         best = max(sheets, key=lambda sheet: sheet.n_boxes)
         if not best.n_boxes:

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import IO
 
 from reportlab.pdfgen.canvas import Canvas
 
-from games.rules.base import Bead, Layout
 from learning.core.machines.boxes import Cabinet
+from learning.core.machines.printed_set import printed_set
 from learning.core.printing import ink
-from learning.core.printing.box_front import BOLD, REGULAR, Front, bead_draw, front_draw, front_of
-from learning.core.printing.errors import PrintingError
+from learning.core.printing.box_front import SMALLEST_RADIUS, Face, Front, bead_draw, front_draw, front_of
+from learning.core.printing.errors import ManyBeadsError, PrintingError
+from learning.core.printing.ink import BOLD, REGULAR, Glass
 from learning.core.printing.paper import DEFAULT_MM, MARGIN, MM, Sheet
 
 MAX_BOXES = 10_000
 """More boxes nobody glues, and no server should draw."""
+MAX_BEADS = 2_000
+"""More beads are printed only if asked for once more."""
+
+N_COLOURS = 9
+"""Colours that beads have on the screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrintChoices:
+    """What can be chosen for a machine.
+
+    Attributes:
+        marks: the letters of its beads, by colour.
+        gardner: how many boxes Gardner drew for it; 0 if none.
+    """
+
+    marks: Mapping[int, Sequence[str]]
+    gardner: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,54 +46,115 @@ class PrintOptions:
     """What is printed on what.
 
     Attributes:
-        with_beads: whether each box tells how many beads are in it now; else fronts are for a machine that begins.
+        beads_now: each box has the beads it holds now; else those at the beginning.
+        gardner: the boxes are those that Gardner drew for HER; else a position and its mirror image share one.
+        colours: the colour of beads for each colour of the screen, as places in :data:`ink.BEADS`.
+        many_beads: more than :data:`MAX_BEADS` beads are no mistake.
     """
 
     paper: str = "A4"
     width_mm: float = DEFAULT_MM[0]
     height_mm: float = DEFAULT_MM[1]
-    with_beads: bool = True
+    beads_now: bool = False
+    gardner: bool = False
+    colours: tuple[int, ...] = tuple(range(N_COLOURS))
+    many_beads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """What the sheets call their machine, and the fonts that have its letters.
+
+    Attributes:
+        name: the name itself, composed.
+        text: the name without signs that no font of ours has; the machine's code where none has its letters.
+        notes: sentences that say what of the name is not printed, and where it stands.
+    """
+
+    name: str
+    text: str
+    regular: str
+    bold: str
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, code: str, page: str) -> Title:
+        """The title of a machine with this name, code and page."""
+        name = unicodedata.normalize("NFC", name)
+        text = "".join(char for char in name if unicodedata.category(char)[0] in "LMN" or ink.fonts_for(char))
+        if text.strip() and (fonts := ink.fonts_for(text)) is not None:
+            left_out = (
+                () if text == name else ("This print leaves out the signs of the machine’s name that it cannot show.",)
+            )
+            return cls(name, text.strip(), *fonts, left_out)
+        notes = (
+            f"This print cannot show the letters of the machine’s name, so {code} stands for it.",
+            f"The name stands on the machine’s page of the site: {page}",
+        )
+        return cls(name, code, REGULAR, BOLD, notes)
 
 
 def sheets_write(
-    out: IO[bytes], cabinet: Cabinet, name: str, boxes: Iterable[tuple[str, Sequence[int]]], options: PrintOptions
+    out: IO[bytes],
+    cabinet: Cabinet,
+    title: Title,
+    boxes: Iterable[tuple[str, Sequence[int]]],
+    options: PrintOptions,
 ) -> None:
-    """Write the print of a machine as PDF: vectors only, with the fonts that every reader has.
+    """Write the print of a machine as PDF: vectors, and the letters of a name that readers have no font for.
 
     Args:
         out: where to.
         cabinet: what its boxes are.
-        name: what people call it.
+        title: what people call it.
         boxes: its boxes as (position, beads).
-        options: paper, size and whether beads are counted.
+        options: paper, size and which beads.
 
     Raises:
         PrintingError: it does not fit on this paper, or there is nothing to print.
+        ManyBeadsError: it would take more beads than most people have.
     """
     sheet = Sheet.of(options.paper, options.width_mm, options.height_mm)
-    fronts, totals = _fronts(cabinet, boxes, with_beads=options.with_beads)
+    fronts, totals = fronts_of(cabinet, boxes, options)
+    glasses = [ink.BEADS[colour] for colour in options.colours]
+    face = Face.of(cabinet.game.look.layout, glasses, sheet.box_width, sheet.box_height, fronts)
     n_sheets = -(-len(fronts) // sheet.n_boxes)
     # Without times and random names in it, the same machine is the same file.
     canvas = Canvas(out, pagesize=(sheet.width, sheet.height), pageCompression=1, invariant=1)
-    title = ink.plain(name)
-    canvas.setTitle(f"{title}: box fronts")
+    canvas.setTitle(f"{title.name}: box fronts")
     canvas.setCreator("Beadbox")
-    _shopping_page(canvas, sheet, cabinet, title, fronts, totals, options)
+    _shopping_page(canvas, sheet, cabinet, title, fronts, totals, options, glasses)
     for number in range(n_sheets):
-        _sheet_page(
-            canvas, sheet, cabinet.game.look.layout, fronts[number * sheet.n_boxes : (number + 1) * sheet.n_boxes]
-        )
+        _sheet_page(canvas, sheet, face, fronts[number * sheet.n_boxes : (number + 1) * sheet.n_boxes])
         _sheet_line(canvas, sheet, title, number + 1, n_sheets)
         canvas.showPage()
     canvas.save()
 
 
 def sheets_pdf(
-    cabinet: Cabinet, name: str, boxes: Iterable[tuple[str, Sequence[int]]], options: PrintOptions
+    cabinet: Cabinet,
+    name: str,
+    boxes: Iterable[tuple[str, Sequence[int]]],
+    options: PrintOptions,
+    *,
+    code: str = "",
+    page: str = "",
 ) -> BytesIO:
-    """The same, in memory and ready to be read."""
+    """The same, in memory and ready to be read.
+
+    Args:
+        cabinet: what the boxes of the machine are.
+        name: what people call it.
+        boxes: its boxes as (position, beads).
+        options: paper, size and which beads.
+        code: an ASCII name of the machine, for the letters that no font of ours has.
+        page: the address of its page.
+
+    Raises:
+        PrintingError: as :func:`sheets_write`.
+    """
     out = BytesIO()
-    sheets_write(out, cabinet, name, boxes, options)
+    sheets_write(out, cabinet, Title.of(name, code, page), boxes, options)
     out.seek(0)
     return out
 
@@ -82,30 +163,38 @@ Totals = Counter[tuple[int, int]]
 """Beads by colour and move number."""
 
 
-def _fronts(
-    cabinet: Cabinet, boxes: Iterable[tuple[str, Sequence[int]]], *, with_beads: bool
+def fronts_of(
+    cabinet: Cabinet, boxes: Iterable[tuple[str, Sequence[int]]], options: PrintOptions
 ) -> tuple[list[Front], Totals]:
     """Every front in order of play, and the beads that they need."""
-    decoded = [(cabinet.game.decode(text), text, tuple(beads)) for text, beads in boxes]
-    if not decoded:
+    now = {text: tuple(beads) for text, beads in boxes}
+    if not now:
         raise PrintingError("This machine has no box yet. Let it play first.")
-    if len(decoded) > MAX_BOXES:
-        raise PrintingError(f"This machine has {len(decoded):,} boxes; {MAX_BOXES:,} are the most that are printed.")
-    decoded.sort(key=lambda box: (cabinet.move_number(box[0]), cabinet.game.ply(box[0]), box[1]))
-    fronts, totals = [], Totals()
-    for number, (position, _, now) in enumerate(decoded, start=1):
-        front = front_of(cabinet, number, position, now if with_beads else None)
+    if len(now) > MAX_BOXES:
+        raise PrintingError(f"This machine has {len(now):,} boxes. At most {MAX_BOXES:,} can be printed.")
+    game = cabinet.game
+    positions = printed_set(cabinet) if options.gardner else [game.decode(text) for text in now]
+    fronts, totals, n_start = [], Totals(), 0
+    for number, position in enumerate(
+        sorted(positions, key=lambda one: (cabinet.move_number(one), game.ply(one), game.encode(one))), start=1
+    ):
+        box = cabinet.box_position(position)
+        start = cabinet.initial_beads(box)
+        front = front_of(cabinet, number, position, now.get(game.encode(box), start) if options.beads_now else start)
         fronts.append(front)
-        for slot, count in zip(front.slots, now if with_beads else cabinet.initial_beads(position), strict=True):
-            totals[slot.bead.colour, front.move_number] += count
+        n_start += sum(start)
+        for slot in front.slots:
+            totals[slot.bead.colour, front.move_number] += slot.beads
+    if totals.total() > MAX_BEADS and not options.many_beads:
+        raise ManyBeadsError(totals.total(), n_start)
     return fronts, totals
 
 
-def _sheet_page(canvas: Canvas, sheet: Sheet, layout: Layout, fronts: Sequence[Front]) -> None:
+def _sheet_page(canvas: Canvas, sheet: Sheet, face: Face, fronts: Sequence[Front]) -> None:
     for index, front in enumerate(fronts):
         canvas.saveState()
         canvas.translate(*sheet.corner(index))
-        front_draw(canvas, layout, front, sheet.box_width, sheet.box_height)
+        front_draw(canvas, face, front)
         canvas.restoreState()
     _cut_marks(canvas, sheet)
 
@@ -127,10 +216,10 @@ def _cut_marks(canvas: Canvas, sheet: Sheet) -> None:
         canvas.line(right + near, y, right + far, y)
 
 
-def _sheet_line(canvas: Canvas, sheet: Sheet, title: str, number: int, n_sheets: int) -> None:
-    text = f"{title}, sheet {number} of {n_sheets}. Cut along the marks; print at 100 %."
+def _sheet_line(canvas: Canvas, sheet: Sheet, title: Title, number: int, n_sheets: int) -> None:
+    text = f"{title.text}, sheet {number} of {n_sheets}. Print at 100 % and cut along the marks."
     canvas.setFillColor(ink.SOFT)
-    canvas.setFont(REGULAR, ink.fitting(text, REGULAR, 7, sheet.width - 2 * MARGIN))
+    canvas.setFont(title.regular, ink.fitting(text, title.regular, 7, sheet.width - 2 * MARGIN))
     canvas.drawString(MARGIN, 4 * MM, text)
 
 
@@ -138,25 +227,30 @@ def _shopping_page(
     canvas: Canvas,
     sheet: Sheet,
     cabinet: Cabinet,
-    title: str,
+    title: Title,
     fronts: Sequence[Front],
     totals: Totals,
     options: PrintOptions,
+    glasses: Sequence[Glass],
 ) -> None:
     """What to buy: matchboxes, and beads by colour."""
     game = cabinet.game
     left, y = 18 * MM, sheet.height - 24 * MM
     canvas.setFillColor(ink.DARK)
-    canvas.setFont(BOLD, ink.fitting(title, BOLD, 22, sheet.width - 2 * left))
-    canvas.drawString(left, y, title)
+    canvas.setFont(title.bold, ink.fitting(title.text, title.bold, 22, sheet.width - 2 * left))
+    canvas.drawString(left, y, title.text)
     canvas.setFont(REGULAR, 11)
     side = game.look.layout.role_names[cabinet.side]
     beads = sum(totals.values())
-    holding = "the beads it holds now" if options.with_beads else "the beads it begins with"
+    boxes = _count(len(fronts), "matchbox", "matchboxes")
+    held = "These are the beads it holds now." if options.beads_now else "These are the beads at the beginning."
     lines = (
-        f"A matchbox machine for {game.name.lower()} that plays {side}.",
-        f"{len(fronts):,} matchboxes of {options.width_mm:g} × {options.height_mm:g} mm, {beads:,} beads: {holding}.",
-        "Each front shows a position, the beads of its moves, and which move of the machine it is for.",
+        *title.notes,
+        f"This machine of matchboxes plays {game.name.lower()}. It plays {side}.",
+        *(["Its boxes are the ones that Martin Gardner drew in 1962."] if options.gardner else []),
+        f"You need {boxes} of {options.width_mm:g} × {options.height_mm:g} mm and {_count(beads, 'bead', 'beads')}.",
+        held,
+        "The label of a box shows the board. Each bead on it stands for a move.",
     )
     for line in lines:
         y -= 16
@@ -164,8 +258,12 @@ def _shopping_page(
     y -= 34
     canvas.setFont(BOLD, 14)
     canvas.drawString(left, y, "Beads to buy")
-    _bead_table(canvas, left, y - 22, sheet.width - 2 * left, totals, _marks(fronts))
+    _bead_table(canvas, left, y - 22, sheet.width - 2 * left, totals, _marks(fronts), glasses)
     canvas.showPage()
+
+
+def _count(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"
 
 
 def _marks(fronts: Sequence[Front]) -> dict[int, str]:
@@ -177,7 +275,15 @@ def _marks(fronts: Sequence[Front]) -> dict[int, str]:
     return {colour: " ".join(sorted(letters)) for colour, letters in marks.items()}
 
 
-def _bead_table(canvas: Canvas, left: float, y: float, width: float, totals: Totals, marks: dict[int, str]) -> None:
+def _bead_table(
+    canvas: Canvas,
+    left: float,
+    y: float,
+    width: float,
+    totals: Totals,
+    marks: dict[int, str],
+    glasses: Sequence[Glass],
+) -> None:
     """A row for each colour, a column for each move number, and sums."""
     moves = sorted({move for _, move in totals})
     names = 48 * MM
@@ -201,16 +307,16 @@ def _bead_table(canvas: Canvas, left: float, y: float, width: float, totals: Tot
     for colour in sorted({colour for colour, _ in totals}):
         y -= 23
         first = next(iter(marks[colour].split()), "")
-        bead_draw(canvas, Bead(colour, first), left + 8, y + 4, 8)
+        bead_draw(canvas, glasses[colour], first, left + 9, y + 4, SMALLEST_RADIUS)
         canvas.setFillColor(ink.DARK)
         canvas.setFont(REGULAR, 11)
         letters = marks[colour] if len(marks[colour]) <= 12 else f"{marks[colour][:11]}…"
-        canvas.drawString(left + 22, y, ink.plain(f"{ink.BEADS[colour].name} ({letters})"))
+        canvas.drawString(left + 24, y, ink.plain(f"{glasses[colour].name} ({letters})"))
         counts = [totals[colour, move] for move in moves]
         row(y, [f"{count:,}" for count in (*counts, sum(counts))], REGULAR)
     rule(y - 9)
     y -= 23
     canvas.setFont(BOLD, 11)
     canvas.drawString(left, y, "All colours")
-    sums = [sum(totals[colour, move] for colour in range(len(ink.BEADS))) for move in moves]
+    sums = [sum(totals[colour, move] for colour in range(N_COLOURS)) for move in moves]
     row(y, [f"{count:,}" for count in (*sums, sum(sums))], BOLD)

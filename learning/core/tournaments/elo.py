@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import log, sqrt
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 POINTS_PER_UNIT = 400 / log(10)
 """Elo's scale, where the model has natural logarithms of odds."""
@@ -55,13 +56,27 @@ def elos(names: Sequence[str], scores: Iterable[Score]) -> dict[str, Elo]:
     The two games of an opening are not independent, and who beats whom does not follow from ratings alone; of both the
     intervals know nothing.
     """
+    middle, spread = likeliest(names, scores)
+    half = [_Z * POINTS_PER_UNIT * sqrt(variance) for variance in np.diag(spread)]
+    return {
+        name: Elo(round(rating), round(rating - by), round(rating + by))
+        for name, rating, by in zip(names, middle.tolist(), half, strict=True)
+    }
+
+
+def likeliest(names: Sequence[str], scores: Iterable[Score]) -> tuple[NDArray[np.float64], NDArray[np.floating[Any]]]:
+    """``(n,)``, the rating of each, the first of them rated 0; and ``(n, n)``, the inverse of Fisher's information.
+
+    The second is in natural logarithms of odds, as against the average of all.
+    """
     number = {name: index for index, name in enumerate(names)}
     points = np.zeros((len(names), len(names)))
     for one, other, own, games in scores:
         points[number[one], number[other]] += own + PRIOR_POINTS
         points[number[other], number[one]] += games - own + PRIOR_POINTS
     games_between = points + points.T
-    strength = np.zeros(len(names))
+    strength: NDArray[np.float64] = np.zeros(len(names))
+    spread: NDArray[np.floating[Any]]
     while True:  # Newton's method, with short steps: the likelihood has one top
         chance = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
         weight = games_between * chance * (1 - chance)
@@ -70,9 +85,5 @@ def elos(names: Sequence[str], scores: Iterable[Score]) -> dict[str, Elo]:
         strength += np.clip(step, -_FAR, _FAR)
         if np.abs(step).max() < _CLOSE:
             break
-    middle = POINTS_PER_UNIT * (strength - strength[0])
-    half = [_Z * POINTS_PER_UNIT * sqrt(variance) for variance in np.diag(spread)]
-    return {
-        name: Elo(round(rating), round(rating - by), round(rating + by))
-        for name, rating, by in zip(names, middle.tolist(), half, strict=True)
-    }
+    ratings: NDArray[np.float64] = POINTS_PER_UNIT * (strength - strength[0])
+    return ratings, spread

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from games.rules.base import Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +78,15 @@ class Row:
         return self.points / self.games if self.games else 0.0
 
 
-def table(numbers: Sequence[int], results: Iterable[Result]) -> list[Row]:
-    """Every entry's line, best first.
+def table(
+    numbers: Sequence[int], results: Iterable[Result], sides: Mapping[int, Side | None] | None = None
+) -> list[Row]:
+    """Every entry's line: entries that play both sides, then those of the first, then those of the second; best first.
 
-    Not everybody plays the same number of games (a machine plays one side only), so points per game decide, then
-    wins per game; who is still equal shares the place and stands in the order of numbers.
+    Entries are ranked among those of the same ``sides`` only, as the side that begins has an advantage. The numbers of
+    games differ, so points per game decide, then wins per game; equals share the place and stand by their numbers.
     """
+    of_side = dict.fromkeys(numbers) | dict(sides or {})
     rows = {number: Row(number) for number in numbers}
     for result in results:
         for number in (result.first, result.second):
@@ -97,11 +102,15 @@ def table(numbers: Sequence[int], results: Iterable[Result]) -> list[Row]:
                 points + seen.points,
                 _sum(expected, seen.expected),
             )
-    ordered = sorted(rows.values(), key=lambda row: (*_worth(row), -row.number), reverse=True)
-    for index, row in enumerate(ordered):
-        tied = index > 0 and _worth(row) == _worth(ordered[index - 1])
-        row.place = ordered[index - 1].place if tied else index + 1
-    return ordered
+    best_first = sorted(rows.values(), key=lambda row: (*_worth(row), -row.number), reverse=True)
+    found: list[Row] = []
+    for side in (None, *Side):
+        ranked = [row for row in best_first if of_side[row.number] == side]
+        for index, row in enumerate(ranked):
+            tied = index > 0 and _worth(row) == _worth(ranked[index - 1])
+            row.place = ranked[index - 1].place if tied else index + 1
+        found += ranked
+    return found
 
 
 def _sum(one: float | None, other: float | None) -> float | None:

@@ -3,13 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from games.rules.base import Outcome
 from games.rules.player import Random
 from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
 from learning.core.opponents.base import Opponent
-
-MAX_PLIES = 1000
-"""After so many plies a game that its rules let go on for ever is broken off, as a draw."""
+from learning.core.training.play import MAX_PLIES
 
 
 @dataclass(slots=True)
@@ -37,6 +34,10 @@ class Tally:
     def __add__(self, other: "Tally") -> "Tally":
         """These games and those."""
         return Tally(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
+
+    def __sub__(self, other: "Tally") -> "Tally":
+        """These games without those, which are among them."""
+        return Tally(self.wins - other.wins, self.draws - other.draws, self.losses - other.losses)
 
     @property
     def games(self) -> int:
@@ -82,11 +83,7 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
     turns: list[Turn] = []
     position = fold(game.initial_position())
     resigned: Any = None
-    outcome: Outcome | None = None
-    for _ in range(MAX_PLIES):
-        outcome = game.outcome(position)
-        if outcome is not None:
-            break
+    while (outcome := game.outcome(position)) is None and len(turns) < MAX_PLIES:
         side = game.side_to_move(position)
         player = learner if side is learner.side else opponent
         draw = None

@@ -131,6 +131,10 @@ class Memory:
         numbers = (self.stored[0], self.beads, self.visits, deltas)
         return [TouchedBox(self.table.keys[box], *(n[self.slots(box)].tolist() for n in numbers)) for box in boxes]
 
+    def since(self, before: Memory) -> list[TouchedBox]:
+        """The boxes whose beads differ from those of an earlier copy."""
+        return self.boxes(np.unique(self.table.slot_box[self.beads != before.beads]).tolist())
+
     def touched(self) -> list[TouchedBox]:
         """The boxes whose beads or visits differ from those loaded, in the order of the table."""
         slots = (self.beads != self.stored[0]) | (self.visits != self.stored[1])

@@ -16,17 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
 from learning.core.kernels.learning import LearnerArrays
 from learning.core.kernels.population import train_pairs, train_population
 from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.rule import BoxRule
 from learning.core.opponents.base import Opponent
 from learning.core.training.episodes import Tally
 from learning.core.training.memory import Memory, learner_arrays
 from learning.core.training.strength import Floats, forced_policy, opponent_policy
-from learning.core.training.tables import BoxTable, boxes_compile, course_compile
+from learning.core.training.tables import BoxTable, course_compile
 
 MOST_THREADS = 32
 """Of a process, of which a container has eight, and may have a thousand threads (docker-compose.yml)."""
@@ -78,11 +75,6 @@ class Population:
         rows = (n, 1)
         beads, visits, totals = np.tile(one.beads, rows), np.tile(one.visits, rows), np.tile(one.totals, rows)
         return cls(table, words, beads, visits, totals, np.zeros((n, 4), np.int64))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        cabinet = self.table.cabinet
-        arrays = (self.words, self.beads, self.visits, self.totals, self.tally)
-        return _population, (cabinet.game.slug, cabinet.side, cabinet.rule, arrays)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -196,11 +188,6 @@ class Population:
                     work.result()
         ours = [int(cabinet.side), 2, int(cabinet.side.other)]
         return Marked(measured[..., ours], tallies, openings)
-
-
-def _population(game: str, side: Side, rule: BoxRule, arrays: tuple[Any, ...]) -> Population:
-    """Machines that were pickled: without their table, which is the same for all."""
-    return Population(boxes_compile(GAMES[game], side, rule), *arrays)
 
 
 def _arrays(population: Population) -> LearnerArrays:

@@ -106,11 +106,11 @@ class QMemory:
         n_random: int = 0,
     ) -> Tally:
         game, engine = self.machine.game, self.machine.engine
-        own = self._pupil()
+        own = self.pupil()
         theirs: Pupil | Level | None = None
         match other:
             case QMemory():
-                theirs = own if other is self else other._pupil()
+                theirs = own if other is self else other.pupil()
             case EngineOpponent():
                 theirs = other.level(game)
             case RandomOpponent():
@@ -120,12 +120,12 @@ class QMemory:
         found = engine.trainer.play(
             game, own, theirs, n_games, rng, other_learns=other_learns, in_turn=in_turn, n_random=n_random
         )
-        self._take(own)
+        self.take(own)
         if isinstance(other, QMemory) and isinstance(theirs, Pupil) and other is not self:
-            other._take(theirs)
+            other.take(theirs)
         return Tally(*found)
 
-    def _pupil(self) -> Pupil:
+    def pupil(self) -> Pupil:
         machine, rule = self.machine, self.machine.rule
         lessons = QLessons(
             float(rule.learning_rate),
@@ -159,7 +159,7 @@ class QMemory:
 
         return recall
 
-    def _take(self, pupil: Pupil) -> None:
+    def take(self, pupil: Pupil) -> None:
         """Know what games have taught."""
         values = self.machine.values
         self.machine.epsilon = pupil.epsilon

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from games.rules.base import Game, Outcome, Side
+from games.rules.base import POSITIONS_RETURN, Game, Outcome, Side
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.rule import BoxRule, EmptyOpening, WhenEmpty
 from learning.core.opponents.base import Opponent, UniformOpponent
@@ -29,7 +29,7 @@ FIRST_WINS, SECOND_WINS, DRAWN = -1, -2, -3
 
 
 class NotListedError(ValueError):
-    """What was asked for needs every position of the game, and it has too many."""
+    """A list of all positions in the order of play is needed, and the game has none."""
 
 
 def terminal_code(outcome: Outcome) -> int:
@@ -78,14 +78,10 @@ def graph_compile(game: Game[Any, Any], *, reduced: bool) -> Graph:
     """The graph of a game, by breadth-first search from the start.
 
     Raises:
-        NotListedError: the game has too many positions.
-        ValueError: a position can come again, so games have no bound and there is no such graph.
+        NotListedError: the game has too many positions, or positions that can come again.
     """
     if not game.enumerable:
-        raise NotListedError(
-            f"{game.name} has too many positions to list them all: its boxes open only when they are met, "
-            "its strength is sampled, and nobody plays it perfectly"
-        )
+        raise _not_listed(game, game.why_unlisted)
     fold = game.canonical if reduced else _as_it_lies
     start = fold(game.initial_position())
     replies: dict[Any, list[Any]] = {}
@@ -134,8 +130,15 @@ def _topological_order(replies: dict[Any, list[Any]], start: Any, game: Game[Any
                         ready.append(after_move)
         layer = ready
     if len(order) != len(replies):
-        raise ValueError(f"positions of {game.slug} can come again in a game; kernels play only games where none can")
+        raise _not_listed(game, POSITIONS_RETURN)
     return order
+
+
+def _not_listed(game: Game[Any, Any], reason: str) -> NotListedError:
+    return NotListedError(
+        f"{game.name} {reason}, so there is no list of them. Its boxes open only when they are met, "
+        "its strength is measured in games, and no player is perfect."
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,9 +6,9 @@ from io import BytesIO
 
 from learning.core.exchange.document import BoxData, MachineData, boxes_sorted
 from learning.core.machines.presets import PRESETS
-from learning.core.printing.errors import PrintingError
+from learning.core.printing.errors import ManyBeadsError, PrintingError
 from learning.core.printing.sheets import PrintOptions, sheets_pdf
-from learning.exceptions import PrintRefusedError
+from learning.exceptions import ManyBeadsRefusedError, PrintRefusedError
 from learning.models import Machine
 from learning.selectors.boxes import machine_stopped
 
@@ -45,7 +45,7 @@ def import_notes(machine: Machine, data: MachineData, rule_name: str, choose: st
     if reading is not None and reading.beads_set_aside:
         beads = f"{reading.beads_set_aside:,} bead{'' if reading.beads_set_aside == 1 else 's'}"
         boxes = f"{reading.boxes_set_aside:,} box{'' if reading.boxes_set_aside == 1 else 'es'}"
-        notes.append(f"Set aside: {beads} in {boxes}, on squares that are taken. {reading.why_set_aside}.")
+        notes.append(f"Left out: {beads} on taken squares, in {boxes}. {reading.why_set_aside}")
     stopped = machine_stopped(machine)
     return [*notes, stopped] if stopped else notes
 
@@ -54,18 +54,18 @@ def _rule_note(data: MachineData, rule_name: str, choose: str) -> str:
     reading = data.reading
     if reading is None:
         return (
-            f"It goes on under the rule in the file: {rule_name}. "
-            f"For another, take it away as a table (CSV), bring that in and {choose}."
+            f"The machine keeps the rule of the file: {rule_name}. "
+            f"For another rule, save it as a table (CSV). Then import the table and {choose}."
         )
-    another = f"For another, bring the file in again and {choose}."
+    another = f"For another rule, import the file again and {choose}."
     if reading.is_chosen:
-        return f"It goes on under the rule that was asked for: {rule_name}. {another}"
+        return f"The machine has the rule that you chose: {rule_name}. {another}"
     if reading.stretched:
         usual = PRESETS[reading.stretched]
         taken = f"{usual.name} ({usual.slug}), changed so that it holds every box of the file"
     else:
         taken = rule_name
-    return f"The file names no rule, so it goes on under the usual one of such files: {taken}. {another}"
+    return f"The file names no rule. The machine has the usual rule for such files: {taken}. {another}"
 
 
 def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:
@@ -73,9 +73,14 @@ def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:
 
     Raises:
         PrintRefusedError: they do not fit on this paper, or the machine has no box.
+        ManyBeadsRefusedError: they take more beads than most people have.
     """
     boxes = list(machine.boxes.values_list("position", "beads"))
     try:
-        return sheets_pdf(machine.cabinet, machine.name, boxes, options)
+        address = {"code": machine.slug, "page": machine.get_absolute_url()}
+        return sheets_pdf(machine.cabinet, machine.name, boxes, options, **address)
+    except ManyBeadsError as error:
+        few = f" At the beginning the machine needs {error.n_start:,}." if options.beads_now else ""
+        raise ManyBeadsRefusedError(f"{error} Most people have fewer.{few}") from None
     except PrintingError as error:
         raise PrintRefusedError(str(error)) from None

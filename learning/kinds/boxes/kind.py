@@ -23,8 +23,9 @@ from learning.core.exchange.registry import Format
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import BeadDraw, BoxMachine
 from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS
+from learning.core.machines.printed_set import printed_set
 from learning.core.machines.rule import BoxRule, OpenBoxes, RuleError
-from learning.core.printing.sheets import PrintOptions
+from learning.core.printing.sheets import PrintChoices, PrintOptions
 from learning.core.training.contest import ContestPlayer, FrozenBoxes
 from learning.core.training.memory import Memory, TouchedBox
 from learning.core.training.open_memory import OpenMemory
@@ -35,6 +36,7 @@ from learning.kinds.boxes import files, live, page
 from learning.kinds.boxes.progress import progress
 from learning.kinds.boxes.words import GROUPS, WORDS, sentences
 from learning.models import LessonKind, Machine, TournamentEntry
+from learning.selectors.boxes import bead_marks, has_drawings
 from learning.selectors.matches import match_insight
 from learning.selectors.strength import (
     CURVE_AGAINST,
@@ -85,7 +87,7 @@ class BoxKind(Kind):
     def rule_require(self, game: Game[Any, Any], rule: BoxRule) -> None:
         if not game.enumerable and rule.open_boxes is OpenBoxes.IN_ADVANCE:
             raise GameTooLargeError(
-                f"open_boxes: {game.name} has too many positions to lay out a box for each."
+                f"open_boxes: {game.name} {game.why_unlisted}, so the boxes cannot be laid out in advance."
                 " They can be opened when met."
             )
 
@@ -143,8 +145,8 @@ class BoxKind(Kind):
     def strength(self, machine: Machine) -> Strength:
         return strength_kept(machine, lambda: self.measured(self.load(machine), RandomSource(machine.n_lessons)))
 
-    def progress(self, machine: Machine) -> Progress:
-        return progress(machine)
+    def progress(self, machine: Machine, *, to_owner: bool) -> Progress:
+        return progress(machine, to_owner=to_owner)
 
     @staticmethod
     def read(
@@ -163,6 +165,10 @@ class BoxKind(Kind):
 
     def import_notes(self, machine: Machine, data: MachineData, rule_name: str, choose: str) -> list[str]:
         return files.import_notes(machine, data, rule_name, choose)
+
+    def print_choices(self, machine: Machine) -> PrintChoices:
+        n_drawings = len(printed_set(machine.cabinet)) if has_drawings(machine) else 0
+        return PrintChoices(bead_marks(machine), n_drawings)
 
     def sheets(self, machine: Machine, options: PrintOptions) -> BytesIO:
         return files.machine_sheets(machine, options)
@@ -210,8 +216,15 @@ class BoxKind(Kind):
     def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
         return match_insight(match, seats)
 
+    def counts_level(self, rule: BoxRule) -> bool:
+        return rule.counts_level
+
     def rule_sentences(self, rule: BoxRule) -> list[tuple[str, str]]:
         return sentences(rule)
+
+    def facts(self, machine: Machine) -> dict[str, Any]:
+        told = sentences(machine.box_rule, has_draws=machine.game_rules.has_draws)
+        return super().facts(machine) | {"rule_sentences": told}
 
     def page(self, machine: Machine, asked: Mapping[str, str]) -> Page:
         return Page("learning/machine.html", page.context(machine, self.facts(machine), self.strength(machine)))
@@ -226,7 +239,7 @@ class BoxKind(Kind):
         try:
             initial = [int(number) for number in values["initial"].replace(",", " ").split()]
         except ValueError:
-            problem = "write whole numbers with commas between them, such as 4, 3, 2, 1"
+            problem = "Please give whole numbers with commas between them, such as 4, 3, 2, 1."
             raise RuleError("initial", problem) from None
         counts = {name: values[name] or 0 for name in ("win", "draw", "loss", "floor")}
         return {**values, "initial": initial, **counts}

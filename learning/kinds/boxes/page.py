@@ -18,9 +18,11 @@ def context(machine: Machine, facts: dict[str, Any], strength: Strength) -> dict
         "lesson": machine.n_lessons,  # as the row was read, before the boxes
         "stopped": selectors_boxes.machine_stopped(machine),
         "win_percent": f"{100 * machine.n_wins / machine.n_games:.0f}\u00a0%" if machine.n_games else "–",
+        "counts_level": machine.box_rule.counts_level,
         "beads": n_beads,
         "n_boxes": n_boxes,
         "n_hung": len(wall["boxes"]),
+        "why_unlisted": machine.game_rules.why_unlisted,
         "other_role": machine.game_rules.look.layout.roles[machine.cabinet.side.other],
     }
     return {

@@ -1,9 +1,9 @@
-"""How far a machine with boxes has come: its games, its first move, its exact strength after each lesson and within."""
+"""How far a machine with boxes has come: its latest results, its first box, its exact strength after each lesson."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.cache import cache
 from django.db import connection
@@ -11,11 +11,11 @@ from django.db import connection
 from games.rules.base import Side
 from learning.core.opponents.registry import UNIFORM
 from learning.core.training.memory import Memory
-from learning.core.training.strength import Expected, against_opponent
+from learning.core.training.strength import against_opponent
 from learning.models import CurvePoint, LessonKind, Machine
-from learning.selectors.boxes import why_view
+from learning.selectors.boxes import slots_view, why_view
 from learning.selectors.strength import STRENGTH_CACHE_S
-from learning.states import FirstMove, LatestTold, Progress
+from learning.states import BeadTold, FirstBox, FirstMove, LatestTold, Progress
 from learning.storage.boxes import table_load
 
 CURVE_POINTS = 40
@@ -27,7 +27,8 @@ RUNS_LOOKED_AT = 10
 BOXES_READ = 20_000
 """All points of a curve together read so many boxes at most: a point needs all that the machine has of its own."""
 LATEST = 10
-"""So many of its latest matches are counted together."""
+"""Of so many of its latest matches the results are told."""
+RANDOM, PERFECT = UNIFORM["random"], UNIFORM["perfect"]
 
 BEADS_AFTER = """
     SELECT number, box.position, coalesce((
@@ -38,80 +39,128 @@ BEADS_AFTER = """
 """The beads of a machine's own boxes after each of some lessons; what it shares has never changed."""
 
 
-def progress(machine: Machine) -> Progress:
-    """How far the machine has come, in figures and in words; its strength and curve where they can be known exactly."""
-    latest = _latest(machine)
-    first = _first_move(machine)
+class Strong(NamedTuple):
+    """Exact strength: points in a game against random play, the chance not to lose against perfect play."""
+
+    points: float
+    holds: float
+
+
+Curve = Sequence[tuple[int, Strong]]
+"""How strong it was after so many games, ascending."""
+
+
+def progress(machine: Machine, *, to_owner: bool = False) -> Progress:
+    """How far the machine has come, in figures and in words; its strength where that can be known exactly."""
+    whom = " against you" if to_owner and machine.is_pupil else ""
+    results = _results(machine)
+    first, box, does = _first(machine)
     curve = _curve(machine) if machine.game_rules.enumerable else []
-    holds = curve[-1][1] if curve else None
+    now = curve[-1][1] if curve else None
     return {
         "games": machine.n_games,
-        "latest": latest,
+        "latest": _counted(results),
+        "results": results,
         "first": first,
-        "holds": holds,
-        "curve": [list(point) for point in curve],
-        "words": _words(machine, latest, first, holds),
-        "curve_words": _curve_words(curve),
+        "first_box": box,
+        "points": now and now.points,
+        "points_curve": [[games, one.points] for games, one in curve],
+        "holds": now and now.holds,
+        "curve": [[games, one.holds] for games, one in curve],
+        "words": _words(machine, results, first["after"], does),
+        "points_words": points_words(whom, results, curve),
+        "curve_words": holds_words(whom, results, curve),
     }
 
 
-def _latest(machine: Machine) -> LatestTold:
-    """Won, drawn and lost of its latest matches."""
+def _results(machine: Machine) -> list[str]:
+    """The results of its latest matches, the last one last."""
     lessons = machine.lessons.filter(kind=LessonKind.MATCH).order_by("-number")[:LATEST]
-    tallies = list(lessons.values_list("n_wins", "n_draws", "n_losses"))
-    wins, draws, losses = (sum(tally[place] for tally in tallies) for place in range(3))
-    return {"wins": wins, "draws": draws, "losses": losses}
+    found: list[str] = []
+    for wins, draws, losses in lessons.values_list("n_wins", "n_draws", "n_losses"):
+        found += ["win"] * wins + ["draw"] * draws + ["loss"] * losses
+    return found[:LATEST][::-1]
 
 
-def _first_move(machine: Machine) -> FirstMove | None:
-    """What it would do first: on the empty board, or where somebody begins as it has met most often."""
-    game = machine.game_rules
+def _counted(results: Sequence[str]) -> LatestTold:
+    return {"wins": results.count("win"), "draws": results.count("draw"), "losses": results.count("loss")}
+
+
+def _first(machine: Machine) -> tuple[FirstMove, FirstBox | None, str]:
+    """What it would do first, the box for that, if it has a choice, and what it does in words.
+
+    Where the other side begins, that does as it has done most often.
+    """
+    game, cabinet = machine.game_rules, machine.cabinet
     start = game.initial_position()
     begun, asked = "", start
     if machine.side == Side.SECOND:
         boxes = machine.boxes.filter(move_number=1).values_list("position", "visits")
         met = {position: sum(visits) for position, visits in boxes}
         openings = [(move, game.apply(start, move)) for move in game.legal_moves(start)]
-        keys = {move: game.encode(machine.cabinet.box_position(after)) for move, after in openings}
+        keys = {move: game.encode(cabinet.box_position(after)) for move, after in openings}
         opening, asked = max(openings, key=lambda one: met.get(keys[one[0]], 0))
         begun = game.look.describe_move(opening)
-    why = why_view(machine, game.encode(asked))
+    why, printed = why_view(machine, game.encode(asked)), cabinet.box_position(asked)
+    box: FirstBox | None = None
+    if not why["forced"]:
+        laid_out = cabinet.initial_beads(printed)
+        slots: list[BeadTold] = [
+            {"colour": slot["colour"], "mark": slot["mark"], "name": slot["name"]}
+            for slot in slots_view(cabinet, printed)
+        ]
+        held = machine.boxes.filter(position=why["box_position"]).values_list("start", "beads").first()
+        before, now = held or (laid_out, laid_out)
+        box = {"after": begun, "slots": slots, "before": before, "now": now}
     if why["resigns"]:
-        return {"after": begun, "move": None, "chance": 1.0}
+        return {"after": begun, "move": None, "chance": 1.0}, box, "gives up"
     by_slot: dict[Any, list[dict[str, Any]]] = {}
     for move in why["moves"]:
         by_slot.setdefault(move["slot"], []).append(move)
-    likely = max(by_slot.values(), key=lambda moves: sum(move["probability"] for move in moves))
-    return {"after": begun, "move": likely[0]["name"], "chance": sum(move["probability"] for move in likely)}
+    chances = {slot: sum(move["probability"] for move in moves) for slot, moves in by_slot.items()}
+    likely = max(chances, key=chances.__getitem__)
+    first: FirstMove = {"after": begun, "move": by_slot[likely][0]["name"], "chance": min(chances[likely], 1.0)}
+    return first, box, _does(by_slot[likely], list(chances.values()))
 
 
-def _curve(machine: Machine) -> list[tuple[int, float]]:
-    """Games, and the exact chance not to lose against perfect play after so many: each worked out once."""
+def _does(moves: Sequence[Mapping[str, Any]], chances: Sequence[float]) -> str:
+    """What it would do first in words: ``moves`` are those of its likeliest bead, ``chances`` those of all beads."""
+    best, (name, mark) = max(chances), (moves[0]["name"], moves[0]["mark"])
+    if mark is None or (best == 1 and len(moves) == 1):
+        return f"always chooses {name}"
+    if len(chances) > 1 and best - min(chances) < 1e-9:
+        return "draws each kind of bead equally often"
+    bead = f"bead {mark} ({'such as ' if len(moves) > 1 else ''}{name})"
+    return f"always draws {bead}" if best == 1 else f"draws {bead} in {hundred(best)} of 100 games"
+
+
+def _curve(machine: Machine) -> Curve:
+    """How strong it was after so many games: each worked out once."""
     places, trained = _places(machine)
-    keys = {number: f"holds:{machine.pk}:{machine.created_at.timestamp()}:{number}" for number in places}
-    known: dict[str, float] = cache.get_many(list(keys.values()))
+    keys = {number: f"strong:{machine.pk}:{machine.created_at.timestamp()}:{number}" for number in places}
+    known: dict[str, Strong] = cache.get_many(list(keys.values()))
     missing = [number for number, key in keys.items() if key not in known]
     if missing:
-        found = {keys[number]: value for number, value in _holds(machine, missing).items()}
+        found = {keys[number]: value for number, value in _strong(machine, missing).items()}
         cache.set_many(found, STRENGTH_CACHE_S)
         known |= found
     found_before = _measured(machine, trained)
     return sorted((found_before | {games: known[keys[number]] for number, games in places.items()}).items())
 
 
-def _measured(machine: Machine, trained: Mapping[int, tuple[int, int]]) -> dict[int, float]:
+def _measured(machine: Machine, trained: Mapping[int, tuple[int, int]]) -> dict[int, Strong]:
     """By games what was measured in those trainings that are in the ledger whole; few, evenly spaced."""
     if not trained:
         return {}
     runs = sorted(trained, reverse=True)[:RUNS_LOOKED_AT]
     points = CurvePoint.objects.filter(run__in=runs, run__machine=machine).order_by("run_id", "games_done")
     found = []
-    for run, n_games, games, perfect in points.values_list(
-        "run_id", "run__games_done", "games_done", "strength__perfect"
-    ):
+    for run, n_games, games, strength in points.values_list("run_id", "run__games_done", "games_done", "strength"):
         before, n_told = trained[run]
         if n_told == n_games:
-            found.append((before + games, perfect["win"] + perfect["draw"]))
+            random, perfect = strength["random"], strength["perfect"]
+            strong = Strong(random["win"] + random["draw"] / 2, perfect["win"] + perfect["draw"])
+            found.append((before + games, strong))
     return dict(found[:: -(-len(found) // CURVE_POINTS) or 1])
 
 
@@ -145,16 +194,20 @@ def _places(machine: Machine) -> tuple[dict[int, int], dict[int, tuple[int, int]
     return places, trained
 
 
-def _holds(machine: Machine, numbers: Sequence[int]) -> dict[int, float]:
-    """The exact chance not to lose against perfect play after each of these lessons. Two queries."""
+def _strong(machine: Machine, numbers: Sequence[int]) -> dict[int, Strong]:
+    """How strong it was after each of these lessons. Two queries."""
     memory = table_load(machine)
     beads: dict[int, list[tuple[str, list[int]]]] = {number: [] for number in numbers}
     with connection.cursor() as cursor:
         cursor.execute(BEADS_AFTER, [list(numbers), machine.pk])
         for number, position, held in cursor.fetchall():
             beads[number].append((position, held))
-    return {number: _not_lost(against_opponent(_memory(memory, held), UNIFORM["perfect"])) for number, held in
-            beads.items()}  # fmt: skip
+    found = {}
+    for number, held in beads.items():
+        then = _memory(memory, held)
+        perfect = against_opponent(then, PERFECT)
+        found[number] = Strong(against_opponent(then, RANDOM).score, perfect.win + perfect.draw)
+    return found
 
 
 def _memory(now: Memory, held: Sequence[tuple[str, list[int]]]) -> Memory:
@@ -166,28 +219,66 @@ def _memory(now: Memory, held: Sequence[tuple[str, list[int]]]) -> Memory:
     return memory
 
 
-def _not_lost(expected: Expected) -> float:
-    return expected.win + expected.draw
-
-
-def _words(machine: Machine, latest: LatestTold, first: FirstMove | None, holds: float | None) -> str:
-    n_games, n_latest = machine.n_games, latest["wins"] + latest["draws"] + latest["losses"]
-    played = f"{n_games:,} game{'' if n_games == 1 else 's'}."
-    said = [played if n_games else "No game yet: it knows nothing."]
+def _words(machine: Machine, results: Sequence[str], begun: str, does: str) -> str:
+    n_games, n_latest = machine.n_games, len(results)
+    said = [
+        f"It has played {n_games:,} game{'' if n_games == 1 else 's'}."
+        if n_games
+        else "It has not finished a game yet."
+    ]
     if n_latest == 1:
-        said.append(f"It {'won' if latest['wins'] else 'drew' if latest['draws'] else 'lost'} its last match.")
-    elif n_latest:
-        which = "It" if n_latest == n_games else f"Of its last {n_latest} matches it"
-        said.append(f"{which} won {latest['wins']}, drew {latest['draws']} and lost {latest['losses']}.")
-    if first is not None:
-        where = f"If you begin with {first['after']}, it" if first["after"] else "It"
-        sure = hundred(first["chance"])
         said.append(
-            f"{where} would now play {first['move']}, {sure} times in 100." if first["move"] else f"{where} gives up."
+            {"win": "It won its last match.", "draw": "It drew its last match."}.get(
+                results[0], "It lost its last match."
+            )
         )
-    if holds is not None:
-        said.append(f"Against perfect play it would not lose {hundred(holds)} games of 100.")
+    elif n_latest:
+        told = _counted(results)
+        which = "It" if n_latest == n_games else f"Of its last {n_latest} matches it"
+        said.append(f"{which} won {told['wins']}, drew {told['draws']} and lost {told['losses']}.")
+    said.append(f"If you begin with {begun}, it {does}." if begun else f"At the start it {does}.")
     return " ".join(said)
+
+
+def points_words(whom: str, results: Sequence[str], curve: Curve) -> str:
+    """The points against random play, and why they have fallen, if they have."""
+    if not curve:
+        return ""
+    (games, began), (_, now) = curve[0], curve[-1]
+    since = _since(began.points, now.points, games, curve)
+    said = f"Against random play it would get {hundred(now.points)} points in 100 games{since}"
+    lost = f"It lost{whom}, so it took out beads of moves that often beat random play."
+    won = f"It learnt moves that work{whom}, but less often against random play."
+    return said + _why_fallen(began.points, now.points, results, lost=lost, won=won)
+
+
+def holds_words(whom: str, results: Sequence[str], curve: Curve) -> str:
+    """How it would do against perfect play, and why that has fallen, if it has."""
+    if not curve:
+        return ""
+    (games, began), (_, now) = curve[0], curve[-1]
+    if not max(one.holds for _, one in curve):
+        return "Against a perfect player it would lose every game."
+    since = _since(began.holds, now.holds, games, curve)
+    said = f"Against a perfect player it would avoid losing in {hundred(now.holds)} of 100 games{since}"
+    lost = f"It lost{whom}, so it took out beads of moves that are safe against a perfect player."
+    won = f"It won{whom} with moves that a perfect player would punish."
+    return said + _why_fallen(began.holds, now.holds, results, lost=lost, won=won)
+
+
+def _since(began: float, now: float, games: int, curve: Curve) -> str:
+    """What a figure was where the curve begins."""
+    if len(curve) < 2:
+        return "."
+    when = f"after {games:,} game{'' if games == 1 else 's'}" if games else "before its first game"
+    return f", the same as {when}." if hundred(began) == hundred(now) else f". It was {hundred(began)} {when}."
+
+
+def _why_fallen(began: float, now: float, results: Sequence[str], *, lost: str, won: str) -> str:
+    """The sentence, with a blank before it, for a figure that has visibly fallen; else nothing."""
+    if round(100 * now) >= round(100 * began):
+        return ""
+    return f" {lost if results.count('loss') > results.count('win') else won}"
 
 
 def hundred(share: float) -> str:
@@ -197,13 +288,3 @@ def hundred(share: float) -> str:
     if 0.995 <= share < 1:
         return "more than 99"
     return f"{100 * share:.0f}"
-
-
-def _curve_words(curve: Sequence[tuple[int, float]]) -> str:
-    """The curve for who cannot see it: where it began, where it stands, where it was best."""
-    if len(curve) < 2:
-        return ""
-    (_, began), (games, now) = curve[0], curve[-1]
-    best_at, best = max(curve, key=lambda point: point[1])
-    words = f"Games of 100 not lost against perfect play: {hundred(began)} at the start, {hundred(now)} after {games:,}"
-    return words + (f"; most after {best_at:,}, {hundred(best)}." if best > max(began, now) else ".")

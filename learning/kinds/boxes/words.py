@@ -2,122 +2,215 @@
 
 from __future__ import annotations
 
-from learning.core.machines.rule import BoxRule, BoxSet, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
+from itertools import accumulate, groupby
+
+from learning.core.machines.rule import (
+    BoxRule,
+    BoxSet,
+    EmptyOpening,
+    FinalLoss,
+    FinalWin,
+    InitialBy,
+    OpenBoxes,
+    WhenEmpty,
+)
 from learning.kinds.base import RuleGroup, Words
 
 WORDS: dict[str, Words] = {
     "initial": Words(
         "Beads at the start",
-        "How many beads of each colour a box begins with: for the first move, the second, and so on. "
-        "The last number goes on for ever.",
+        "Beads of each colour in a new box: for the first move, the second, and so on. "
+        "The last number counts for all later moves.",
     ),
     "initial_by": Words(
-        "What those numbers count",
-        "The first number is for the first what?",
+        "Meaning of these numbers",
+        "What do the numbers count?",
         {
             "move_number": "the machine's first move",
             "ply": "the first move of the whole game, whoever makes it",
             "cell": "the first square of the board",
         },
     ),
-    "win": Words("After a win", "So many beads of the colour played go into every box that was opened."),
-    "draw": Words("After a draw", "The same, when nobody won."),
-    "loss": Words("After a loss", "The same, when it lost. A minus takes beads out."),
+    "win": Words("After a win", "Beads of the colour played that go into every box it opened."),
+    "draw": Words("After a draw", "The same for a draw."),
+    "loss": Words("After a loss", "The same for a loss. A negative number takes beads out."),
     "final_win": Words(
         "The last move of a win",
-        "What happens in the last box, the one whose bead won the game.",
-        {"none": "nothing special", "sole": "that move becomes the only one in its box, for good"},
+        "The change in the last box, whose bead won the game.",
+        {"none": "nothing special", "sole": "all other moves are removed from that box permanently"},
     ),
     "final_loss": Words(
         "The last move of a loss",
-        "What happens in the last box, the one whose bead lost the game.",
-        {"none": "nothing special", "remove": "that colour is taken out of its box for good"},
+        "The change in the last box, whose bead lost the game.",
+        {"none": "nothing special", "remove": "that colour is removed from its box permanently"},
     ),
     "only_last": Words("Learn in the last box only", "All the other boxes of the game stay as they are."),
     "floor": Words(
-        "Never fewer beads than", "A colour never falls below this many, so that no move is ever forgotten."
+        "Never fewer beads than", "A colour never falls below this number, so the machine never forgets a move."
     ),
-    "cap": Words(
-        "Never more beads than", "A colour never rises above this many. Leave it empty for as many as there are."
-    ),
+    "cap": Words("Never more beads than", "A colour never rises above this number. Leave this empty for no limit."),
     "when_empty": Words(
         "When a box is empty",
-        "What it does when it opens a box and there is no bead in it.",
+        "The machine opens a box without beads. What does it do?",
         {
             "resign": "it gives up the game",
             "refill": "the box is filled as it was at the start",
-            "uniform": "it plays anything that is allowed",
+            "uniform": "it chooses its move at random",
         },
     ),
     "empty_opening": Words(
-        "When its very first box is empty",
-        "A machine that gives up could never play again.",
-        {"refill": "the first box is filled again", "stop": "it refuses to play for ever"},
+        "When the first box is empty",
+        "A machine that gives up here could never play again.",
+        {"refill": "the first box is filled again", "stop": "it never plays again"},
     ),
     "punish_previous_on_resign": Words(
         "Blame the move before",
-        "When it gives up at an empty box, the bead played before that counts as the one that lost.",
+        "After it gives up at an empty box, the bead played before counts as the losing bead.",
     ),
     "merge_symmetric_moves": Words(
-        "One colour for moves that are alike",
-        "On the empty board the four corners are the same move, only turned; then they share a colour.",
+        "One colour for matching moves",
+        "On the empty board the four corners are the same move, only turned. They share a colour.",
     ),
     "reduce_symmetry": Words(
-        "One box for boards that are alike",
-        "A board that is another one turned or seen in a mirror opens the same box.",
+        "One box for matching boards",
+        "A board and its rotations and reflections open the same box.",
     ),
     "box_set": Words(
-        "Which boards have a box",
-        "When only one move is left there is nothing to choose.",
-        {"decisions": "only those with something to choose", "all": "every board where it is to move"},
+        "Boards that have a box",
+        "With only one possible move, the machine has nothing to choose.",
+        {"decisions": "only boards with a choice", "all": "every board on which the machine moves"},
     ),
     "open_boxes": Words(
-        "When boxes are made",
-        "Michie glued them all before the first game.",
+        "Time when boxes are made",
+        "Michie made all boxes before the first game.",
         {"in_advance": "all of them, before the first game", "when_met": "each when it is first needed"},
     ),
 }
 
 GROUPS = (
     RuleGroup("The beads at the start", ("initial", "initial_by", "floor", "cap")),
-    RuleGroup("What a game changes", ("win", "draw", "loss", "only_last", "final_win", "final_loss")),
+    RuleGroup("Changes after a game", ("win", "draw", "loss", "only_last", "final_win", "final_loss")),
     RuleGroup("An empty box", ("when_empty", "empty_opening", "punish_previous_on_resign")),
     RuleGroup("The boxes", ("reduce_symmetry", "merge_symmetric_moves", "box_set", "open_boxes")),
 )
 
 
-def sentences(rule: BoxRule) -> list[tuple[str, str]]:
-    """The rule, field by field that matters, as (label, sentence)."""
-    by = {"move_number": "by its own move number", "ply": "by the number of pieces on the board", "cell": "by square"}
-    refills = rule.empty_opening is EmptyOpening.REFILL
-    opening = "the very first box is filled again" if refills else "with an empty first box it refuses to play"
-    boxes = [
-        "one for every choice" if rule.box_set is BoxSet.DECISIONS else "one for every turn",
-        "turned boards share a box" if rule.reduce_symmetry else "every board as it lies",
-    ]
-    if rule.merge_symmetric_moves:
-        boxes.append("like squares share a colour")
-    sentences = [
-        ("Starts with", f"{', '.join(map(str, rule.initial))} beads of each colour, {by[rule.initial_by]}"),
-        ("Win, draw, loss", f"{rule.win:+d}, {rule.draw:+d}, {rule.loss:+d} beads on the move played"),
-        (
-            "Empty box",
-            {
-                WhenEmpty.RESIGN: f"it resigns; {opening}",
-                WhenEmpty.REFILL: "it is filled again as it was at the start",
-                WhenEmpty.UNIFORM: "it plays anything that is allowed",
-            }[rule.when_empty],
-        ),
-        ("Boxes", ", ".join(boxes)),
-    ]
-    if rule.floor:
-        sentences.append(("Never fewer than", f"{rule.floor} of a colour"))
-    if rule.cap is not None:
-        sentences.append(("Never more than", f"{rule.cap} of a colour"))
-    if rule.final_win is not FinalWin.NONE:
-        sentences.append(("Last move of a win", "becomes the only one in its box"))
-    if rule.final_loss is not FinalLoss.NONE:
-        sentences.append(("Last move of a loss", "is taken out of its box for good"))
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+
+
+def sentences(rule: BoxRule, *, has_draws: bool = True) -> list[tuple[str, str]]:
+    """The rule in whole sentences under labels: those parts that can change something in such a game."""
+    draw = [f"After a draw {_boxes(rule)} {_gains(rule.draw)}."] if has_draws and rule.draw else []
+    learnt = {"Win": _win(rule), "Draw": draw, "Loss": _loss(rule)}
+    if not any(learnt.values()):
+        learnt["Learning"] = ["Its beads never change."]
+    parts = {
+        "Start": [_start(rule)],
+        **learnt,
+        "Limits": _limits(rule, has_draws),
+        "Empty box": _empty(rule) if _can_empty(rule, has_draws) else [],
+        "Boxes": _shared(rule),
+    }
+    return [(label, " ".join(told)) for label, told in parts.items() if told]
+
+
+def _start(rule: BoxRule) -> str:
+    """How many beads a box starts with; numbers that repeat are said once."""
+    numbers = list(rule.initial)
+    if len(set(numbers)) == 1:
+        return f"{_beads(numbers[0])[0].upper()}{_beads(numbers[0])[1:]} of each colour."
+    if rule.initial_by is InitialBy.CELL:
+        return f"By square, from the top left: {', '.join(map(str, numbers))} beads."
+    runs = [(beads, len(list(same))) for beads, same in groupby(numbers)]
+    ends = list(accumulate(length for _, length in runs))
+    if rule.initial_by is InitialBy.MOVE_NUMBER and len(runs) == len(numbers) <= len(ORDINALS):
+        until = [f"for its {name} move" if name == "first" else f"for the {name}" for name in ORDINALS]
+    else:
+        owner = " of the game" if rule.initial_by is InitialBy.PLY else " of its own"
+        until = [f"up to move {end}{owner if end == ends[0] else ''}" for end in ends]
+    until[len(runs) - 1] = "after that"
+    told = [f"{beads} {when}" for (beads, _), when in zip(runs[1:], until[1:], strict=False)]
+    first = f"{_beads(runs[0][0])} of each colour {until[0]}"
+    return f"{first}, {', '.join(told)}." if until[0].startswith("for") else f"{first}. Then {', '.join(told)}."
+
+
+def _win(rule: BoxRule) -> list[str]:
+    found = []
+    if rule.final_win is FinalWin.SOLE:
+        found.append(f"After a win the last move becomes the only one in its box, with {_beads(rule.highest)}.")
+    if rule.win and not (found and rule.only_last):
+        found.append(f"After a win {_boxes(rule, is_last_apart=bool(found))} {_gains(rule.win)}.")
+    return found
+
+
+def _loss(rule: BoxRule) -> list[str]:
+    found = []
+    if rule.final_loss is FinalLoss.REMOVE:
+        # Where no box ever gets a bead it starts with one of each colour at most.
+        gains = rule.win > 0 or rule.draw > 0 or rule.loss > 0 or rule.final_win is FinalWin.SOLE
+        what = "every bead of the last colour played" if gains or max(rule.initial) > 1 else "the last bead"
+        found.append(f"After a loss {what} is taken out for good.")
+    if rule.loss and not (found and rule.only_last):
+        found.append(f"After a loss {_boxes(rule, is_last_apart=bool(found))} {_gains(rule.loss)}.")
+    return found
+
+
+def _boxes(rule: BoxRule, *, is_last_apart: bool = False) -> str:
     if rule.only_last:
-        sentences.append(("Learns", "in the last box it opened only"))
-    return sentences
+        return "the last box that it used"
+    return "every earlier box" if is_last_apart else "every box that it used"
+
+
+def _gains(change: int) -> str:
+    return f"{'gains' if change > 0 else 'loses'} {_beads(abs(change))} of the colour played"
+
+
+def _beads(number: int) -> str:
+    return "one bead" if number == 1 else f"{number:,} beads"
+
+
+def _changes(rule: BoxRule, has_draws: bool) -> list[int]:
+    return [rule.win, rule.draw if has_draws else 0, rule.loss]
+
+
+def _limits(rule: BoxRule, has_draws: bool) -> list[str]:
+    changes, found = _changes(rule, has_draws), []
+    if rule.floor and min(changes) < 0:
+        found.append(f"A colour never has fewer than {_beads(rule.floor)}{' unless it is taken out' * rule.removes}.")
+    if rule.cap is not None and max(changes) > 0:
+        found.append(f"A colour never has more than {_beads(rule.cap)}.")
+    return found
+
+
+def _can_empty(rule: BoxRule, has_draws: bool) -> bool:
+    takes = min(_changes(rule, has_draws)) < 0 and not rule.floor
+    return rule.final_loss is FinalLoss.REMOVE or takes or 0 in rule.initial
+
+
+def _empty(rule: BoxRule) -> list[str]:
+    if rule.when_empty is WhenEmpty.REFILL:
+        return ["An empty box is filled again, as it was at the start."]
+    if rule.when_empty is WhenEmpty.UNIFORM:
+        return ["At an empty box it chooses its move at random."]
+    found = ["At an empty box it gives up."]
+    if rule.punish_previous_on_resign and (rule.only_last or rule.final_loss is FinalLoss.REMOVE):
+        found.append("Then its move before that counts as the one that lost.")
+    refills = rule.empty_opening is EmptyOpening.REFILL
+    return [
+        *found,
+        "If its first box is empty, that one is filled again."
+        if refills
+        else "If its first box is empty, it never plays again.",
+    ]
+
+
+def _shared(rule: BoxRule) -> list[str]:
+    choices = rule.box_set is BoxSet.DECISIONS
+    found = ["Every position with a choice has a box." if choices else "Every position in which it moves has a box."]
+    if rule.reduce_symmetry:
+        found.append("Boards that are the same when turned or mirrored share a box.")
+    if rule.merge_symmetric_moves:
+        found.append("Matching squares share a colour.")
+    if rule.open_boxes is OpenBoxes.WHEN_MET:
+        found.append("A box is made when it is first needed.")
+    return found

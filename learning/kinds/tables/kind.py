@@ -10,9 +10,8 @@ from games.models import Match, Seat
 from games.players import Choice
 from games.rules.base import Game, Side
 from games.states import Insight
-from learning.core.exchange import native
 from learning.core.exchange.errors import shown
-from learning.core.exchange.values import KeyProblem, ValuesData
+from learning.core.exchange.values import KeyProblem, ValuesData, values_document
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.presets import TABLE_PRESETS
 from learning.core.machines.q_learning import Chosen
@@ -74,7 +73,7 @@ class TableKind(Entries):
         file: dict[str, Any], game: Game[Any, Any], rule: TableRule, head: dict[str, Any], any_size: bool
     ) -> ValuesData:
         exploring = rule.exploring_floor, rule.exploring
-        return native.values_document(file, game, rule, head, _key_problem(game, rule), exploring, any_size=any_size)
+        return values_document(file, game, rule, head, _key_problem(game, rule), exploring, any_size=any_size)
 
     def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
         return live.choose(machine, position, rng)
@@ -154,5 +153,4 @@ def _key_problem(game: Game[Any, Any], rule: TableRule) -> KeyProblem:
     """What is wrong with a key in a file: it is none of those that such a machine can come to have."""
     entries = entries_compile(game, rule).entry_of
     what = "board after a move" if rule.of_boards else "move on a board"
-    problem = f"is no key of a {what} of {game.name} as such a machine keeps it"
-    return lambda key: "" if key in entries else f"{shown(key)} {problem}"
+    return lambda key: "" if key in entries else f"The text {shown(key)} is not the key of a {what} of {game.name}."

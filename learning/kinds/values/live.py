@@ -53,7 +53,7 @@ def _candidates(game: Game[Any, Any], position: Any, values: Sequence[float]) ->
 
 def _deed(machine: Machine, n_changes: int) -> str:
     moves = "its one move" if n_changes == 1 else f"each of its {n_changes} moves"
-    return f"The value of {moves} changes a little, that of the last one most."
+    return f"The value of {moves} changes a little. The last move changes most."
 
 
 SIGHT = Sight(_candidates, _deed, has_outlook=True, n_shown=8)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from games.rules.base import Game
-from learning.core.exchange import json_text, native
-from learning.core.exchange.document import whole_number
+from learning.core.exchange import native
 from learning.core.exchange.errors import ExchangeError
 from learning.core.machines.value_learner import Weights, WeightsError, weights_none, weights_read
 from learning.core.machines.value_rule import ValueRule
@@ -67,19 +66,26 @@ def read(file: dict[str, Any], game: Game[Any, Any], rule: ValueRule, head: dict
     Raises:
         ExchangeError: something in it is wrong; the place is named.
     """
+    from learning.core.exchange import schemas  # only when a file is read
+
     try:
         none = weights_none(game, rule)
     except WeightsError as error:
-        raise ExchangeError("rule.features", str(error)) from None
-    weights = _weights(file, "weights", game, rule)
-    average = _weights(file, "average", game, rule) if rule.average_games else none
-    n_learnt = whole_number(json_text.need(file, "learnt"), "learnt")
-    totals = native.totals_read(file, "wins", "draws", "losses")
-    return WeightsData(game=game, rule=rule, weights=weights, average=average, n_learnt=n_learnt, **head, **totals)
+        raise ExchangeError("rule.features", "rule", problem=error) from None
+    fields = schemas.read(schemas.AverageFile if rule.average_games else schemas.WeightFile, file)
+    return WeightsData(
+        game=game,
+        rule=rule,
+        weights=_weights("weights", fields.weights, game, rule),
+        average=_weights("average", fields.average, game, rule) if isinstance(fields, schemas.AverageFile) else none,
+        n_learnt=fields.learnt,
+        **head,
+        **fields.totals.counted(),
+    )
 
 
-def _weights(file: dict[str, Any], name: str, game: Game[Any, Any], rule: ValueRule) -> Weights:
+def _weights(name: str, numbers: list[Any], game: Game[Any, Any], rule: ValueRule) -> Weights:
     try:
-        return weights_read(game, rule, json_text.items(json_text.need(file, name), name))
+        return weights_read(game, rule, numbers)
     except WeightsError as error:
-        raise ExchangeError(name, str(error)) from None
+        raise ExchangeError(name, "weights", problem=error) from None

@@ -58,7 +58,7 @@ class WeightsKind(Kind):
         try:
             weights_none(game, rule)
         except WeightsError as error:
-            raise RuleRefusedError(f"rule.features: {error}.") from None
+            raise RuleRefusedError(f"rule.features: {error}") from None
 
     def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
         return f"{game.name} value learner"
@@ -132,8 +132,8 @@ class WeightsKind(Kind):
 
     def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
         if form.slug != "native":
-            problem = f"{form.name} holds boxes, and {machine.name} keeps weights; native holds them"
-            raise ExchangeError("format", problem)
+            names = {"format": form.name, "machine": machine.name, "kept": "weights"}
+            raise ExchangeError("format", "machine_keeps_other", **names)
         return files.dump(machine)
 
     def fields_read(self, data: files.WeightsData) -> dict[str, Any]:

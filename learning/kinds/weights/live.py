@@ -198,12 +198,12 @@ def _changed(machine: Machine, role: str, row: Weights) -> WeightsLearnt:
 def _deed(learnt: WeightsLearnt) -> str:
     """What a match did to a machine's weights, in words."""
     if not learnt["weights"]:
-        return "Its weights stay as they are."
+        return "Its weights do not change."
     most = learnt["weights"][0]
     change = most["after"] - most["before"]
     sign, mark = ("more", "+") if change > 0 else ("less", "−")
     n = learnt["n_changed"]
     return (
-        f"{n} of its weights {'changes' if n == 1 else 'change'}. Most of all, this counts {sign} than before: "
-        f"{most['name']} ({mark}{abs(change):.3f})."
+        f"{n} of its weights {'changes' if n == 1 else 'change'}. The largest change: "
+        f"{most['name']} counts {sign} than before ({mark}{abs(change):.3f})."
     )

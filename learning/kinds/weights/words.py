@@ -7,71 +7,71 @@ from learning.kinds.base import RuleGroup, Words, percent
 
 WORDS: dict[str, Words] = {
     "features": Words(
-        "What it sees on a board",
-        "The more it sees, the more it has to learn, and the better it plays in the end.",
+        "Features of a board",
+        "With more features it has more to learn, and plays better in the end.",
         {
-            "full-1": "pieces and places, moves, attacks, what hangs, and how far the goals are",
-            "squares-1": "which piece stands where, and nothing else",
+            "full-1": "pieces and places, moves, attacks, hanging pieces, and the distance to the goals",
+            "squares-1": "only the place of each piece",
         },
     ),
     "value_rate": Words(
         "Speed of learning at first",
-        "How far the value of a board moves towards what it is taught: 0.1 is a tenth of the way, 1 is all of it.",
+        "How far the value of a board moves towards its target. At 0.1 it moves a tenth of the way.",
     ),
-    "value_rate_floor": Words("But never slower than", "What its first rate falls towards, the more it has learnt."),
-    "value_half_life": Words("Half the way there after", "So many games: then its rate has fallen half the way."),
+    "value_rate_floor": Words("Slowest speed of learning", "The speed falls towards this as it learns."),
+    "value_half_life": Words("Games until halfway there", "After this many games, the speed has fallen halfway."),
     "trace": Words(
-        "How far back a result is felt",
-        "At 0 a board is taught what the next search finds alone, at 1 how the game ended; between them, both.",
+        "Weight of the end of the game",
+        "At 0 a board learns only from the next search. At 1 it learns only from the result of the game.",
     ),
     "trace_cut": Words(
-        "A move that was only tried says nothing of those before",
-        "Then a result is felt back to the last move that was not what it thought best.",
+        "Random moves end the trace",
+        "A result then counts back only to the last move that was random.",
     ),
-    "value_discount": Words(
-        "What a move's delay leaves of a result", "Below 1, a win soon is worth more than one that takes long."
-    ),
-    "search_depth": Words("Moves it looks ahead while it learns", "What it finds there is what it is taught."),
+    "value_discount": Words("Worth of later results", "Below 1, an early win is worth more than a late win."),
+    "search_depth": Words("Moves it looks ahead while it learns", "It learns from the result of this search."),
     "random_opening": Words(
-        "Random moves at the start of a game", "Up to so many, so that it meets boards of every kind. None is learnt."
+        "Random moves at the start of a game",
+        "The largest number of random moves. They show it many kinds of boards, and it does not learn them.",
     ),
-    "random_share": Words(
-        "How often it tries anything", "The share of its moves that may be any, while it learns: 0.03 is 3 in 100."
-    ),
+    "random_share": Words("Chance of a random move", "The share of random moves while it learns: 0.03 is 3 in 100."),
     "soft_share": Words(
-        "How often it tries what looks good",
-        "The share of its moves that are drawn by how they look one move ahead, the better the likelier.",
+        "Chance of a promising move",
+        "The share of moves that it draws by their value one move ahead. Better moves are more likely.",
     ),
     "temperature": Words(
-        "How freely it draws those", "The lower, the more it keeps to what looks best; the higher, the more is tried."
+        "Temperature of these draws",
+        "With a low number it mostly plays the best move. With a high number it tries more.",
     ),
     "play_depth": Words(
         "Moves it looks ahead when it plays", "Against people, in tournaments and when it is measured."
     ),
     "average_games": Words(
-        "Plays by its mean over so many games", "Steadier than what the last game left. At 0 it plays by the last."
+        "Games in the mean it plays by",
+        "A mean is steadier than the latest weights. At 0 it plays by the latest weights.",
     ),
     "restlessness": Words(
-        "What going back costs when it plays",
-        "For each time that a piece of the kind has gone there before: it wins games in which it would stand still.",
+        "Cost of going back when it plays",
+        "Each earlier visit of such a piece costs this much. So it makes progress in games that it would not win.",
     ),
 }
 
 GROUPS = (
     RuleGroup(
-        "What it sees",
+        "Features",
         ("features",),
-        "The value of a board, for whoever has just moved, is s / √(1 + s²), s = w · φ: a weight for every feature.",
+        "The value of a board, for the side that has just moved, is s / √(1 + s²). "
+        "Here s = w · φ, with a weight for each feature.",
     ),
     RuleGroup(
-        "What a game teaches",
+        "Learning from a game",
         (
             *("value_rate", "value_rate_floor", "value_half_life"),
             *("trace", "trace_cut", "value_discount", "search_depth"),
         ),
-        "TD(λ) with search in the loop (Sutton, 1988; Veness and others, 2009). After a game, for each of its boards "
-        "in order of play, w += α / |φ|² · (target − value) · φ. The target is −value_discount · ((1 − trace) · S + "
-        "trace · T): S is what the search found on the next board, T its own target, or the result. "
+        "TD(λ) with search in the loop (Sutton, 1988; Veness and others, 2009). After a game, each of its boards "
+        "changes the weights: w += α / |φ|² · (target − value) · φ. The target is −value_discount · ((1 − trace) · S + "
+        "trace · T). S is the search result on the next board. T is the target of the next board, or the result. "
         "α = value_rate_floor + (value_rate − value_rate_floor) / (1 + games / value_half_life).",
     ),
     RuleGroup("Trying something new", ("random_opening", "random_share", "soft_share", "temperature")),
@@ -85,20 +85,19 @@ def sentences(rule: ValueRule) -> list[tuple[str, str]]:
     ahead = _moves(rule.search_depth)
     found = [
         ("Sees", seen.get(rule.features, rule.features)),
-        ("Plays", f"what looks best {_moves(rule.play_depth)} ahead"),
+        ("Plays", f"the move that looks best {_moves(rule.play_depth)} ahead"),
         (
             "Learns",
-            f"{rule.value_rate:g} of what a game shows, {rule.value_rate_floor:g} in the end; it looks {ahead} ahead",
-        ),
-        (
-            "Tries",
-            f"anything in {percent(rule.random_share)} of its moves, what looks good in {percent(rule.soft_share)}",
+            f"{rule.value_rate:g} of each result, later {rule.value_rate_floor:g}; it looks {ahead} ahead",
         ),
     ]
+    tries = (("any move", rule.random_share), ("a move that looks good", rule.soft_share))
+    if told := [f"{what} in {percent(share)} of its moves" for what, share in tries if share]:
+        found.append(("Explores", ", ".join(told)))
     if rule.average_games:
-        found.append(("Steady", f"it plays by the mean of what it knew over {rule.average_games:,g} games"))
+        found.append(("Steady", f"it plays by the mean of its weights over {rule.average_games:,g} games"))
     if rule.restlessness:
-        found.append(("Restless", f"going where such a piece has been costs {rule.restlessness:g}"))
+        found.append(("Restless", f"going back to a place costs {rule.restlessness:g}"))
     return found
 
 

@@ -2,14 +2,16 @@
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from learning.core.experiments.base import Experiment, Figure, ParameterError, Result, Unit
+from learning.core.experiments.findings import percent, tolerance
 from learning.core.experiments.registry import EXPERIMENTS
-from learning.core.seeds import SeedError, seed_checked
+from learning.core.seeds import SeedError, seed_checked, seed_to_json
 
 
 class Command(BaseCommand):
@@ -21,9 +23,11 @@ class Command(BaseCommand):
         """NAME [--seed S] [--json FILE] and the experiment's own parameters."""
         names = parser.add_subparsers(dest="name", metavar="NAME", required=True)
         for slug, experiment in EXPERIMENTS.items():
-            own = names.add_parser(slug, help=experiment.question, description=experiment.question)
+            own = names.add_parser(slug, help=experiment.question.replace("%", "%%"), description=experiment.question)
             own.add_argument("--seed", type=int, default=experiment.default_seed, help="default: %(default)s")
             own.add_argument("--json", metavar="FILE", help="write everything, the points of the charts too")
+            own.add_argument("--markdown", metavar="FILE", help="write findings, figures and tables")
+            own.add_argument("--commit", default="", help="the commit that makes it, named in the Markdown")
             for parameter in experiment.parameters:
                 words = f"{parameter.label}: {parameter.low} to {parameter.high}; default: %(default)s"
                 own.add_argument(f"--{parameter.name}", type=int, default=parameter.default, help=words)
@@ -39,16 +43,24 @@ class Command(BaseCommand):
         result = experiment.run(settings, seed, self._progress if self.stdout.isatty() else _silent)
         self._print(experiment, result)
         chosen = ", ".join(f"{name} {value:,}" for name, value in settings.items())
-        self.stdout.write(f"{experiment.slug}, {chosen}, seed {seed}, edition {experiment.edition}")
+        made = f"{experiment.slug}, {chosen}, seed {seed}, edition {experiment.edition}"
+        self.stdout.write(made)
+        if options["markdown"]:
+            made += f", commit {options['commit']}" if options["commit"] else ""
+            Path(options["markdown"]).write_text("\n".join(_markdown(experiment, result, made)) + "\n")
         if options["json"]:
-            kept = {"experiment": experiment.slug, "edition": experiment.edition, "seed": seed, "parameters": settings}
-            Path(options["json"]).write_text(json.dumps({**kept, **result.to_json()}, indent=1) + "\n")
+            kept = {"experiment": experiment.slug, "edition": experiment.edition, "seed": seed_to_json(seed)}
+            Path(options["json"]).write_text(
+                json.dumps({**kept, "parameters": settings, **result.to_json()}, indent=1) + "\n"
+            )
 
     def _progress(self, done: int, total: int) -> None:
         self.stdout.write(f"\r{done:,} of {total:,}", ending="\n" if done == total else "")
 
     def _print(self, experiment: Experiment, result: Result) -> None:
         self.stdout.write(experiment.question)
+        for finding in result.findings:
+            self.stdout.write(f"  {finding}")
         for figure in result.figures:
             self.stdout.write(f"  {figure.label}: {_words(figure)}")
         for table in result.tables:
@@ -60,21 +72,47 @@ class Command(BaseCommand):
                 self.stdout.write("  " + "  ".join(cells).rstrip())
 
 
+def _markdown(experiment: Experiment, result: Result, made: str) -> Iterator[str]:
+    """The findings, figures and tables of a result, line by line."""
+    yield from (f"# {experiment.name}", "", experiment.question, "", f"`{made}`", "")
+    yield from (f"* {finding}" for finding in result.findings)
+    figures = [(figure.label, _value(figure), _published(figure)) for figure in result.figures]
+    yield from _markdown_table("Figures, with 95 % intervals", ("", "here", "published"), figures)
+    for table in result.tables:
+        yield from _markdown_table(table.title, table.heads, table.rows)
+
+
+def _markdown_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield from ("", f"## {title}", "")
+    for row in (heads, ["---"] * len(heads), *rows):
+        yield f"| {' | '.join(row)} |"
+
+
 def _silent(done: int, total: int) -> None:
     """Nobody looks."""
 
 
 def _words(figure: Figure) -> str:
     """The value, its 95 % interval, and what was published."""
+    published = _published(figure)
+    return _value(figure) + (f" (published: {published})" if published else "")
+
+
+def _value(figure: Figure) -> str:
     words = _number(figure.unit, figure.value)
     if figure.low is not None or figure.high is not None:
         words += f" [{_number(figure.unit, figure.low)}, {_number(figure.unit, figure.high)}]"
-    if figure.published is not None:
-        words += f" (published: {figure.published.words}; {figure.published.source})"
     return words
+
+
+def _published(figure: Figure) -> str:
+    if (published := figure.published) is None:
+        return ""
+    same = tolerance(figure.unit, published.low, published.high)
+    return f"{published.words}{same and f' ({same})'}; {published.source}"
 
 
 def _number(unit: Unit, value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{value:.1%}" if unit is Unit.SHARE else f"{value:.4g}"
+    return percent(value) if unit is Unit.SHARE else f"{value:.4g}"

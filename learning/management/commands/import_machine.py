@@ -5,9 +5,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
+from games.accounts import account_named
 from games.exceptions import PlayError
 from games.rules.base import Side
 from learning.core.exchange.registry import FORMATS, MAX_BYTES
@@ -37,7 +37,7 @@ class Command(BaseCommand):
         """Print what was made."""
         owner = None
         if options["owner"] is not None:
-            owner = get_user_model().objects.filter(username=options["owner"]).first()
+            owner = account_named(options["owner"])
             if owner is None:
                 raise CommandError(f"there is no account {options['owner']!r}")
         try:

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from games.exceptions import PlayError
+from games.rules.base import Side
 from learning.core.seeds import seed_or_random
 from learning.models import JobStatus, Tournament, TournamentFormat
 from learning.selectors.tournaments import tournament_whole
@@ -52,10 +53,14 @@ class Command(BaseCommand):
 
     def _print(self, view: TournamentState, seed: int) -> None:
         names = {entry["number"]: entry["name"] for entry in view["entries"]}
+        sides = {entry["number"]: entry["side"] for entry in view["entries"]}
         width = max(len("name"), *map(len, names.values()))
-        heads = f"{'games':>9} {'won':>9} {'drawn':>9} {'lost':>9} {'score':>7} {'exact':>7} {'rating':>13}"
+        heads = f"{'games':>9} {'won':>9} {'drawn':>9} {'lost':>9} {'score':>7} {'exact':>7} {'openskill':>13}"
         self.stdout.write(f"{'':>4} {'name':<{width}} {heads}")
-        for row in view["standings"]:
+        for at, row in enumerate(view["standings"]):
+            side = sides[row["entry"]]
+            if at == 0 or side != sides[view["standings"][at - 1]["entry"]]:
+                self.stdout.write("both sides" if side is None else f"{Side(side).name.lower()} player")
             expected, games = row["expected"], row["games"]
             exact = "–" if expected is None or not games else f"{expected / games:.1%}"
             self.stdout.write(

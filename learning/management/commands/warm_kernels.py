@@ -1,12 +1,17 @@
 """``manage.py warm_kernels``: compiles every kernel into the cache, so that no request waits for a compiler."""
 
+import os
+from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.engines.base import Learnt
+from learning.core.engines.registry import engine_of
+from learning.core.kernels.jit import PACKAGES, can_compile
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.q_learning import QRule
 from learning.core.machines.rule import BoxRule
@@ -24,38 +29,70 @@ from learning.core.training.tables import boxes_compile
 from learning.core.training.value_memory import ValueMemory, value_meeting
 from learning.selectors.advice import warm_up
 
+NICENESS = 5
+"""A third of the share of a process of the site; 19 is a seventieth, with which a busy machine took 24 minutes."""
+
 
 class Command(BaseCommand):
     """Compile the kernels."""
 
     help = "Compiles every kernel into the cache; the second time it takes a moment only."
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Read how."""
+        parser.add_argument("--background", action="store_true", help="beside a site that serves: giving way to it")
+
     def handle(self, *args: Any, **options: Any) -> None:
-        """Call every kernel once, with the types it is called with in earnest."""
-        game = next(iter(GAMES.values()))
-        first, second = (Memory.fresh(boxes_compile(game, side, BoxRule())) for side in Side)
-        rng = RandomSource(1)
-        first.train(OPPONENTS["random"], 1, rng)
-        first.train_against(second, 1, rng, opponent_learns=True)
-        many = [Population.fresh(memory.table, [rng]) for memory in (first, second)]
-        many[0].train(OPPONENTS["random"], [1], [OPPONENTS["random"]], worst=True)
-        many[0].train_against(many[1], [1])
-        table = TableMemory.fresh(game, TableRule())
-        table.train(OPPONENTS["random"], 1, rng)
-        contest(game, first, second, 1, rng)
-        against_opponent(first, OPPONENTS["random"])
-        worst_case(first)
-        visit_probability(first, OPPONENTS["random"])
-        learnt_value()
-        kept_values()
-        warm_up()
+        """Call every kernel once, with the types it is called with in earnest; package by package."""
+        is_beside = options["background"]
+        packages = [PACKAGES[name] for name in CALLS]
+        if not can_compile():
+            self.stdout.write("Kernels: not compiled, as numba is missing. Engines cannot play; all else is slower.")
+            return
+        if is_beside and all(package.is_marked for package in packages):
+            return
+        if is_beside:
+            os.nice(NICENESS)
+            self.stdout.write("Kernels: compiling beside the site; until then no engine plays, and training is slower")
+        begin = monotonic()
+        for package in packages:
+            for call in CALLS[package.name]:
+                call()
+            package.mark()
+        if is_beside:
+            self.stdout.write(f"Kernels: ready in {monotonic() - begin:.0f} s")
+
+
+def boxes() -> None:
+    """Train machines with boxes, let them meet, and sum up what they can expect."""
+    game = next(iter(GAMES.values()))
+    first, second = (Memory.fresh(boxes_compile(game, side, BoxRule())) for side in Side)
+    rng = RandomSource(1)
+    first.train(OPPONENTS["random"], 1, rng)
+    first.train_against(second, 1, rng, opponent_learns=True)
+    many = [Population.fresh(memory.table, [rng]) for memory in (first, second)]
+    many[0].train(OPPONENTS["random"], [1], [OPPONENTS["random"]], worst=True)
+    many[0].train_against(many[1], [1])
+    contest(game, first, second, 1, rng)
+    against_opponent(first, OPPONENTS["random"])
+    worst_case(first)
+    visit_probability(first, OPPONENTS["random"])
+
+
+def tables() -> None:
+    """Train a machine that keeps a table of values by one game."""
+    TableMemory.fresh(next(iter(GAMES.values())), TableRule()).train(OPPONENTS["random"], 1, RandomSource(1))
 
 
 def kept_values() -> None:
-    """Train a machine that keeps values by one game."""
+    """Train a machine that keeps values by one game, and ask it for a move."""
     rule = QRule()
     game = next(game for game in GAMES.values() if rule.fits(game))
-    QMemory.load(game, rule, rule.epsilon, lambda keys: {}).train(OPPONENTS["random"], 1, RandomSource(1))
+    memory = QMemory.load(game, rule, rule.epsilon, lambda keys: {})
+    memory.train(OPPONENTS["random"], 1, RandomSource(1))
+    engine = engine_of(game)
+    assert engine is not None, "its rule fits no other game"
+    engine.entries(game, game.initial_position())
 
 
 def learnt_value() -> None:
@@ -67,3 +104,14 @@ def learnt_value() -> None:
     memory.machine.choose(game.initial_position())
     player = Learnt(memory.machine.played, 1)
     value_meeting(game, player, player)((), Side.FIRST, rng)
+    engine = engine_of(game)
+    assert engine is not None, "its rule fits no other game"
+    assert engine.valuer is not None, "the same"
+    engine.valuer.features(game.initial_position(), rule.features)
+
+
+CALLS: dict[str, Sequence[Callable[[], object]]] = {
+    "learning.core.kernels": (boxes, tables),
+    "learning.core.engines.romgon": (learnt_value, kept_values, warm_up),
+}
+"""By package of kernels what calls all of them; first those that most pages need."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from games.accounts import account_named
 from learning.services.accounts import factor_forget
 
 
@@ -21,8 +21,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, name: str, **options: Any) -> None:
         """Take it away, and say what comes next."""
-        user = get_user_model().objects.filter(username=name).first()
+        user = account_named(name)
         if user is None:
             raise CommandError(f"There is no account named {name!r}.")
         factor_forget(user)
-        self.stdout.write(f"{name} has no second factor any more. Whoever logs in next sets one up: let it be them.")
+        self.stdout.write(f"{user} has no second factor any more. Whoever logs in next sets one up: let it be them.")

@@ -1,17 +1,19 @@
 """What the staff does from the admin's lists: start and stop training, end tokens; and who of them may."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
+from django.contrib.admin.models import DELETION, LogEntry
 from django.contrib.auth.models import Permission
 
 from games.exceptions import TokenRevokedError
 from games.models import ApiToken
 from games.services_tokens import token_make, token_read
 from learning.admin.machines import ACTION_GAMES
-from learning.models import TrainingRun
+from learning.models import Machine, TrainingRun
 from learning.services.runs import Stage, training_run_start
-from tests.factories import machine, user
+from tests.factories import machine, trained, user
 
 pytestmark = pytest.mark.django_db
 
@@ -43,13 +45,13 @@ def test_runs_show_how_far_they_are_and_are_stopped_from_their_list(staff: Any) 
     run.refresh_from_db()
     assert run.cancel_requested
     assert 'value="40"' in page
-    assert "1 of 1 were asked to stop" in page
+    assert "Asked to stop: 1 of 1." in page
 
 
 def test_tokens_are_ended_from_their_list_and_their_hash_is_not_shown(staff: Any) -> None:
     token, text = token_make(user=user(), name="robot", scopes=["read"], lifetime=None)
     assert token.sha256 not in staff.get(f"/admin/games/apitoken/{token.pk}/change/").content.decode()
-    assert "1 do not work any more" in act(staff, "games/apitoken", "revoke", token).content.decode()
+    assert "Tokens revoked: 1." in act(staff, "games/apitoken", "revoke", token).content.decode()
     with pytest.raises(TokenRevokedError):
         token_read(text=text)
 
@@ -67,3 +69,76 @@ def test_staff_who_may_only_look_start_stop_and_end_nothing(client: Any) -> None
     run.refresh_from_db()
     assert (TrainingRun.objects.count(), run.cancel_requested) == (1, False)
     assert ApiToken.objects.get().revoked_at is None
+
+
+def logged(words: str) -> list[str]:
+    return sorted(LogEntry.objects.filter(change_message=words).values_list("object_repr", flat=True))
+
+
+def test_machines_are_frozen_hidden_and_back_from_their_list(staff: Any) -> None:
+    one, two, frozen = machine(name="One"), machine(name="Two"), machine(name="Frost", learns=False)
+    rows = [one, two, frozen]
+    steps = [
+        ("freeze", "Frozen.", "learns", False, ["One", "Two"]),
+        ("unfreeze", "Learns again.", "learns", True, ["Frost", "One", "Two"]),
+        ("hide", "Hidden.", "is_public", False, ["Frost", "One", "Two"]),
+        ("publish", "Published.", "is_public", True, ["Frost", "One", "Two"]),
+    ]
+    for action, words, field, value, changed in steps:
+        page = act(staff, "learning/machine", action, *rows).content.decode()
+        assert f"{words} Machines changed: {len(changed)} of 3." in page
+        assert set(Machine.objects.values_list(field, flat=True)) == {value}
+        assert logged(words) == changed
+
+
+def test_a_guests_machine_is_never_published(staff: Any) -> None:
+    kept = machine(name="Pupil", guest=UUID(int=3), is_public=False)
+    assert "Machines changed: 0 of 0." in act(staff, "learning/machine", "publish", kept).content.decode()
+    kept.refresh_from_db()
+    assert not kept.is_public
+
+
+def test_machines_are_deleted_once_it_is_confirmed_what_is_lost(staff: Any) -> None:
+    gone, stays = trained(machine(name="Gone"), games=30), machine(name="Stays")
+    chosen = {"action": "erase", "_selected_action": [gone.pk]}
+    asked = staff.post("/admin/learning/machine/", chosen)
+    page = asked.content.decode()
+    assert "Each machine is deleted with everything that it has learnt." in page
+    assert "Gone" in page
+    assert "Stays" not in page
+    assert Machine.objects.count() == 2, "nothing is deleted before it is confirmed"
+    done = staff.post("/admin/learning/machine/", {**chosen, "confirmed": "yes"}, follow=True).content.decode()
+    assert "Machines deleted: 1 of 1." in done
+    assert list(Machine.objects.all()) == [stays]
+    entry = LogEntry.objects.get(change_message="Deleted.")
+    assert (entry.object_repr, entry.action_flag) == ("Gone", DELETION)
+    assert staff.post("/admin/learning/machine/", {**chosen, "confirmed": "yes"}, follow=True).status_code == 200
+    assert Machine.objects.count() == 1
+
+
+def test_one_press_changes_a_bounded_number_of_machines(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("learning.admin.machines.MAX_AT_ONCE", 2)
+    rows = [machine(name=f"M{n}") for n in range(3)]
+    for action in ("freeze", "hide", "erase"):
+        page = act(staff, "learning/machine", action, *rows).content.decode()
+        assert "Choose at most 2 machines at once. Nothing has changed." in page
+    assert Machine.objects.filter(learns=True, is_public=True).count() == 3
+    everything = {"action": "freeze", "_selected_action": [rows[0].pk], "select_across": "1"}
+    assert "Choose at most 2" in staff.post("/admin/learning/machine/", everything, follow=True).content.decode()
+
+
+def test_who_may_only_look_or_change_deletes_no_machines(client: Any) -> None:
+    learner = machine()
+    reader, changer = user("reader", is_staff=True, may=["view_machine"]), user("changer", is_staff=True)
+    changer.user_permissions.set(Permission.objects.filter(codename__in=["view_machine", "change_machine"]))
+    for account, may_freeze in ((reader, False), (changer, True)):
+        client.force_login(account)
+        listing = client.get("/admin/learning/machine/").content.decode()
+        assert ('value="freeze"' in listing) is may_freeze
+        assert 'value="erase"' not in listing
+        chosen = {"action": "erase", "_selected_action": [learner.pk], "confirmed": "yes"}
+        client.post("/admin/learning/machine/", chosen)
+        assert "Delete…" not in client.get(f"/admin/learning/machine/{learner.pk}/change/").content.decode()
+    act(client, "learning/machine", "freeze", learner)
+    learner.refresh_from_db()
+    assert not learner.learns

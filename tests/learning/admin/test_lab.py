@@ -1,6 +1,5 @@
 """Schedules and tournaments in the admin: shown, and changed through the services alone."""
 
-import json
 from typing import Any
 
 import pytest
@@ -32,8 +31,8 @@ def browser(staff: Any) -> Client:
 
 
 def fields(learner: Machine, **options: Any) -> dict[str, Any]:
-    stages = [{"opponent": "random", "games": 70, "learns": False}]
-    return {"machine": learner.pk, "stages": json.dumps(stages), "crontab": "0 3 * * *", "period": "hours", **options}
+    stage = {"stages-0-opponent": "random", "stages-0-games": "70"}
+    return {"machine": learner.pk, **stage, "crontab": "0 3 * * *", "period": "hours", **options}
 
 
 def scheduled(owner: Any) -> Schedule:
@@ -66,17 +65,17 @@ def test_a_schedule_is_made_changed_and_deleted(browser: Client, staff: Any) -> 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"crontab": "61 * * * *"}, "cannot be read"),
-        ({"stages": "[" * 50_000}, "Enter a valid JSON"),
-        ({"stages": '[{"opponent": "\\ud800", "games": 1, "learns": false}]'}, "Enter a valid JSON"),
-        ({"crontab": ""}, "give one of the two"),
-        ({"stages": "[]"}, "This field is required"),
-        ({"stages": '[{"opponent": "nobody", "games": 5, "learns": false}]'}, "nobody"),
-        (
-            {"stages": '[{"opponent": "random"}]'},
-            "Each is an object of opponent, games and learns. 0.games: This field is required.",
-        ),
-        ({"stages": '{"opponent": "random"}'}, "Each is an object of opponent, games and learns"),
+        ({"crontab": "61 * * * *"}, "The site cannot read"),
+        ({"crontab": ""}, "Please give either crontab or every"),
+        ({"stages-0-opponent": "", "stages-0-games": ""}, "Give at least one opponent."),
+        ({"stages-0-opponent": ""}, "Line 1: the opponent is missing."),
+        ({"stages-0-games": ""}, "Line 1: give the number of games, such as 1000."),
+        ({"stages-1-opponent": "perfect", "stages-1-games": "many"}, "Line 2: give the number of games"),
+        ({"stages-0-games": "0"}, "games: "),
+        ({"stages-0-games": "9" * 50}, "Line 1: give the number of games"),
+        ({"stages-0-opponent": "nobody"}, "nobody"),
+        ({"stages-0-opponent": "randm"}, "Did you mean random?"),
+        ({"stages-0-opponent": "a\0b"}, "is no machine"),
         ({"machine": 10**6}, "valid choice"),
     ],
 )
@@ -85,6 +84,32 @@ def test_what_cannot_be_is_said_at_the_form(browser: Client, options: dict[str, 
     assert response.status_code == 200
     assert words in response.content.decode()
     assert not Schedule.objects.exists()
+
+
+def test_the_stages_of_a_schedule_are_fields_that_keep_what_was_typed(browser: Client, staff: Any) -> None:
+    learner = machine(name="Learner")
+    more = {"stages-1-opponent": "perfect", "stages-1-games": "1,000"}
+    assert browser.post(f"{SCHEDULES}add/", fields(learner, **more)).status_code == 302
+    schedule = Schedule.objects.get()
+    assert [(stage["opponent"], stage["games"], stage["learns"]) for stage in schedule.stages] == [
+        ("random", 70, False),
+        ("perfect", 1000, False),
+    ]
+    page = browser.get(f"{SCHEDULES}{schedule.pk}/change/").content.decode()
+    for field in (
+        'name="stages-0-opponent" value="random"',
+        'name="stages-0-games" value="70"',
+        'name="stages-1-games" value="1000"',
+        'name="stages-3-opponent" value=""',
+    ):
+        assert field in page
+    assert '"opponent":' not in page, "nothing is typed as JSON"
+    wrong = browser.post(f"{SCHEDULES}{schedule.pk}/change/", fields(learner, **{"stages-0-games": "a <few>"}))
+    assert 'value="a &lt;few&gt;"' in wrong.content.decode()
+    assert Schedule.objects.get().n_games == 1070
+    left = fields(learner, **more, **{"stages-0-opponent": "", "stages-0-games": ""})
+    assert browser.post(f"{SCHEDULES}{schedule.pk}/change/", left).status_code == 302
+    assert [stage["opponent"] for stage in Schedule.objects.get().stages] == ["perfect"]
 
 
 def test_pausing_and_resuming_are_actions(browser: Client, staff: Any) -> None:
@@ -108,7 +133,7 @@ def test_tournaments_are_shown_and_called_off(browser: Client) -> None:
     page = browser.get(f"{TOURNAMENTS}{over.pk}/change/").content.decode()
     assert "Entrant" in page
     answer = browser.post(TOURNAMENTS, {"action": "call_off", "_selected_action": [over.pk, going_on.pk]}, follow=True)
-    assert "1 were called off" in answer.content.decode()
+    assert "Stopped: 1. The others were over." in answer.content.decode()
     assert Tournament.objects.get(pk=going_on.pk).status == JobStatus.CANCELLED
     assert Tournament.objects.get(pk=over.pk).status == JobStatus.FINISHED
 

@@ -93,6 +93,7 @@ def test_an_entry_shows_its_board_and_its_ledger_and_cannot_be_changed(browser: 
     assert page.status_code == 200
     text = page.content.decode()
     assert "<bead-board" in text
+    assert "data-layout" not in text
     assert "/admin/learning/trainingrun/" in text
     assert str(entry.changes.latest("pk").after) in text
     assert len(queries) <= 6

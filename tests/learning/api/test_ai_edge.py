@@ -15,12 +15,13 @@ from django.test import Client
 from rest_framework.throttling import SimpleRateThrottle
 
 from games.throttles import AddressThrottle
-from learning.api.ai import is_slow, may_be_slow
+from learning.api.ai import queue_of
 from menace_site.asgi import application
 
 MOVE, EVALUATE, HEALTH = "/api/ai/move", "/api/ai/evaluate", "/api/ai/health"
 QUESTION = {"game": "noughts-and-crosses", "board": "XX.OO...."}
 LARGE = b"x" * (1 << 20)
+TOO_LARGE = {"error": "Request too large", "detail": "A question has at most 65,536 bytes.", "code": "too_large"}
 
 
 class Answer:
@@ -68,7 +69,7 @@ def through_django(body: bytes = b"", path: str = MOVE, method: str = "post", **
 @pytest.fixture
 def rate(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Three a minute, in one minute that does not pass."""
-    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {"ai": "3/min"})
+    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {"api": "3/min"})
     monkeypatch.setattr(AddressThrottle, "timer", lambda self: 60_000_015.0)
     cache.clear()
     yield
@@ -115,21 +116,23 @@ async def test_health_needs_no_database() -> None:
 )
 async def test_what_is_no_json_object_is_refused(body: bytes) -> None:
     answer = await over_asgi(body)
-    assert (answer.status, answer.body) == (400, {"error": "Invalid JSON"})
+    assert (answer.status, answer.body["error"], answer.body["code"]) == (400, "Invalid JSON", "malformed")
+    assert "Send Content-Type: application/json and an object such as {" in answer.body["detail"]
     again = await asyncio.to_thread(through_django, body)
-    assert (again.status_code, again.json()) == (400, {"error": "Invalid JSON"})
+    assert (again.status_code, again.json()["error"]) == (400, "Invalid JSON")
+    assert not body or "Send an object such as {" in again.json()["detail"], "which has the header"
 
 
 @pytest.mark.parametrize("chunks", [[LARGE], [LARGE[:1000]] * 1000, [LARGE] * 5])
 async def test_a_large_body_is_refused_and_its_sender_gets_to_know(chunks: list[bytes]) -> None:
     for announced in ({}, {"content_length": str(sum(map(len, chunks)))}):
         answer = await over_asgi(chunks, **announced)
-        assert (answer.status, answer.body) == (413, {"error": "Request too large"})
+        assert (answer.status, answer.body) == (413, TOO_LARGE)
 
 
 def test_a_large_body_is_refused_by_django_too() -> None:
     response = through_django(LARGE)
-    assert (response.status_code, response.json()) == (413, {"error": "Request too large"})
+    assert (response.status_code, response.json()) == (413, TOO_LARGE)
 
 
 async def test_who_leaves_is_not_answered() -> None:
@@ -143,20 +146,25 @@ async def test_who_leaves_is_not_answered() -> None:
 @pytest.mark.parametrize(("path", "method"), [(MOVE, "GET"), (MOVE, "PUT"), (HEALTH, "POST"), (MOVE, "TRACE")])
 async def test_other_methods_are_refused(path: str, method: str) -> None:
     answer = await over_asgi(path=path, method=method)
-    assert (answer.status, answer.body) == (405, {"error": "Method not allowed"})
+    assert (answer.status, answer.body["error"]) == (405, "Method not allowed")
+    assert (answer.body["detail"], answer.body["code"]) == (
+        "Send GET." if path == HEALTH else "Send POST.",
+        "method_not_allowed",
+    )
     assert answer.headers["allow"] == ("GET, OPTIONS" if path == HEALTH else "POST, OPTIONS")
 
 
 @pytest.mark.parametrize("method", ["DISPATCH", "SETUP", "SETTINGS", "INITIAL", "HTTP_METHOD_NOT_ALLOWED", "A B"])
 async def test_a_method_is_never_another_attribute_of_the_view(method: str) -> None:
     answer = await over_asgi(method=method)
-    assert (answer.status, answer.body) == (405, {"error": "Method not allowed"})
+    assert (answer.status, answer.body["error"]) == (405, "Method not allowed")
 
 
 @pytest.mark.parametrize("charset", ["charset*=foo'x'y", "charset=foo", "charset=utf-16", ";=;*=;"])
 async def test_headers_that_cannot_be_read_are_no_fault_of_ours(charset: str) -> None:
     answer = await over_asgi(json.dumps(QUESTION).encode(), content_type=f"application/json; {charset}")
     assert answer.status in (200, 400)
+    assert answer.status == 200 or answer.body["detail"].startswith("The query or the Content-Type cannot be read.")
 
 
 @pytest.mark.parametrize(
@@ -175,18 +183,19 @@ async def test_headers_that_cannot_be_read_are_no_fault_of_ours(charset: str) ->
     ],
 )
 def test_a_deep_search_waits_apart_however_it_is_spelt(body: bytes, slow: bool) -> None:
-    assert is_slow(body) is slow
+    assert (queue_of(body) == "slow") is slow
 
 
 def test_machines_are_asked_apart() -> None:
-    assert may_be_slow(b'{"game": "romgon", "machine": "menace"}')
-    assert not may_be_slow(b'{"difficulty": "hard"}')
+    assert queue_of(b'{"game": "romgon", "machine": "menace"}') == "machine"
+    assert queue_of(b'{"difficulty": "hard"}') == "quick"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
 async def test_json_is_utf_8(encoding: str) -> None:
     answer = await over_asgi(json.dumps({**QUESTION, "game": None, "difficulty": "expert"}).encode(encoding))
-    assert (answer.status, answer.body) == (400, {"error": "Invalid JSON"})
+    assert (answer.status, answer.body["error"]) == (400, "Invalid JSON")
+    assert answer.body["detail"].startswith("The body is not ")
     assert (await over_asgi(json.dumps(QUESTION).encode("utf-8-sig"))).status == 200
 
 
@@ -200,7 +209,11 @@ async def test_an_address_that_asks_too_often_is_told_when_to_come_back() -> Non
     answers = [await over_asgi(body) for _ in range(5)]
     assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]
     assert answers[-1].headers["retry-after"] == "45"
-    assert answers[-1].body == {"error": "Too many requests. Try again in 45 seconds."}
+    assert answers[-1].body == {
+        "error": "Too many requests. Try again in 45 seconds.",
+        "detail": "From one address at most 3 questions are answered in 60 seconds.",
+        "code": "throttled",
+    }
     assert (await over_asgi(path=HEALTH, method="GET")).status == 429
     other = await asyncio.to_thread(through_django, body)  # another address
     assert other.status_code == 200

@@ -43,7 +43,8 @@ def test_every_recorded_case(case: dict[str, Any]) -> None:
     assert response.status_code == case["status"]
     answer = response.json()
     if case["status"] != 200:
-        assert answer == case["response"]
+        assert {"error": answer["error"]} == case["response"]
+        assert answer["detail"]
     elif "response" in case:
         assert {key: answer[key] for key in FIVE} == case["response"]
     else:
@@ -90,9 +91,9 @@ def test_refusals_come_in_their_order() -> None:
         ("Invalid board", {"board": {}}),
         ("Invalid flipModeEnabled", {"flipModeEnabled": False}),
     ]
-    assert post({**wrong, "board": None}).json() == {"error": "Missing required fields"}
+    assert post({**wrong, "board": None}).json()["error"] == "Missing required fields"
     for error, mend in mends:
-        assert post(wrong).json() == {"error": error}
+        assert post(wrong).json()["error"] == error
         wrong |= mend
     assert post(wrong).json()["error"] == "Invalid difficulty"
 
@@ -140,6 +141,30 @@ def test_refusals_come_in_their_order() -> None:
 def test_what_is_wrong_is_refused_with_its_text(fields: dict[str, Any], error: str) -> None:
     response = post(start(**fields))
     assert (response.status_code, response.json()["error"]) == (400, error)
+    assert response.json()["detail"].endswith((".", "?"))
+    assert response.json()["code"] == "malformed"
+
+
+@pytest.mark.parametrize(
+    ("fields", "detail"),
+    [
+        ({"board": None}, "The field board is missing."),
+        ({"playerColor": None}, "The field playerColor is missing: it is white or black."),
+        ({"playerColor": "red"}, 'playerColor is white or black, not "red".'),
+        ({"currentPlayer": "white"}, "playerColor and currentPlayer name different sides. Send one of them."),
+        ({"board": []}, "board is an object with a piece by hex,"),
+        ({"board": {"9-9": None}}, 'There is no hex "9-9". Hexes are named row-column, such as 3-0.'),
+        ({"board": {"": None}}, 'There is no hex "".'),
+        ({"board": {"3-4": 5}}, "The piece on 3-4 is an object,"),
+        ({"board": {"3-4": {"color": "white", "type": "queen"}}}, "The type of the piece on 3-4 is one of square, "),
+        ({"board": {"3-4": {"color": [["white"]], "type": "circle"}}}, "is white or black, not a list."),
+        ({"flipModeEnabled": "x" * 900}, f'flipModeEnabled is true or false, not "{"x" * 59}….'),
+        ({"difficulty": "Hard"}, "easy, "),
+        ({"difficulty": "Hard"}, "Did you mean hard?"),
+    ],
+)
+def test_a_refusal_says_what_to_send(fields: dict[str, Any], detail: str) -> None:
+    assert detail in post(start(**fields)).json()["detail"]
 
 
 def test_fields_that_mean_nothing_are_ignored_and_null_is_as_good_as_absent() -> None:
@@ -215,6 +240,7 @@ def test_nobody_has_learnt_of_turns_and_shape_defence(game: str) -> None:
 def test_the_ladders_are_told_weakest_first() -> None:
     told = Client().get("/api/ai/health").json()
     assert set(told["levels"]) == {"plain", "flips"}
+    assert told["levels_measured"] == "in matches with history"
     for ladder in told["levels"].values():
         assert len(ladder) >= 6
         assert (ladder[0]["difficulty"], ladder[0]["elo"]) == ("easy", 0)

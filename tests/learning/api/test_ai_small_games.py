@@ -107,7 +107,55 @@ def test_a_board_where_it_is_the_other_sides_turn_is_refused() -> None:
 
 def test_a_finished_game_has_no_move() -> None:
     answer = ask(board="XXXOO....")
-    assert (answer["move"], answer["evaluation"], answer["candidateMoves"]) == (None, 0, [])
+    assert (answer["move"], answer["evaluation"], answer["candidateMoves"]) == (None, -1, [])
+
+
+class Resigns:
+    """A machine with no bead in any box."""
+
+    def policy(self, position: Any) -> dict[Any, float]:
+        return dict.fromkeys(GAME.legal_moves(position), 0.0)
+
+    def choose(self, position: Any, rng: Any) -> tuple[None, None]:
+        return None, None
+
+
+@pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-3x4", "hexapawn-4x3"])
+def test_both_addresses_value_every_finished_position_alike(slug: str) -> None:
+    game = game_get(slug)
+    seen, waiting, values = set(), [game.initial_position()], Counter[int]()
+    while waiting:
+        position = waiting.pop()
+        if game.encode(position) in seen:
+            continue
+        seen.add(game.encode(position))
+        waiting += [game.apply(position, move) for move in game.legal_moves(position)]
+        if (outcome := game.outcome(position)) is None:
+            continue
+        worth = 0 if outcome.winner is None else 1 if outcome.winner is game.side_to_move(position) else -1
+        values[worth] += 1
+        for level in ("easy", "medium", "hard"):
+            question = any_game.read_question(game, {"board": game.encode(position), "difficulty": level})
+            answer = any_game.move_answer(question, RandomSource(1))
+            assert (answer["move"], answer["evaluation"], answer["candidateMoves"]) == (None, worth, [])
+            assert any_game.machine_answer(question, Resigns(), RandomSource(1))["evaluation"] == worth
+        assert any_game.evaluate_answer(question)["evaluation"] == worth
+    assert values[-1] > 50
+    assert (values[0] == 16) is (slug == "noughts-and-crosses")
+
+
+@pytest.mark.parametrize("slug", [slug for slug, game in GAMES.items() if game.family != "romgon"])
+def test_a_lost_game_is_lost_in_games_of_every_size_even_where_values_are_unknown(slug: str) -> None:
+    game = game_get(slug)
+    position, rng = game.initial_position(), RandomSource(7)
+    while not game.is_terminal(position):
+        moves = game.legal_moves(position)
+        position = game.apply(position, moves[rng.below(len(moves))])
+    answers = [ask(path, game=slug, board=game.encode(position)) for path in (MOVE, EVALUATE)]
+    assert answers[0]["evaluation"] == answers[1]["evaluation"] is not None
+    outcome = game.outcome(position)
+    assert outcome is not None
+    assert abs(answers[0]["evaluation"]) == (outcome.winner is not None)
 
 
 def test_a_board_is_evaluated_exactly() -> None:
@@ -147,7 +195,7 @@ def test_a_machine_without_a_bead_resigns_and_a_forced_move_opens_no_box() -> No
     box = Box.objects.get(machine=machine, position=key)
     Box.objects.filter(pk=box.pk).update(beads=[0] * len(box.beads))
     answer = ask(machine=machine.slug, board="X...O....")
-    assert (answer["move"], answer["evaluation"], answer["box"]["slot"]) == (None, 0, None)
+    assert (answer["move"], answer["evaluation"], answer["box"]["slot"]) == (None, -1, None)
     forced = ask(machine=machine.slug, board="XOXXOO.XO")
     assert (forced["move"]["move"], forced["box"]) == ("7", None)
     assert ask(machine=machine.slug, board="XXXOO....")["move"] is None

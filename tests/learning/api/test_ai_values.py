@@ -102,7 +102,8 @@ def test_boards_without_an_action_or_a_rhombus_are_answered_as_by_the_engine(lea
 def test_a_machine_of_another_game_is_refused(learner: Machine) -> None:
     flips = machine_create(game="romgon-flip", side=None, name="Flipper", slug="flipper")
     wrong = ask(400, machine="flipper")
-    assert wrong == {"error": "Invalid machine", "detail": "Flipper plays either side in Romgon with flips."}
+    told = {"error": "Invalid machine", "detail": "Flipper plays either side in Romgon with flips."}
+    assert wrong == {**told, "code": "malformed"}
     assert ask(400, machine="q", flipModeEnabled=True)["error"] == "Invalid machine"
     for same in ({"flipModeEnabled": True}, {"game": "romgon-flip"}):
         answer = ask(machine="flipper", **same)

@@ -105,9 +105,9 @@ class TestImport:
         assert (answer["preset"], answer["side"]) == ("matchbox-ai-as-shipped", 0)
         assert answer["set_aside"] == {"beads": 30, "boxes": 13}
         rule, set_aside = answer["notes"]
-        assert "the usual one of such files: Matchbox AI, as shipped (matchbox-ai-as-shipped)" in rule
-        assert rule.endswith("For another, bring the file in again and name a preset with ?preset=.")
-        assert set_aside.startswith("Set aside: 30 beads in 13 boxes, on squares that are taken. matchbox-ai reads")
+        assert "the usual rule for such files: Matchbox AI, as shipped (matchbox-ai-as-shipped)" in rule
+        assert rule.endswith("For another rule, import the file again and name a preset with ?preset=.")
+        assert set_aside.startswith("Left out: 30 beads on taken squares, in 13 boxes. On boards that it turns")
 
     def test_nothing_was_set_aside_from_a_file_of_ours(self, client: Client, anna: Any) -> None:
         for form in FORMATS:
@@ -151,8 +151,28 @@ class TestImport:
         assert where in answer.json()["detail"] or content == ""
         assert not Machine.objects.exists()
 
-    def test_kinds_of_bodies_that_are_not_read(self, client: Client, anna: Any) -> None:
-        assert post(client, b"<machine/>", kind="application/xml").status_code == 415
+    @pytest.mark.parametrize(
+        ("kind", "content", "says"),
+        [
+            ("application/vnd.ms-excel", b"PK\x03\x04", "zip archive"),
+            ("application/gzip", b"\x1f\x8b\x08\x00rest", "Unpack"),
+            ("text/html", b"<!doctype html><table></table>", "HTML"),
+            ("text/csv; charset=utf-16", b"position", "Send UTF-8"),
+        ],
+    )
+    def test_a_body_of_another_kind_is_recognised(
+        self, client: Client, anna: Any, kind: str, content: bytes, says: str
+    ) -> None:
+        answer = post(client, content, kind=kind)
+        assert answer.status_code == 400
+        assert says.lower() in answer.json()["detail"].lower()
+
+    @pytest.mark.parametrize("kind", ["application/octet-stream", "text/plain", "text/tab-separated-values"])
+    def test_the_content_tells_what_a_body_is(self, client: Client, anna: Any, kind: str) -> None:
+        assert post(client, machine_export(machine(), "csv").text, kind=kind).status_code == 201
+
+    def test_bodies_without_a_file(self, client: Client, anna: Any) -> None:
+        assert post(client, b"<machine/>", kind="application/xml").status_code == 400
         assert client.post("/api/machines/import", {"name": "no file"}).json()["code"] == "malformed"
         assert client.get("/api/machines/import").status_code in (404, 405)
 
@@ -192,7 +212,7 @@ class TestImport:
 @pytest.mark.django_db
 class TestImportPage:
     def test_a_file_becomes_a_machine_of_ones_own(self, client: Client, anna: Any) -> None:
-        assert b"Bring a machine in" in client.get("/machines/import").content
+        assert b"Import a machine" in client.get("/machines/import").content
         text = machine_export(trained(machine(name="Old friend"))).text
         answer = client.post("/machines/import", {"file": BytesIO(text.encode())})
         copy = Machine.objects.get(owner=anna)
@@ -203,14 +223,14 @@ class TestImportPage:
         with (WRITTEN / "o_500_games.json").open("rb") as file:
             answer = client.post("/machines/import", {"file": file}, follow=True)
         page = html.unescape(answer.content.decode())
-        assert "the usual one of such files: Matchbox AI, as shipped (matchbox-ai-as-shipped)" in page
-        assert "For another, bring the file in again and choose one under “It learns like”." in page
-        assert "Set aside: 164 beads in 30 boxes, on squares that are taken. matchbox-ai reads and adds" in page
+        assert "the usual rule for such files: Matchbox AI, as shipped (matchbox-ai-as-shipped)" in page
+        assert "For another rule, import the file again and choose one under “Learning rule”." in page
+        assert "Left out: 164 beads on taken squares, in 30 boxes. On boards that it turns" in page
 
     def test_what_is_wrong_is_said_beside_the_file(self, client: Client, anna: Any) -> None:
         answer = client.post("/machines/import", {"file": BytesIO(b"[1]")})
         assert answer.status_code == 400
-        assert b"[0]: must be an object" in answer.content
+        assert b"[0]: Please give an object" in answer.content
         assert not Machine.objects.exists()
 
     def test_guests_log_in_first(self, client: Client) -> None:

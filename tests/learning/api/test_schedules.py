@@ -1,5 +1,7 @@
 """The API and the pages of schedules: what comes back, and who may."""
 
+import html
+import re
 from datetime import datetime
 from typing import Any
 
@@ -132,7 +134,7 @@ def test_what_a_schedule_did_last(people: dict[str, APIClient], owner: Any, lear
     answer = people["owner"].get(f"{URL}/{schedule.pk}").json()
     assert run is not None
     assert (answer["fired"], answer["last_run"], answer["last_status"]) == (1, run.pk, "queued")
-    assert "still going on" in answer["note"]
+    assert "had not ended yet" in answer["note"]
 
 
 @pytest.mark.parametrize(
@@ -220,6 +222,7 @@ def form(**options: Any) -> dict[str, Any]:
         ({"kind": "daily", "at": "07:05"}, "5 7 * * *", None),
         ({"kind": "daily", "at": "07:05", "days": ["1", "0"]}, "5 7 * * 1,0", None),
         ({"kind": "crontab", "crontab": "*/30 * * * *"}, "*/30 * * * *", None),
+        ({"kind": "crontab", "crontab": "0 8 * * 7", "timezone": "Europe/Berlin"}, "0 8 * * 0", None),
     ],
 )
 def test_a_schedule_is_made_and_changed_on_its_page(
@@ -245,29 +248,93 @@ def test_a_schedule_is_made_and_changed_on_its_page(
 
 
 @pytest.mark.parametrize(
-    "fields",
+    ("fields", "said"),
     [
-        {"every": ""},
-        {"kind": "daily", "at": ""},
-        {"kind": "daily", "at": "25:00"},
-        {"kind": "daily", "days": ["9"]},
-        {"kind": "crontab"},
-        {"kind": "never"},
-        {"seed": -1},
-        {"stage-0-games": 0},
-        {"stage-0-opponent": "nobody"},
+        ({"every": ""}, "Please fill this in."),
+        ({"kind": "daily", "at": ""}, "Please fill this in."),
+        ({"kind": "daily", "at": "25:00"}, "Please give a time like 18:00."),
+        ({"kind": "daily", "days": ["9"]}, "“9” is not one of the choices."),
+        ({"kind": "crontab"}, "Please fill this in."),
+        ({"kind": "never"}, "“never” is not one of the choices."),
+        ({"seed": -1}, "Please give at least 0."),
+        ({"stage-0-games": 0}, "Please give at least 1."),
+        ({"stage-0-opponent": "nobody"}, "“nobody” is not one of the choices."),
     ],
 )
-def test_a_form_that_makes_no_sense_is_shown_again(browser: Client, learner: Machine, fields: dict[str, Any]) -> None:
+def test_a_form_that_makes_no_sense_is_shown_again_and_says_why(
+    browser: Client, learner: Machine, fields: dict[str, Any], said: str
+) -> None:
     response = browser.post(f"/machines/{learner.pk}/schedule", form(**fields))
     assert response.status_code == 200
-    assert b"errorlist" in response.content
+    page = html.unescape(response.content.decode())
+    assert re.findall(r'<ul class="errorlist[^>]*><li>(.*?)</li>', page) == [said]
     assert not Schedule.objects.exists()
+
+
+def test_a_page_is_in_the_time_zone_of_the_person(browser: Client, learner: Machine) -> None:
+    address = f"/machines/{learner.pk}/schedule"
+    page = browser.get(address).content.decode()
+    assert 'name="timezone" value="UTC"' in page
+    assert "data-take" in page, "the browser fills in its own"
+    daily = form(kind="daily", at="18:00", days=["1"], timezone="Pacific/Auckland")
+    browser.post(address, daily)
+    schedule = Schedule.objects.get()
+    page = browser.get(f"/schedules/{schedule.pk}").content.decode()
+    assert "on Mondays at 18:00 Auckland time" in page
+    assert re.findall(r"<td>(\w{3}) [^<]*, (\d\d:\d\d)</td>", page) == [("Mon", "18:00")] * 5
+    assert '<th scope="col">Pacific/Auckland</th>' in page
+    assert "data-take" not in page
+    assert 'value="Pacific/Auckland"' in browser.get(address).content.decode(), "as this account had it last"
+    kept = {**daily, "stage-INITIAL_FORMS": 1, "last_day": "on", "days": []}
+    assert browser.post(f"/schedules/{schedule.pk}", kept).status_code == 302
+    page = browser.get(f"/schedules/{schedule.pk}").content.decode()
+    assert "on the last day of each month at 18:00 Auckland time" in page
+    assert re.search(r'name="last_day"[^>]* checked', page)
+    refused = browser.post(address, {**daily, "timezone": "Auckland"})
+    assert refused.status_code == 400
+    assert list(refused.context["timing"].errors) == ["timezone"]
+
+
+def test_the_page_says_where_it_reads_a_crontab_otherwise_than_other_programs(
+    browser: Client, learner: Machine
+) -> None:
+    said = {"0 8 13 * 5": True, "0 8 L * mon-fri": True, "0 8 13 * *": False, "0 8 * * 5": False}
+    for crontab, is_said in said.items():
+        browser.post(f"/machines/{learner.pk}/schedule", form(kind="crontab", crontab=crontab))
+        page = browser.get(Schedule.objects.latest("pk").get_absolute_url()).content.decode()
+        assert ('id="both-days"' in page) is is_said, crontab
+        assert "both must match" in page
+
+
+def test_a_time_zone_over_the_api(people: dict[str, APIClient], learner: Machine) -> None:
+    api = people["owner"]
+    sent = {"machine": learner.slug, "opponent": "random", "games": 5, "crontab": "0 8 L * *", "timezone": "US/Eastern"}
+    made = api.post(URL, sent, format="json").json()
+    assert (made["crontab"], made["timezone"]) == ("0 8 L * *", "US/Eastern")
+    one = f"{URL}/{made['id']}"
+    for change, told in (
+        ({"timezone": "Asia/Tokyo"}, ("0 8 L * *", "Asia/Tokyo")),
+        ({"crontab": "0 8 * * 7"}, ("0 8 * * 0", "Asia/Tokyo")),
+        ({"paused": True}, ("0 8 * * 0", "Asia/Tokyo")),
+        ({"every": 2}, ("", None)),
+        ({"crontab": "0 8 * * *"}, ("0 8 * * *", "UTC")),
+    ):
+        answer = api.patch(one, change, format="json").json()
+        assert (answer["crontab"], answer["timezone"]) == told, change
+        assert api.get(one).json()["timezone"] == told[1]
+    new = {**sent, "crontab": "0 9 * * *"}
+    del new["timezone"]
+    api.patch(one, {"timezone": "Asia/Tokyo"}, format="json")
+    assert api.post(URL, new, format="json").json()["timezone"] == "Asia/Tokyo", "the zone that the account last chose"
+    api.patch(one, {"every": 2}, format="json")
+    assert "An interval has no time zone" in api.patch(one, {"timezone": "Asia/Tokyo"}, format="json").json()["detail"]
+    for wrong in ("Europe/Atlantis", "", "x" * 65, 5, None):
+        assert api.patch(one, {"timezone": wrong}, format="json").status_code == 400, wrong
 
 
 def test_a_crontab_that_cannot_be_kept_is_said_on_the_page(browser: Client, learner: Machine) -> None:
     response = browser.post(f"/machines/{learner.pk}/schedule", form(kind="crontab", crontab="0 3 31 2 *"), follow=True)
-    assert b"cannot be read" in response.content
+    assert b"The site cannot read" in response.content
     assert not Schedule.objects.exists()
 
 
@@ -276,7 +343,7 @@ def test_pausing_and_deleting_with_buttons(browser: Client, owner: Any, learner:
     browser.post(f"/schedules/{schedule.pk}/pause", {"paused": "on"})
     schedule.task.refresh_from_db()
     assert not schedule.task.enabled
-    assert b"It is paused" in browser.get(f"/schedules/{schedule.pk}").content
+    assert b"This schedule is paused" in browser.get(f"/schedules/{schedule.pk}").content
     browser.post(f"/schedules/{schedule.pk}/pause", {"paused": "off"})
     schedule.task.refresh_from_db()
     assert schedule.task.enabled
@@ -307,5 +374,5 @@ def test_a_machine_that_an_opponent_was_is_gone(browser: Client, owner: Any, lea
     schedule = scheduled(owner, learner, stages=[Stage(other.slug, 5)])
     schedule_update(user=owner, schedule_id=schedule.pk, paused=True)
     other.delete()
-    assert b"a machine that is gone" in browser.get("/schedules").content
+    assert b"a deleted machine" in browser.get("/schedules").content
     assert browser.get(f"/schedules/{schedule.pk}").status_code == 200

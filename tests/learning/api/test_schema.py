@@ -61,9 +61,7 @@ def addresses() -> dict[str, str]:
         ),
         "/api/machines/{ref}/values/{position}": f"{keeper.pk}/values/{start}",
         "/api/learn": "?beside=scroggs&win=x",
-        "/api/learn/boxes": "boxes",
-        "/api/learn/machine": "machine?teacher=machine&games=20&since=-1&moves=true machine?teacher=perfect-fast",
-        "/api/learn/band": "band?until=2",
+        "/api/learn/graph": "graph?game=hexapawn graph?game=hexapawn&reduce_symmetry=false",
         "/api/training-runs": "",
         "/api/training-runs/{run_id}": f"{run.pk}",
         "/api/schedules": "",
@@ -154,6 +152,17 @@ def test_the_schema_names_the_refusals_that_any_operation_has(
     rates = dict.fromkeys(settings.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"], "1/day")
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
     assert undocumented(schema, everything, 429, **json_body) == []
+
+
+def test_every_write_of_a_session_without_its_csrf_token_is_told_what_to_send(schema: dict[str, Any]) -> None:
+    browser = APIClient(enforce_csrf_checks=True)
+    browser.force_login(user("ada"))
+    writes = [(method, path) for method, path, _ in operations(schema) if method != "GET" and "/api/ai/" not in path]
+    assert len(writes) > 20
+    for method, path in writes:
+        refused = browser.generic(method, path, "{}", "application/json")
+        assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied"), path
+        assert "X-CSRFToken with the value of the cookie csrftoken" in refused.json()["detail"], path
 
 
 def test_a_guest_need_not_prove_who_they_are_where_guests_play(schema: dict[str, Any]) -> None:

@@ -312,9 +312,8 @@ def test_a_tournament_is_held_watched_called_off_and_deleted_on_its_pages(browse
     ("options", "words"),
     [
         ({"opponents": []}, "2 to 32 players"),
-        ({"machines": [], "opponents": ["random", "perfect"]}, "at least one of them has to be a machine"),
-        ({"machines": ["999999"]}, "999999 is not one of the available choices"),
-        ({"games": 0}, "At least 1, please"),
+        ({"machines": ["999999"]}, "“999999” is not one of the choices"),
+        ({"games": 0}, "Please give at least 1"),
     ],
 )
 def test_a_form_that_makes_no_sense_is_shown_again(browser: Client, options: dict[str, Any], words: str) -> None:
@@ -322,6 +321,11 @@ def test_a_form_that_makes_no_sense_is_shown_again(browser: Client, options: dic
     assert response.status_code == 200
     assert words in response.content.decode()
     assert not Tournament.objects.exists()
+
+
+def test_players_that_never_learn_play_the_game_of_the_page(browser: Client) -> None:
+    browser.post("/tournaments/new?game=hexapawn", form(opponents=["random", "perfect"]))
+    assert Tournament.objects.get().game == "hexapawn"
 
 
 def test_what_others_may_do_on_the_pages(owner: Any) -> None:

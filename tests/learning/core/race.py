@@ -6,7 +6,7 @@ Both sides add 0, 1 or 2 to one number, in turn, modulo 100; after so many plies
 from functools import cached_property
 from types import MappingProxyType
 
-from games.rules.base import Cell, Game, Layout, Look, Outcome, Side, Symmetry
+from games.rules.base import Cell, Game, GuidePart, Layout, Look, Outcome, Side, Symmetry
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 
 N_PLIES = 226
@@ -35,6 +35,7 @@ class Race(Game[tuple[int, int], int]):
         return Look(
             self,
             LAYOUT,
+            guide=(GuidePart("The aim", "End on an even number.", (0, 0)),),
             notation="two numbers",
             reasons=MappingProxyType({"counted": "the last number is counted"}),
         )

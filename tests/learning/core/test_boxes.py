@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from games.rules.base import Side
+from games.rules.base import Outcome, Side
 from games.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 from games.rules.registry import GAMES
 from learning.core.kernels.random_source import RandomSource
@@ -14,9 +14,13 @@ from learning.core.machines.box_machine import BoxMachine, Result
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import BoxRule, BoxSet
-from learning.core.training.tables import boxes_compile, graph_compile
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.episodes import play_episode
+from learning.core.training.play import MAX_PLIES, game_played
+from learning.core.training.tables import NotListedError, boxes_compile, graph_compile
 from tests.learning.core.remembered import GAME, remembered
 from tests.rules.walks import reachable
+from tests.toys.tug import Tug
 
 REDUCED = [slug for slug, preset in PRESETS.items() if preset.rule.reduce_symmetry]
 BEADS_BY_MOVE = {"4/3/2/1": (4, 3, 2, 1), "8/4/2/1": (8, 4, 2, 1)}
@@ -142,6 +146,7 @@ def test_slots_share_out_the_legal_moves():
 
 
 @TURNED
+@pytest.mark.sampled(6)
 def test_every_image_of_a_position_gets_the_image_of_the_policy(game, slug):
     machines = {side: trained_looking(BoxMachine(game, side, PRESETS[slug].rule)) for side in Side}
     n_pairs = 0
@@ -252,8 +257,45 @@ class NeverEnding(NoughtsAndCrosses):
 
 
 def test_a_game_in_which_positions_come_again_has_no_graph():
-    with pytest.raises(ValueError, match="can come again"):
-        graph_compile(NeverEnding(), reduced=True)
+    for game in (NeverEnding(), Tug()):
+        with pytest.raises(NotListedError, match=f"{game.name} has positions that can come again"):
+            graph_compile(game, reduced=True)
+
+
+def test_a_game_without_an_end_is_a_draw_after_a_bound():
+    def player(position, rng):
+        moves.append(position)
+        return NeverEnding().legal_moves(position)[0]
+
+    moves = []
+    assert game_played(NeverEnding(), dict.fromkeys(Side, player), RandomSource(1)) == dict.fromkeys(Side, Result.DRAW)
+    assert len(moves) == MAX_PLIES
+
+
+class WonByThePly(NeverEnding):
+    """The same, but that the first player has won after so many plies."""
+
+    def __init__(self, n_plies):
+        self.n_left = n_plies
+
+    def apply(self, position, move):
+        self.n_left -= 1
+        return super().apply(position, move)
+
+    def outcome(self, position):
+        return None if self.n_left else Outcome(Side.FIRST, "line")
+
+
+@pytest.mark.parametrize(("n_plies", "result"), [(MAX_PLIES, Result.WIN), (MAX_PLIES + 1, Result.DRAW)])
+def test_a_game_that_ends_with_the_last_ply_allowed_is_over(n_plies, result):
+    opponent = OPPONENTS["random"]
+    game = WonByThePly(n_plies)
+    movers = {side: opponent.mover(game) for side in Side}
+    assert game_played(game, movers, RandomSource(1))[Side.FIRST] is result
+    machine = BoxMachine(WonByThePly(n_plies), Side.FIRST, BoxRule())
+    episode, other = play_episode(machine, opponent, RandomSource(1))
+    assert (episode.result, other.result) == (result, Result.LOSS if result is Result.WIN else Result.DRAW)
+    assert len(episode.turns) == MAX_PLIES
 
 
 @pytest.mark.parametrize(("reduced", "n_nodes"), [(True, 627), (False, 4_520)])

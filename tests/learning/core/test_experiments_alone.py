@@ -18,6 +18,7 @@ from learning.core.training.strength import against_opponent, worst_case
 from learning.core.training.tables import boxes_compile
 
 SEED, RANDOM = 5, OPPONENTS["random"]
+MARK = 20
 
 
 def fresh(slug: str, preset: str, side: Side) -> Memory:
@@ -81,8 +82,14 @@ def resigns(number: int, n: int, n_games: int) -> Any:
 
 
 def menace(number: int, n: int, marks: list[int]) -> Any:
-    lesson, number = divmod(number, len(menace_and_after.LEARNERS) * n)
+    lesson, number = divmod(number, MARK + len(menace_and_after.LEARNERS) * n)
     slug, side, teacher = menace_and_after.LESSONS[lesson]
+    if number < MARK:
+        memory = fresh(slug, menace_and_after.MENACE, side)
+        memory.train(UNIFORM[teacher], menace_and_after.N_GAMES, RandomSource(SEED, number))
+        against = [against_opponent(memory, UNIFORM[rival]).score for rival in menace_and_after.TEACHERS]
+        return [*against, worst_case(memory).score]
+    number -= MARK
     memory, rng, games = fresh(slug, menace_and_after.MENACE, side), RandomSource(SEED, number), 0
     points, worst = [], None
     for mark in marks:
@@ -96,7 +103,7 @@ def menace(number: int, n: int, marks: list[int]) -> Any:
 
 CASES: list[tuple[str, dict[str, int], Any, tuple[int, ...]]] = [
     ("gardner", {"machines": 60}, gardner, (0, 7, 49, 50, 59)),
-    ("michie-tournament", {"tournaments": 10, "games": 40}, lambda at: michie(at, 10, 40), (0, 9, 10, 29)),
+    ("michie-tournament", {"tournaments": 10, "games": 40}, lambda at: michie(at, 10, 40), (0, 9, 29)),
     (
         "hexapawn-rewards",
         {"machines": 10, "games": 150},
@@ -106,9 +113,9 @@ CASES: list[tuple[str, dict[str, int], Any, tuple[int, ...]]] = [
     ("hexapawn-resigns", {"pairs": 10, "games": 50}, lambda at: resigns(at, 10, 50), (0, 9, 10, 13)),
     (
         "menace-and-after",
-        {"machines": 5, "games": 1000},
+        {"machines": 5, "games": 1000, "mark": MARK},
         lambda at: menace(at, 5, menace_and_after._marks({"games": 1000})),
-        (0, 4, 25, 151),
+        (0, MARK - 1, MARK, MARK + 4, 2 * MARK + 25, 7 * MARK + 151),
     ),
 ]
 

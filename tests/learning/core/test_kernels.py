@@ -66,6 +66,7 @@ def assert_kernel_equals_readable(rule, side, opponent, n_games, seed=1, chunks=
 @pytest.mark.parametrize("opponent", ["random", "perfect"])
 @SIDES
 @pytest.mark.parametrize("slug", PRESETS)
+@pytest.mark.sampled(6)
 def test_a_preset_learns_the_same_over_5000_games(slug, side, opponent):
     assert_kernel_equals_readable(PRESETS[slug].rule, side, opponent, 5_000)
 
@@ -73,6 +74,7 @@ def test_a_preset_learns_the_same_over_5000_games(slug, side, opponent):
 @pytest.mark.parametrize("opponent", ["win-block", "perfect-fast"])
 @SIDES
 @pytest.mark.parametrize("slug", PRESETS)
+@pytest.mark.sampled(6)
 def test_a_preset_learns_the_same_from_the_other_opponents(slug, side, opponent):
     assert_kernel_equals_readable(PRESETS[slug].rule, side, opponent, 500)
 
@@ -81,6 +83,7 @@ def test_a_preset_learns_the_same_from_the_other_opponents(slug, side, opponent)
 @SIDES
 @pytest.mark.parametrize("slug", PRESETS)
 @pytest.mark.parametrize(("game", "n_games"), [("hexapawn", 1_000), ("hexapawn-4x4", 60)])
+@pytest.mark.sampled(6)
 def test_a_preset_learns_the_same_in_hexapawn(game, n_games, slug, side, opponent):
     assert_kernel_equals_readable(PRESETS[slug].rule, side, opponent, n_games, game=PAWNS[game])
 
@@ -88,6 +91,7 @@ def test_a_preset_learns_the_same_in_hexapawn(game, n_games, slug, side, opponen
 @pytest.mark.parametrize("opponent", ["random", "perfect"])
 @SIDES
 @pytest.mark.parametrize("name", MADE_UP)
+@pytest.mark.sampled(8)
 def test_a_made_up_rule_learns_the_same(name, side, opponent):
     assert_kernel_equals_readable(MADE_UP[name], side, opponent, 1_000, seed=2)
 
@@ -165,6 +169,7 @@ def assert_pair_equals_readable(rule, other_rule, side, n_games, *, opponent_lea
 @pytest.mark.parametrize("opponent_learns", [True, False], ids=["both learn", "the other is frozen"])
 @SIDES
 @pytest.mark.parametrize("slug", PRESETS)
+@pytest.mark.sampled(6)
 def test_two_machines_learn_the_same_from_each_other(slug, side, opponent_learns):
     # The APL notebook sees boards as they lie, so it meets its own kind.
     other = PRESETS[slug if slug == "apl-notebook" else "scroggs"].rule
@@ -173,6 +178,7 @@ def test_two_machines_learn_the_same_from_each_other(slug, side, opponent_learns
 
 @pytest.mark.parametrize(("game", "n_games"), [("hexapawn", 300), ("hexapawn-4x4", 60)])
 @pytest.mark.parametrize("slug", [slug for slug in PRESETS if slug.startswith(("gardner", "hexapawn"))])
+@pytest.mark.sampled(3)
 def test_two_machines_learn_the_same_from_each_other_in_hexapawn(game, n_games, slug):
     rule = PRESETS[slug].rule
     assert_pair_equals_readable(rule, rule, Side.FIRST, n_games, opponent_learns=True, game=PAWNS[game])
@@ -180,6 +186,7 @@ def test_two_machines_learn_the_same_from_each_other_in_hexapawn(game, n_games, 
 
 @pytest.mark.parametrize("opponent_learns", [True, False], ids=["both learn", "the other is frozen"])
 @pytest.mark.parametrize("name", MADE_UP)
+@pytest.mark.sampled(6)
 def test_two_machines_with_made_up_rules_learn_the_same(name, opponent_learns):
     rule = MADE_UP[name]
     others = {

@@ -109,6 +109,7 @@ TURNED = {name: rule for name, rule in RULES.items() if rule.reduce_symmetry}
 class TestOut:
     @pytest.mark.parametrize("side", Side)
     @pytest.mark.parametrize("name", TURNED)
+    @pytest.mark.sampled(5)
     def test_every_box_is_found_there_and_its_chances_are_ours(self, name: str, side: Side) -> None:
         data = machine_with(TURNED[name], side)
         memory = memory_of(FORM.dump(data))
@@ -148,7 +149,7 @@ class TestOut:
 
     @pytest.mark.parametrize("name", [name for name in RULES if name not in TURNED])
     def test_a_machine_of_boards_as_they_lie_is_none_for_that_program(self, name: str) -> None:
-        with pytest.raises(ExchangeError, match="one box for all turned boards, and this machine one for each"):
+        with pytest.raises(ExchangeError, match="a box for each turned board, and matchbox-ai one for all"):
             FORM.dump(machine_with(RULES[name], Side.FIRST))
 
 
@@ -203,9 +204,7 @@ class TestIn:
         number = next(n for n, one in enumerate(entries) if free[n] < one["totalBeads"])
         kept, said = free[number], entries[number]["totalBeads"]
         entries[number]["totalBeads"] = kept
-        with pytest.raises(
-            ExchangeError, match=rf"^\[{number}\]\.totalBeads: is {kept}, but the beads add up to {said}"
-        ):
+        with pytest.raises(ExchangeError, match=rf"^\[{number}\]\.totalBeads: The beads add up to {said}, not {kept}"):
             read(entries)
 
     def test_a_box_that_loses_all_its_beads_is_an_empty_box(self) -> None:
@@ -226,24 +225,6 @@ class TestIn:
         data = read([{"state": "O___X___X", "beads": [1, 2, 3, 4, 0, 5, 6, 7, 0]}], rule=rule, preset="michie-refill")
         assert (data.rule, data.preset, data.reading.is_chosen) == (rule, "michie-refill", True)
         assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == (1, 1)
-
-    @pytest.mark.parametrize(
-        ("entry", "reason"),
-        [
-            ({"state": "XXX______", "beads": [0] * 9}, "has 3 crosses and 0 noughts"),
-            ({"state": "XXXOO____", "beads": [0] * 9}, "the game is over"),
-            ({"state": "_________", "beads": [4] * 9}, "here crosses are to move"),
-            ({"state": "X_______?", "beads": [0] * 9}, "is not nine characters"),
-            ({"state": "_X_______", "beads": [1, 9, 1, 1, 1, 1, 1, 1, 1], "totalBeads": 8}, "totalBeads: is 8, but"),
-            ({"state": "_X_______", "beads": [1, -1, 1, 1, 1, 1, 1, 1, 1]}, r"beads\[1\]: must lie between 0"),
-        ],
-        ids=lambda value: value["state"] if isinstance(value, dict) else "",
-    )
-    def test_what_it_never_writes_is_refused(self, entry: dict[str, Any], reason: str) -> None:
-        entries = [*written("o_50_games"), entry]
-        with pytest.raises(ExchangeError, match=reason) as refusal:
-            read(entries)
-        assert refusal.value.where.startswith(f"[{len(entries) - 1}]")
 
 
 def written_before(data: MachineData) -> Any:
@@ -276,5 +257,6 @@ class TestFilesOfBefore:
         theirs = both[number]["state"]
         ours = next(entry["state"] for entry in before if looked_up(entry["state"].replace(".", "_"))[0] == theirs)
         place = next(n for n, entry in enumerate(before) if entry["state"] == ours)
-        assert f"is the same box as [{place}] ('{ours}')" in second
-        assert f"holds other beads than '{theirs}'" in second
+        assert second.startswith(
+            f"The box '{theirs}' is the same as '{ours}' of [{place}], turned. It holds other beads."
+        )

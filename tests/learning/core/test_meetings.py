@@ -164,6 +164,17 @@ def test_equals_share_a_place_and_who_has_not_played_stands_last() -> None:
     assert [(row.number, row.place) for row in rows] == [(0, 1), (2, 1), (1, 3)]
 
 
+def test_entries_are_ranked_among_those_of_their_side() -> None:
+    results = [
+        Result(0, 1, 10, 9, 0, 1),
+        Result(2, 1, 10, 6, 0, 4),
+        Result(0, 3, 10, 10, 0, 0),
+        Result(4, 1, 2, 2, 0, 0),
+    ]
+    rows = table(range(5), results, {0: Side.FIRST, 1: Side.SECOND, 2: Side.FIRST, 3: Side.SECOND})
+    assert [(row.number, row.place) for row in rows] == [(4, 1), (0, 1), (2, 2), (1, 1), (3, 2)]
+
+
 # Ratings
 
 

@@ -7,9 +7,11 @@ from games.rules.registry import GAMES, family_games
 from learning.core.engines import registry
 from learning.core.engines.base import Engine, Level
 from learning.core.engines.registry import engine_of
+from learning.core.experiments.registry import EXPERIMENTS
 from learning.core.kernels.random_source import RandomSource
 from learning.core.machines.box_machine import BoxMachine
 from learning.core.machines.rule import BoxRule
+from learning.core.opponents.base import UniformOpponent
 from learning.core.opponents.engine import EngineOpponent
 from learning.core.opponents.perfect import move_values, solve
 from learning.core.opponents.registry import (
@@ -68,6 +70,32 @@ def test_who_plays_and_is_offered_depends_on_the_game(game):
         assert opponent_usual(game).slug == "win-block"
 
 
+def uniform_opponents(base=UniformOpponent):
+    """Every class of the product whose opponents are compiled onto the canonical graph, those of experiments too."""
+    for kind in base.__subclasses__():
+        if kind.__module__.startswith("learning."):
+            yield kind
+        yield from uniform_opponents(kind)
+
+
+assert EXPERIMENTS, "which import opponents of their own"
+LISTED = [game for game in GAMES.values() if game.enumerable]
+
+
+@pytest.mark.parametrize("game", LISTED, ids=lambda game: game.slug)
+@pytest.mark.parametrize("kind", list(uniform_opponents()), ids=lambda kind: kind.slug)
+def test_opponents_on_the_canonical_graph_play_alike_on_every_turned_board(kind, game):
+    opponent = kind()
+    assert opponent.plays(game)
+    for position in reachable(game):
+        if game.is_terminal(position):
+            continue
+        replies = opponent.replies(game, position)
+        for symmetry in game.symmetries:
+            turned = opponent.replies(game, game.transform(position, symmetry))
+            assert {game.transform_move(move, symmetry) for move in replies} == set(turned), position
+
+
 class OtherEngine(Engine):
     """Knows a game of another family, and has a level that is called like one of Romgon's."""
 
@@ -95,6 +123,7 @@ def test_two_engines_may_call_a_level_by_the_same_name(monkeypatch):
 
 @pytest.mark.parametrize("game", ROMGONS, ids=lambda game: game.slug)
 @pytest.mark.parametrize("slug", [slug for slug, engine in ENGINES.items() if not engine.is_slow])
+@pytest.mark.sampled(4)
 def test_an_engine_plays_legal_moves_by_its_source(slug, game):
     source, twin, position = RandomSource(3), RandomSource(3), game.initial_position()
     while position.ply < 12 and not game.is_terminal(position):

@@ -141,7 +141,7 @@ REFERENCE_DRAWS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize(("name", "rule", "side", "teacher", "wins", "draws"), TABLE, ids=[row[0] for row in TABLE])
 def test_machines_get_as_strong_as_the_docs_say(name, rule, side, teacher, wins, draws):
     """Means of exact strengths after 50,000 games, within three standard errors, and a rounding, of the docs' figures.

@@ -312,6 +312,7 @@ class TestTraining:
     def memory(self, rule: QRule | None = None) -> QMemory:
         return QMemory.load(GAME, rule or QRule(), 0.2, lambda keys: {})
 
+    @pytest.mark.soak
     def test_the_rate_against_easy_rises_while_a_curious_one_is_trained(self) -> None:
         # Measured with seeds 1 and 2: .19 to .55 (docs/learning.md). What rises is mostly its seriousness.
         rule = Q_PRESETS["romgon-q-curious"].rule

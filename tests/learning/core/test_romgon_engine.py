@@ -180,8 +180,8 @@ class TestCompiledIsReadable:
         for me in Side:
             assert terms(board, me, options) == evaluate(board, me, options)
 
-    @pytest.mark.slow
     @pytest.mark.parametrize("options", [CORE, FLIPS], ids=["flip off", "flip on"])
+    @pytest.mark.soak
     def test_over_100000_random_plies(self, options):
         for board, side in walk(options, 50_000, seed=1):
             self.same(board, side, options)
@@ -212,6 +212,7 @@ class TestCompiledIsReadable:
 class TestAlphaBetaIsMinimax:
     @pytest.mark.parametrize("depth", [1, 2, 3])
     @pytest.mark.parametrize("options", [CORE, FLIPS], ids=["flip off", "flip on"])
+    @pytest.mark.sampled(2)
     def test_on_500_random_positions(self, options, depth):
         for board, side in sampled(options, 500, seed=depth):
             wanted = minimax_ranking(board, side, options, depth)
@@ -325,7 +326,7 @@ class TestLevels:
             assert played.chosen == next(other for other in found.candidates if other.move != losing)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("slug", "strong", "weak"),
     [

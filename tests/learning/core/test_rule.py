@@ -81,7 +81,7 @@ def test_no_number_of_digits_is_too_many_to_refuse():
 
 
 def test_a_rule_put_together_in_python_is_checked_too():
-    with pytest.raises(RuleError, match="floor: 3 is above the cap 2"):
+    with pytest.raises(RuleError, match="floor: The floor 3 is above the cap 2"):
         BoxRule(floor=3, cap=2)
 
 

@@ -19,6 +19,7 @@ from learning.kinds.weights.files import WeightsData
 each = pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 
 
+@pytest.mark.soak
 def test_one_command_makes_the_same_files_again(tmp_path: Path) -> None:
     call_command("teach_levels", folder=tmp_path)
     made = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
@@ -36,6 +37,7 @@ def test_the_file_is_that_of_a_machine_which_plays_by_the_same_weights(recipe) -
     assert (played.depth, played.restlessness) == (read.rule.play_depth, read.rule.restlessness)
 
 
+@pytest.mark.soak
 @each
 def test_it_beats_the_engine_two_moves_ahead(recipe) -> None:
     # Measured over 400 games: .96 without flips, .94 with.

@@ -92,6 +92,7 @@ EVERY_RULE = {slug: preset.rule for slug, preset in PRESETS.items()} | MADE_UP
 
 @SIDES
 @pytest.mark.parametrize("name", EVERY_RULE)
+@pytest.mark.sampled(12)
 def test_exact_strength_is_the_expectation_over_all_boards(name, side):
     memory, machine = trained_looking(side, EVERY_RULE[name])
     for slug, opponent in REMEMBERED.items():
@@ -123,6 +124,7 @@ def test_the_worst_case_is_minimax_against_a_known_policy(name, side):
 
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.parametrize("other", ["michie-1961", "matchbox-ai", "apl-notebook"])
+@pytest.mark.sampled(8)
 def test_two_machines_whatever_symmetry_they_see(name, other):
     ours, machine = trained_looking(Side.FIRST, PRESETS[name].rule, seed=1)
     theirs, opponent = trained_looking(Side.SECOND, PRESETS[other].rule, seed=2)
@@ -222,3 +224,24 @@ def test_the_chance_of_opening_a_box_is_how_often_it_is_opened():
 
 def test_score_counts_a_draw_as_half():
     assert strength.Expected(win=0.5, draw=0.25, loss=0.25).score == 0.625
+
+
+@pytest.mark.parametrize("game", [GAMES["noughts-and-crosses"], GAMES["hexapawn"]], ids=lambda game: game.slug)
+def test_no_probability_is_above_one(game):
+    """Beads that are no powers of two: sums of their rounded products pass 1 by one unit in the last place."""
+    beads, n_sure = np.random.default_rng(1), 0
+    for preset in PRESETS.values():
+        for side in Side:
+            memory = Memory.fresh(boxes_compile(game, side, preset.rule))
+            memory.beads[:] = beads.integers(1, 30, len(memory.beads))
+            memory.totals[:] = np.add.reduceat(memory.beads, memory.table.slot_indptr[:-1])
+            found = [strength.worst_case(memory)]
+            for name in ("random", "win-block", "perfect"):
+                found.append(strength.against_opponent(memory, OPPONENTS[name]))
+                visits = strength.visit_probability(memory, OPPONENTS[name])
+                assert visits.max() <= 1
+                n_sure += visits.max() > 1 - 1e-9
+            for exact in found:
+                assert max(exact.win, exact.draw, exact.loss) <= 1
+                assert exact.win + exact.draw + exact.loss == pytest.approx(1, abs=1e-12)
+    assert n_sure

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import fields, replace
+from itertools import permutations
 
 import pytest
 
@@ -97,6 +98,43 @@ def test_monte_carlo_values_are_means_of_returns(seed):
             returns[key].append(rule.reward(result) * 0.9 ** (len(path) - 1 - index))
     assert machine.visits == {key: len(found) for key, found in returns.items() if found}
     assert machine.values == pytest.approx({k: sum(found) / len(found) for k, found in returns.items()}, abs=1e-12)
+
+
+@pytest.mark.parametrize("order", set(permutations([Result.WIN, *[Result.DRAW, Result.LOSS] * 2])))
+def test_means_that_are_equal_in_fact_are_equal_to_the_last_bit(order):
+    """Fifths and tenths in any order, from games that reach the end in one step or in two, and seen twice."""
+    rewards = {"win_reward": 0.7, "draw_reward": 0.1, "loss_reward": -0.3, "later_discount": 0.9}
+    machine = learner(TableRule(method=Method.MONTE_CARLO, step_by_visits=True, **rewards))
+    for result in order:
+        machine.learn(boards(["early", "late"]), result)
+    for result in (*order, *order):
+        machine.learn(boards(["twice", "late"]), result)
+    assert machine.values["late"] == 0.06
+    assert machine.values["early"] == machine.values["twice"] == 0.054
+
+
+def test_two_moves_with_the_same_mean_are_a_tie():
+    """One win of three games, whichever game that was, and two of six."""
+    machine = learner(TABLE_PRESETS["monte-carlo-table"].rule)
+    start = GAME.initial_position()
+    corner, edge, centre = (entry_key(GAME, machine.rule, start, GAME.parse_move(move)) for move in "125")
+    won, lost = Result.WIN, Result.LOSS
+    for key, results in ((corner, (won, lost, lost)), (edge, (lost, lost, won)), (centre, (lost, won, lost) * 2)):
+        for result in results:
+            machine.learn(boards([key]), result)
+    assert machine.values[corner] == machine.values[edge] == machine.values[centre] == -1 / 3
+    assert set(machine.policy(start).values()) == {1 / 9}
+
+
+def test_a_running_mean_that_was_stored_becomes_exact_with_the_next_game():
+    before, results = 0.0, [Result.WIN, Result.LOSS, Result.LOSS, Result.DRAW, Result.WIN, Result.WIN] * 50
+    rule = TABLE_PRESETS["monte-carlo-table"].rule
+    for n, result in enumerate(results, 1):
+        before += 1 / n * (rule.reward(result) - before)
+    assert before != 1 / 6
+    machine = TableLearner(GAME, rule, {"key": before}, {"key": len(results)})
+    machine.learn(boards(["key"]), Result.DRAW)
+    assert machine.values["key"] == 50 / 301
 
 
 def test_the_first_episode_of_the_random_walk():

@@ -84,7 +84,8 @@ def positions(slug: str, n: int, *, thinned: bool = False) -> list[Position]:
 
 
 @both_modes
-@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("depth", [1, 2, pytest.param(3, marks=pytest.mark.soak)])
+@pytest.mark.sampled(2)
 def test_alpha_beta_is_minimax_on_500_positions(slug: str, depth: int) -> None:
     weights, flags = any_weights(depth), boards.FLIP * romgon(slug).options.flip
     for position in positions(slug, 500, thinned=depth > 2):

@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
+from games import field_words
 from games.players import Choice
 from games.rules.base import Game, Side
-from learning.core.exchange import json_text
 from learning.core.exchange.errors import ExchangeError
-from learning.core.exchange.native import totals_read
 from learning.core.exchange.values import ValueData, ValuesData
 from learning.core.machines.box_machine import Result
 from learning.core.machines.presets import Preset
@@ -50,7 +49,7 @@ class LastWonRule:
     @classmethod
     def from_json(cls, data):
         if odd := data.keys() - {"kind", "forgives"}:
-            raise RuleError(min(odd), "is not a field of such a rule")
+            raise RuleError(min(odd), field_words.unknown_field(["kind", "forgives"]))
         return cls(forgives=bool(data.get("forgives", False)))
 
 
@@ -186,14 +185,15 @@ class LastWonKind(Entries):
 
     @staticmethod
     def read(file, game, rule, head, any_size):
-        found = []
-        for index, item in enumerate(json_text.items(json_text.need(file, "values"), "values")):
-            fields = json_text.members(item, f"values[{index}]")
-            if fields.get("value") not in (0, 1):
-                raise ExchangeError(f"values[{index}].value", "must be 0 or 1")
-            found.append(ValueData(fields["key"], fields["value"], fields["visits"]))
-        totals = totals_read(file, "wins", "draws", "losses")
-        return ValuesData(game=game, rule=rule, epsilon=0.0, values=tuple(found), **head, **totals)
+        from learning.core.exchange import schemas
+
+        fields = schemas.read(schemas.ValueFile, file)
+        for index, one in enumerate(fields.values):
+            if one.value not in (0, 1):
+                raise ExchangeError(f"values[{index}].value", "expected", expected="0 or 1", value=one.value)
+        found = tuple(ValueData(one.key, one.value, one.visits) for one in fields.values)
+        totals = fields.totals.counted()
+        return ValuesData(game=game, rule=rule, epsilon=0.0, values=found, **head, **totals)
 
     def choose(self, seat, machine, position, rng):
         memory = self.load(machine)

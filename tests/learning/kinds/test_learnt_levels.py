@@ -161,5 +161,5 @@ class TestPage:
     def test_where_nothing_was_learnt_there_is_no_page(self, client: Client, game: str) -> None:
         answer = client.get(f"/learnt/{game}")
         assert answer.status_code == 404
-        assert "game: " in answer.content.decode()
+        assert "This drawer is empty" in answer.content.decode()
         assert "<b>" not in answer.content.decode()

@@ -9,10 +9,11 @@ from uuid import UUID
 import pytest
 from django.core.cache import cache
 
+from games.models import Match
 from games.players import Visitor
 from games.rules.base import Side
 from games.rules.registry import game_get
-from learning.kinds.boxes.progress import CURVE_POINTS, hundred, progress
+from learning.kinds.boxes.progress import CURVE_POINTS, Strong, _does, holds_words, hundred, points_words, progress
 from learning.kinds.machines import machine_export, machine_strength
 from learning.models import Machine
 from learning.services.machines import machine_import, machine_reset
@@ -51,24 +52,83 @@ def test_the_curve_has_the_exact_strength_after_every_game(side: Side) -> None:
     cache.clear()
     assert progress(learner)["curve"] == told["curve"]  # from the ledger, not from what was kept
     assert (told["games"], sum(told["latest"].values())) == (4, 4)  # type: ignore[arg-type]  # all of them numbers
-    assert told["words"].startswith("4 games. It won ")
-    assert f"not lose {hundred(points[-1])} games of 100" in told["words"]
+    assert told["words"].startswith("It has played 4 games. It won ")
+    assert f"avoid losing in {hundred(points[-1])} of 100 games" in told["curve_words"]
     assert hundred(points[0]) in told["curve_words"]
+    random = machine_strength(learner)["random"]
+    assert told["points"] == told["points_curve"][-1][1] == pytest.approx(random["win"] + random["draw"] / 2, abs=1e-12)
+    assert [games for games, _ in told["points_curve"]] == [0, 1, 2, 3, 4]
+    assert f"get {hundred(told['points'])} points in 100 games" in told["points_words"]
+    assert [told["results"].count(one) for one in ("win", "draw", "loss")] == list(told["latest"].values())
 
 
 def test_of_one_match_it_is_said_how_it_went() -> None:
     learner, _ = taught(1)
-    assert re.match(r"1 game\. It (won|drew|lost) its last match\. ", progress(learner)["words"])
+    told = progress(learner)
+    assert re.match(r"It has played 1 game\. It (won|drew|lost) its last match\. ", told["words"])
+    box = told["first_box"]
+    assert box is not None
+    assert (box["before"], [slot["mark"] for slot in box["slots"]]) == ([4, 4, 4], ["A", "B", "E"])
+    assert sum(a != b for a, b in zip(box["before"], box["now"], strict=True)) == 1
+
+
+def test_the_results_are_those_of_the_last_ten_matches_the_last_one_last() -> None:
+    learner, _ = taught(11)
+    winners = [match.winner for match in Match.objects.order_by("pk") if match.is_over][-10:]
+    told = {None: "draw", Side.FIRST: "win", Side.SECOND: "loss"}
+    assert progress(learner)["results"] == [told[winner] for winner in winners]
+
+
+START, WORSE = Strong(0.61, 0.24), Strong(0.66, 0.19)
+
+
+@pytest.mark.parametrize(
+    ("results", "why"),
+    [
+        (["win"] * 8 + ["loss"] * 2, "It won against you with moves that a perfect player would punish."),
+        (["loss"] * 3, "It lost against you, so it took out beads of moves that are safe against a perfect player."),
+    ],
+)
+def test_a_fall_is_explained(results: list[str], why: str) -> None:
+    words = holds_words(" against you", results, [(0, START), (10, WORSE)])
+    fell = "Against a perfect player it would avoid losing in 19 of 100 games. It was 24 before its first game."
+    assert words == f"{fell} {why}"
+    assert "punish" not in holds_words("", results, [(0, WORSE), (10, START)])
+    rose = points_words("", results, [(0, START), (10, WORSE)])
+    assert rose == "Against random play it would get 66 points in 100 games. It was 61 before its first game."
+    assert "random play." in points_words("", results, [(0, WORSE), (10, START)]).partition(". ")[2]
+    assert "every game" in holds_words("", results, [(0, Strong(0.6, 0.0)), (10, Strong(0.7, 0.0))])
 
 
 def test_a_new_one_knows_nothing_and_says_what_it_would_do() -> None:
     seated = pupil_teach(person=guest(), game=NC)
     learner = Machine.objects.get(pk=int(seated.room.machine))
     told = progress(learner)
-    assert told["words"].startswith("No game yet: it knows nothing. It would now play ")
+    says = "It has not finished a game yet. At the start it draws each kind of bead equally often."
+    assert told["words"] == says
     assert told["first"] == {"after": "", "move": "top left", "chance": pytest.approx(1 / 3)}
     assert [games for games, _ in told["curve"]] == [0]
-    assert told["curve_words"] == ""
+    assert told["curve_words"] == "Against a perfect player it would avoid losing in 24 of 100 games."
+
+
+@pytest.mark.parametrize(
+    ("moves", "chances", "words"),
+    [
+        (
+            [("top middle", "B"), ("middle left", "B")],
+            [8 / 18, 6 / 18, 4 / 18],
+            "draws bead B (such as top middle) in 44 of",
+        ),
+        ([("b2", "C")], [0.75, 0.25], "draws bead C (b2) in 75 of 100 games"),
+        ([("b2", "C")], [1.0, 0.0], "always chooses b2"),
+        ([("top left", "A"), ("top right", "A")], [1.0, 0.0], "always draws bead A (such as top left)"),
+        ([("b2", None)], [1.0], "always chooses b2"),
+    ],
+)
+def test_its_first_bead_is_named_with_a_move_that_it_stands_for(
+    moves: list[tuple[str, str | None]], chances: list[float], words: str
+) -> None:
+    assert _does([{"name": name, "mark": mark} for name, mark in moves], chances).startswith(words)
 
 
 def test_what_it_forgets_is_gone_from_its_curve_too() -> None:
@@ -84,7 +144,7 @@ def test_of_much_training_the_curve_is_short_and_ends_where_the_machine_stands()
     told = progress(learner)
     assert 2 <= len(told["curve"]) <= CURVE_POINTS + 2
     assert told["curve"][-1] == [2000, pytest.approx(holds(learner), abs=1e-12)]
-    assert told["words"].startswith("2,000 games. It would")
+    assert told["words"].startswith("It has played 2,000 games. At the start it ")
 
 
 def test_of_one_that_was_brought_in_it_is_known_how_it_stands() -> None:

@@ -217,7 +217,7 @@ class TestMeasured:
 
     def test_strength_that_is_known_at_every_point_is_not_measured(self) -> None:
         menace = machine_create(game="noughts-and-crosses", side=Side.FIRST, name="M")
-        with pytest.raises(TrainingRefusedError, match=r"^measured: .* keeps no snapshots"):
+        with pytest.raises(TrainingRefusedError, match=r"^measured: .* keep no snapshots"):
             begun(menace, opponent="random")
         run_execute(begun(menace, opponent="random", n_measured=0))
         assert not Snapshot.objects.exists()
@@ -456,7 +456,7 @@ class TestShown:
         machine = measured_run(learner(owner=owner), games=3, n_measured=20)
         page = unescape(client.get(machine.get_absolute_url()).content.decode())
         assert "plays by what it knew after 1 game of training." in page
-        assert "Each of them was tried out in 20 games against" in page
+        assert "Each snapshot was measured in 20 games against" in page
         assert "<b>100</b> against the medium engine (84 to 100) and <b>100</b> against the hard engine" in page
         assert "let it play" not in page
         curve = json.loads(page.partition('id="kept-curve" type="application/json">')[2].partition("</script>")[0])
@@ -466,7 +466,7 @@ class TestShown:
         newest = machine.snapshots.latest("pk")
         chosen = client.post(f"/machines/{machine.pk}/snapshot", {"snapshot": newest.pk}, follow=True)
         page = unescape(chosen.content.decode())
-        assert "plays by what it knew after 3 games of training.</b> That was chosen by hand." in page
+        assert "plays by what it knew after 3 games of training.</b> This snapshot was chosen by hand." in page
         assert page.count("let it play") == 2
         assert "Went back to what it knew earlier" in page
         seated = romgon_room("machine", machine=str(machine.pk))
@@ -475,7 +475,7 @@ class TestShown:
         assert "On top of that came 1 lesson more." in client.get(machine.get_absolute_url()).content.decode()
         measured_run(machine, games=1, n_measured=0)
         page = client.get(machine.get_absolute_url()).content.decode()
-        assert "They were tried out in up to 20 games against" in page
+        assert "The snapshots were measured in up to 20 games against" in page
         first = machine.snapshots.earliest("pk")
         client.post(f"/machines/{machine.pk}/snapshot", {"snapshot": first.pk})
         measured_run(machine, games=1, n_measured=0)
@@ -493,7 +493,7 @@ class TestShown:
         assert "hard 100 of 20 games" in page.content.decode()
         refused = client.post(f"/machines/{machine.pk}/snapshot", {"snapshot": "0"})
         assert refused.status_code == 404
-        assert "Which of its selves plays" not in client.get(learner().get_absolute_url()).content.decode()
+        assert "Which snapshot plays" not in client.get(learner().get_absolute_url()).content.decode()
 
     def test_where_a_training_begins_one_says_how_many_games_try_it_out(self, client: Client) -> None:
         owner = user()
@@ -503,7 +503,7 @@ class TestShown:
         assert 'name="measured" value="2"' in client.get(address).content.decode()
         form = {"stage-TOTAL_FORMS": 1, "stage-INITIAL_FORMS": 0, "stage-0-opponent": "easy", "stage-0-games": 1}
         refused = client.post(address, {**form, "seed": 1, "measured": 3})
-        assert "An even number, please" in refused.content.decode()
+        assert "Please give an even number" in refused.content.decode()
         for given, stored in ({"measured": 4}, 4), ({"measured": 0}, 0), ({}, 2):
             assert client.post(address, {**form, "seed": 1, **given}).status_code == 302
             assert machine.runs.latest("pk").n_measured == stored
@@ -511,8 +511,8 @@ class TestShown:
         assert 'name="measured"' not in client.get(f"/machines/{menace.pk}/train").content.decode()
 
 
-@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.soak
 def test_workers_killed_three_times_in_training_and_in_measuring(start_worker: StartWorker) -> None:
     def started(machine: Machine, *, enqueue: bool) -> TrainingRun:
         stages = [Stage(machine.slug, 400, learns=True)]

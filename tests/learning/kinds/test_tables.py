@@ -414,8 +414,8 @@ class TestTournament:
 class TestShown:
     def test_a_small_share_is_not_told_as_none(self) -> None:
         rule = TableRule(exploring=0.1, exploring_decay=0.99, exploring_floor=0.004)
-        assert dict(TableKind().rule_sentences(rule))["Tries anything"] == (
-            "in 10% of its moves at first, times 0.99 after each game, but 0.4% at least"
+        assert dict(TableKind().rule_sentences(rule))["Explores"] == (
+            "in 10% of its moves at first, times 0.99 after each game, but never below 0.4%"
         )
 
     def test_every_page_shows_it(self, client: Client) -> None:

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from games.models import Room
+from games.models import AccountName, Room
 from games.rules.base import Side
 from games.selectors import room_get, room_view
 from games.services import Person, match_play_move, room_create
+from learning.core.experiments.registry import EXPERIMENTS
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.services.schedules import schedule_fire
@@ -26,8 +28,8 @@ from learning.workers.runs import RUNS
 from tests.factories import abandoned, person, play_out
 from tests.outage import Outage
 
-# Written by pg_dump at the release whose jobs had no turns yet.
-DUMP = Path(__file__).parents[2] / "data" / "databases" / "before_turns.sql.gz"
+DUMPS = sorted((Path(__file__).parents[2] / "data" / "databases").glob("*.sql.gz"))
+"""Written by pg_dump: at the release whose jobs had no turns yet, and at commit f788850."""
 SCHEMA = """
     SELECT table_name, column_name, data_type, is_nullable, column_default, character_maximum_length
     FROM information_schema.columns WHERE table_schema = 'public'
@@ -53,11 +55,13 @@ def counts() -> dict[str, int]:
     return {table: rows(f'SELECT count(*) FROM "{table}"')[0][0] for table in connection.introspection.table_names()}
 
 
-def test_a_database_of_before_goes_on(outage: Outage) -> None:
+@pytest.mark.soak
+@pytest.mark.parametrize("dump", DUMPS, ids=lambda dump: dump.name.partition(".")[0])
+def test_a_database_of_before_goes_on(dump: Path, outage: Outage) -> None:
     fresh = schema()
     with connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-        cursor.execute(gzip.decompress(DUMP.read_bytes()).decode())
+        cursor.execute(gzip.decompress(dump.read_bytes()).decode())
     before = counts()
     assert all(before.values())
     games = dict(Machine.objects.order_by().values_list("slug", "n_games"))
@@ -69,6 +73,8 @@ def test_a_database_of_before_goes_on(outage: Outage) -> None:
         table: n for table, n in before.items() if table not in grown
     }
     assert dict(Machine.objects.order_by().values_list("slug", "n_games")) == games
+    assert AccountName.objects.count() == after["auth_user"]
+    assert not Machine.objects.filter(search_name="").exists()
     assert not Machine.objects.exclude(shares=None).exists(), "copies of before have rows of their own"
     assert ledger_errors() == []
     _go_on()
@@ -85,7 +91,7 @@ def _go_on() -> None:
         assert play_out(room.code, person(owner))["status"] == "finished"
     waiting = Person(guest=UUID(int=7))
     assert play_out(Room.objects.get(matches__seats__guest=waiting.guest).code, waiting)["status"] == "finished"
-    deep = Room.objects.get(game="romgon").code
+    deep = Room.objects.filter(game="romgon").earliest("pk").code
     for _ in range(2):
         move = room_view(room_get(deep))["legal_moves"][0]
         state = match_play_move(code=deep, person=person(owner), move=move)
@@ -99,5 +105,7 @@ def _go_on() -> None:
     while (taken := jobs.claim_next([RUNS, PAIRINGS, EXPERIMENT_RUNS])) is not None:
         kind, job = taken
         kind.take_turn(job, jobs.TurnEnd())
-    for rows_of in (TrainingRun, Tournament, ExperimentRun):
-        assert set(rows_of.objects.order_by().values_list("status", flat=True)) == {JobStatus.FINISHED}
+    for rows in (TrainingRun.objects, Tournament.objects, ExperimentRun.objects.filter(error="")):
+        assert set(rows.order_by().values_list("status", flat=True)) == {JobStatus.FINISHED}
+    for run in ExperimentRun.objects.exclude(error=""):
+        assert run.edition < EXPERIMENTS[run.experiment].edition, run.error

@@ -15,6 +15,7 @@ def back_to(number: str) -> None:
     call_command("migrate", "learning", number, verbosity=0)
 
 
+@pytest.mark.soak
 def test_the_way_back_says_what_stands_in_it(outage: Outage) -> None:
     machines = [machine_create(game="romgon", side=None, name=name) for name in ("Quiet", "Loud")]
     tournament_start(

@@ -43,9 +43,9 @@ def own_positions(learner: Machine) -> list[Any]:
 class TestBoxesAt:
     def test_it_is_what_stood_there_after_each_lesson(self) -> None:
         learner = machine(Side.SECOND)
-        stood = [now(learner)]
+        stood: list[dict[str, list[int]] | None] = [now(learner)]
         for seed in range(3):
-            stood.append(now(trained(learner, games=60, seed=seed)))
+            stood += [None, now(trained(learner, games=60, seed=seed))]  # one step after the first game
             play_out(factories.room("machine", machine=learner.slug).room.code, guest())
             learner.refresh_from_db()
             stood += [now(learner)] if learner.n_lessons == len(stood) else [None, now(learner)]

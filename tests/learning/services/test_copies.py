@@ -113,6 +113,7 @@ def test_those_of_an_account_are_not_counted_where_it_is() -> None:
     assert kept(own, *guests[1:], *more) == [False] + [True] * 4 + [False] + [True] * 3
 
 
+@pytest.mark.soak
 def test_many_at_once_leave_as_many_as_are_kept() -> None:
     learner = machine()
     assert at_once(*[lambda: [copy_of(learner, guest()) and None for _ in range(3)] for _ in range(4)]) == []

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,7 +17,6 @@ from games.rules.romgon.rules import Romgon
 from games.services import room_create
 from learning.core.engines.romgon.entries import entry_key, entry_problem, entry_read
 from learning.core.exchange.document import Wanted
-from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.native import dump_values
 from learning.core.exchange.registry import FORMATS, MAX_BYTES, machine_read
 from learning.core.exchange.values import MAX_VALUES, ValueData, ValuesData
@@ -116,83 +114,16 @@ class TestStrict:
         assert (data.name, data.epsilon, data.learns, data.wins) == ("Imported: Romgon", 0.2, True, 0)
         assert read({**least, "side": None, "values": []}).values == ()
 
-    @pytest.mark.parametrize(
-        ("fields", "where"),
-        [
-            (lambda: document(side=0), "side"),
-            (lambda: document(boxes=[]), "boxes"),
-            (lambda: document(values=None), "values"),
-            (lambda: document(values={}), "values"),
-            (lambda: document(game="hexapawn"), "rule"),
-            (lambda: document(game="romgon-9"), "game"),
-            (lambda: document(rule={"kind": "menace"}), "rule.kind"),
-            (lambda: document(rule={"kind": "q-learning", "epsilon": 2}), "rule.epsilon"),
-            (lambda: document(rule={"kind": "q-learning", "epsilon": 10**400}), "rule.epsilon"),
-            (lambda: document(rule={"kind": "q-learning", "epsilon": "x" * 9000}), "rule.epsilon"),
-            (lambda: document(rule={"kind": "q-learning", "\ud800": 1}), "rule.\\ud800"),
-            (lambda: document(rule={"\ud800" * 9: 1}), "rule." + ("\\ud800" * 9)[:40]),
-            (lambda: document(rule={}), "rule"),
-            (lambda: document(epsilon=0.3), "epsilon"),
-            (lambda: document(epsilon=0.01), "epsilon"),
-            (lambda: document(epsilon=True), "epsilon"),
-            (lambda: document(totals={"wins": -1}), "totals.wins"),
-            (lambda: document(totals={"games": 5}), "totals.games"),
-            (lambda: document(learns=1), "learns"),
-            (lambda: document(values=[5]), "values[0]"),
-            (lambda: document(values=[{"key": KEYS[0]}]), "values[0].value"),
-            (lambda: entry(start=1), "values[0]"),
-            (lambda: entry(**{"\ud800" * 99: 1}), "values[0]"),
-            (lambda: entry(value="0.5"), "values[0].value"),
-            (lambda: entry(value=True), "values[0].value"),
-            (lambda: entry(value=2e6), "values[0].value"),
-            (lambda: entry(value=10**400), "values[0].value"),
-            (lambda: entry(visits=-1), "values[0].visits"),
-            (lambda: entry(visits=1.0), "values[0].visits"),
-            (lambda: entry(visits=1 << 61), "values[0].visits"),
-            (lambda: entry(key=5), "values[0].key"),
-            (lambda: entry(key="x" * 701), "values[0].key"),
-            (lambda: entry(key="start#" + PIECES), "values[0].key"),
-            (lambda: entry(key=KEYS[0].replace(":", ";")), "values[0].key"),
-            (lambda: entry(key=KEYS[0] + "|6-6:scU"), "values[0].key"),
-            (lambda: entry(key=KEYS[0] + "\0"), "values[0].key"),
-            (lambda: entry(key=f"3-3-3-4#{PIECES}"), "values[0].key"),
-            (lambda: entry(key=f"0-0-0-0#{PIECES}"), "values[0].key"),
-            (lambda: entry(key=KEYS[0].replace("twU", "twF")), "values[0].key"),
-            (lambda: entry(key=KEYS[0].replace("twU", "twU@2")), "values[0].key"),
-            (lambda: entry(key=KEYS[0].replace("twU", "twU@0")), "values[0].key"),
-            (lambda: entry(key=KEYS[0].replace("twU", "swU")), "values[0].key"),
-            (lambda: entry(key=KEYS[0].replace("3-0:rwU|", "")), "values[0].key"),
-            (
-                lambda: entry(key=f"{KEYS[0].partition('#')[0]}#{'|'.join(reversed(PIECES.split('|')))}"),
-                "values[0].key",
-            ),
-            (lambda: document(values=[{"key": KEYS[0], "value": n} for n in (1, 1)]), "values[1].key"),
-        ],
-    )
-    def test_what_is_wrong_is_refused_by_its_place(self, fields: Callable[[], Any], where: str) -> None:
-        with pytest.raises(ExchangeError) as refused:
-            read(fields())
-        assert refused.value.where == where
-        assert len(str(refused.value).encode()) < 600
-
-    @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
-    def test_numbers_that_are_not_finite(self, number: str) -> None:
-        text = json.dumps(entry(value=0.125)).replace("0.125", number)
-        with pytest.raises(ExchangeError, match="number"):
-            machine_read(text.encode(), Wanted())
-
     def test_as_many_as_a_file_holds_and_no_more(self) -> None:
         # The longest key there is: all six pieces that can turn have turned, and so does the action.
         longest = max(map(len, KEYS)) + 7 * len("@5")
         line = json.dumps({"key": "x" * longest, "value": -1.2345678901234567e-105, "visits": 1 << 40})
         assert MAX_VALUES * (len(line) + 4) < MAX_BYTES
-        with pytest.raises(ExchangeError, match=r"values: has 20,001 entries; 20,000 are the most"):
-            read(document(values=[0] * (MAX_VALUES + 1)))
 
 
 @pytest.mark.django_db
 class TestStored:
-    @pytest.mark.parametrize("game", ["romgon", "romgon-flip-turn"])
+    @pytest.mark.parametrize("game", [pytest.param("romgon", marks=pytest.mark.soak), "romgon-flip-turn"])
     def test_there_and_back_is_an_identical_machine(self, game: str) -> None:
         original = taught(learner(game=game, preset="romgon-q-curious", learns=True))
         text = machine_export(original).text
@@ -228,15 +159,15 @@ class TestStored:
         with pytest.raises(MachineFileError, match=r"^format: .* holds boxes, and Ünï Q keeps values"):
             machine_export(learner(), form)
         text = machine_export(machine(), form).text
-        with pytest.raises(MachineFileError, match="game: machines that play Romgon keep values"):
+        with pytest.raises(MachineFileError, match="game: Machines that play Romgon keep values"):
             imported(text, game="romgon")
 
     def test_a_file_of_boxes_for_romgon_is_refused(self) -> None:
         fields = json.loads(machine_export(machine()).text)
-        with pytest.raises(MachineFileError, match="rule: a machine of this kind cannot play Romgon"):
+        with pytest.raises(MachineFileError, match="rule: A machine of this kind cannot play Romgon"):
             imported(json.dumps({**fields, "game": "romgon"}))
         table = f"position,move,beads\n{ROMGON.encode(START)},4-7>4-6,3\n"
-        with pytest.raises(MachineFileError, match="is a position of none of the games"):
+        with pytest.raises(MachineFileError, match="No game has the position"):
             imported(table)
 
     def test_too_many_values_for_a_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,7 +176,7 @@ class TestStored:
         monkeypatch.setattr("learning.kinds.entries.MAX_VALUES", n_values)
         assert len(json.loads(machine_export(original).text)["values"]) == n_values
         monkeypatch.setattr("learning.kinds.entries.MAX_VALUES", n_values - 1)
-        with pytest.raises(MachineFileError, match=f"has {n_values}, and a file holds {n_values - 1} at most"):
+        with pytest.raises(MachineFileError, match=f"has {n_values} values. A file holds at most {n_values - 1}"):
             machine_export(original)
 
     def test_what_is_refused_leaves_nothing(self) -> None:
@@ -274,7 +205,7 @@ class TestStored:
         Machine.objects.filter(pk=original.pk).update(n_values=F("n_values") + MAX_VALUES)
         page = client.get(original.get_absolute_url()).content.decode()
         assert f'href="/api/machines/{original.pk}/export' not in page
-        assert "20,000 values" in page
+        assert "a file holds at most 20,000" in page
         wrong = client.post("/api/machines/import", json.dumps(entry(visits=-1)), content_type="application/json")
         assert (wrong.status_code, "values[0].visits" in wrong.json()["detail"]) == (400, True)
 
@@ -293,10 +224,10 @@ class TestStored:
             monkeypatch.setattr(f"learning.{place}", 5)
         for place in ("core.exchange.registry", "management.commands.import_machine"):
             monkeypatch.setattr(f"learning.{place}.MAX_BYTES", 400)
-        with pytest.raises(CommandError, match="a file holds 5 at most"):
+        with pytest.raises(CommandError, match="A file holds at most 5"):
             call_command("export_machine", original.slug, out=file)
         call_command("export_machine", original.slug, out=file, any_size=True)
-        with pytest.raises(CommandError, match="400 are the most"):
+        with pytest.raises(CommandError, match="It may have at most 400"):
             call_command("import_machine", str(file))
         call_command("import_machine", str(file), name="Back", any_size=True)
         assert stored(Machine.objects.get(name="Back")) == stored(original)

@@ -1,6 +1,7 @@
 """A game too large to list its positions: boxes that open when they are met, and strength as a sample that says so."""
 
 from math import isclose
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from learning.core.training.sampled import sample, wilson
 from learning.core.training.strength import opponent_policy
 from learning.core.training.tables import NotListedError, boxes_compile, graph_compile
 from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
+from learning.kinds.boxes.kind import BoxKind
 from learning.kinds.machines import machine_export, machine_strength
 from learning.models import Box, JobStatus, Lesson, Machine, Tournament, TrainingRun
 from learning.selectors import boxes as selectors_boxes
@@ -32,8 +34,10 @@ from learning.services.tournaments import tournament_start
 from learning.storage import boxes as storage
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import api_with, guest, play_out, trained, user
+from tests.toys.tug import Tug
 
 GAME = GAMES["hexapawn-5x4"]
+PROTOCOL = Path(__file__).parents[3] / "docs" / "protocol.md"
 WHEN_MET = PRESETS["hexapawn-rl"].rule
 
 
@@ -97,6 +101,15 @@ class TestMaking:
             machine_make(user=user(), game=GAME.slug, side=Side.FIRST, name="Large", rule=BoxRule())
         assert not Machine.objects.exists()
 
+    def test_a_game_whose_positions_come_again_is_refused_with_that_reason(self) -> None:
+        with pytest.raises(GameTooLargeError, match="has positions that can come again") as refused:
+            BoxKind().rule_require(Tug(), BoxRule())
+        for told in (str(refused.value), GameTooLargeError.message):
+            assert "too many" not in told
+        row = next(line for line in PROTOCOL.read_text().splitlines() if "`game_too_large`" in line)
+        assert "too many" in row
+        assert "come again" in row
+
     def test_the_api_says_so_with_a_code(self) -> None:
         body = {"game": GAME.slug, "side": "white", "rule": {"open_boxes": "in_advance"}}
         answer = api_with(user(), "train").post("/api/machines", body, format="json")
@@ -151,7 +164,7 @@ class TestTraining:
     def test_nobody_plays_it_perfectly(self) -> None:
         for opponent in ("perfect", "perfect-fast"):
             with pytest.raises(
-                TrainingRefusedError, match=r"Perfect.* is no opponent in Hexapawn .* there are random, win-block"
+                TrainingRefusedError, match=r"Perfect.* does not play Hexapawn .* Choose from random, win-block"
             ):
                 begun(learner(), 10, opponent)
         assert not TrainingRun.objects.exists()
@@ -216,11 +229,12 @@ def test_its_pages_say_what_is_a_sample(client: Client) -> None:
     machine = trained(machine, 20)
     client.force_login(owner)
     page = client.get(machine.get_absolute_url()).content.decode()
-    assert "too many positions to work it out exactly" in page
+    assert "This game has too many positions, so the strength cannot be calculated." in page
     assert "Perfect play" not in page
     run = machine.runs.get()
     run_page = client.get(f"/runs/{run.pk}").content.decode()
-    assert "Tried out against" in run_page
+    assert "Measured against" in run_page
+    assert "This game has too many positions, so there are no exact values." in run_page
     assert '<option value="perfect"' not in run_page
     table = client.get(f"/runs/{run.pk}/curve.csv")
     assert table.status_code == 200
@@ -249,13 +263,13 @@ def test_of_very_many_boxes_a_page_shows_the_first_and_says_so(client: Client, m
     beads = sum(sum(beads) for beads in stored(machine).values())
     monkeypatch.setattr(selectors_boxes, "SHOWN_MOST", 5)
     page = client.get(machine.get_absolute_url())
-    assert f"here are the first {5}" in page.content.decode()
+    assert f"These are the first {5}" in page.content.decode()
     assert [ply for _, _, ply, *_ in page.context["packed"]["boxes"]] == list(
         machine.boxes.order_by("ply").values_list("ply", flat=True)
     )[:5]
     assert (page.context["machine"]["n_boxes"], page.context["machine"]["beads"]) == (n_boxes, beads)
     gallery = client.get(f"/machines/{machine.pk}/boxes")
-    assert f"It has {n_boxes} boxes, too many for a page: here are the first 5" in gallery.content.decode()
+    assert f"It has {n_boxes} boxes, too many for a page. These are the first 5" in gallery.content.decode()
     shown = [box[0] for box in gallery.context["packed"]["boxes"]]
     assert list(client.get(f"/machines/{machine.pk}/boxes-at/1").json()["beads"]) == shown
     assert len(shown) == 5
@@ -271,3 +285,9 @@ def test_the_level_and_the_rate_are_on_the_page(client: Client) -> None:
         page = client.get(machine.get_absolute_url()).content.decode()
         assert f'<dd data-total="win_rate">{rate}</dd>' in page
         assert f'<dd data-total="level">{level}</dd>' in page
+        assert ("It has not played here yet" in page) == (not wins)
+    for slug, other in (("michie-1961", "noughts-and-crosses"), ("gardner-her", "hexapawn")):
+        page = client.get(machine_create(game=other, side=Side.SECOND, name=slug, preset=slug).get_absolute_url())
+        totals = page.content.decode().partition('<dl class="totals">')[2].partition("</dl>")[0]
+        assert "its win rate" in totals
+        assert "level" not in totals

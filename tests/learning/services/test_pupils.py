@@ -191,7 +191,7 @@ def test_it_comes_along_to_an_account(client: Client, way: str) -> None:
         user("ann")
     entered = client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN)
     assert entered.status_code == 302
-    assert told(client) == ["Yours from now on, wherever you log in: My MENACE."]
+    assert told(client) == ["These are now in your account: My MENACE."]
     machine.refresh_from_db()
     assert (machine.owner.get_username(), machine.guest, machine.is_pupil) == ("ann", None, True)  # type: ignore[union-attr]
     assert taught(client) == (room, machine)
@@ -223,7 +223,7 @@ def test_what_an_account_has_no_room_for_stays_in_the_browser(client: Client, se
     settings.MACHINES_PER_ACCOUNT, settings.MACHINES_PER_GUEST = 0, 1
     room, machine = taught(client)
     client.post("/login", LOGIN)
-    assert "no room for My MENACE. They stay in this browser" in told(client)[0]
+    assert "no room for these: My MENACE. They stay in this browser" in told(client)[0]
     assert Room.objects.get(pk=room.pk).matches.get().seats.filter(user=ann).exists(), "the match came along"
     client.post("/logout")
     machine.refresh_from_db()
@@ -273,7 +273,7 @@ def test_a_number_that_has_gone_to_an_account_makes_nothing_more(client: Client)
     session["guest"] = number.hex
     session.save()
     refused = left_over.post("/teach", {"game": NC}, follow=True)
-    assert "You have logged in meanwhile" in str(next(iter(refused.context["messages"])))
+    assert "You have logged in, and your machines" in str(next(iter(refused.context["messages"])))
     assert taught(left_over)[1].guest not in (None, number)
     MovedGuest.objects.update(moved_at=timezone.now() - timedelta(days=2))
     swept()

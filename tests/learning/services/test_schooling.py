@@ -11,14 +11,14 @@ from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.machines.presets import PRESETS
 from learning.core.opponents.registry import UNIFORM
-from learning.core.schooling.plan import Schooling, curve_marks
+from learning.core.training.plan import Class, Schooling, curve_marks
 from learning.core.training.strength import against_opponent
-from learning.exceptions import MachineQuotaError, SchoolingBusyError
+from learning.exceptions import MachineQuotaError, RunQuotaError
 from learning.kinds.boxes.progress import progress
 from learning.kinds.registry import kind_of
 from learning.models import Lesson, Machine, Standing, TrainingRun
-from learning.selectors import schooling as selectors_schooling
-from learning.selectors.boxes import ledger_errors
+from learning.selectors.boxes import boxes_at, ledger_errors
+from learning.services import schooling as services_schooling
 from learning.services.runs import Stage, training_run_start
 from learning.services.schooling import schooling_keep
 from learning.storage.standings import CURVE_POINTS
@@ -51,7 +51,7 @@ def test_with_its_training_it_is_refused_where_there_are_as_many_as_may_be(setti
 def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
     ada = user("ada")
     plan = Schooling(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "perfect", 9)
-    kept = schooling_keep(user=ada, schooling=plan, preset="michie-1961", games=300)
+    kept, _ = schooling_keep(user=ada, schooling=plan, preset="michie-1961", games=300)
     trained = machine(Side.FIRST, "michie-1961")
     run = training_run_start(machine=trained.slug, stages=[Stage("perfect", 300)], seed=9, enqueue=False)
     run = run_execute(run_claim(run.pk))
@@ -79,17 +79,21 @@ def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
         assert getattr(kept, name) == getattr(trained, name), name
     assert (own.random_state, own.seed, own.status) == (run.random_state, 9, "finished")
     assert ledger_errors() == []
-    (lesson,) = Lesson.objects.filter(machine=kept)
-    assert (lesson.run, lesson.n_wins) == (own, kept.n_wins)
+    lessons = Lesson.objects.filter(machine=kept).order_by("number")
+    assert [lesson.n_wins + lesson.n_draws + lesson.n_losses for lesson in lessons] == [1, 99, 200]
+    assert {lesson.run for lesson in lessons} == {own}
+    assert sum(lesson.n_wins for lesson in lessons) == kept.n_wins
+    for step, games in enumerate((1, 100, 300), 1):
+        assert boxes_at(kept, step) == boxes_at(trained, step), games
     assert (kept.owner, kept.game, kept.side) == (ada, GAME.slug, Side.FIRST)
 
 
 def test_the_list_shows_its_strength_and_its_curve_at_once():
     plan = Schooling(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
-    kept = schooling_keep(user=user("ada"), schooling=plan, preset="michie-1961", games=300)
+    kept, _ = schooling_keep(user=user("ada"), schooling=plan, preset="michie-1961", games=300)
     standing = Standing.objects.get(machine=kept)
     strength = against_opponent(kind_of(kept).load(kept), UNIFORM["random"])
-    assert (standing.games, standing.measured, standing.lessons) == (300, 1, 1)
+    assert (standing.games, standing.measured, standing.lessons) == (300, 3, 3)
     assert (standing.win, standing.draw) == pytest.approx((strength.win, strength.draw), abs=1e-12)
     points = list(standing.points)
     assert (points[0][0], points[-1]) == (0, (300, pytest.approx(strength.score, abs=1e-12)))
@@ -101,21 +105,35 @@ def test_the_list_shows_its_strength_and_its_curve_at_once():
 def test_it_may_belong_to_a_browser_and_have_had_a_partner(preset):
     visitor = Visitor(uuid4())
     plan = Schooling(GAMES["hexapawn"], Side.SECOND, PRESETS[preset].rule, "machine", 4)
-    kept = schooling_keep(user=visitor, schooling=plan, preset=preset, games=50)
-    stand = selectors_schooling.COURSES.advance(plan, 50, 60)
+    kept, _ = schooling_keep(user=visitor, schooling=plan, preset=preset, games=50)
+    pupil = Class.fresh(plan, [4])
+    pupil.train("machine", [50], [])
     assert (kept.guest, kept.owner, kept.is_public) == (visitor.guest, None, False)
-    assert kind_of(kept).load(kept).beads.tolist() == stand.one.learners.beads[0].tolist()
+    assert kind_of(kept).load(kept).beads.tolist() == pupil.learners.beads[0].tolist()
     assert ledger_errors() == []
-    untaught = schooling_keep(user=visitor, schooling=plan, preset=preset, games=0, name="New")
-    assert (untaught.n_games, untaught.runs.count(), untaught.name) == (0, 0, "New")
+    untaught, run = schooling_keep(user=visitor, schooling=plan, preset=preset, games=0, name="New")
+    assert (untaught.n_games, untaught.runs.count(), untaught.name, run) == (0, 0, "New", None)
 
 
-def test_one_that_has_not_come_so_far_is_not_kept(monkeypatch):
-    monkeypatch.setattr(selectors_schooling, "WORK_S", 0)
-    plan = Schooling(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 90)
-    with pytest.raises(SchoolingBusyError):
-        schooling_keep(user=user("ada"), schooling=plan, preset="michie-1961", games=500_000)
-    assert not Machine.objects.exists()
+@pytest.mark.parametrize("teacher", ["random", "machine"])
+def test_one_that_has_played_very_much_is_trained_by_an_ordinary_run(monkeypatch, teacher):
+    monkeypatch.setattr(services_schooling, "MAX_GAMES_AT_ONCE", 100)
+    monkeypatch.setattr(services_schooling, "MAX_GAMES_PLAIN", 100)
+    visitor = Visitor(uuid4())
+    plan = Schooling(GAME, Side.FIRST, PRESETS["michie-1961"].rule, teacher, 90)
+    kept, run = schooling_keep(user=visitor, schooling=plan, preset="michie-1961", games=101)
+    assert (run.machine, run.seed, run.n_games, run.finished_at) == (kept, 90, 101, None)
+    with pytest.raises(RunQuotaError, match="A training of yours goes on"):
+        schooling_keep(user=visitor, schooling=plan, preset="michie-1961", games=101)
+    n_machines = 1 + (teacher == "machine")
+    assert Machine.objects.filter(guest=visitor.guest).count() == n_machines, "nothing is left of what was refused"
+    run_execute(run_claim(run.pk))
+    pupil = Class.fresh(plan, [90])
+    pupil.train(teacher, [101], [])
+    assert kind_of(kept).load(kept).beads.tolist() == pupil.learners.beads[0].tolist()
+    assert ledger_errors() == []
+    again, other = schooling_keep(user=user("ada"), schooling=plan, preset="michie-1961", games=101)
+    assert (other.started_by, again.owner) == (again.owner, again.owner)
 
 
 def test_over_the_api_it_takes_an_account_and_room_for_one_more(settings):

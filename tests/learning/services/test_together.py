@@ -184,7 +184,7 @@ def test_a_machine_that_was_frozen_meanwhile_learns_from_none(learner: Machine, 
         machine_update(user=factories.user("staff", is_staff=True), machine_id=learner.pk, learns=False)
     assert learner.lessons.count() == 0
     assert {state["learning"]["lessons"][0]["deed"] for state in came} == {
-        "It is frozen, so its beads stay as they are."
+        "The machine is frozen, so its beads do not change."
     }
     assert Match.objects.filter(status="finished").count() == N
 

@@ -261,12 +261,12 @@ class TestAsking:
         [
             (
                 {"entries": ["q", "easy"], "games": MAX_LONG_GAMES + 1},
-                "games: 1 to 1,000 a pairing in Romgon, not 1,001",
+                "games: Please give at most 1000",
             ),
-            ({"entries": ["q", "expert"]}, "entries: what expert plays depends on how fast"),
+            ({"entries": ["q", "expert"]}, "entries: Expert engine plays better on a faster computer"),
             ({"entries": ["q", "perfect"]}, "entries: Perfect does not play Romgon"),
-            ({"entries": ["q", "boxed"]}, "machines of one game only, not of noughts-and-crosses and romgon"),
-            ({"entries": ["q", "flips"]}, "machines of one game only, not of romgon and romgon-flip"),
+            ({"entries": ["q", "boxed"]}, "machines of one game. These play noughts-and-crosses and romgon"),
+            ({"entries": ["q", "flips"]}, "machines of one game. These play romgon and romgon-flip"),
             ({"entries": ["boxed", "hard"]}, "Hard engine does not play Noughts and crosses"),
         ],
     )
@@ -303,7 +303,7 @@ class TestAsking:
         assert opponents == ladder, "all of it can be repeated"
         form = {"machines": [str(Machine.objects.get(slug="q").pk)], "opponents": ["medium"], "format": "round-robin"}
         refused = client.post("/tournaments/new?game=romgon", {**form, "games": MAX_LONG_GAMES + 1})
-        assert "At most 1000" in refused.content.decode()
+        assert "Please give at most 1000" in refused.content.decode()
         answer = client.post("/tournaments/new?game=romgon", {**form, "games": 1})
         assert answer.status_code == 302, answer.content
         assert client.get(answer.headers["Location"]).status_code == 200

@@ -178,7 +178,7 @@ class TestTraining:
         assert not third.values.exists()
 
     def test_a_player_that_depends_on_the_clock_is_no_teacher(self) -> None:
-        with pytest.raises(TrainingRefusedError, match="could not be repeated"):
+        with pytest.raises(TrainingRefusedError, match="no training could be repeated"):
             begun(learner(), Stage("master", 1))
 
     def test_whoever_cannot_play_it_is_no_teacher(self) -> None:

@@ -32,6 +32,7 @@ def key(game: Romgon, position: Position, move: str) -> str:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("slug", ["romgon", "romgon-flip-turn-shape-shuttle"])
+@pytest.mark.sampled(2)
 def test_two_matches_against_itself_to_the_digit(slug: str) -> None:
     game: Any = GAMES[slug]
     machine = machine_create(game=slug, side=None, name="Q")

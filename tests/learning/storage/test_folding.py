@@ -31,6 +31,7 @@ from tests.factories import guest, in_memory, machine, play_out, room, trained, 
 from tests.folding import fold_to, folded
 from tests.learning.kinds.test_tables import learner as table
 from tests.threads import at_once
+from tests.waiting import HANG_S
 
 
 def schooled(learner: Machine, games: int, seed: int = 1) -> Machine:
@@ -160,6 +161,7 @@ class TestValues:
 def test_it_goes_on_beside_all_that_machines_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two who fold, a training, matches and copies, a reset and a deletion at the same time."""
     monkeypatch.setattr(folding, "CHANGES_AT_ONCE", 40)
+    monkeypatch.setattr(folding, "LOCK_S", HANG_S)
     owner = user()
     pupil, played, doomed, gone = machine(), machine(), machine(owner=owner), machine(owner=owner)
     for one in (played, doomed, gone):
@@ -288,11 +290,13 @@ class TestTold:
         assert client.get(f"/machines/{learner.pk}/boxes-at/{last}").status_code == 200
         box = Change.objects.filter(lesson__machine=learner, lesson__kind="folded").first().box
         page = client.get(box.get_absolute_url()).content.decode()
-        assert f"The story before {told} is folded into what the box held then." in page
+        assert f"Changes before {told} are no longer kept one by one." in page
         assert f"in {last} lessons of 403 games until then" in page
         history = client.get(f"/api/machines/{learner.pk}/boxes/{box.position}").json()["history"]
         assert [history[-1][name] for name in ("kind", "room", "training_run")] == ["folded", None, None]
         assert f'data-since="{told}"' in client.get(f"/machines/{learner.pk}/boxes").content.decode()
         assert f"from {told} on" in client.get(learner.get_absolute_url()).content.decode()
         (lesson,) = room_view(room_get(first.room.code))["learning"]["lessons"]
-        assert lesson["deed"] == "That was long ago. What it learnt is in its beads, and no longer told game by game."
+        assert (
+            lesson["deed"] == "This match was long ago. Its lesson is in the beads, but no longer listed game by game."
+        )

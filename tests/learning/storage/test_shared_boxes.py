@@ -141,6 +141,7 @@ def played(seat: Seat, learner: Machine) -> list[Memo]:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.sampled(3)
 def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
     root, boss = original_of(preset), user("boss", is_staff=True)
     seats = matches_over(root.game, root.side, 2 * N_PAIRS)
@@ -291,6 +292,7 @@ def copies_while(original: Machine, what: Callable[[], Any]) -> list[Machine]:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("how", ["reset", "deleted"])
+@pytest.mark.sampled(1)
 def test_copies_taken_while_the_original_goes_have_all_their_boxes(how: str) -> None:
     boss, do = user("boss", is_staff=True), machine_reset if how == "reset" else machine_delete
     for seed in range(4):
@@ -328,6 +330,7 @@ SIZES = (
 
 
 @pytest.mark.django_db
+@pytest.mark.soak
 def test_a_thousand_fresh_rooms_take_two_megabytes() -> None:
     original = trained(machine())
     tables = ("games_room", "games_match", "games_seat", "learning_machine", "learning_machineseat")

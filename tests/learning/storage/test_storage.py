@@ -43,6 +43,7 @@ def taught(learner: Machine, beads: int) -> list[TouchedBox]:
     return touched
 
 
+@pytest.mark.soak
 def test_ten_thousand_boxes_are_stored_with_their_changes(many_boxes: Machine) -> None:
     n_boxes = table_of(many_boxes).n_boxes
     assert n_boxes > 10_000

@@ -1,7 +1,9 @@
 """Pages of the lab without a browser: make, change, train, compare, look into boxes, and who may do what."""
 
 import csv
+import re
 from dataclasses import fields
+from html import unescape
 from typing import Any
 
 import pytest
@@ -18,12 +20,13 @@ from learning.core.machines.rule import BoxRule, Rule, WhenEmpty
 from learning.forms.rule_words import rule_to_form
 from learning.kinds.machines import machine_strength
 from learning.kinds.registry import KINDS
-from learning.models import JobStatus, Machine, TrainingRun
+from learning.models import JobStatus, Machine, Tournament, TrainingRun
 from learning.selectors import boxes as selectors_boxes
 from learning.selectors import runs as selectors_runs
 from learning.selectors import strength as selectors_strength
 from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_start
+from learning.services.tournaments import MAX_ENTRIES
 from tests import factories
 from tests.factories import NC, machine, trained, user
 from tests.pages import page_json
@@ -135,7 +138,7 @@ class TestMake:
         assert (made.rule, made.preset, made.side, made.epsilon) == (rule, "", None, 0.75)
         page = client.get(answer.headers["Location"]).content.decode()
         for told in (
-            "a chance of 0.75 at first, times 0.9999999 after each game, but 0.125 at least",
+            "a chance of 0.75 at first, times 0.9999999 after each game, but never below 0.125",
             "−0.5 for each move before",
             "each value moves 0.25 of the way to that and 1 of the best that it could play next",
         ):
@@ -153,12 +156,12 @@ class TestMake:
     @pytest.mark.parametrize(
         ("field", "wrong", "told"),
         [
-            ("learning_rate", "0", "0 would learn nothing"),
-            ("discount", "1.5", "must lie between 0 and 1, not 1.5"),
-            ("step_reward", "-2", "must lie between -1 and 1, not -2.0"),
+            ("learning_rate", "0", "A machine with the rate 0 learns nothing."),
+            ("discount", "1.5", "Please give a number from 0 to 1, not 1.5."),
+            ("step_reward", "-2", "Please give a number from -1 to 1, not -2.0."),
             ("epsilon", "", "Please fill this in."),
-            ("epsilon_decay", "nan", "A number, please."),
-            ("epsilon_floor", "0.5", "0.5 is above where epsilon begins, 0.2"),
+            ("epsilon_decay", "nan", "Please give a number."),
+            ("epsilon_floor", "0.5", "Please give at most 0.2, not 0.5."),
         ],
     )
     def test_what_a_rule_of_values_refuses_is_told_at_its_field(
@@ -325,7 +328,9 @@ class TestTrain:
         Machine.objects.update(learns=False)
         client.post(f"/machines/{mine.pk}/train", self.stages(("random", 5)))
         assert not TrainingRun.objects.exists()
-        assert b"frozen" in client.get(f"/machines/{mine.pk}/train").content
+        page = client.get(f"/machines/{mine.pk}/train").content
+        assert b"frozen" in page
+        assert b">Seed</label>" in page, "no label has a colon"
 
     def test_the_page_of_a_run_holds_all_that_a_reload_needs(self, client: Client, mine: Machine) -> None:
         trained(mine)
@@ -344,7 +349,7 @@ class TestTrain:
     def test_the_curve_as_a_table(self, client: Client, mine: Machine) -> None:
         trained(mine)
         run = mine.runs.get()
-        rows = list(csv.DictReader(client.get(f"/runs/{run.pk}/curve.csv").content.decode().splitlines()))
+        rows = list(csv.DictReader(client.get(f"/runs/{run.pk}/curve.csv").content.decode("utf-8-sig").splitlines()))
         curve = selectors_runs.run_curve(run)
         assert len(rows) == len(curve)
         for row, point in zip(rows, curve, strict=True):
@@ -365,7 +370,8 @@ class TestCompare:
         assert games == sorted(games)
         assert games[-1] == 1500
         assert first["points"][-1]["strength"] == machine_strength(mine)
-        rows = client.get(f"/machines/compare.csv?machine={other.pk}").content.decode().splitlines()
+        assert set(page.context["against"]) == {"random", "win_block", "perfect", "worst"}, "those that have a curve"
+        rows = client.get(f"/machines/compare.csv?machine={other.pk}").content.decode("utf-8-sig").splitlines()
         assert rows[1].startswith(f"{other.pk},'=cmd(),0,")
 
     def test_a_fixed_number_of_queries(self, client: Client, mine: Machine) -> None:
@@ -402,11 +408,13 @@ class TestLook:
         between = dict(learner.boxes.values_list("position", "beads"))
         trained(learner, 300, seed=2)
         now = dict(learner.boxes.values_list("position", "beads"))
-        told = [client.get(f"/machines/{learner.pk}/boxes-at/{n}").json() for n in range(3)]
-        assert [one["beads"] for one in told] == [start, between, now]
-        assert start != between != now
+        told = [client.get(f"/machines/{learner.pk}/boxes-at/{n}").json() for n in range(7)]
+        # Each training has a step after 1, 100 and 300 games.
+        assert [one["games"] for one in told] == [0, 1, 100, 300, 301, 400, 600]
+        assert [told[step]["beads"] for step in (0, 3, 6)] == [start, between, now]
+        assert start != told[1]["beads"] != between != now
         assert told[0]["lesson"] is None
-        assert "Trained 300 games" in told[1]["lesson"]["sentence"]
+        assert "Trained 200 games" in told[3]["lesson"]["sentence"]
 
     def test_why_in_every_orientation(self, client: Client) -> None:
         learner = trained(machine(Side.FIRST))
@@ -450,8 +458,10 @@ READ = [
     "/machines/{machine}/why",
     "/machines/compare?machine={machine}",
     "/machines/compare.csv?machine={machine}",
+    "/machines/compare.json?machine={machine}",
     "/runs/{run}",
     "/runs/{run}/curve.csv",
+    "/runs/{run}/run.json",
 ]
 OWN = [f"/machines/{{machine}}/{page}" for page in ("edit", "train", "reset", "delete")]
 WRITE = [*OWN, "/machines/{machine}/set", "/runs/{run}/cancel"]
@@ -501,7 +511,8 @@ class TestAccess:
         assert copy.room.fresh_machines.exists()
         assert [row["name"] for row in client.get("/machines").context["machines"]] == ["MENACE"]
         client.force_login(Machine.objects.get(pk=at["machine"]).owner)
-        assert len(client.get("/machines").context["machines"]) == 2
+        shown = client.get("/machines").context
+        assert len([*shown["own"], *shown["machines"]]) == 2
 
 
 class TestRefusals:
@@ -518,7 +529,7 @@ class TestRefusals:
         assert b'value="1234"' in page.content
         assert b'value="77"' in page.content
         page = client.post(f"/machines/{mine.pk}/train", {**form, "stage-0-games": "0"})
-        assert b"At least 1, please." in page.content
+        assert b"Please give at least 1." in page.content
 
     def test_a_schedule(self, client: Client, mine: Machine) -> None:
         form = {**self.STAGE, "kind": "crontab", "crontab": "every day at noon"}
@@ -537,13 +548,61 @@ class TestRefusals:
     def test_a_tournament(self, client: Client, mine: Machine) -> None:
         form = {"machines": [mine.pk], "format": "round-robin", "games": 10, "rounds": 3}
         page = client.post("/tournaments/new", form)
-        assert b"Choose who takes part" in page.content
+        assert b"A tournament needs 2 to 32 players. Please choose more." in page.content
         answer = client.post("/tournaments/new", {**form, "opponents": ["random", "perfect"]})
         assert answer.status_code == 302, "rounds are hidden, and nothing, where everybody meets everybody"
 
+    def test_machines_of_a_tournament_are_searched_narrowed_and_ticked_together(
+        self, client: Client, mine: Machine, django_assert_max_num_queries: Any
+    ) -> None:
+        other = machine(Side.SECOND, "scroggs", name="Émile")
+        menaces = [machine(Side.SECOND, "michie-refill", name=f"Refill {n}") for n in range(3)]
+
+        def listed(**chosen: Any) -> tuple[list[str], list[str], str]:
+            """The machines on the page, those that are ticked, and the page."""
+            page = client.post(
+                "/tournaments/new", {"format": "swiss", "games": "7", "seed": "5", **chosen}
+            ).content.decode()
+            boxes = re.findall(r'<input type="checkbox" name="machines" value="(\d+)"([^>]*)>', page)
+            return [pk for pk, _ in boxes], [pk for pk, rest in boxes if "checked" in rest], page
+
+        first = client.get("/tournaments/new").content.decode()
+        assert re.findall(r'name="machines" value="(\d+)"', first)[0] == str(mine.pk)  # one's own come first
+        assert re.search(r'name="seed" value="\d+"', first), "a seed is in sight before anything begins"
+        found, ticked, page = listed(
+            **{"list-search": "emile", "show": "on", "machines": [mine.pk], "opponents": ["random"]}
+        )
+        assert (found, ticked) == ([str(mine.pk), str(other.pk)], [str(mine.pk)])  # what is ticked stays
+        for kept in (
+            'value="swiss"[^>]* checked',
+            'name="games" value="7"',
+            'name="seed" value="5"',
+            'value="random"[^>]* checked',
+        ):
+            assert re.search(kept, page), kept
+        assert listed(**{"list-mine": "on", "show": "on"})[0] == [str(mine.pk)]
+        found, ticked, page = listed(**{"list-rule": "michie-refill", "tick": "on", "machines": [other.pk]})
+        assert set(found) == set(ticked) == {str(one.pk) for one in (other, *menaces)}
+        assert "4 machines are chosen." in page
+        assert "No machine fits." in listed(**{"list-search": "nobody of this name", "show": "on"})[2]
+        assert not Tournament.objects.exists()
+        with django_assert_max_num_queries(12):
+            listed(**{"list-rule": "michie-refill", "tick": "on"})
+        for n in range(MAX_ENTRIES):
+            machine(Side.SECOND, "scroggs", name=f"Many {n}")
+        assert len(listed(**{"list-search": "many", "tick": "on"})[1]) == MAX_ENTRIES
+        private = machine(Side.SECOND, owner=user("hidden"), is_public=False, name="Hidden")
+        assert str(private.pk) not in listed(show="on", machines=[private.pk, "x", "9" * 30])[0]
+
+    def test_a_machine_that_would_meet_nobody_is_told_whom_to_add(self, client: Client, mine: Machine) -> None:
+        twin = machine(mine.cabinet.side, name="Twin")
+        form = {"machines": [mine.pk, twin.pk], "format": "round-robin", "games": 10}
+        page = unescape(client.post("/tournaments/new", form).content.decode())
+        assert f"{mine.name} has no opponent. Add a player that can play " in page
+
     def test_a_machine_names_each_field(self, client: Client, owner: Any) -> None:
         page = client.post("/machines/new", new_machine(name="", own_rule="on", win="much"))
-        for link in (b'<a href="#id_name">Its name</a>', b'<a href="#id_win">After a win</a>'):
+        for link in (b'<a href="#id_name">Name</a>', b'<a href="#id_win">After a win</a>'):
             assert link in page.content
 
     def test_a_page_of_somebody_else(self, client: Client, owner: Any) -> None:

@@ -20,7 +20,8 @@ pytestmark = pytest.mark.django_db
 
 
 def names(client: Client, query: str = "") -> list[str]:
-    return [row["name"] for row in client.get(f"/machines?{query}").context["machines"]]
+    context = client.get(f"/machines?{query}").context
+    return [row["name"] for row in (*context["own"], *context["machines"])]
 
 
 def many(n: int, **fields: Any) -> list[Machine]:
@@ -88,11 +89,11 @@ class TestSorting:
         many(60)
         Standing.objects.update(score=0.5, games=7)
         for sort in SORTS:
-            seen = [name for page in (1, 2, 3) for name in names(client, f"sort={sort}&page={page}")]
+            seen = [name for page in range(1, 6) for name in names(client, f"sort={sort}&page={page}")]
             assert len(seen) == len(set(seen)) == 60
         page = client.get("/machines?sort=-games&game=noughts-and-crosses&page=2").content.decode()
         assert 'href="?sort=-games&amp;game=noughts-and-crosses&amp;page=3"' in page
-        assert names(client, "page=99") == names(client, "page=3")
+        assert names(client, "page=99") == names(client, "page=5")
 
 
 class TestNarrowing:
@@ -150,7 +151,7 @@ class TestWhoSeesWhat:
             assert names(client) == ["Open"]
             assert b"Secret" not in client.get("/machines/compare?search=ecre").content.replace(b"ecre\xe2", b"")
         client.force_login(mine)
-        assert names(client) == ["Open", "Secret"]
+        assert names(client) == ["Secret", "Open"], "one's own first"
         assert names(client, "whose=own") == ["Secret"]
 
     def test_a_visitors_own_is_in_their_list_alone(self, client: Client) -> None:
@@ -160,7 +161,40 @@ class TestWhoSeesWhat:
             assert names(client, query) == [own.name], query
             assert names(Client(), query) == [], query
         assert names(client, "whose=house") == []
-        assert "of this browser" in client.get("/machines").content.decode()
+        assert "kept in this browser" in client.get("/machines").content.decode()
+
+
+class TestOwnFirst:
+    def test_the_list_begins_with_ones_own_and_each_is_there_once(self, client: Client) -> None:
+        ada = user("ada")
+        for name in ("Aa", "Zz"):
+            machine(name=name)
+        for k in range(7):
+            machine(name=f"Mine {k}", owner=ada)
+        client.force_login(ada)
+        context = client.get("/machines").context
+        assert [row["name"] for row in context["own"]] == [f"Mine {k}" for k in (6, 5, 4, 3, 2)]
+        assert [row["name"] for row in context["machines"]] == ["Aa", "Zz"]
+        page = client.get("/machines").content.decode()
+        assert page.index("Your machines") < page.index("Mine 6") < page.index("All other machines") < page.index("Aa")
+        assert "/machines?whose=own&amp;sort=-games" in page
+        assert len(names(client, "whose=own&sort=-games")) == 7
+        assert names(client, "sort=name") == ["Aa", *(f"Mine {k}" for k in range(7)), "Zz"]
+        assert "Your machines" not in Client().get("/machines").content.decode()
+
+    def test_who_has_one_machine_that_is_the_only_one(self, client: Client) -> None:
+        client.post("/teach", {"game": NC})
+        page = client.get("/machines").content.decode()
+        assert "Your machines" in page
+        assert "All other machines" not in page
+
+    def test_the_second_page_has_the_others_alone(self, client: Client) -> None:
+        client.force_login(ada := user("ada"))
+        machine(name="Mine", owner=ada)
+        for one in many(30):
+            Standing.objects.get_or_create(machine=one)
+        context = client.get("/machines?page=2").context
+        assert (context["own"], len(context["machines"])) == ([], 12)
 
 
 class TestCost:
@@ -192,5 +226,5 @@ class TestComparing:
     def test_is_full_with_six(self, client: Client) -> None:
         query = "&".join(f"machine={one.pk}" for one in many(6))
         page = client.get(f"/machines/compare?{query}&search=Many").content.decode()
-        assert "as many as one picture can hold" in page
+        assert "One picture holds no more machines" in page
         assert 'name="search"' not in page

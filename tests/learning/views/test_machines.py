@@ -68,7 +68,7 @@ class TestPages:
         while run is not None and run.finished_at is None:
             run = run_chunk(run, Pace(n_games=100))
         assert run is not None
-        assert Lesson.objects.filter(machine=learner, run=run).count() == 3
+        assert Lesson.objects.filter(machine=learner, run=run).count() == 4, "after 1, 100, 200 and 300 games"
         first, second = client.get(f"/machines/{learner.pk}").context["recent"]
         won = f"{run.n_wins:,} won, {run.n_draws:,} drawn, {run.n_losses:,} lost"
         assert first["sentence"] == f"Trained 300 games: {won}."
@@ -111,7 +111,7 @@ class TestPages:
         history = page.context["history"]
         assert history[0]["url"].startswith("/rooms/")
         assert history[0]["after"] == change.box.beads
-        assert "Trained 1,000 games" in history[-1]["cause"]
+        assert history[-1]["cause"].startswith("Trained ")
 
     @pytest.mark.parametrize(
         "path",
@@ -172,6 +172,7 @@ class TestAdmin:
         listed = staff.get("/admin/learning/box/")
         assert listed.content.count(b"<bead-board") == 50
         assert listed.content.count(b"<bead-bars") == 50
+        assert len(listed.content) < 130_000, "a layout in every row"
         for query, expected in {
             f"machine__id__exact={learner.pk}": 289,
             "move_number=1": 3,

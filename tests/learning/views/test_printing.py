@@ -1,6 +1,11 @@
 """Sheets of box fronts, read back: pages, texts, the size of every box, and the beads to buy."""
 
+import math
+import re
+import unicodedata
 from collections import Counter
+from dataclasses import replace
+from html import unescape
 from io import BytesIO
 from typing import Any
 
@@ -9,21 +14,26 @@ from django.test import Client
 from pypdf import PdfReader
 from pypdf.generic import ContentStream
 from reportlab.pdfbase.pdfmetrics import stringWidth
+from reportlab.pdfbase.ttfonts import TTFontFile
 
 from games.rules.base import Side
 from games.rules.registry import GAMES
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.presets import PRESETS
-from learning.core.printing.box_front import UNIT
-from learning.core.printing.errors import PrintingError
+from learning.core.machines.printed_set import printed_set
+from learning.core.printing.box_front import CAPITAL, LETTER_SIZE, UNIT, Face, spots_of
+from learning.core.printing.errors import ManyBeadsError, PrintingError
 from learning.core.printing.ink import BEADS, ordinal
 from learning.core.printing.paper import MM, PAPERS, Sheet
-from learning.core.printing.sheets import PrintOptions, sheets_pdf
+from learning.core.printing.sheets import PrintOptions, fronts_of, sheets_pdf
 from learning.core.training.tables import boxes_compile
 from learning.exceptions import PrintRefusedError
 from learning.kinds.machines import machine_sheets
 from learning.models import Machine
+from learning.services.machines import machine_create
 from tests.factories import machine, trained, user
+from tests.sbom import FONTS
+from tests.threads import at_once
 
 
 def cabinet_of(preset: str = "michie-1961", side: Side = Side.FIRST, slug: str = "noughts-and-crosses") -> Cabinet:
@@ -36,7 +46,7 @@ def boxes_of(cabinet: Cabinet) -> list[tuple[str, list[int]]]:
 
 
 def printed(cabinet: Cabinet, options: PrintOptions, name: str = "MENACE") -> PdfReader:
-    return PdfReader(sheets_pdf(cabinet, name, boxes_of(cabinet), options))
+    return PdfReader(sheets_pdf(cabinet, name, boxes_of(cabinet), replace(options, many_beads=True)))
 
 
 def rectangles(reader: PdfReader, page: int) -> Counter[tuple[float, float]]:
@@ -88,22 +98,55 @@ def drawn_on(reader: PdfReader, page: int) -> Drawn:
     return texts, beads
 
 
+def letters_on(reader: PdfReader, page: int) -> list[float]:
+    """The heights of the letters on a page's beads: each is in a stamp, which the page makes larger or smaller."""
+    forms: Any = reader.pages[page]["/Resources"]
+    content = reader.pages[page].get_contents()
+    assert content is not None
+    now: Matrix = (1, 0, 0, 1, 0, 0)
+    kept: list[Matrix] = []
+    heights = []
+    for operands, operator in ContentStream(content, reader).operations:
+        if operator == b"q":
+            kept.append(now)
+        elif operator == b"Q":
+            now = kept.pop()
+        elif operator == b"cm":
+            now = times(tuple(map(float, operands)), now)
+        elif operator == b"Do" and "board" not in str(operands[0]):
+            stamp = ContentStream(forms["/XObject"][operands[0]], reader)
+            sizes = [float(o[1]) for o, operator in stamp.operations if operator == b"Tf"]
+            heights.append(sizes[-1] * CAPITAL * now[0])  # the first is that of every stamp, and writes nothing
+    return heights
+
+
+def assert_clear_of_pawn(face: Face, spot: Any, cell: int) -> None:
+    """The letter of a bead, which is within 0.75 of its radius, lies on no part of a pawn."""
+    x, y = face.centre(cell)
+    size = face.scale * face.piece
+    pawn = [(x + 0.26 * size * side, y - 0.32 * size) for side in (-1, -0.5, 0, 0.5, 1)]
+    pawn += [(x, y + 0.2 * size + 0.15 * size * up) for up in (-1, 0, 1)]
+    pawn += [(x + 0.15 * size * side, y + 0.2 * size) for side in (-1, 1)]
+    assert all(math.dist((spot.x, spot.y), point) > 0.75 * face.radius for point in pawn)
+
+
 class TestSheets:
     # The larger boards have thousands of boxes, and what a box looks like is the same.
     @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-3x4"])
     @pytest.mark.parametrize("side", Side)
+    @pytest.mark.sampled(2)
     def test_every_box_is_there_once_in_order_of_its_move(self, slug: str, side: Side) -> None:
         cabinet = cabinet_of(side=side, slug=slug)
         reader = printed(cabinet, PrintOptions())
         lines = [line for page in reader.pages[1:] for line in page.extract_text().splitlines()]
-        keys = {key for key, _ in boxes_of(cabinet)}
-        assert sorted(line for line in lines if line in keys) == sorted(keys)
-        moves = [line for line in lines if line.endswith(" move")]
-        assert len(moves) == len(keys)
-        numbers = [cabinet.move_number(cabinet.game.decode(line)) + 1 for line in lines if line in keys]
-        assert moves == [f"{ordinal(number)} move" for number in numbers]
+        keys = [key for key, _ in boxes_of(cabinet)]
+        fronts, _ = fronts_of(cabinet, boxes_of(cabinet), PrintOptions(many_beads=True))
+        assert sorted(front.position for front in fronts) == sorted(keys)
+        numbers = [cabinet.move_number(cabinet.game.decode(front.position)) + 1 for front in fronts]
+        assert [line for line in lines if line.endswith(" move")] == [f"{ordinal(number)} move" for number in numbers]
         assert numbers == sorted(numbers)
         assert [line for line in lines if line.startswith("No. ")] == [f"No. {n + 1}" for n in range(len(keys))]
+        assert not set(keys) & set(lines)  # a pupil has no use for our text of a board
 
     @pytest.mark.parametrize(
         ("paper", "width", "height"),
@@ -141,9 +184,10 @@ class TestSheets:
 
     def test_beads_to_buy_are_the_beads_in_the_boxes(self) -> None:
         cabinet = cabinet_of()
-        text = printed(cabinet, PrintOptions(with_beads=False)).pages[0].extract_text()
+        text = printed(cabinet, PrintOptions()).pages[0].extract_text()
         # 4, 3, 2, 1 beads in 304 boxes with like squares merged: docs/learning.md counts 1,720.
-        assert "304 matchboxes of 53 × 36 mm, 1,720 beads: the beads it begins with." in text
+        assert "You need 304 matchboxes of 53 × 36 mm and 1,720 beads." in text
+        assert "These are the beads at the beginning." in text
         lines = text.splitlines()
         at = lines.index("All colours")
         by_colour = Counter(
@@ -163,14 +207,95 @@ class TestSheets:
             assert lines[row + 5] == f"{count:,}"
         assert lines[at + 1 : at + 6][-1] == "1,720"
 
-    def test_beads_are_counted_only_if_asked_for(self) -> None:
+    def test_beads_of_now_are_printed_only_if_asked_for(self) -> None:
         cabinet = cabinet_of()
-        boxes = [(key, [7777] * len(beads)) for key, beads in boxes_of(cabinet)]
-        now = PdfReader(sheets_pdf(cabinet, "M", boxes, PrintOptions()))
-        start = PdfReader(sheets_pdf(cabinet, "M", boxes, PrintOptions(with_beads=False)))
+        boxes = [(key, [7777 + k for k in range(len(beads))]) for key, beads in boxes_of(cabinet)]
+        now = PdfReader(sheets_pdf(cabinet, "M", boxes, PrintOptions(beads_now=True, many_beads=True)))
+        start = PdfReader(sheets_pdf(cabinet, "M", boxes, PrintOptions()))
         texts = ["".join(page.extract_text() for page in reader.pages) for reader in (now, start)]
-        assert texts[0].count("7,777") >= 1087
-        assert "7,777" not in texts[1]
+        assert texts[0].count("7,77") >= 304
+        assert "7,77" not in texts[1]
+        assert texts[1].count("4 of each") == 1
+        assert texts[1].count("3 of each") == 12
+
+    @pytest.mark.parametrize(("n_beads", "asks"), [(100_000, True), (2_001, True), (2_000, False)])
+    def test_many_beads_are_asked_for_twice(self, n_beads: int, asks: bool) -> None:
+        cabinet = cabinet_of()
+        boxes = [(key, [0] * len(beads)) for key, beads in boxes_of(cabinet)]
+        boxes[0][1][0] = n_beads
+        if asks:
+            with pytest.raises(ManyBeadsError) as refused:
+                sheets_pdf(cabinet, "M", boxes, PrintOptions(beads_now=True))
+            assert (refused.value.n_beads, refused.value.n_start) == (n_beads, 1720)
+        sheets_pdf(cabinet, "M", boxes, PrintOptions(beads_now=True, many_beads=asks))
+
+    def test_a_class_may_print_her_as_gardner_drew_her(self) -> None:
+        cabinet = cabinet_of("gardner-her", Side.SECOND, "hexapawn")
+        fronts, totals = fronts_of(cabinet, boxes_of(cabinet), PrintOptions(gardner=True))
+        assert Counter(front.move_number for front in fronts) == {1: 2, 2: 11, 3: 11}
+        assert {front.position for front in fronts} == {cabinet.game.encode(one) for one in printed_set(cabinet)}
+        for front in fronts:  # every bead plays a legal move on the board as it is drawn
+            legal = {cabinet.game.path(move) for move in cabinet.game.legal_moves(cabinet.game.decode(front.position))}
+            assert {slot.path for slot in front.slots} <= legal
+        assert totals.total() == sum(len(front.slots) for front in fronts) == 55
+        text = printed(cabinet, PrintOptions(gardner=True)).pages[0].extract_text()
+        assert "You need 24 matchboxes" in text
+        assert "Martin Gardner drew in 1962" in text
+
+    @pytest.mark.parametrize("slug", ["hexapawn", "hexapawn-4x3", "hexapawn-3x4", "hexapawn-4x4", "hexapawn-5x3"])
+    @pytest.mark.parametrize("side", Side)
+    @pytest.mark.parametrize("even", [True, False])
+    @pytest.mark.sampled(6)
+    def test_letters_are_large_and_lie_on_no_piece(self, slug: str, side: Side, even: bool) -> None:
+        cabinet = cabinet_of("hexapawn-rl", side, slug)
+        boxes = boxes_of(cabinet)[::7][:150]
+        if not even:
+            boxes = [(key, list(range(len(beads)))) for key, beads in boxes]
+        options = PrintOptions("A4", 70, 50, beads_now=True, many_beads=True)
+        fronts, _ = fronts_of(cabinet, boxes, options)
+        face = Face.of(cabinet.game.look.layout, BEADS, 70 * MM, 50 * MM, fronts)
+        assert face.radius * LETTER_SIZE * CAPITAL >= 4 * MM - 1e-9
+        for front in fronts:
+            spots = spots_of(face, front)
+            for index, spot in enumerate(spots):
+                for cell, piece in enumerate(front.pieces):
+                    if piece is not None:
+                        assert_clear_of_pawn(face, spot, cell)
+                for other in spots[:index]:
+                    apart = math.dist((spot.x, spot.y), (other.x, other.y))
+                    assert apart > 1.85 * face.radius  # rings may touch, letters never
+
+    @pytest.mark.parametrize(("width", "height"), [(53, 36), (36, 53), (60, 60), (180, 30)])
+    @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-4x3"])
+    def test_no_letter_on_a_sheet_is_lower_than_4_mm(self, slug: str, width: float, height: float) -> None:
+        cabinet = cabinet_of("hexapawn-rl" if slug.startswith("hexa") else "apl-notebook", slug=slug)
+        boxes = boxes_of(cabinet)[:60]
+        reader = PdfReader(sheets_pdf(cabinet, "M", boxes, PrintOptions("A4", width, height, many_beads=True)))
+        for page in range(len(reader.pages)):
+            letters = letters_on(reader, page)
+            assert letters
+            assert min(letters) >= 4 * MM - 0.01
+
+    def test_boxes_too_small_for_their_letters_are_refused_with_a_size_that_will_do(self) -> None:
+        cabinet = cabinet_of()
+        with pytest.raises(
+            PrintingError, match=r"^Letters of 4 mm do not fit .* Make the boxes 24 × 24 mm or larger\.$"
+        ):
+            printed(cabinet, PrintOptions("A4", 20, 20))
+        assert printed(cabinet, PrintOptions("A4", 24, 24))
+        pawns = cabinet_of("hexapawn-rl", slug="hexapawn-4x4")
+        with pytest.raises(PrintingError, match="Make the boxes 41 × 41 mm or larger"):
+            sheets_pdf(pawns, "M", boxes_of(pawns)[:30], PrintOptions("A4", 30, 30))
+        assert sheets_pdf(pawns, "M", boxes_of(pawns)[:30], PrintOptions("A4", 41, 41))
+
+    def test_beads_have_the_colours_that_were_chosen(self) -> None:
+        cabinet = cabinet_of("gardner-her", Side.SECOND, "hexapawn")
+        names = [glass.name for glass in BEADS]
+        chosen = (*map(names.index, ("red", "blue", "yellow", "brown")), 0, 1, 2, 3, 4)
+        text = printed(cabinet, PrintOptions(colours=chosen)).pages[0].extract_text()
+        assert [name for name in names if f"{name} (" in text] == ["red", "blue", "yellow", "brown"]
+        assert "red (A)" in text
+        assert len(set(names)) == len(names)
 
     def test_nothing_in_it_is_a_picture_or_a_font_of_its_own(self) -> None:
         reader = printed(cabinet_of(), PrintOptions())
@@ -187,19 +312,21 @@ class TestSheets:
         one, two = (sheets_pdf(cabinet, "M", boxes_of(cabinet), PrintOptions()).getvalue() for _ in range(2))
         assert one == two
 
-    @pytest.mark.parametrize("name", ["Ünïcödé", "机器 🎲", "x" * 80, "(\\)"])
-    def test_any_name_can_be_printed(self, name: str) -> None:
-        text = printed(cabinet_of(), PrintOptions(), name).pages[0].extract_text()
-        assert text.splitlines()[0] == name.encode("cp1252", "replace").decode("cp1252")
+    @pytest.mark.parametrize("name", ["Ünïcödé", "x" * 80, "(\\)", "50 % – “so”"])
+    def test_a_name_of_western_letters_needs_no_font_of_ours(self, name: str) -> None:
+        reader = printed(cabinet_of(), PrintOptions(), name)
+        assert reader.pages[0].extract_text().splitlines()[0] == name
+        assert glyphs_of(reader) == []
 
     @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-4x3"])
     @pytest.mark.parametrize(
-        ("width", "height"), [(20, 20), (20, 180), (180, 20), (21, 60), (36, 53), (53, 36), (60, 61), (180, 180)]
+        ("width", "height"), [(42, 42), (44, 180), (180, 36), (43, 63), (53, 36), (60, 61), (180, 180)]
     )
     def test_nothing_of_a_box_lies_outside_it(self, slug: str, width: float, height: float) -> None:
         cabinet = cabinet_of(slug=slug)
-        boxes = [(key, [123_456_789] * len(beads)) for key, beads in boxes_of(cabinet)][10:40]
-        reader = PdfReader(sheets_pdf(cabinet, "W" * 80, boxes, PrintOptions("A4", width, height)))
+        boxes = [(key, [123_456_789 + k for k in range(len(beads))]) for key, beads in boxes_of(cabinet)][10:40]
+        options = PrintOptions("A4", width, height, beads_now=True, many_beads=True)
+        reader = PdfReader(sheets_pdf(cabinet, "W" * 80, boxes, options))
         sheet = Sheet.of("A4", width, height)
         for page in range(len(reader.pages)):
             for left, right, _, size in drawn_on(reader, page)[0]:
@@ -221,10 +348,10 @@ class TestSheets:
     @pytest.mark.parametrize(
         ("options", "reason"),
         [
-            (PrintOptions("A5"), "paper: must be one of A4, A3, Letter"),
-            (PrintOptions("A4", 19, 36), "width: must lie between 20 and 180"),
-            (PrintOptions("A4", 53, 181), "height: must lie between 20 and 180"),
-            (PrintOptions("A4", float("nan"), 36), "width: must lie"),
+            (PrintOptions("A5"), "paper: Please choose one of these: A4, A3, Letter"),
+            (PrintOptions("A4", 19, 36), "width: Please give a number from 20 to 180"),
+            (PrintOptions("A4", 53, 181), "height: Please give a number from 20 to 180"),
+            (PrintOptions("A4", float("nan"), 36), "width: Please give a number from"),
             (PrintOptions("Letter", 180, 180), None),
         ],
     )
@@ -241,6 +368,102 @@ class TestSheets:
         ]
 
 
+NAMES = [
+    *("Łódź żółw", "Матрица", "Ёлка Їжак Ђорђе Ѓорѓи Қазақ", "Tiếng Việt Đặng Thị Ớt", "Άρης Ξένος", "Ἀθῆναι ᾧδε"),
+    *(
+        "Şükrü Iğdır İzmir",
+        "Žluťoučký kůň",
+        "Őrség tűz",
+        "Ştefan Ţara Șerban Țara",
+        "Ŋwɛ ɖoɖo ɓaɗe",
+        "x̂ q̃",
+        "Ada №1 ₴ ₽",
+    ),
+    *("Ǆ ŉ ẞ ſ", "ʻokina Māori", "ﬁle"[1:] + "ą", "Łódź" * 20),
+]
+OTHER_SCRIPTS = ["机器", "العربية", "עברית", "हिन्दी", "日本語 Ä", "한국어", "ไทย", "Հայ", "ქართ", "🎲"]
+
+
+def glyphs_of(reader: PdfReader) -> list[Any]:
+    """The fonts that the file brings."""
+    found = {}
+    for page in reader.pages:
+        for font in page["/Resources"]["/Font"].values():  # type: ignore[index,union-attr]
+            if "/FontDescriptor" in font.get_object():
+                found[font.get_object()["/BaseFont"]] = font.get_object()
+    return list(found.values())
+
+
+class TestNames:
+    """Paper prints names as they are written."""
+
+    @pytest.mark.parametrize("form", ["NFC", "NFD"])
+    @pytest.mark.parametrize("name", NAMES)
+    def test_a_name_is_printed_as_it_is_written(self, name: str, form: Any) -> None:
+        composed = unicodedata.normalize("NFC", name)
+        cabinet = cabinet_of()
+        boxes = boxes_of(cabinet)[:5]
+        reader = PdfReader(sheets_pdf(cabinet, unicodedata.normalize(form, name), boxes, PrintOptions()))
+        assert reader.pages[0].extract_text().splitlines()[0] == composed
+        for page in reader.pages[1:]:
+            assert f"{composed}, sheet " in page.extract_text()
+        assert reader.metadata is not None
+        assert reader.metadata.title == f"{composed}: box fronts"
+        fonts = glyphs_of(reader)
+        assert {font["/BaseFont"].rpartition("+")[2] for font in fonts} == {"NotoSans-Regular", "NotoSans-Bold"}
+        for style in ("Regular", "Bold"):  # an empty box for a letter that is missing would read back all the same
+            known = TTFontFile(str(FONTS / f"NotoSans-{style}.ttf")).charToGlyph
+            assert all(known.get(ord(char), 0) for char in composed)
+
+    @pytest.mark.parametrize("name", OTHER_SCRIPTS)
+    def test_a_name_in_another_script_prints_the_code_and_where_the_name_stands(self, name: str) -> None:
+        boxes = boxes_of(cabinet_of())[:5]
+        sheets = sheets_pdf(cabinet_of(), name, boxes, PrintOptions(), code="m-abc", page="/machines/7")
+        reader = PdfReader(sheets)
+        text = reader.pages[0].extract_text()
+        assert text.splitlines()[0] == "m-abc"
+        assert "so m-abc stands for it." in text
+        assert "The name stands on the machine’s page of the site: /machines/7" in text
+        assert "m-abc, sheet 1 of 1." in reader.pages[1].extract_text()
+        assert "?" not in text
+        assert glyphs_of(reader) == []
+        assert reader.metadata is not None
+        assert reader.metadata.title == f"{name}: box fronts"
+
+    @pytest.mark.parametrize(
+        ("name", "printed_name"), [("Ada 🎲", "Ada"), ("Ł 🙂 ż", "Ł  ż"), ("Матрица → ★ 1", "Матрица   1")]
+    )
+    def test_a_sign_that_no_font_has_is_left_out_of_a_name(self, name: str, printed_name: str) -> None:
+        sheets = sheets_pdf(cabinet_of(), name, boxes_of(cabinet_of())[:5], PrintOptions(), code="m-abc")
+        text = PdfReader(sheets).pages[0].extract_text()
+        assert text.splitlines()[0].split() == printed_name.split()
+        assert "This print leaves out the signs of the machine’s name that it cannot show." in text
+
+    def test_the_same_name_is_the_same_file_of_little_more(self) -> None:
+        cabinet = cabinet_of()
+        files = [sheets_pdf(cabinet, "Łódź żółw", boxes_of(cabinet), PrintOptions()).getvalue() for _ in range(2)]
+        assert files[0] == files[1]
+        assert len(files[0]) - len(sheets_pdf(cabinet, "MENACE", boxes_of(cabinet), PrintOptions()).getvalue()) < 30_000
+
+    def test_sheets_of_many_names_are_made_at_once(self) -> None:
+        cabinet, boxes = cabinet_of(), boxes_of(cabinet_of())[:20]
+
+        def check(name: str) -> None:
+            for _ in range(5):
+                reader = PdfReader(sheets_pdf(cabinet, name, boxes, PrintOptions()))
+                assert reader.pages[0].extract_text().splitlines()[0] == name
+
+        assert at_once(*(lambda name=name: check(name) for name in NAMES[:4])) == []  # type: ignore[misc]
+
+    @pytest.mark.django_db
+    def test_a_page_prints_the_code_of_its_machine(self, client: Client) -> None:
+        learner = machine(name="汉字")
+        answer = client.get(f"/machines/{learner.pk}/print?paper=A4&width=53&height=36&beads=start")
+        text = PdfReader(BytesIO(b"".join(answer.streaming_content))).pages[0].extract_text()  # type: ignore[arg-type]
+        assert text.splitlines()[0] == learner.slug
+        assert f"page of the site: /machines/{learner.pk}" in text
+
+
 @pytest.mark.django_db
 class TestPage:
     def url(self, learner: Machine, query: str = "") -> str:
@@ -251,13 +474,63 @@ class TestPage:
         page = client.get(self.url(learner))
         assert page.status_code == 200
         assert b"Make the sheets" in page.content
-        answer = client.get(self.url(learner, "?paper=A3&width=53&height=36&beads=now"))
+        answer = client.get(self.url(learner, "?paper=A3&width=53&height=36&beads=now&many=on"))
         assert answer.headers["Content-Type"] == "application/pdf"
         assert f"{learner.slug}-boxes.pdf" in answer.headers["Content-Disposition"]
         assert answer.streaming
         reader = PdfReader(BytesIO(b"".join(answer.streaming_content)))  # type: ignore[arg-type]
         total = sum(map(sum, learner.boxes.values_list("beads", flat=True)))
-        assert f"{total:,} beads: the beads it holds now" in reader.pages[0].extract_text()
+        assert f"and {total:,} beads.\nThese are the beads it holds now." in reader.pages[0].extract_text()
+
+    def test_the_form_begins_with_the_beads_at_the_beginning(self, client: Client) -> None:
+        page = client.get(self.url(trained(machine(Side.FIRST)))).content.decode()
+        assert re.search(r'name="beads" value="start"[^>]* checked', page)
+        assert "as Martin Gardner drew them" not in page
+
+    def test_a_machine_of_100_000_beads_is_warned_of_and_printed_if_wanted(self, client: Client) -> None:
+        learner = machine(Side.FIRST)
+        box = learner.boxes.get(move_number=1)
+        box.beads = [100_000, 0, 0]
+        box.save()
+        total = sum(map(sum, learner.boxes.values_list("beads", flat=True)))
+        query = "?paper=A4&width=53&height=36&beads=now"
+        answer = client.get(self.url(learner, query))
+        assert answer.status_code == 200
+        page = unescape(answer.content.decode())
+        assert f"This print needs {total:,} beads. Most people have fewer." in page
+        assert "At the beginning the machine needs 1,720." in page
+        anyway = re.search(r'<a class="button" href="([^"]+)" id="print-many">', page)
+        assert anyway is not None
+        assert client.get(self.url(learner, anyway[1])).headers["Content-Type"] == "application/pdf"
+        start = client.get(self.url(learner, query.replace("now", "start")))
+        assert start.headers["Content-Type"] == "application/pdf"
+
+    def test_her_is_offered_in_24_boxes(self, client: Client) -> None:
+        learner = machine_create(game="hexapawn", side=Side.SECOND, preset="gardner-her", name="HER")
+        assert b"24 boxes, as Martin Gardner drew them" in client.get(self.url(learner)).content
+        answer = client.get(self.url(learner, "?paper=A4&width=53&height=36&beads=start&boxes=gardner"))
+        reader = PdfReader(BytesIO(b"".join(answer.streaming_content)))  # type: ignore[arg-type]
+        assert "You need 24 matchboxes" in reader.pages[0].extract_text()
+        first = machine_create(game="hexapawn", side=Side.FIRST, preset="gardner-her", name="Not HER")
+        assert b"Gardner drew" not in client.get(self.url(first)).content
+        answer = client.get(self.url(machine(Side.FIRST), "?paper=A4&width=53&height=36&beads=start&boxes=gardner"))
+        reader = PdfReader(BytesIO(b"".join(answer.streaming_content)))  # type: ignore[arg-type]
+        assert "You need 304 matchboxes" in reader.pages[0].extract_text()
+
+    def test_colours_are_chosen_and_no_two_beads_share_one(self, client: Client) -> None:
+        learner = machine_create(game="hexapawn", side=Side.SECOND, preset="gardner-her", name="HER")
+        page = client.get(self.url(learner)).content.decode()
+        assert re.findall(r"Bead [A-Z]", page) == ["Bead A", "Bead B", "Bead C", "Bead D"]
+        query = "?paper=A4&width=53&height=36&beads=start&colour_0=9&colour_1={}"
+        answer = client.get(self.url(learner, query.format(7)))
+        text = PdfReader(BytesIO(b"".join(answer.streaming_content))).pages[0].extract_text()  # type: ignore[arg-type]
+        assert "blue (A)" in text
+        assert "red (B)" in text
+        for colour in (9, 2):  # as A has, and as C has by itself
+            answer = client.get(self.url(learner, query.format(colour)))
+            assert answer.status_code == 400
+            assert b"has this colour too. Choose another one." in answer.content
+        assert client.get(self.url(learner, query.format(99))).status_code == 400
 
     @pytest.mark.parametrize("query", ["?paper=A5", "?paper=A4&width=1&height=36&beads=now", "?paper=A4&width=nan"])
     def test_what_is_wrong_is_said_beside_its_field(self, client: Client, query: str) -> None:

@@ -47,7 +47,7 @@ class TestQuota:
         owner, other = user("owner"), user("other")
         learner = machine(owner=owner)
         runs = [asked(owner, learner) for _ in range(MOST)]
-        with pytest.raises(RunQuotaError, match=f"You have {MOST} trainings"):
+        with pytest.raises(RunQuotaError, match=f"You have {MOST} open trainings"):
             asked(owner, learner)
         asked(other, machine(owner=other))
         training_run_cancel(run_id=runs[0].pk)
@@ -91,7 +91,7 @@ class TestQuota:
         }
         page = client.post(f"/machines/{learner.pk}/train", form)
         assert page.status_code == 409
-        assert f"You have {MOST} trainings" in page.content.decode()
+        assert f"You have {MOST} open trainings" in page.content.decode()
         assert TrainingRun.objects.count() == MOST
 
     def test_a_schedule_is_made_and_changed_with_all_runs_open_and_says_why_it_starts_none(self) -> None:
@@ -106,7 +106,7 @@ class TestQuota:
         Schedule.objects.update(next_at=timezone.now() - timedelta(minutes=1))
         assert schedule_fire(schedule_id=schedule.pk) is None
         schedule.refresh_from_db()
-        assert "trainings waiting or going on" in schedule.note
+        assert "open trainings, the most you can have" in schedule.note
         training_run_cancel(run_id=runs[0].pk)
         Schedule.objects.update(next_at=timezone.now() - timedelta(minutes=1))
         assert schedule_fire(schedule_id=schedule.pk) is not None

@@ -133,6 +133,7 @@ def test_an_experiment_goes_on_meanwhile(has_room: Callable[[bool], None]) -> No
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.soak
 def test_a_worker_leaves_it_and_another_takes_it_up(start_worker: StartWorker) -> None:
     full = start_worker(DATABASE_BYTES_MOST="1")
     run = started(machine(owner=user()))

@@ -182,6 +182,7 @@ class TestBetweenTurns:
     """However it is cut into turns, it comes to the same."""
 
     @pytest.mark.parametrize("slug", EXPERIMENTS)
+    @pytest.mark.sampled(2)
     def test_an_experiment(self, slug: str) -> None:
         experiment = EXPERIMENTS[slug]
         small = {one.name: one.low for one in experiment.parameters}
@@ -345,9 +346,9 @@ def test_with_the_broker_away_the_reaper_neither_fails_nor_forgets(
     assert knocked[-1] == "runs"
 
 
-@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("long", list(combinations_with_replacement(MAKE, 2)), ids=" and ".join)
+@pytest.mark.soak
 def test_two_endless_jobs_keep_no_other_from_its_turn(
     long: tuple[str, str], turns_taken: Callable[[], list[tuple[str, int | None]]], start_worker: StartWorker
 ) -> None:

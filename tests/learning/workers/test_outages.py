@@ -20,7 +20,7 @@ from learning.workers.runs import curve_marks
 from tests.factories import in_memory, machine, trained
 from tests.outage import Outage
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.soak
 
 
 def done(run: TrainingRun) -> int:

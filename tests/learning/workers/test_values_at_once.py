@@ -81,7 +81,7 @@ def ledger_is_whole(machine: Machine) -> None:
     assert value_errors() == []
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_run_whose_workers_are_killed_ends_as_an_uninterrupted_one(start_worker: StartWorker) -> None:
     games = 120
     points = [0, 14, 54, games]
@@ -161,6 +161,7 @@ def resigned(code: str, number: int) -> None:
     match_resign(code=code, person=guest(number))
 
 
+@pytest.mark.soak
 def test_ten_live_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     machine, owner = learner(), user(is_staff=True)
     monkeypatch.setattr(ValueKind, "n_sample", 1)

@@ -17,7 +17,7 @@ from tests.factories import guest, machine, play_out, room
 from tests.threads import at_once
 from tests.waiting import HANG_S, wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def are_over(*runs: TrainingRun) -> bool:
@@ -28,6 +28,7 @@ def memory_of(learner: Machine) -> list[tuple[Any, ...]]:
     return list(learner.boxes.order_by("position").values_list("position", "beads", "visits"))
 
 
+@pytest.mark.soak
 def test_two_runs_of_a_worker_and_ten_live_matches_at_once_lose_no_bead(start_worker: StartWorker) -> None:
     learner = machine(Side.SECOND)
     laid_out = {position: beads for position, beads, _ in memory_of(learner)}

@@ -42,11 +42,11 @@ class Answer:
 LEVELS: Mapping[str, Level] = {
     level.slug: level
     for level in (
-        Level("easy", "Easy", "Plays anything that is allowed.", 1, 10, whom="for a first look at the rules"),
+        Level("easy", "Easy", "Chooses its moves at random.", 1, 10, whom="for a first look at the rules"),
         Level(
             "starter",
             "Starter",
-            "Plays anything in nine moves of ten, else runs for its goal.",
+            "Nine moves in ten are random; otherwise it runs for its goal.",
             1,
             9,
             plain=True,
@@ -55,20 +55,20 @@ LEVELS: Mapping[str, Level] = {
         Level(
             "novice",
             "Novice",
-            "Plays anything in eight moves of ten, else runs for its goal.",
+            "Eight moves in ten are random; otherwise it runs for its goal.",
             1,
             8,
             plain=True,
             whom="for beginners",
         ),
-        Level("beginner", "Beginner", "Plays anything in three moves of ten, else looks one move ahead.", 1, 3),
+        Level("beginner", "Beginner", "Three moves in ten are random; otherwise it looks one move ahead.", 1, 3),
         Level(
             "medium",
             "Medium",
-            "Looks one move ahead, at pieces and at the way to go.",
+            "Looks one move ahead, at the pieces and the way to the goal.",
             1,
             plain=True,
-            whom="for who has played before",
+            whom="for players with some experience",
         ),
         Level("hard", "Hard", "Looks two moves ahead.", 2),
         Level(

@@ -9,16 +9,13 @@ rotation if it turns. Options are bits. Values are counted in half points.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from games.rules.romgon.pieces import CIRCLE, FLIPPED_BIT, RHOMBUS, ROTATION_SHIFT, TYPE_BITS, WHITE_BIT
+from learning.core.engines.jit import kernel
 from learning.core.engines.romgon.tables import (
     CENTER,
     DEAD,
@@ -34,7 +31,7 @@ from learning.core.engines.romgon.tables import (
     VALUE,
     WAY,
 )
-from learning.core.kernels.jit import inlined, kernel
+from learning.core.kernels.jit import inlined, instruction
 
 FLIP, TURN, SHAPE, PLAIN = 1, 2, 4, 8
 """Bits of the options: flip mode, turning, shape defence, and leaves that see material and advancement only."""
@@ -50,28 +47,16 @@ _NONE, _ONE = np.uint64(0), np.uint64(1)
 _PLAIN_BITS = (1 << ROTATION_SHIFT) - 1
 
 
-@intrinsic
-def _lowest(typingctx: Any, word: Any) -> Any:
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), codegen
+@instruction("cttz")
+def first_of(word: np.uint64) -> int:
+    """The lowest cell of a set that is not empty."""
+    return (int(word) & -int(word)).bit_length() - 1
 
 
-@intrinsic
-def _number(typingctx: Any, word: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.int64(types.uint64), codegen
-
-
-# The processor has an instruction for each, which numba does not offer by itself.
-first_of = cast("Callable[[Any], int]", _lowest)
-"""The lowest cell of a set that is not empty."""
-count_of = cast("Callable[[Any], int]", _number)
-"""The number of cells in a set."""
+@instruction("ctpop")
+def count_of(word: np.uint64) -> int:
+    """The number of cells in a set."""
+    return int(word).bit_count()
 
 
 @inlined

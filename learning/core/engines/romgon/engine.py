@@ -15,6 +15,7 @@ from learning.core.engines.romgon.answers import legal, prospects, ranking
 from learning.core.engines.romgon.q_trainer import RomgonTrainer
 from learning.core.engines.romgon.shipped import FOLDER, shipped_name
 from learning.core.engines.romgon.value_minimax import loses_by_history
+from learning.core.kernels.jit import PACKAGES, Readiness
 
 DEPTH = at.LEVELS["hard"].depth
 """Deep enough to see an answer, and done in a few milliseconds on the fullest of boards."""
@@ -33,6 +34,9 @@ class RomgonEngine(Engine[Romgon]):
     newcomers = at.NEWCOMERS
     valuer = at.VALUER
     trainer = RomgonTrainer()
+
+    def readiness(self) -> Readiness:
+        return PACKAGES[__name__.rpartition(".")[0]].readiness()
 
     def plays_at(self, game: Romgon, level: Level) -> bool:
         return at.plays_at(game, level)

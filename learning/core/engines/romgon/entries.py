@@ -71,7 +71,7 @@ def entry_read(key: str) -> tuple[Board, Move]:
     action, _, pieces = key.partition("#")
     found = _ACTION.fullmatch(action)
     if found is None:
-        raise ValueError("a key begins with an action such as 0-0-1-1, and # after it")
+        raise ValueError("A key begins with an action such as 0-0-1-1 and #.")
     origin, target, turn = found.groups()
     board = bytearray(N_CELLS)
     try:
@@ -80,9 +80,9 @@ def entry_read(key: str) -> tuple[Board, Move]:
             cell, _, piece = item.partition(":")
             board[CELL[cell]] = _CODE[piece]
     except KeyError as error:
-        raise ValueError(f"{ascii(error.args[0])[:20]} is no hex and no piece") from None
+        raise ValueError(f"The part {ascii(error.args[0])[:20]} is not a hex or a piece.") from None
     if entry_key(Board(bytes(board)), move) != key:
-        raise ValueError("pieces stand in the order of the hexes, each once, and a rotation of 0 is left out")
+        raise ValueError("Pieces stand in the order of the hexes, each once, without rotations of 0.")
     return Board(bytes(board)), move
 
 
@@ -98,13 +98,13 @@ def entry_problem(board: Board, move: Move, options: Options) -> str:
     """Why no machine can have chosen this action on this board; nothing if it can."""
     army = _army(board)
     if any(n > _START_ARMY[piece] for piece, n in army.items()):
-        return "a side has more pieces of a type than a game begins with"
+        return "A side has more pieces of a type than a game begins with."
     if any(code & FLIPPED_BIT for code in board) and not options.flip:
-        return "pieces flip in games with flips only"
+        return "Pieces flip only in games with flips."
     if any(rotation_of(code) for code in board) and not options.turn:
-        return "pieces turn in games with turning pieces only"
+        return "Pieces turn only in games with turning pieces."
     if any(rhombus_cell(board, side) in (None, goal) for side, goal in GOALS.items()):
-        return "the game is over, so there is nothing to choose"
+        return "The game is over, so there is nothing to choose."
     if not board[move.origin] or move not in legal(board, side_of(board[move.origin]), options):
-        return "the action is not legal on this board"
+        return "The action is not legal on this board."
     return ""

@@ -32,7 +32,7 @@ LEVELS: Mapping[str, Level] = {
             Level(
                 "skilled",
                 "Skilled",
-                "Plays anything in three moves of ten, else what looks best by all that it has learnt.",
+                "Three moves in ten are random; otherwise it plays the move it rates highest.",
                 1,
                 random_tenths=3,
                 learnt=True,
@@ -41,7 +41,7 @@ LEVELS: Mapping[str, Level] = {
             Level(
                 "veteran",
                 "Veteran",
-                "Plays what looks best by all that it has learnt.",
+                "Plays the move it rates highest.",
                 1,
                 learnt=True,
                 whom="for strong players",
@@ -49,7 +49,7 @@ LEVELS: Mapping[str, Level] = {
             Level(
                 "champion",
                 "Champion",
-                "Looks two moves ahead, and judges by what it has learnt.",
+                "Looks two moves ahead and rates boards by its learnt values.",
                 2,
                 learnt=True,
                 whom="for very strong players",
@@ -57,7 +57,7 @@ LEVELS: Mapping[str, Level] = {
             Level(
                 "grandmaster",
                 "Grandmaster",
-                "Looks three moves ahead, and judges by what it has learnt.",
+                "Looks three moves ahead and rates boards by its learnt values.",
                 3,
                 learnt=True,
                 whom="for the strongest players",
@@ -65,10 +65,10 @@ LEVELS: Mapping[str, Level] = {
             Level(
                 "legend",
                 "Legend",
-                "Looks four moves ahead, and judges by what it has learnt.",
+                "Looks four moves ahead and rates boards by its learnt values.",
                 4,
                 learnt=True,
-                whom="for whoever has beaten all others",
+                whom="for players who have beaten all the rest",
             ),
         )
     },

@@ -128,7 +128,9 @@ def sheet(feature_set: str, *, flips: bool) -> WeightSheet:
         ),
     )
     wide = tuple(_wide(flips=flips)) if FEATURE_SETS[feature_set] > MOBILITY else ()
-    bias = WeightTable("Whatever stands there", "For whoever has just moved.", ("on any board",), (("always", (0,)),))
+    bias = WeightTable(
+        "Whatever stands there", "For the side that has just moved.", ("on any board",), (("always", (0,)),)
+    )
     return WeightSheet(maps, squares, (*wide, bias))
 
 
@@ -151,7 +153,7 @@ def _wide(*, flips: bool) -> Iterator[WeightTable]:
     rows = [(kind, flipped) for flipped in (False, True)[: 1 + flips] for kind in _KINDS]
     yield WeightTable(
         "Room to move",
-        "What eight moves of such pieces are worth.",
+        "The value of eight moves of such pieces.",
         _WHOSE,
         tuple(
             (
@@ -162,7 +164,7 @@ def _wide(*, flips: bool) -> Iterator[WeightTable]:
         ),
     )
     yield WeightTable(
-        "What hangs",
+        "Hanging pieces",
         "A piece that is attacked, and nothing could take back; or something could.",
         tuple(f"{whose}, {how}" for whose in _WHOSE for how in ("hanging", "defended")),
         tuple(
@@ -175,7 +177,7 @@ def _wide(*, flips: bool) -> Iterator[WeightTable]:
     )
     yield WeightTable(
         "The race",
-        "How many safe moves the rhombuses have to go: its own by row, the other’s by column; 7 is 7 or more.",
+        "The safe moves that each rhombus still needs: its own by row, the other’s by column. 7 means 7 or more.",
         tuple(map(str, range(FAR + 1))),
         tuple((str(own), tuple(RACE + own * (FAR + 1) + other for other in range(FAR + 1))) for own in range(FAR + 1)),
     )
@@ -189,7 +191,7 @@ def _wide(*, flips: bool) -> Iterator[WeightTable]:
         ),
     )
     yield WeightTable(
-        "What attacks what",
+        "Attacks",
         "By row who attacks, by column whom.",
         tuple(kinds),
         tuple(

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from games.rules.romgon.pieces import WHITE_BIT
 from games.rules.romgon.rules import MAX_PLIES
 from learning.core.engines.base import QLessons
+from learning.core.engines.jit import kernel
 from learning.core.engines.romgon.boards import do, evaluate, generate_legal, has_legal, undo, wins
 from learning.core.engines.romgon.q_tables import N_ENTRIES, N_LEFT_OUT, N_NEW, Table, board_at, entry_add, entry_at
 from learning.core.engines.romgon.value_contests import Contestant, action_of
 from learning.core.engines.romgon.value_games import GOES_ON, Record, Start, act, bar, begin, drawn, winner
 from learning.core.engines.romgon.value_search import Desk
-from learning.core.kernels.jit import inlined, kernel
+from learning.core.kernels.jit import inlined
 
 TABLE, LEVEL, UNIFORM = range(3)
 """What somebody plays by: a table of values, as a level of the engine does, anything at all."""

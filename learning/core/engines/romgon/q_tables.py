@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from learning.core.engines.jit import kernel
 from learning.core.engines.romgon.search import place_key
-from learning.core.kernels.jit import kernel
 
 N_BOARDS, N_ENTRIES, N_NEW, N_LEFT_OUT = range(4)
 """What ``Table.counts`` holds: boards, entries, those of them added since it was made, and how often one was not."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from learning.core.engines.jit import kernel
 from learning.core.engines.romgon.boards import (
     MAX_ACTIONS,
     N_SETS,
@@ -29,7 +30,7 @@ from learning.core.engines.romgon.boards import (
 )
 from learning.core.engines.romgon.minimax import WIN as WIN_POINTS
 from learning.core.engines.romgon.tables import VALUE
-from learning.core.kernels.jit import inlined, kernel
+from learning.core.kernels.jit import inlined
 
 WIN = 2 * WIN_POINTS
 """In half points, like all values here."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from learning.core.engines.jit import kernel
 from learning.core.engines.romgon.answers import N_CANDIDATES
 from learning.core.engines.romgon.boards import MAX_ACTIONS, PLAIN, generate_legal
 from learning.core.engines.romgon.search import search
@@ -26,7 +27,6 @@ from learning.core.engines.romgon.value_games import (
     winner,
 )
 from learning.core.engines.romgon.value_search import Desk, desk_made, look
-from learning.core.kernels.jit import kernel
 
 
 class Contestant(NamedTuple):

@@ -24,6 +24,7 @@ from games.rules.romgon.rules import (
     THREEFOLD_REPETITION,
 )
 from learning.core.engines.base import Lessons
+from learning.core.engines.jit import kernel
 from learning.core.engines.romgon.boards import (
     RHOMBI,
     do,
@@ -38,7 +39,7 @@ from learning.core.engines.romgon.search import place_key
 from learning.core.engines.romgon.value_search import Desk, desk_made, look
 from learning.core.engines.romgon.valued import score, spread
 from learning.core.kernels.exact_floats import TICKETS, fading, grained, squash, worth
-from learning.core.kernels.jit import inlined, kernel
+from learning.core.kernels.jit import inlined
 from learning.core.kernels.random_source import below, next_word
 
 ENDINGS = (RHOMBUS_CAPTURED, BASE_CAPTURED, DEADLOCK, DRAGLOCK, THREEFOLD_REPETITION, SHUTTLE, MOVE_LIMIT)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from learning.core.engines.jit import kernel
 from learning.core.engines.romgon.boards import (
     MAX_ACTIONS,
     SHAPE,
@@ -26,7 +27,7 @@ from learning.core.engines.romgon.boards import (
 from learning.core.engines.romgon.search import promise
 from learning.core.engines.romgon.valued import Sight, score, sight_made
 from learning.core.kernels.exact_floats import WIN
-from learning.core.kernels.jit import inlined, kernel
+from learning.core.kernels.jit import inlined
 
 INFINITE = 2 * WIN
 _TIED = 2.0**-30

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from games.rules.base import Side
 from games.rules.romgon.geometry import N_CELLS
 from games.rules.romgon.pieces import FLIPPED_BIT, RHOMBUS, TYPE_BITS
+from learning.core.engines.jit import kernel
 from learning.core.engines.romgon.boards import FLIPPED, N_SETS, RHOMBI, bit, count_of, first_of, load, strikes
 from learning.core.engines.romgon.features import (
     ATTACKS,
@@ -29,7 +30,7 @@ from learning.core.engines.romgon.features import (
     folded,
 )
 from learning.core.engines.romgon.tables import GOAL, PATTERN, QUIET, TAKES
-from learning.core.kernels.jit import inlined, kernel
+from learning.core.kernels.jit import inlined
 
 MAX_SEEN = 1024
 """More than any board has to say: a bias, and for each piece its place, its moves, 13 attacks and that it hangs."""

@@ -1,0 +1,39 @@
+"""The code of a room, as people write it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from urllib.parse import unquote
+
+from games.exceptions import NotACodeError
+
+CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+"""No letter or digit that looks like another: no i, l, o, 0, 1."""
+CODE_LENGTH = 6
+CODE_FORM = re.compile(r"[a-hjkmnp-z2-9]{6}")
+MAX_TEXT_LENGTH = 500
+IN_A_LINK = re.compile(r"\brooms\s*/+([^/?#]+)")
+LABEL = re.compile(r"^\W*(?:room\W+)?code\W+")
+"""Words before a code, on a page or in a message."""
+END = re.compile(r"[\s,;&]")
+"""The end of a link in a message."""
+
+
+def parse_code(text: str) -> str:
+    """The code in a text that a person typed or pasted.
+
+    Capitals, full-width letters, blanks, hyphens, quotes and full stops do not matter. Of a link to a room, the part
+    after ``rooms/`` counts, also where a message goes on after it.
+
+    Raises:
+        NotACodeError: the text cannot be a code, so no room needs to be looked up.
+    """
+    text = unicodedata.normalize("NFKC", unquote(text[:MAX_TEXT_LENGTH])).lower()
+    link = IN_A_LINK.search(text)
+    parts = [link[1], END.split(link[1].lstrip())[0]] if link else [text, LABEL.sub("", text)]
+    for part in parts:
+        code = "".join(filter(str.isalnum, part))
+        if CODE_FORM.fullmatch(code):
+            return code
+    raise NotACodeError

@@ -1,0 +1,25 @@
+import django.contrib.postgres.fields
+from django.db import migrations, models
+
+from games.expanding import BRIEFLY
+
+
+class Migration(migrations.Migration):
+    dependencies = [("games", "0014_account_names_folded")]
+
+    operations = [
+        BRIEFLY,
+        migrations.AddField(
+            model_name="room",
+            name="links",
+            field=django.contrib.postgres.fields.ArrayField(
+                base_field=models.BigIntegerField(),
+                blank=True,
+                db_default=[],
+                default=list,
+                editable=False,
+                help_text="Ids of the secret links that the person who opened it had opened.",
+                size=None,
+            ),
+        ),
+    ]

@@ -1,0 +1,152 @@
+"""Crontabs in a time zone: how their text is read, and which moment comes next.
+
+Celery keeps crontabs, and wakes us by them. It knows neither 7 for Sunday nor the last day of a month, and it loses or
+repeats hours when clocks change. So the text is put into its words here, and the moments are found here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
+LAST_DAY = "28-31/01"
+"""What the last day of the month is kept as: Celery wakes us on each of these days. Nobody else writes it so."""
+SHIFT = timedelta(hours=3)
+"""Clocks are put forward or back by less."""
+MAX_DAYS = 366 * 41
+"""29 February falls on each weekday within 40 years, also around a year like 2100."""
+
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
+_WEEKDAYS = "sun mon tue wed thu fri sat"
+_NAMES = {"month_of_year": _MONTHS.replace(" ", "|"), "day_of_week": _WEEKDAYS.replace(" ", "|")}
+"""A name may be written out: only its first three letters count."""
+_DAY = timedelta(days=1)
+
+
+class CrontabError(ValueError):
+    """A text that is no crontab."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crontab:
+    """When something is due, on clocks of a time zone: every set holds whole numbers, Sunday is 0.
+
+    A day has to be in ``days`` *and* in ``weekdays``; ``last_day`` adds the last day of each month to ``days``.
+    """
+
+    minutes: Collection[int]
+    hours: Collection[int]
+    days: Collection[int]
+    months: Collection[int]
+    weekdays: Collection[int]
+    last_day: bool
+    every_hour: bool
+    """Whether the hours are counted and not chosen (``*`` or ``*/2``): then what counts is how much time goes by."""
+    zone: ZoneInfo
+
+    def after(self, moment: datetime) -> datetime:
+        """The first moment after this one, in UTC.
+
+        Where clocks are put forward, what lies in the hour that is left out is due so many minutes after it. Where they
+        are put back, an hour that is there twice counts the first time. If hours are counted, a time that is left out
+        is not due, and one that is there twice is due twice.
+
+        Raises:
+            CrontabError: it never comes.
+        """
+        begin = moment.astimezone(self.zone).replace(tzinfo=None) - SHIFT
+        for number in range(MAX_DAYS):
+            day = begin.date() + number * _DAY
+            if self._has(day):
+                due = min((one for one in self._moments(day, begin) if one > moment), default=None)
+                if due is not None:
+                    return due
+        raise CrontabError("This moment never comes.")
+
+    def _has(self, day: date) -> bool:
+        is_day = day.day in self.days or (self.last_day and (day + _DAY).day == 1)
+        return is_day and day.month in self.months and day.isoweekday() % 7 in self.weekdays
+
+    def _moments(self, day: date, begin: datetime) -> Iterator[datetime]:
+        """When it is due on a day, from the hour before a time on."""
+        for hour in self.hours:
+            if datetime.combine(day, time(hour)) < begin - timedelta(hours=1):
+                continue
+            for minute in self.minutes:
+                local = datetime.combine(day, time(hour, minute), self.zone)
+                first, second = local.astimezone(UTC), local.replace(fold=1).astimezone(UTC)
+                if not self.every_hour or first.astimezone(self.zone).time() == local.time():
+                    yield first
+                if self.every_hour and second > first:
+                    yield second
+
+
+def crontab_read(text: str) -> dict[str, str]:
+    """The five fields of a crontab as Celery reads them: 7 for Sunday is 0, the last day is ``LAST_DAY``.
+
+    Raises:
+        CrontabError: it is none, by its form. Whether each number is in its range is Celery's to say.
+    """
+    words = text.split()
+    if len(words) != len(FIELDS):
+        raise CrontabError("Please give five fields: minute, hour, day of month, month, day of week, as in 0 3 * * *.")
+    return {
+        name: ",".join(_part(name, part) for part in word.lower().split(","))
+        for name, word in zip(FIELDS, words, strict=True)
+    }
+
+
+def crontab_written(fields: dict[str, str]) -> str:
+    """The five fields as a person writes them."""
+    days = ",".join("L" if day == LAST_DAY else day for day in fields["day_of_month"].split(","))
+    return " ".join({**fields, "day_of_month": days}[name] for name in FIELDS)
+
+
+def has_both_days(day_of_month: str, day_of_week: str) -> bool:
+    """Whether days of the month and weekdays are both chosen: here both must hold, other programs take either."""
+    return not (day_of_month.startswith("*") or day_of_week.startswith("*"))
+
+
+def _part(name: str, part: str) -> str:
+    if name == "day_of_month" and part in ("l", "last"):
+        return LAST_DAY
+    one = rf"\d{{1,2}}|(?:{_NAMES[name]})[a-z]*" if name in _NAMES else r"\d{1,2}"
+    form = re.fullmatch(rf"(?:\*|({one})(?:-({one}))?)(?:/(\d{{1,2}}))?", part, re.ASCII)
+    if form is None or (form[3] and (int(form[3]) == 0 or (form[1] and not form[2]))):
+        raise CrontabError(f"{part[:20]!r} is not a valid {name.replace('_', ' ')}.")
+    if name == "day_of_week" and "7" in (form[1], form[2]):
+        return _weekdays(form[1], form[2], int(form[3] or 1))
+    return "28-31" if part == LAST_DAY else part
+
+
+def _weekdays(first: str, last: str | None, step: int) -> str:
+    """Weekdays of which one is 7, which is Sunday as 0 is."""
+    names = _WEEKDAYS.split()
+    low, high = (int(day) if day.isdigit() else names.index(day[:3]) for day in (first, last or first))
+    if low == 7 and high != 7:
+        low = 0
+    days = range(low, high + 1) if low <= high else [*range(low, 7), *range(high + 1)]
+    return ",".join(str(day % 7) for day in days[::step])
+
+
+@cache
+def _zones() -> dict[str, str]:
+    # The server's own zone and a zone that stands for none are nobody's.
+    return {name.lower(): name for name in available_timezones() - {"localtime", "Factory"}}
+
+
+def zone_name(text: str) -> str:
+    """The name of a time zone, in any case, as the database of time zones has it; older names too.
+
+    Raises:
+        CrontabError: there is none.
+    """
+    name = _zones().get(text.strip().lower())
+    if name is None:
+        raise CrontabError(f"There is no time zone {text.strip()[:40]!r}. An example is Europe/London.")
+    return name

@@ -1,0 +1,26 @@
+"""``manage.py names``: the folded forms of names, and accounts that have one name in different spellings."""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand
+
+from games.accounts import account_names_fill, account_names_shared
+from games.models import AccountName
+from learning.models import Machine
+from learning.storage.searching import machine_names_fill
+
+
+class Command(BaseCommand):
+    """Fold names, and report what they share."""
+
+    help = "Stores missing or outdated folded names, and lists accounts whose names differ only in case or encoding."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Fold them, and list the accounts."""
+        account_names_fill(get_user_model(), AccountName)
+        machine_names_fill(Machine)
+        shared = list(account_names_shared(AccountName))
+        for sentence in shared:
+            self.stdout.write(sentence)
+        self.stdout.write(f"{len(shared)} accounts share the name of another one.")

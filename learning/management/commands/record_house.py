@@ -1,0 +1,30 @@
+"""``manage.py record_house``: trains the built-in machines, and writes what came of it into the program's files."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from learning.core.machines.registry import HOUSE
+from learning.core.training.recorded import FOLDER, file_of
+from learning.workers.recorded import house_record
+
+
+class Command(BaseCommand):
+    """Train each machine from its seed, and write it where a new site reads it."""
+
+    help = "Trains the built-in machines, each from its seed, and writes their files. Needs no database."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Read where to."""
+        parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write them, if not to their place")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make one after another."""
+        options["folder"].mkdir(exist_ok=True)
+        for house in HOUSE:
+            file = options["folder"] / file_of(house).name
+            file.write_bytes(gzip.compress(house_record(house).text().encode(), mtime=0))
+            self.stdout.write(f"{file.name}: {house.n_games} games from seed {house.seed}")

@@ -1,0 +1,18 @@
+"""The machines of a shared link are found without reading all machines."""
+
+from django.db import migrations, models
+
+from games.expanding import index_beside
+
+
+class Migration(migrations.Migration):
+    atomic = False
+
+    dependencies = [("learning", "0036_tournament_format_words")]
+
+    operations = [
+        *index_beside(
+            "machine",
+            models.Index(condition=models.Q(("share__isnull", False)), fields=["share"], name="machine_share"),
+        ),
+    ]

@@ -1,0 +1,111 @@
+"""The graph of a game as the page *Watch it learn* reads it: what training, measuring and drawing need of its rules.
+
+Training needs no board and no rule of the game, only where each move leads. So a browser that has this once trains any
+machine of the game: either side, every set of boxes, every teacher (static/js/learn_kernel.js).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from games.rules.base import Game, Side, Symmetry
+from learning.core.opponents.base import UniformOpponent
+from learning.core.opponents.registry import UNIFORM
+from learning.core.training.tables import Graph, graph_compile
+
+EVERY_MOVE = "random"
+"""The opponent that may play every move, so that no list of its replies is sent."""
+
+Step = tuple[Any, tuple[tuple[int, str | None], ...]]
+"""A move, and what stands on the cells that it changes afterwards."""
+
+
+@lru_cache(maxsize=32)
+def graph_view(game: Game[Any, Any], *, reduced: bool) -> dict[str, Any]:
+    """The graph with, for each edge, what draws it; its fields stand in ``docs/learn.md``. Do not change it."""
+    graph = graph_compile(game, reduced=reduced)
+    symmetries = game.symmetries if reduced else game.symmetries[:1]
+    steps: dict[Step, int] = {}
+    beads: dict[tuple[int, str], int] = {}
+    step, turn, slot, bead = list[int](), list[int](), list[int](), list[int]()
+    for position in graph.positions:
+        classes = game.distinct_moves(position) if reduced else [(move,) for move in game.legal_moves(position)]
+        slot_of = {move: at for at, members in enumerate(classes) for move in members}
+        for move in game.legal_moves(position):
+            after = game.apply(position, move)
+            step.append(steps.setdefault(_step(game, position, move, after), len(steps)))
+            turn.append(symmetries.index(game.placement(after)) if reduced else 0)
+            slot.append(slot_of[move])
+            look = game.look.bead(position, move)
+            bead.append(beads.setdefault((look.colour, look.mark), len(beads)))
+    for one in list(steps):
+        for symmetry in symmetries:
+            steps.setdefault(_turned(game, one, symmetry), len(steps))
+    texts = [game.encode(position) for position in graph.positions]
+    n_cells = len(game.look.layout.cells)
+    pieces: dict[str | None, str] = {}
+    for position, text in zip(graph.positions, texts, strict=True):
+        pieces.update(zip(game.pieces(position), text[:n_cells], strict=True))
+    suffixes = {int(side): text[n_cells:] for side, text in zip(graph.side, texts, strict=True)}
+    for side, text in zip(graph.side.tolist(), texts, strict=True):
+        assert text[n_cells:] == suffixes[side], "the text of a position is more than its board and side"
+    start = game.initial_position()
+    return {
+        "boards": [text[:n_cells] for text in texts],
+        "suffixes": [suffixes.get(side, "") for side in Side],
+        "pieces": {text: piece for piece, text in pieces.items()},
+        "start": "".join(pieces[piece] for piece in game.pieces(start)),
+        "start_turn": symmetries.index(game.placement(start)) if reduced else 0,
+        "side": _packed(graph.side.tolist()),
+        "ply": _packed(game.ply(position) for position in graph.positions),
+        "n_moves": _packed(np.diff(graph.indptr).tolist()),
+        "end": _packed(max(-after, 0) for after in graph.successor.tolist()),
+        "slot": _packed(slot),
+        "step": _packed(step),
+        "turn": _packed(turn),
+        "bead": _packed(bead),
+        "beads": list(beads),
+        "steps": [
+            {
+                "move": game.format_move(move),
+                "name": game.look.describe_move(move),
+                "cells": list(game.path(move)),
+                "changes": [[cell, pieces[piece]] for cell, piece in changes],
+            }
+            for move, changes in steps
+        ],
+        "turns": [
+            {"cells": symmetry.cells, "steps": [steps[_turned(game, one, symmetry)] for one in steps]}
+            for symmetry in symmetries
+        ],
+        "replies": {slug: _packed(_replies(graph, one)) for slug, one in UNIFORM.items() if slug != EVERY_MOVE},
+    }
+
+
+def _packed(numbers: Iterable[int]) -> str:
+    """Small whole numbers as text, a character each, "0" for 0: half of what a list takes."""
+    return "".join(chr(ord("0") + number) for number in numbers)
+
+
+def _step(game: Game[Any, Any], position: Any, move: Any, after: Any) -> Step:
+    both = zip(game.pieces(position), game.pieces(after), strict=True)
+    return move, tuple((cell, new) for cell, (old, new) in enumerate(both) if old != new)
+
+
+def _turned(game: Game[Any, Any], step: Step, symmetry: Symmetry) -> Step:
+    move, changes = step
+    turned = sorted(((symmetry.cells[cell], piece) for cell, piece in changes), key=lambda change: change[0])
+    return game.transform_move(move, symmetry), tuple(turned)
+
+
+def _replies(graph: Graph, opponent: UniformOpponent) -> list[int]:
+    """For each edge 1 if the opponent may play it, whichever side is to move there, else 0."""
+    found = list[int]()
+    for position in graph.positions:
+        replies = opponent.replies(graph.game, position)
+        found += [int(move in replies) for move in graph.game.legal_moves(position)]
+    return found

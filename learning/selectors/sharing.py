@@ -1,0 +1,32 @@
+"""Reads of shared links."""
+
+from __future__ import annotations
+
+import re
+
+from learning.exceptions import LinkedMachineGoneError, LinkEndedError, LinkNotFoundError
+from learning.models import Machine, SharedLink
+
+SECRET_FORM = re.compile(r"([A-Za-z0-9_-]{43})[^A-Za-z0-9_-]*")
+"""A secret, and the full stop or bracket that a message may have put behind the link."""
+
+
+def machine_shared(secret: str) -> Machine:
+    """The machine that a link shows. PostgreSQL compares the secret.
+
+    Raises:
+        LinkNotFoundError: there has never been such a link, or too long ago.
+        LinkEndedError: it has been taken back, by its owner or as their account was closed.
+        LinkedMachineGoneError: the machine has been deleted.
+    """
+    form = SECRET_FORM.fullmatch(secret)
+    link = SharedLink.objects.filter(secret=form[1]).first() if form else None
+    if link is None:
+        raise LinkNotFoundError
+    if link.ended_at is not None:
+        raise LinkEndedError
+    # Copies that were played by the link belong to nobody.
+    machine = Machine.objects.filter(share=link).exclude(owner=None, guest=None).first()
+    if machine is None:
+        raise LinkedMachineGoneError
+    return machine

@@ -1,0 +1,309 @@
+"""Data that the site stops keeping (docs/bounds.md): one queryset per rule.
+
+``workers.retention`` walks the tables. It locks the due rows of a batch, skips rows that somebody else has locked, asks
+the rule again, and then deletes. Rows that refer to deleted rows go with them, as the models say (docs/decisions/0096).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
+from django_celery_beat.models import CrontabSchedule, IntervalSchedule
+
+from games.models import AddressBlock, ApiToken, Match, MatchStatus, Room, Seat
+from games.quotas import guests_share
+from learning.core.machines.registry import HOUSE_TOURNAMENT
+from learning.models import (
+    Box,
+    Change,
+    Decision,
+    Draw,
+    ExperimentRun,
+    JobStatus,
+    Lesson,
+    Machine,
+    MachineSeat,
+    MovedGuest,
+    SharedLink,
+    Snapshot,
+    Thought,
+    Tournament,
+    TrainingRun,
+    Value,
+    ValueChange,
+    Weights,
+)
+
+Key = int | str
+Rows = QuerySet[Any]
+
+SILENT_DAYS = 1
+"""A match in which nobody has moved for this long counts as left."""
+LOOKED_AT = 1_000
+"""Rows of which one query looks for those that are due."""
+PEOPLE = 100
+"""People whose matches one query counts."""
+TOO_LONG = "It was stopped, because it took longer than this site allows. It keeps its lessons."
+
+
+def by_key(rows: Rows, after: Key | None) -> tuple[Q, Key | None]:
+    """The next rows of the table in order of their keys: a condition, and the last key; ``None`` behind all rows."""
+    table: Rows = rows.model._default_manager.order_by("pk")
+    if after is not None:
+        table = table.filter(pk__gt=after)
+    keys = list(table.values_list("pk", flat=True)[:LOOKED_AT])
+    return (Q(pk__gte=keys[0], pk__lte=keys[-1]), as_key(keys[-1])) if keys else (Q(), None)
+
+
+def as_key(key: Any) -> Key:
+    return key if isinstance(key, int) else str(key)
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionRule:
+    """Rows of one table that are due, and what is done with them.
+
+    Attributes:
+        name: of the rule in logs and messages.
+        due: all rows that are due now.
+        act: gets the locked rows of a batch.
+        batch: rows in one transaction.
+        window: the next stretch of the table, behind a key.
+    """
+
+    name: str
+    due: Callable[[], Rows]
+    act: Callable[[Rows], Any] = QuerySet.delete
+    batch: int = 100
+    window: Callable[[Rows, Key | None], tuple[Q, Key | None]] = by_key
+
+
+def ago(days: float | str) -> datetime:
+    """The moment a number of days ago; a text names the setting that holds the number."""
+    return timezone.now() - timedelta(days=getattr(settings, days) if isinstance(days, str) else days)
+
+
+# Matches and rooms
+
+
+def _untold(match: str) -> Q:
+    """No lesson tells of the match, and no machine of a guest that stopped learning played its last match there.
+
+    Compaction lets go of the matches of old lessons (docs/decisions/0096).
+    """
+    sits = MachineSeat.objects.filter(**{f"seat__{match}": OuterRef("pk")})
+    later = MachineSeat.objects.filter(machine=OuterRef("machine"), seat__gt=OuterRef("seat"))
+    stopped = sits.filter(~Exists(later), machine__guest__isnull=False, machine__learns=False)
+    return Q(~Exists(Lesson.objects.filter(**{match: OuterRef("pk")})), ~Exists(stopped))
+
+
+def _matches(due: Q) -> QuerySet[Match]:
+    """Matches that are due, but for the last of a room."""
+    later = Match.objects.filter(room=OuterRef("room"), number__gt=OuterRef("number"))
+    return Match.objects.filter(due, Exists(later), _untold("match"))
+
+
+def _rooms(due: Q) -> QuerySet[Room]:
+    """Rooms that are due, have one match, and hold no copy of a machine."""
+    matches = Match.objects.filter(room=OuterRef("pk"))
+    return Room.objects.filter(due, ~Exists(matches[1:]), _uncopied(), _untold("match__room"))
+
+
+def _uncopied() -> Q:
+    return Q(~Exists(Machine.objects.filter(room=OuterRef("pk"))))
+
+
+def _old(moment: str, match: str, host: str) -> Q:
+    """Older than matches of guests are kept, or of accounts where an account sits or hosts.
+
+    Matches of guests are kept for less long on a crowded site, but for a day at least.
+    """
+    days: int = settings.KEEP_GUEST_MATCHES_DAYS
+    of_account = Q(**{f"{host}__isnull": False}) | Exists(
+        Seat.objects.filter(**{match: OuterRef("pk")}, user__isnull=False)
+    )
+    guests, accounts = ago(max(min(days, 1), days * guests_share())), ago("KEEP_MATCHES_DAYS")
+    return Q(**{f"{moment}__lt": guests}) & (Q(**{f"{moment}__lt": accounts}) | Q(~of_account))
+
+
+def _waiting() -> QuerySet[Room]:
+    first = Match.objects.filter(room=OuterRef("pk"), status=MatchStatus.WAITING, number=1)
+    return _rooms(Q(Exists(first), changed_at__lt=ago(1)))
+
+
+def _people(column: str, kept: str, matches: str) -> Callable[[Rows, Key | None], tuple[Q, Key | None]]:
+    """The matches of the next people beyond the newest of each.
+
+    Args:
+        column: of a seat, with the person.
+        kept: the setting that says how many matches are kept.
+        matches: what leads from a row of the rule to its matches.
+    """
+
+    def window(rows: Rows, after: Key | None) -> tuple[Q, Key | None]:
+        seats = Seat.objects.filter(**{f"{column}__isnull": False} if after is None else {f"{column}__gt": after})
+        people = list(seats.order_by(column).values_list(column).annotate(n=Count("pk"))[:PEOPLE])
+        most: int = getattr(settings, kept)
+        beyond = Q(pk__in=[])
+        for person, n_matches in people:
+            if n_matches > most:
+                newest = Seat.objects.filter(**{column: person}).order_by("-match")
+                beyond |= Q(**{f"{matches}__in": newest.values("match")[most:]})
+        return beyond, as_key(people[-1][0]) if people else None
+
+    return window
+
+
+def _matches_left() -> QuerySet[Match]:
+    return _matches(Q(finished_at__isnull=False) | Q(room__changed_at__lt=ago(SILENT_DAYS)))
+
+
+def _rooms_left() -> QuerySet[Room]:
+    unfinished = Match.objects.filter(room=OuterRef("pk"), finished_at__isnull=True)
+    return _rooms(~Exists(unfinished) | Q(changed_at__lt=ago(SILENT_DAYS)))
+
+
+# Machines, trainings, tournaments and experiments
+
+
+ROWS_AT_ONCE = 2_000
+"""Rows of a deleted machine that go in one statement."""
+MANY: tuple[tuple[type[Model], str], ...] = (
+    (Change, "lesson__machine"),
+    (ValueChange, "lesson__machine"),
+    (Weights, "machine"),
+    (Value, "machine"),
+    (Box, "machine"),
+    (Draw, "machine"),
+    (Thought, "machine"),
+    (Decision, "machine"),
+    (MachineSeat, "machine"),
+    (Lesson, "machine"),
+)
+"""Tables of which one machine may have very many rows, and what leads to the machine; in order of their deletion."""
+
+
+def machine_rows_delete(machine: Machine, most: int | None = None) -> bool:
+    """Delete what a machine had, or at most so many rows of one table; whether some may be left.
+
+    Those who share its boxes have rows of their own by now. Keys come by a cursor: in a transaction each query would
+    otherwise read again what those before it have deleted.
+    """
+    for model, path in MANY:
+        rows, n_deleted = model._default_manager, 0
+        keys = rows.filter(**{path: machine}).values_list("pk", flat=True)[:most].iterator(chunk_size=ROWS_AT_ONCE)
+        while some := list(islice(keys, ROWS_AT_ONCE)):
+            rows.filter(pk__in=some).delete()
+            n_deleted += len(some)
+        if n_deleted == most:
+            return True
+    return False
+
+
+def _runs() -> QuerySet[TrainingRun]:
+    """Finished trainings of machines of accounts that are old or too many, and that no ledger or choice refers to."""
+    of_machine = TrainingRun.objects.filter(machine=OuterRef("machine"))
+    told = Lesson.objects.filter(run=OuterRef("pk"))
+    chosen = Snapshot.objects.filter(run=OuterRef("pk"), plays_since__isnull=False)
+    rows = TrainingRun.objects.filter(~Exists(told), ~Exists(chosen), machine__owner__isnull=False)
+    return _finished(rows, ago("KEEP_MATCHES_DAYS"), of_machine, settings.RUNS_PER_MACHINE)
+
+
+def _finished(rows: Rows, since: datetime, others: Rows, kept: int) -> Rows:
+    """Finished rows that are old, or not among the newest of these."""
+    beyond = Subquery(others.order_by("-pk").values("pk")[kept : kept + 1])
+    due: Rows = rows.filter(Q(finished_at__lt=since) | Q(pk__lte=beyond), finished_at__isnull=False)
+    return due
+
+
+def _tournaments() -> QuerySet[Tournament]:
+    """Old tournaments. The site holds its own once, and looks whether it has."""
+    rows = Tournament.objects.filter(Q(owner__isnull=False) | ~Q(name=HOUSE_TOURNAMENT.name))
+    of_account = Tournament.objects.filter(owner=OuterRef("owner"))
+    return _finished(rows, ago("KEEP_MATCHES_DAYS"), of_account, settings.TOURNAMENTS_PER_ACCOUNT)
+
+
+def _experiments() -> QuerySet[ExperimentRun]:
+    """Old results, but for the newest of each experiment."""
+    of_same = ExperimentRun.objects.filter(experiment=OuterRef("experiment"), status=JobStatus.FINISHED)
+    newer = Q(finished_at__gt=OuterRef("finished_at")) | Q(finished_at=OuterRef("finished_at"), pk__gt=OuterRef("pk"))
+    rows = ExperimentRun.objects.filter(~Q(status=JobStatus.FINISHED) | Exists(of_same.filter(newer)))
+    return _finished(rows, ago("KEEP_EXPERIMENTS_DAYS"), ExperimentRun.objects.all(), settings.EXPERIMENTS_KEPT)
+
+
+def _runs_too_long() -> QuerySet[TrainingRun]:
+    open_runs = TrainingRun.objects.filter(finished_at__isnull=True, cancel_requested=False)
+    return open_runs.filter(started_by__isnull=False, created_at__lt=ago("RUN_DAYS_MOST"))
+
+
+# Accounts, sessions and addresses
+
+
+def _failures() -> Rows:
+    failures: Rows = AccessFailureLog.objects.all()
+    newest = failures.order_by("-pk").values_list("pk", flat=True).first() or 0
+    is_beyond = Q(pk__lte=newest - settings.LOG_IN_FAILURES_KEPT)
+    return failures.filter(is_beyond | Q(attempt_time__lt=ago("KEEP_LOG_INS_DAYS")))
+
+
+def _links() -> QuerySet[SharedLink]:
+    since, shown = ago("KEEP_GUEST_MACHINES_DAYS"), Machine.objects.filter(share=OuterRef("pk"))
+    return SharedLink.objects.filter(
+        Q(ended_at__lt=since) | Q(ended_at__isnull=True, created_at__lt=since), ~Exists(shown)
+    )
+
+
+def _tokens() -> QuerySet[ApiToken]:
+    since = ago("KEEP_TOKENS_DAYS")
+    return ApiToken.objects.filter(Q(revoked_at__lt=since) | Q(expires_at__lt=since))
+
+
+SITE_RULES = (
+    RetentionRule("sessions", lambda: Session.objects.filter(expire_date__lt=timezone.now()), batch=1_000),
+    RetentionRule("locks of log-ins", lambda: AccessAttempt.objects.filter(attempt_time__lt=ago(1))),
+    RetentionRule("failed log-ins", _failures, batch=1_000),
+    RetentionRule("log-ins", lambda: AccessLog.objects.filter(attempt_time__lt=ago("KEEP_LOG_INS_DAYS"))),
+    RetentionRule("blocks of addresses", lambda: AddressBlock.objects.filter(expires_at__lt=ago(1))),
+    RetentionRule("guests with an account", lambda: MovedGuest.objects.filter(moved_at__lt=ago(1))),
+    RetentionRule("shared links", _links),
+    RetentionRule("tokens", _tokens),
+    RetentionRule("rooms without an opponent", _waiting),
+    RetentionRule(
+        "addresses of rooms",
+        lambda: Room.objects.filter(_uncopied(), changed_at__lt=ago(1)).exclude(opened_from=""),
+        lambda rows: rows.update(opened_from=""),
+    ),
+    RetentionRule("old matches", lambda: _matches(_old("finished_at", "match", "room__host"))),
+    # Each person's matches first: a room goes with its last one.
+    *(
+        RetentionRule(f"{rows} of {who} beyond the bound", due, window=_people(column, kept, path))
+        for who, column, kept in (
+            ("guests", "guest", "MATCHES_PER_GUEST"),
+            ("accounts", "user_id", "MATCHES_PER_ACCOUNT"),
+        )
+        for rows, due, path in (("matches", _matches_left, "pk"), ("rooms", _rooms_left, "matches"))
+    ),
+    # Before machines: the room of a copy stays for another hour, and says that its machine is gone.
+    RetentionRule("old rooms", lambda: _rooms(_old("changed_at", "match__room", "host"))),
+)
+LAB_RULES = (
+    RetentionRule("results of experiments", _experiments),
+    RetentionRule(
+        "trainings without an end",
+        _runs_too_long,
+        lambda rows: rows.update(cancel_requested=True, error=TOO_LONG),
+    ),
+    RetentionRule("old trainings", _runs, batch=20),
+    RetentionRule("old tournaments", _tournaments, batch=5),
+    RetentionRule("crontabs", lambda: CrontabSchedule.objects.filter(periodictask__isnull=True)),
+    RetentionRule("intervals", lambda: IntervalSchedule.objects.filter(periodictask__isnull=True)),
+)

@@ -1,0 +1,32 @@
+"""How machines' names are searched, stored for machines that were made before this was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from games.names import name_search
+
+BATCH_SIZE = 1_000
+"""Machines read at a time, of which those that need it are written in one transaction."""
+
+
+def machine_names_fill(machines: Any) -> None:
+    """Store how names are searched where that is missing or outdated.
+
+    Args:
+        machines: the model; a migration has its own.
+    """
+    last = 0
+    while batch := list(
+        machines.objects.filter(pk__gt=last).order_by("pk").values_list("pk", "name", "search_name")[:BATCH_SIZE]
+    ):
+        last = batch[-1][0]
+        outdated = [pk for pk, name, search in batch if search != name_search(name)]
+        with transaction.atomic():  # in ascending order, as everybody locks machines
+            locked = (
+                machines.objects.select_for_update(no_key=True, of=("self",)).filter(pk__in=outdated).order_by("pk")
+            )
+            for machine in locked.only("pk", "name"):
+                machines.objects.filter(pk=machine.pk).update(search_name=name_search(machine.name))

@@ -1,0 +1,71 @@
+"""The secret link of a machine: made, taken back, and opened by a friend."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from games.answers import not_found, refused, too_many
+from games.authentication import LINKS_KEY
+from games.exceptions import PlayError, TooManyGuessesError
+from games.throttles import Guesses
+from learning.access import is_seen, machine_for
+from learning.exceptions import LinkNotFoundError
+from learning.selectors import machines as selectors
+from learning.selectors.sharing import machine_shared
+from learning.services import sharing as services
+from learning.views.machines import known_required
+
+MAX_LINKS = 20
+"""Links that a browser remembers; the one that was opened first makes way."""
+
+
+@known_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def machine_share(request: HttpRequest, machine_id: int) -> HttpResponse:
+    """Show a machine's secret link to its owner; make it, or take it back."""
+    try:
+        if request.method == "POST" and "end" in request.POST:
+            services.machine_unshare(user=request.user, machine_id=machine_id)
+            messages.success(request, "The link is taken back. It shows nothing any more.")
+            return redirect("machine_share", machine_id)
+        if request.method == "POST":
+            services.machine_share(user=request.user, machine_id=machine_id)
+            return redirect("machine_share", machine_id)
+        machine = machine_for(request.user, machine_id, to="share")
+    except PlayError as error:
+        return refused(request, error, reverse("machine", args=[machine_id]))
+    address = machine.get_absolute_url() if machine.is_public else machine.share and machine.share.get_absolute_url()
+    context = {
+        "machine": selectors.machine_brief(machine),
+        "is_public": machine.is_public,
+        "share_url": address and request.build_absolute_uri(address),
+    }
+    return render(request, "learning/share.html", context)
+
+
+@never_cache
+@require_safe
+def shared(request: HttpRequest, secret: str) -> HttpResponse:
+    """Remember in the browser's session that it has opened this link, and go to the machine that it shows."""
+    try:
+        with Guesses(request, request.user.pk).counted(wrong=LinkNotFoundError):
+            machine = machine_shared(secret)
+    except TooManyGuessesError as error:
+        return too_many(request, error.retry_after_s)
+    except PlayError as error:
+        response = not_found(request, error)
+    else:
+        if not is_seen(request.user, machine):
+            links = [one for one in request.session.get(LINKS_KEY, ()) if one != machine.share_id]
+            request.session[LINKS_KEY] = [*links, machine.share_id][-MAX_LINKS:]
+        response = redirect(machine)
+    # The address holds the secret: no page that is opened from here hears of it, and no search engine keeps it.
+    response["Referrer-Policy"] = "no-referrer"
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    return response

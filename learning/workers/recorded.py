@@ -1,0 +1,69 @@
+"""Trainings that come with the program: made without a database, and stored as if a worker had done them here."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import preset_named
+from learning.core.machines.registry import HouseMachine
+from learning.core.opponents.registry import OPPONENTS
+from learning.core.training.episodes import Tally
+from learning.core.training.measuring import is_snapshot
+from learning.core.training.recorded import Recorded, RecordedPoint, Steps, fresh_memory, recorded_of
+from learning.kinds.registry import kind_of, kind_of_rule
+from learning.models import CurvePoint, JobStatus, LessonKind, Machine, TrainingRun
+from learning.storage.lessons import Cause
+from learning.storage.locks import machine_lock
+from learning.storage.standings import curve_told, standing_add, strength_found
+from learning.workers.runs import run_marks
+
+
+def house_record(house: HouseMachine) -> Recorded:
+    """Train a built-in machine; what a run of a worker comes to, to the last bit."""
+    machine = Machine(game=house.game, side=house.side)
+    rules = machine.game_rules
+    preset = preset_named(house.preset)
+    assert preset is not None, "a built-in machine has a preset of the program"
+    rule = kind_of_rule(preset.rule).suited(rules, preset.rule)
+    machine.rule_json = rule.to_json()
+    kind, memory, rng = kind_of(machine), fresh_memory(rules, house.side, rule), RandomSource(house.seed)
+    tally, points = Tally(), list[RecordedPoint]()
+    steps = Steps(memory)
+    marks = run_marks(TrainingRun(n_games=house.n_games), machine)
+    for stop in sorted({*marks, *filter(is_snapshot, range(house.n_games))}):
+        if stop > tally.games:
+            tally += memory.train(OPPONENTS[house.opponent], stop - tally.games, rng)
+        if stop in marks:
+            points.append(RecordedPoint(stop, tally, kind.measured(memory, RandomSource(house.seed, stop + 1))))
+        if is_snapshot(stop) and stop < house.n_games:
+            steps.keep(tally)
+    return recorded_of(house, memory, rng.text, points, steps.kept)
+
+
+@transaction.atomic
+def recorded_store(run: TrainingRun, found: Recorded) -> None:
+    """End a run that has not begun with what was recorded: a lesson for each part, the curve, the place in the list."""
+    (machine,) = machine_lock(run.machine_id)
+    last = found.curve[-1]
+    run.status, run.games_done, run.random_state = JobStatus.FINISHED, last.games, found.random_state
+    run.n_wins, run.n_draws, run.n_losses = last.tally.wins, last.tally.draws, last.tally.losses
+    run.started_at = run.finished_at = timezone.now()
+    for part in found.parts():
+        kind_of(machine).lesson_give(machine, part, LessonKind.TRAINING, Cause(part.tally, run_id=run.pk))
+    run.last_lesson = machine.n_lessons
+    run.save()
+    points = [
+        CurvePoint(
+            run=run,
+            games_done=point.games,
+            n_wins=point.tally.wins,
+            n_draws=point.tally.draws,
+            n_losses=point.tally.losses,
+            strength=point.strength,
+        )
+        for point in found.curve
+    ]
+    CurvePoint.objects.bulk_create(points)
+    standing_add(machine.pk, curve_told(points, 0), **strength_found(last.strength, machine.n_lessons))

@@ -1,0 +1,235 @@
+"""Where a site on one's own computer listens, which hosts it answers to, and the addresses that it prints.
+
+Standard library only, since the supervisor and the settings both read ``BIND`` and ``ALLOWED_HOSTS`` with it.
+"""
+
+import ctypes
+import errno
+import re
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from menace_site.servers import ServerError
+
+Address = IPv4Address | IPv6Address
+
+LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+DISTANT = {socket.AF_INET: "198.51.100.1", socket.AF_INET6: "2001:db8::1"}
+"""Addresses for documentation (RFC 5737, RFC 3849), which stand for any address behind the default route."""
+IFF_UP, IFF_POINTOPOINT, IFF_RUNNING = 0x1, 0x10, 0x40
+"""Flags of an interface (netdevice(7)), of one value on Linux, BSD and macOS."""
+HOST = re.compile(r"\*|\.?[a-z0-9]([a-z0-9.-]*[a-z0-9])?", re.IGNORECASE)
+
+
+# Lists from the environment
+
+
+def parse_list(text: str) -> list[str]:
+    """The entries of a list with commas, without blanks around them and without empty ones."""
+    return [entry for part in text.split(",") if (entry := part.strip())]
+
+
+def parse_hosts(text: str) -> list[str]:
+    """The hosts of ``ALLOWED_HOSTS`` as Django compares them: IPv6 in brackets and in its short form.
+
+    Raises:
+        ServerError: an entry has a scheme, a port or a path, or is no host at all.
+    """
+    hosts = []
+    for entry in parse_list(text):
+        address = _address_or_none(entry)
+        if address is None and not HOST.fullmatch(entry):
+            raise ServerError(
+                f"ALLOWED_HOSTS has {entry!r}: give each host alone, without scheme, port or path, "
+                "such as 192.168.1.20, [fd00::1], beadbox.example or .beadbox.example."
+            )
+        hosts.append(entry if address is None else host_of(address))
+    return hosts
+
+
+def host_of(address: Address) -> str:
+    """An address as it stands in a URL."""
+    return f"[{address.compressed}]" if address.version == 6 else str(address)
+
+
+def _address_or_none(text: str) -> Address | None:
+    with suppress(ValueError):
+        return ip_address(text[1:-1] if text.startswith("[") and text.endswith("]") else text)
+    return None
+
+
+def _is_allowed(host: str, hosts: Sequence[str]) -> bool:
+    """Whether Django lets a host in by these patterns."""
+    return any(
+        pattern in {"*", host} or (pattern.startswith(".") and f".{host}".endswith(pattern))
+        for pattern in map(str.lower, hosts)
+    )
+
+
+# This computer
+
+
+def own_addresses() -> list[Address]:
+    """The addresses by which other computers may reach this one.
+
+    Those of the default route come first and those of tunnels last: a VPN's serves nobody in the room.
+    """
+    ways = {address: flags for address, flags in _interface_addresses() if flags & IFF_UP and flags & IFF_RUNNING}
+    first = default_addresses()
+
+    def order(address: Address) -> tuple[bool, bool, int]:
+        return bool(ways.get(address, 0) & IFF_POINTOPOINT), address not in first, address.version
+
+    found = [address for address in ways if not (address.is_loopback or address.is_link_local)]
+    return sorted(dict.fromkeys([*first, *found]), key=order)
+
+
+def default_addresses() -> list[Address]:
+    """This computer's addresses on its default routes, of IPv4 first; empty without one."""
+    found: list[Address] = []
+    for family, distant in DISTANT.items():
+        # Connecting a UDP socket chooses a route and sends nothing.
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((distant, 9))
+            found.append(ip_address(probe.getsockname()[0]))
+    return [address for address in found if not (address.is_loopback or address.is_link_local)]
+
+
+class _Interface(ctypes.Structure):
+    """``struct ifaddrs`` of getifaddrs(3), as far as it is read."""
+
+
+_Interface._fields_ = [
+    ("next", ctypes.POINTER(_Interface)),
+    ("name", ctypes.c_char_p),
+    ("flags", ctypes.c_uint),
+    ("address", ctypes.POINTER(ctypes.c_ubyte * 24)),
+]
+
+
+def _interface_addresses() -> Iterator[tuple[Address, int]]:
+    """The addresses of this computer's interfaces, each with the flags of its interface."""
+    libc = ctypes.CDLL(None)
+    first = ctypes.POINTER(_Interface)()
+    if libc.getifaddrs(ctypes.byref(first)):
+        return
+    try:
+        entry = first
+        while entry:
+            if entry.contents.address:
+                raw = bytes(entry.contents.address.contents[:8])
+                # Linux has a family of two bytes, BSD and macOS a length and a family of one.
+                family = int.from_bytes(raw[:2], sys.byteorder) if sys.platform == "linux" else raw[1]
+                if family == socket.AF_INET:
+                    yield IPv4Address(raw[4:8]), entry.contents.flags
+                elif family == socket.AF_INET6:
+                    yield IPv6Address(bytes(entry.contents.address.contents[8:24])), entry.contents.flags
+            entry = entry.contents.next
+    finally:
+        libc.freeifaddrs(first)
+
+
+def default_hosts(bind: str) -> list[str]:
+    """The hosts that are allowed where ``ALLOWED_HOSTS`` names none: those of this computer, as far as it listens."""
+    bind = bind.strip().lower()
+    address = _address_or_none(bind)
+    hosts = [*LOOPBACK_HOSTS]
+    if bind and not (address and address.is_loopback):
+        name = socket.gethostname().lower()
+        hosts += [*map(host_of, own_addresses()), name, f"{name.partition('.')[0]}.local"]
+    if bind and not (address and address.is_unspecified):
+        hosts.append(host_of(address) if address else bind)
+    return list(dict.fromkeys(hosts))
+
+
+# Where it listens
+
+
+@dataclass(frozen=True)
+class Listening:
+    """An address and a port that can be listened on."""
+
+    address: Address
+    port: int
+    is_dual: bool = False
+    """Whether an IPv6 address stands for those of IPv4 too."""
+    is_given: bool = True
+    """Whether ``BIND`` names it."""
+
+    @property
+    def probed(self) -> str:
+        """The address at which this computer itself asks."""
+        if not self.address.is_unspecified:
+            return str(self.address)
+        return "127.0.0.1" if self.address.version == 4 else "::1"
+
+    def reached_at(self) -> list[Address]:
+        """The addresses at which other computers reach it."""
+        if self.address.is_unspecified:
+            return [one for one in own_addresses() if one.version == self.address.version or self.is_dual]
+        return [] if self.address.is_loopback else [self.address]
+
+    def hosts(self, allowed: str) -> list[str]:
+        """The hosts to print for an ``ALLOWED_HOSTS``, never empty: each is allowed, and the first is the best.
+
+        Addresses at which other computers reach it come before those of this computer alone, and names before nothing.
+        """
+        patterns = parse_hosts(allowed) or ["*"]
+        if own := [host for host in map(host_of, self.reached_at()) if _is_allowed(host, patterns)]:
+            return own
+        here = [host_of(self.address)] if self.is_given and self.address.is_loopback else LOOPBACK_HOSTS
+        allowed_here = [host for host in here if _is_allowed(host, patterns)]
+        return allowed_here[:1] or [pattern.removeprefix(".") for pattern in patterns]
+
+    def warning(self, allowed: str) -> str:
+        """A sentence for an ``ALLOWED_HOSTS`` by which other computers may not get in, else nothing."""
+        patterns, own = parse_hosts(allowed), [host_of(one) for one in self.reached_at()]
+        if not patterns or any(_is_allowed(host, patterns) for host in own or LOOPBACK_HOSTS):
+            return ""
+        if not own:
+            return "Only this computer reaches that address: set BIND too, as in BIND=0.0.0.0, to let others in."
+        return f"ALLOWED_HOSTS has no address of this computer; other computers reach it at {', '.join(own)}."
+
+
+def listening(bind: str, port: int) -> Listening:
+    """Where ``BIND`` and ``PORT`` say to listen, once it has been tried.
+
+    Raises:
+        ServerError: the sentence names BIND where that is wrong, and PORT where that is.
+    """
+    bind = bind.strip()
+    try:
+        address = _resolved(bind) if bind else IPv4Address("127.0.0.1")
+        family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((str(address), port))
+            is_dual = address.version == 6 and not probe.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY)
+    except (OSError, UnicodeError) as error:  # getaddrinfo raises UnicodeError for a name with a label that is too long
+        reason = (isinstance(error, OSError) and error.strerror) or "it is no name"
+        if isinstance(error, OSError) and error.errno in {errno.EADDRINUSE, errno.EACCES}:
+            other = 8080 if error.errno == errno.EACCES or port == 65535 else port + 1
+            sentence = f"Port {port} cannot be used ({reason}): choose another"
+            raise ServerError(f"{sentence}, as in PORT={other} make run.") from error
+        raise ServerError(
+            f"BIND is {bind!r}, at which this computer cannot listen ({reason}): give one of its addresses alone, "
+            "such as 192.168.1.20, or 0.0.0.0 for all of them."
+        ) from error
+    return Listening(address, port, is_dual, is_given=bool(bind))
+
+
+def _resolved(bind: str) -> Address:
+    """The address that ``BIND`` names, of IPv4 where a name has both."""
+    address = _address_or_none(bind)
+    if address is None:
+        found = [ip_address(entry[4][0]) for entry in socket.getaddrinfo(bind, None, type=socket.SOCK_STREAM)]
+        address = min(found, key=lambda one: one.version)
+    if isinstance(address, IPv6Address):
+        if address.is_link_local:
+            raise OSError(errno.EADDRNOTAVAIL, "browsers do not open link-local addresses")
+        return address.ipv4_mapped or address
+    return address

@@ -1,0 +1,128 @@
+"""What a developer meets first: the roots of the API, its schema, and the page that explains both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, JsonResponse
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.exceptions import NotFound
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+
+from games.exceptions import MoveRefusedError, PlayError
+from games.names import did_you_mean
+
+ROOTS = {
+    "games": "/api/games",
+    "rooms": "/api/rooms",
+    "machines": "/api/machines",
+    "training-runs": "/api/training-runs",
+    "schedules": "/api/schedules",
+    "tournaments": "/api/tournaments",
+    "experiments": "/api/experiments",
+    "experiment-runs": "/api/experiment-runs",
+    "learn": "/api/learn",
+    "ai": "/api/ai/move",
+    "health": "/api/health",
+    "schema": "/api/schema",
+    "docs": "/api/docs",
+}
+"""What ``/api`` lists."""
+OTHER_CODES: dict[str, tuple[str, str]] = {
+    "invalid_move": ("400", "The text is no move of this game."),
+    "illegal_move": ("400", "The move is not legal in this position."),
+    "malformed": ("400", "The request was not understood. detail names the field, fields has all of them."),
+    "permission_denied": ("403", "A session needs its CSRF token with every request that changes something."),
+    "blocked": ("403", "The people who run this site have blocked your address for now."),
+    "handshake": ("403", "The socket needs a token, or an Origin of this site."),
+    "unknown_game": ("404", "There is no such game."),
+    "not_found": ("404", "There is nothing at this address."),
+    "method_not_allowed": ("405", "The address exists, and does not do that."),
+    "not_acceptable": ("406", "Answers are JSON."),
+    "too_large": ("413", "The request is too large."),
+    "unsupported_media_type": ("415", "The body is of a kind that is not read here."),
+    "error": ("500", "Something broke on our side."),
+    "engine_missing": ("503", "This site has no engine for this game."),
+    "malformed_frame": ("socket", "A field of the frame is missing or wrong."),
+    "unknown_frame": ("socket", "There is no such type of frame."),
+    "frame_too_large": ("socket", "A frame has at most 16 kB."),
+    "binary_frame": ("socket", "Frames are text."),
+    "too_many_frames": ("socket", "Frames came too fast."),
+}
+"""Codes of refusals that are no :class:`PlayError`: their status, and when they come."""
+RATE = re.compile(r"(\d+)/(s|m|h|d)")
+UNITS = {"s": "second", "m": "minute", "h": "hour", "d": "day"}
+
+
+def codes() -> list[tuple[str, str, str]]:
+    """Every code of a refusal with its status and a sentence that says when it comes, by status."""
+    found = dict(OTHER_CODES)
+    for error in _below(PlayError):
+        if error is not MoveRefusedError:
+            found.setdefault(error.code, (str(error.status), error.message))
+    return sorted(((code, status, words) for code, (status, words) in found.items()), key=lambda row: (row[1], row[0]))
+
+
+def _below(error: type[PlayError]) -> Iterator[type[PlayError]]:
+    for child in error.__subclasses__():
+        yield child
+        yield from _below(child)
+
+
+def rates() -> dict[str, str]:
+    """Each rate of the settings in words, such as "1,800 a minute"."""
+    told = {}
+    for scope, text in api_settings.DEFAULT_THROTTLE_RATES.items():
+        if found := RATE.match(str(text)):
+            told[scope] = f"{int(found[1]):,} a {UNITS[found[2]]}"
+    return told
+
+
+def roots(request: HttpRequest) -> JsonResponse:
+    """Where everything begins."""
+    return JsonResponse({name: request.build_absolute_uri(path) for name, path in ROOTS.items()})
+
+
+class FormatNegotiation(DefaultContentNegotiation):
+    """``?format=json`` or ``?format=yaml`` counts before the header ``Accept``."""
+
+    def select_renderer(self, request: Any, renderers: Any, format_suffix: str | None = None) -> Any:
+        """The renderer that was asked for.
+
+        Raises:
+            NotFound: there is no such format.
+        """
+        asked = request.query_params.get("format")
+        if asked and asked not in (known := {one.format for one in renderers}):
+            raise NotFound(f"There is no format {asked[:80]!r}. {did_you_mean(asked, sorted(known))}")
+        return super().select_renderer(request, renderers, asked or None)
+
+
+class SchemaView(SpectacularAPIView):
+    """The OpenAPI schema, as YAML unless JSON is asked for."""
+
+    content_negotiation_class = FormatNegotiation
+
+
+class DocsView(SpectacularSwaggerSplitView):
+    """The page: how to begin, limits, codes, and every operation to try out."""
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The page, or the script that starts Swagger on it."""
+        response: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]  # of the package
+        if "script" not in request.query_params and isinstance(response.data, dict):
+            response.data |= {
+                "site": request.build_absolute_uri("/").rstrip("/"),
+                "codes": codes(),
+                "rates": rates(),
+                "limits": settings,
+            }
+        return response

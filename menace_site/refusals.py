@@ -1,0 +1,17 @@
+"""A refusal that no view has met: what a page, or what it shows, needs and cannot have just now."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.deprecation import MiddlewareMixin
+
+from games.answers import paused
+from games.exceptions import PlayError
+
+
+class Refusals(MiddlewareMixin):
+    """Answers for views that read what may have to wait, such as an engine that is being compiled."""
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Say why, and when to come again."""
+        return paused(request, error) if isinstance(error, PlayError) and error.pauses else None

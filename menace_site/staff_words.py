@@ -1,0 +1,161 @@
+"""What the admin calls groups, tables and columns, where Django would show the name of a field in the code.
+
+The words are set when the site starts. They are no part of the models, so no migration knows them.
+"""
+
+from __future__ import annotations
+
+from django.apps import apps
+
+GROUPS = {
+    "auth": "Accounts",
+    "axes": "Log-ins",
+    "otp_totp": "Second factor",
+    "otp_static": "Second factor: recovery codes",
+    "django_celery_beat": "Scheduled tasks",
+    "admin": "Log of the staff",
+}
+TABLES = {
+    "admin.LogEntry": ("action of the staff", "actions of the staff"),
+    "axes.AccessLog": ("log-in", "log-ins"),
+    "axes.AccessFailureLog": ("failed log-in", "failed log-ins"),
+    "axes.AccessAttempt": ("lock after failed log-ins", "locks after failed log-ins"),
+    "django_celery_beat.CrontabSchedule": ("cron expression", "cron expressions"),
+    "django_celery_beat.PeriodicTask": ("scheduled task", "scheduled tasks"),
+    "games.AddressBlock": ("blocked address", "blocked addresses"),
+    "games.ApiToken": ("API token", "API tokens"),
+    "otp_static.StaticDevice": ("set of recovery codes", "sets of recovery codes"),
+    "otp_totp.TOTPDevice": ("authenticator app", "authenticator apps"),
+}
+_LOG_IN = {
+    "attempt_time": "time",
+    "username": "name",
+    "ip_address": "address",
+    "user_agent": "browser",
+    "path_info": "page",
+}
+_DEVICE = {"user": "account", "confirmed": "in use", "created_at": "set up", "last_used_at": "last used"}
+_RESULTS = {"n_wins": "wins", "n_draws": "draws", "n_losses": "losses"}
+_JOB = {
+    "knocked_at": "last wake-up",
+    "leased_by": "worker",
+    "lease_until": "lease ends",
+    "cancel_requested": "asked to stop",
+    "created_at": "asked for",
+    "started_at": "started",
+    "finished_at": "ended",
+}
+COLUMNS: dict[str, dict[str, str]] = {
+    "admin.LogEntry": {
+        "action_time": "time",
+        "user": "account",
+        "content_type": "table",
+        "object_repr": "row",
+        "action_flag": "action",
+        "change_message": "details",
+    },
+    "axes.AccessLog": {**_LOG_IN, "logout_time": "logged out"},
+    "axes.AccessFailureLog": {**_LOG_IN, "locked_out": "locked out"},
+    "axes.AccessAttempt": {**_LOG_IN, "failures_since_start": "failed log-ins"},
+    "django_celery_beat.PeriodicTask": {
+        "name": "name",
+        "task": "task",
+        "enabled": "active",
+        "crontab": "cron expression",
+        "interval": "interval",
+        "last_run_at": "last run",
+        "one_off": "once only",
+        "total_run_count": "times run",
+    },
+    "otp_static.StaticDevice": _DEVICE,
+    "otp_totp.TOTPDevice": _DEVICE,
+    "games.AddressBlock": {"created_by": "blocked by", "created_at": "blocked since"},
+    "games.ApiToken": {
+        "user": "account",
+        "prefix": "begins with",
+        "created_at": "made",
+        "expires_at": "expires",
+        "revoked_at": "revoked",
+        "last_used_at": "last used",
+    },
+    "games.Match": {
+        "n_plies": "moves",
+        "termination": "how it ended",
+        "created_at": "begun",
+        "finished_at": "ended",
+        "answer_by": "thinking until",
+    },
+    "games.Room": {
+        "fresh": "plays copies",
+        "changed_at": "last change",
+        "created_at": "opened",
+        "opened_from": "hash of the address",
+        "host_guest": "host without an account",
+    },
+    "games.Seat": {"user": "account"},
+    "games.Ply": {"played_at": "played"},
+    "learning.Box": {"move_number": "move", "start": "beads at first", "visits": "times played"},
+    "learning.ExperimentRun": {**_JOB, "user": "account"},
+    "learning.Lesson": {**_RESULTS, "kind": "cause", "created_at": "time"},
+    "learning.Machine": {
+        **_RESULTS,
+        "learns": "learning",
+        "is_public": "public",
+        "shares": "shares boxes with",
+        "n_lessons": "lessons",
+        "n_games": "games",
+        "n_removed": "moves removed",
+        "epsilon": "exploration rate",
+        "created_at": "made",
+    },
+    "learning.Pairing": {
+        "n_first_wins": "wins of the first",
+        "n_draws": "draws",
+        "n_second_wins": "wins of the second",
+    },
+    "learning.Schedule": {
+        "stages": "opponents",
+        "next_at": "next run",
+        "n_fired": "times run",
+        "note": "why the last run did not start",
+    },
+    "learning.Snapshot": {
+        "n_trained": "games trained",
+        "n_left": "games left behind",
+        "n_lessons": "lessons",
+        "games_done": "games of the run",
+        "plays_since": "plays since lesson",
+        "is_by_hand": "chosen by hand",
+        "epsilon": "exploration rate",
+    },
+    "learning.Tournament": {
+        "is_public": "public",
+        "n_games": "games of a pairing",
+        "n_rounds": "rounds",
+        "created_at": "started",
+        "finished_at": "ended",
+    },
+    "learning.TrainingRun": {
+        **_RESULTS,
+        **_JOB,
+        "n_games": "games",
+        "games_done": "games done",
+        "most_values": "most values",
+        "n_left_out": "values left out",
+        "n_measured": "games to measure a snapshot",
+    },
+    "learning.Value": {"start": "value at first", "n_visits": "times learnt"},
+    "learning.Weights": {"n_learnt": "games learnt from"},
+}
+
+
+def words_set() -> None:
+    """Name groups, tables and columns."""
+    for label, words in GROUPS.items():
+        apps.get_app_config(label).verbose_name = words
+    for name, (one, many) in TABLES.items():
+        options = apps.get_model(name)._meta
+        options.verbose_name, options.verbose_name_plural = one, many
+    for name, columns in COLUMNS.items():
+        for field, words in columns.items():
+            apps.get_model(name)._meta.get_field(field).verbose_name = words

@@ -1,0 +1,60 @@
+"""Answers in place of ``make run``'s web processes while they start; behind a proxy, the proxy does."""
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+UNAVAILABLE_TEXT = "The site is starting again. Your matches are kept; it takes some seconds."
+PAGE = f"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta http-equiv="refresh" content="2"><title>A short pause · Beadbox</title>
+<h1>A short pause</h1><p role="status">{UNAVAILABLE_TEXT} This page then loads by itself.</p></html>
+"""
+REFUSAL = json.dumps({"detail": UNAVAILABLE_TEXT, "code": "unavailable"})
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Connection": "close",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "same-origin",
+    "Retry-After": "2",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+class _Refusal(BaseHTTPRequestHandler):
+    timeout = 1.0
+
+    def do_GET(self) -> None:
+        is_page = self.command in {"GET", "HEAD"} and "text/html" in self.headers.get("Accept", "")
+        kind, body = ("text/html; charset=utf-8", PAGE.encode()) if is_page else ("application/json", REFUSAL.encode())
+        self.send_response(503)
+        for name, value in {**HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(b"" if self.command == "HEAD" else body)
+        self.connection.shutdown(socket.SHUT_WR)
+        # A connection closed before all was read is reset, and the answer lost with it.
+        while self.rfile.read1():
+            pass
+
+    def log_message(self, *args: object) -> None:
+        """Log nothing: the lines would hold addresses and tokens."""
+
+    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET  # noqa: N815
+
+
+@contextlib.contextmanager
+def standing_in(listening: socket.socket) -> Iterator[None]:
+    """Answer requests on a bound socket with 503 until the end of the ``with``."""
+    server = ThreadingHTTPServer(("", 0), _Refusal, bind_and_activate=False)
+    server.socket.close()
+    server.socket = listening
+    listening.setblocking(False)
+    listening.listen(1024)
+    threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
+    yield
+    server.shutdown()

@@ -1,0 +1,42 @@
+/** How to play: the guide of a game with its pictures, open on a first visit of a page and one press away later. */
+
+import { boardPicture, boardWords, cellsAt } from "./diagram.js";
+import { byId, find, pageData } from "./dom.js";
+
+const UNIT_PX = 40;
+
+const game = pageData("game");
+const guide = byId("guide", HTMLDetailsElement);
+
+for (const place of /** @type {NodeListOf<HTMLElement>} */ (guide.querySelectorAll(".guide-picture")))
+  place.append(picture(game.guide[Number(place.dataset.part)].picture));
+guide.open = isFirstVisit(`guide:${guide.dataset.page}:${guide.dataset.family}`);
+
+document.getElementById("how")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  guide.open = true;
+  find("summary", HTMLElement, guide).focus();
+  guide.scrollIntoView({ block: "nearest" });
+});
+
+function picture(/** @type {{board: Pieces, lit: string[], dots: string[]}} */ { board, lit, dots }) {
+  const { layout } = game;
+  const names = dots.map((id) => layout.cells.find((/** @type {Cell} */ cell) => cell.id === id).name);
+  return boardPicture(layout, board, {
+    size: UNIT_PX * layout.columns,
+    lit: cellsAt(layout, lit),
+    dots: cellsAt(layout, dots),
+    label: [boardWords(layout, board), ...(names.length ? [`dots on ${names.join(", ")}`] : [])].join("; "),
+  });
+}
+
+/** Whether this browser comes here for the first time; where it keeps nothing, it always does. */
+function isFirstVisit(/** @type {string} */ key) {
+  try {
+    const isFirst = localStorage.getItem(key) === null;
+    localStorage.setItem(key, "seen");
+    return isFirst;
+  } catch {
+    return true;
+  }
+}

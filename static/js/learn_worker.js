@@ -1,0 +1,208 @@
+/**
+ * A worker in which machines learn, one question at a time: `{id, ask, ...}` is answered by `{id, answer}` or `{id, error}`.
+ *
+ * It works for a moment on each question and answers how far it has come; whoever wants more asks again. So it does
+ * nothing for a page that asks nothing. A classic script: workers made of modules need newer browsers.
+ */
+
+/** @type {any} */
+const worker = globalThis;
+// The kernel is named behind the address of this script. In a saved page it stands before it instead.
+if (worker.location.hash) worker.importScripts(worker.location.hash.slice(1));
+const { learnKernel: kernel } = worker;
+
+const MOST_GAMES = 10_000_000;
+/** Machines after multiples of so many games are kept: from anywhere back to any game is no further than that. */
+const MILESTONE = 500_000;
+/** So many other machines are kept of each plan, those that were asked for last; and so many plans, and bands. */
+const TIPS = 8;
+const PLANS = 6;
+/** So many games are played between two looks at the time. */
+const PIECE = 2_000;
+const WORK_MS = 40;
+const BAND_MS = 100;
+const MACHINES = 200;
+
+/** The graphs that the page has sent, by name. */
+const graphs = new Map();
+/** What is arranged for a plan, machines on their way and bands, by their plan as text: those used last at the end. */
+const [grounds, courses, bands] = [new Map(), new Map(), new Map()];
+
+/** What is kept under a name, made if it is not there. */
+function kept(/** @type {Map<string, any>} */ all, /** @type {string} */ name, /** @type {() => any} */ make) {
+  const found = all.get(name) ?? make();
+  all.delete(name);
+  all.set(name, found);
+  if (all.size > PLANS) all.delete(/** @type {string} */ (all.keys().next().value));
+  return found;
+}
+
+function groundOf(/** @type {LearnPlan} */ plan) {
+  return kept(grounds, JSON.stringify(plan), () => kernel.groundOf(graphs.get(plan.graph), plan));
+}
+
+/** A machine on its way: what it was before is kept for a while, and changes no answer. */
+class Course {
+  constructor(/** @type {LearnPlan} */ plan, /** @type {string} */ seed) {
+    this.run = kernel.fresh(groundOf(plan), seed);
+    this.games = 0;
+    /** @type {Map<number, {beads: Int32Array, state: Uint32Array, tally: Float64Array}>} */
+    this.milestones = new Map();
+    this.tips = new Map();
+    /** Points at the marks of the curve that it has passed, one for each measure. */
+    this.points = new Map();
+    this.#pass();
+  }
+
+  /** Goes towards this game for a while. */
+  advance(/** @type {number} */ games, /** @type {number} */ until) {
+    const before = [...this.milestones.keys(), ...this.tips.keys()].filter((at) => at <= games);
+    if (this.games <= games) before.push(this.games);
+    const from = Math.max(...before);
+    if (from !== this.games) this.#restore(from);
+    const marks = kernel.CURVE_MARKS;
+    let next = marks.findIndex((/** @type {number} */ mark) => mark > this.games);
+    while (this.games < games) {
+      const milestone = this.games - (this.games % MILESTONE) + MILESTONE;
+      const end = Math.min(games, this.games + PIECE, milestone, marks[next] ?? MOST_GAMES);
+      kernel.train(this.run, end - this.games);
+      this.games = end;
+      this.#pass();
+      if (end === marks[next]) next += 1;
+      if (performance.now() > until) break;
+    }
+  }
+
+  /** The next game, move by move. */
+  next() {
+    const game = kernel.tracedGame(this.run);
+    this.games += 1;
+    this.#pass();
+    return game;
+  }
+
+  /** Keeps the machine as it is, to come back to it. */
+  keepTip() {
+    this.tips.delete(this.games);
+    this.tips.set(this.games, this.#held());
+    if (this.tips.size > TIPS) this.tips.delete(this.tips.keys().next().value);
+  }
+
+  /** The points after more than `since` games, those of now the last. */
+  curve(/** @type {string} */ against, /** @type {number} */ since) {
+    const measure = kernel.MEASURES.indexOf(against);
+    const marks = [...this.points.keys()].filter((mark) => mark > since && mark <= this.games).sort((a, b) => a - b);
+    const score = marks.map((mark) => this.points.get(mark)[measure]);
+    if (this.games > since && marks[marks.length - 1] !== this.games) {
+      marks.push(this.games);
+      score.push(kernel.score(this.run, against));
+    }
+    return { games: marks, score };
+  }
+
+  #pass() {
+    const { games, points } = this;
+    if (!points.has(games) && kernel.CURVE_MARKS.includes(games))
+      points.set(
+        games,
+        kernel.MEASURES.map((/** @type {string} */ measure) => kernel.score(this.run, measure)),
+      );
+    if (games % MILESTONE === 0) this.milestones.set(games, this.#held());
+  }
+
+  #held() {
+    const { beads, state, tally } = this.run;
+    return { beads: beads.slice(), state: state.slice(), tally: tally.slice() };
+  }
+
+  #restore(/** @type {number} */ games) {
+    const held = this.milestones.get(games) ?? this.tips.get(games);
+    this.run.beads.set(held.beads);
+    this.run.state.set(held.state);
+    this.run.tally.set(held.tally);
+    kernel.addUp(this.run);
+    this.games = games;
+  }
+}
+
+/** @type {Record<string, (question: any) => object|null>} */
+const answers = {
+  /** Takes a graph in. */
+  graph(/** @type {{name: string, view: LearnView}} */ { name, view }) {
+    graphs.set(name, kernel.openGraph(view));
+    return null;
+  },
+
+  /** What hangs on the wall before the first game, packed as the wall of a machine. */
+  boxes(/** @type {{plan: LearnPlan, cells: string[]}} */ { plan, cells }) {
+    const { graph, boxes, nOurs } = groundOf(plan);
+    const { view } = graph;
+    const pieces = Object.keys(view.pieces);
+    const ids = (/** @type {number} */ step) => view.steps[step].cells.map((/** @type {number} */ cell) => cells[cell]);
+    /** @type {[any[], Map<string, number>]} */
+    const [slots, places] = [[], new Map()];
+    const place = (/** @type {LearnSlot} */ { printed, members }) => {
+      const steps = [graph.bead[printed], graph.step[printed], ...members.map((edge) => graph.step[edge])];
+      const name = steps.join();
+      if (!places.has(name)) {
+        const [bead, own, ...like] = steps;
+        const [colour, mark] = view.beads[bead];
+        const { move, name: words } = view.steps[own];
+        places.set(name, slots.length);
+        slots.push({
+          ...{ colour, mark, name: words, printed: move, printed_path: ids(own) },
+          moves: like.map((step) => view.steps[step].move),
+          paths: like.map(ids),
+          names: like.map((step) => view.steps[step].name),
+        });
+      }
+      return places.get(name);
+    };
+    const rows = boxes.slice(0, nOurs).map((/** @type {LearnBox} */ { node, slots: held }) => {
+      const start = held.map(({ initial }) => initial);
+      const board = [...graph.boards[node]].map((text) => pieces.indexOf(text));
+      const move = Math.floor(graph.ply[node] / 2) + 1;
+      return [graph.keys[node], move, graph.ply[node], start, start, null, board, held.map(place)];
+    });
+    return { slots, pieces: pieces.map((text) => view.pieces[text]), boxes: rows };
+  },
+
+  /** The machine after so many games, or as far as it gets; its curve, and its last game if that is asked for. */
+  /** @param {{plan: LearnPlan, seed: string, games: number, against: string, since: number, moves: boolean}} of */
+  machine({ plan, seed, games, against, since, moves }) {
+    const name = JSON.stringify([plan, seed]);
+    const course = kept(courses, name, () => new Course(plan, seed));
+    const until = performance.now() + WORK_MS;
+    const isTold = moves && games > 0;
+    course.advance(isTold ? games - 1 : games, until);
+    const game = isTold && course.games === games - 1 ? course.next() : null;
+    course.keepTip();
+    const { beads, tally, ground } = course.run;
+    const [wins, draws, losses] = tally;
+    return {
+      ...{ games: course.games, done: course.games === games, wins, draws, losses, game },
+      beads: beads.slice(0, ground.slotIndptr[ground.nOurs]),
+      curve: course.curve(against, since),
+    };
+  },
+
+  /** How machines with this rule fare, those of the seeds 0 to 199: as many as there is time for, and those of before. */
+  band(/** @type {{plan: LearnPlan, against: string}} */ { plan, against }) {
+    const scores = kept(bands, JSON.stringify([plan, against]), () => []);
+    const until = performance.now() + BAND_MS;
+    while (scores.length < MACHINES) {
+      scores.push(kernel.marked(groundOf(plan), scores.length, against));
+      if (performance.now() > until) break;
+    }
+    const games = kernel.BAND_MARKS;
+    return { games, done: scores.length === MACHINES, ...kernel.quantiles(scores) };
+  },
+};
+
+worker.addEventListener("message", (/** @type {MessageEvent} */ { data }) => {
+  try {
+    worker.postMessage({ id: data.id, answer: answers[data.ask](data) });
+  } catch (error) {
+    worker.postMessage({ id: data.id, error: String(error) });
+  }
+});

@@ -1,0 +1,9 @@
+/** lit-html, named in one place: a part that is redrawn keeps its elements, and with them focus and what is unfolded. */
+
+import { html, nothing } from "../vendor/lit-html-3.3.3/lit-html.js";
+
+export { html, nothing, render } from "../vendor/lit-html-3.3.3/lit-html.js";
+
+/** The head of a table; all its columns but the first `n` hold numbers. */
+export const heads = (/** @type {unknown[]} */ names, n = 1) =>
+  html`<thead><tr>${names.map((name, at) => html`<th scope="col" class=${at < n ? nothing : "figure"}>${name}</th>`)}</tr></thead>`;

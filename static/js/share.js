@@ -1,0 +1,10 @@
+/** Pages that show a link or a token once: a press copies it. */
+
+import { copyFrom } from "./copy.js";
+import { byId } from "./dom.js";
+
+const button = document.getElementById("copy-link");
+button?.addEventListener("click", async () => {
+  await copyFrom(byId(button.dataset.copy ?? ""));
+  byId("copied").textContent = button.dataset.copied ?? "";
+});

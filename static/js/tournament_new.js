@@ -1,0 +1,13 @@
+/** A form with a search in it: Enter in the search shows what it finds, and in any other field sends the form. */
+
+import { byId } from "./dom.js";
+
+const form = byId("tournament-form");
+
+form.addEventListener("keydown", (event) => {
+  // The browser presses the form's first button, that of the search.
+  const { target } = event;
+  if (event.key !== "Enter" || !(target instanceof HTMLInputElement) || target.closest("[role=search]")) return;
+  event.preventDefault();
+  byId("begin").click();
+});

@@ -1,0 +1,140 @@
+"""Levels of Romgon with flips against each other as ``POST /api/ai/move`` answers: the table of docs/ai.md.
+
+A question has no history. Openings, sides and random sources are the first of those of the ladder (``docs/ladder.md``):
+only the history that a level knows differs. ``tests/learning/api/test_asked_ladder.py`` compares the answers with those
+of the endpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from games.rules.base import Game, Side
+from games.rules.player import Random
+from games.rules.registry import game_get
+from games.rules.romgon.geometry import IDS
+from games.rules.romgon.moves import Move
+from games.rules.romgon.pieces import FLIPPED_BIT, TYPE_NAMES, kind_of, side_of
+from games.rules.romgon.rules import Position, Romgon
+from learning.core.advice.registry import UNNAMED, adviser_of
+from learning.core.advice.romgon import SIDES
+from learning.core.engines.ladder import Pair
+from learning.core.engines.registry import engine_of
+from learning.core.training import ladder
+from learning.core.training.measuring import Points, measured, meeting, openings
+from learning.core.training.play import Mover
+from learning.core.training.sampled import wilson
+from tests.bench.figures import Figure
+from tests.sizes import sized
+
+GAME = "romgon-flip"
+PAGE = Path(__file__).parents[2] / "docs" / "ai.md"
+N_OPENINGS = sized(100, 1)
+TIME_LIMIT_S = 600.0
+"""No clock: the levels of the ladder need a few hundredths of a second, and the figures repeat on any machine."""
+_COLOURS = {side: colour for colour, side in SIDES.items()}
+
+
+def question(position: Position, level: str) -> dict[str, Any]:
+    """The body that asks what to play with flips."""
+    board = {
+        IDS[cell]: {
+            "color": _COLOURS[side_of(code)],
+            "type": TYPE_NAMES[kind_of(code)],
+            "flipped": bool(code & FLIPPED_BIT),
+        }
+        for cell, code in enumerate(position.board)
+        if code
+    }
+    colour = _COLOURS[position.side]
+    return {"board": board, "playerColor": colour, "flipModeEnabled": True, "difficulty": level}
+
+
+def asked(position: Position, level: str, rng: Random) -> dict[str, Any]:
+    """The answer of the endpoint: without ``game`` it reads the question as one about plain Romgon."""
+    game = game_get(UNNAMED)
+    adviser = adviser_of(game)
+    return adviser.move(adviser.read(game, question(position, level)), rng, time_limit_s=TIME_LIMIT_S)
+
+
+def as_answered(game: Romgon, position: Position, answer: Mapping[str, Any]) -> Move:
+    """The move of an answer, whatever it brings about."""
+    return _moves(game, position)[_ends(answer["move"])]
+
+
+def heeding_history(game: Romgon, position: Position, answer: Mapping[str, Any]) -> Move:
+    """The same unless it loses at once by repetition: then the first of the candidates that does not."""
+    moves = _moves(game, position)
+    played = [moves[_ends(view)] for view in (answer["move"], *answer["candidateMoves"])]
+    return next((move for move in played if not _loses(game, position, move)), played[0])
+
+
+Reading = Callable[[Romgon, Position, Mapping[str, Any]], Move]
+READINGS: dict[str, Reading] = {"move": as_answered, "candidates": heeding_history}
+"""What a program may play by an answer."""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """A program that plays by what the endpoint answers at a level."""
+
+    level: str
+    reading: Reading
+
+    def mover(self, game: Game[Any, Any]) -> Mover:
+        """How it plays."""
+        assert isinstance(game, Romgon)
+        return lambda position, rng: self.reading(game, position, asked(position, self.level, rng))
+
+
+def pair_measured(strong: str, weak: str, reading: Reading, n_openings: int) -> Pair:
+    """What comes of the games of a pair, each opening from both sides, as ``ladder.pairs_measured`` plays them."""
+    game = game_get(GAME)
+    engine = engine_of(game)
+    assert engine is not None
+    slugs = list(engine.levels)
+    seed = ladder.SEED + len(slugs) * slugs.index(strong) + slugs.index(weak)
+    meet = meeting(game, Asker(strong, reading), Asker(weak, reading))
+    points = Points.of(measured(meet, openings(game, n_openings, seed=seed), seed=seed))
+    return Pair(strong, weak, points.wins, points.draws, points.losses)
+
+
+def head(strong: str, weak: str) -> str:
+    """How the line of a pair begins on the page."""
+    return f"| `{strong}` against `{weak}` |"
+
+
+def cell(pair: Pair) -> str:
+    """The figure of a pair on the page, with its 95 % interval."""
+    share, low, high = (
+        f"{one:.2f}".removeprefix("0") for one in (pair.points / pair.games, *wilson(pair.points, pair.games))
+    )
+    return f"{share} ({low} to {high})"
+
+
+def as_the_page_says() -> Iterator[Figure]:
+    """Each level of the ladder against the one below it, by each reading of an answer: whether the page has it."""
+    game, lines = game_get(GAME), PAGE.read_text().splitlines()
+    engine = engine_of(game)
+    assert engine is not None
+    for strong, weak in ladder.neighbours(engine, game):
+        cells = [cell(pair_measured(strong, weak, reading, N_OPENINGS)) for reading in READINGS.values()]
+        end = f"| {' | '.join(cells)} |"
+        is_told = any(line.startswith(head(strong, weak)) and line.endswith(end) for line in lines)
+        yield Figure(f"{strong} against {weak}, asked", "; ".join(cells), "docs/ai.md", is_told)
+
+
+def _moves(game: Romgon, position: Position) -> dict[tuple[str, str], Move]:
+    return {(IDS[move.origin], IDS[move.target]): move for move in game.legal_moves(position)}
+
+
+def _ends(view: Mapping[str, Any]) -> tuple[str, str]:
+    return view["from"], view["to"]
+
+
+def _loses(game: Romgon, position: Position, move: Move) -> bool:
+    outcome = game.outcome(game.apply(position, move))
+    return outcome is not None and outcome.winner is Side(position.side).other

@@ -1,0 +1,126 @@
+"""How strong tables of values get: the two tables of docs/learning.md, worked out again.
+
+``python -m tests.bench.table_learners`` prints them. The benchmark holds the page to them, figure by figure.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.core.experiments.intervals import mean_interval
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import TABLE_PRESETS
+from learning.core.opponents.registry import UNIFORM
+from learning.core.training.sampled import Z
+from learning.core.training.table_memory import TableMemory, table_against_opponent
+from tests.bench.figures import Figure
+from tests.sizes import sized
+
+PAGE = Path(__file__).parents[2] / "docs" / "learning.md"
+PAGE_MACHINES = 400
+N_MACHINES = sized(PAGE_MACHINES, 4)
+GAMES = (1_000, 10_000)
+TEACHERS = RIVALS = ("random", "perfect")
+SEATS = {"first only": Side.FIRST, "second only": Side.SECOND, "both": None}
+MAX_DEVIATIONS = 5
+ROUNDING = 0.0005
+CELL = re.compile(r"(\d?\.\d{3}) ± (\.\d{3})")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a table: for each rival and number of games the mean of the points and half of its 95 % interval."""
+
+    preset: str
+    plays: str
+    cells: tuple[tuple[float, float], ...]
+
+    @property
+    def head(self) -> str:
+        """How its line begins."""
+        return f"| `{self.preset}` | {self.plays} |"
+
+    @property
+    def line(self) -> str:
+        """Its line of the page."""
+        return self.head + "".join(f" {_short(mean)} ± {_short(half)} |" for mean, half in self.cells)
+
+
+def rows(preset: str, teacher: str, n_machines: int) -> Iterator[Row]:
+    """What machines of seeds 0, 1, 2, … make of so many games with a teacher, seat by seat."""
+    for plays, side in SEATS.items():
+        points = np.array([_points(preset, teacher, side, seed) for seed in range(n_machines)])
+        if side is None:
+            yield _row(preset, "both, as first", points[:, Side.FIRST])
+            yield _row(preset, "both, as second", points[:, Side.SECOND])
+            yield _row(preset, "both, mean", points.mean(axis=1))
+        else:
+            yield _row(preset, plays, points[:, side])
+
+
+def _points(preset: str, teacher: str, side: Side | None, seed: int) -> list[list[float]]:
+    """The exact points of one machine: for each seat, each rival after each number of games."""
+    memory, source = TableMemory.fresh(game_get("noughts-and-crosses"), TABLE_PRESETS[preset].rule), RandomSource(seed)
+    found: dict[tuple[Side, str, int], float] = {}
+    n_played = 0
+    for n_games in GAMES:
+        memory.train(UNIFORM[teacher], n_games - n_played, source, side)
+        n_played = n_games
+        for seat in Side:
+            for rival in RIVALS:
+                found[seat, rival, n_games] = table_against_opponent(memory, seat, UNIFORM[rival]).score
+    return [[found[seat, rival, n_games] for rival in RIVALS for n_games in GAMES] for seat in Side]
+
+
+def _row(preset: str, plays: str, points: np.ndarray) -> Row:
+    intervals = [mean_interval(column) for column in points.T.tolist()]
+    return Row(preset, plays, tuple((mean, high - mean) for mean, _, high in intervals))
+
+
+def _short(number: float) -> str:
+    return f"{number:.3f}".removeprefix("0")
+
+
+def on_the_page(teacher: str) -> list[str]:
+    """The lines of the page's table of machines that this teacher taught."""
+    return PAGE.read_text().partition(f"| taught by {teacher} |")[2].partition("\n\n")[0].splitlines()
+
+
+def differs(row: Row, lines: list[str]) -> bool:
+    """Whether the page says something else: at full size any other digit, else more than chance explains."""
+    line = next((line for line in lines if line.startswith(row.head)), "")
+    if N_MACHINES == PAGE_MACHINES:
+        return line != row.line
+    said = [(float(mean), float(half)) for mean, half in CELL.findall(line)]
+    wider = MAX_DEVIATIONS / Z * sqrt(PAGE_MACHINES / N_MACHINES)
+    return len(said) != len(row.cells) or any(
+        abs(mean - found) > wider * (half + ROUNDING) + ROUNDING
+        for (mean, half), (found, _) in zip(said, row.cells, strict=True)
+    )
+
+
+def as_the_page_says() -> Iterator[Figure]:
+    """Each preset with each teacher: whether the page has its figures."""
+    for teacher in TEACHERS:
+        lines = on_the_page(teacher)
+        for preset in TABLE_PRESETS:
+            found = list(rows(preset, teacher, N_MACHINES))
+            wrong = [row.line for row in found if differs(row, lines)]
+            measured = f"other than the page: {wrong[0]}" if wrong else f"{found[-1].line}, {N_MACHINES} machines"
+            yield Figure(f"{preset}, taught by {teacher}", measured, "docs/learning.md", not wrong, is_fact=True)
+
+
+if __name__ == "__main__":
+    for one in TEACHERS:
+        sys.stdout.write(f"{one}\n")
+        for slug in TABLE_PRESETS:
+            sys.stdout.writelines(f"{row.line}\n" for row in rows(slug, one, N_MACHINES))

@@ -1,0 +1,155 @@
+"""Contrast as it is computed on a page: of text, and of what has to be told apart to play (WCAG 1.4.3 and 1.4.11)."""
+
+from playwright.sync_api import Page
+
+from tests.e2e.axe import THEMES
+
+TEXT_MIN_CONTRAST = 4.5
+MIN_CONTRAST = 3.0
+
+# The contrast of every piece of text with the first opaque colour behind it.
+FAINT = """(least) => {
+  const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (colour) => {
+    context.clearRect(0, 0, 1, 1);
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
+  const behind = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const colour = rgba(getComputedStyle(one).backgroundColor);
+      if (colour[3] === 255) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const faint = [];
+  while (texts.nextNode()) {
+    const { parentElement: element, textContent } = texts.currentNode;
+    if (!textContent.trim() || element.closest("svg, script, noscript, option") || !element.checkVisibility()) continue;
+    const [one, other] = [light(rgba(getComputedStyle(element).color)), light(behind(element))];
+    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    if (contrast < least) faint.push(`${contrast.toFixed(2)} ${textContent.trim().slice(0, 60)}`);
+  }
+  return faint;
+}"""
+
+# Beads against the wood, their marks against the glass: at least 3 to 1 and 4.5 to 1.
+DULL_BEADS = """() => {
+  const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const light = (colour) => {
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].map((c) => c / 255)
+      .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  const floor = getComputedStyle(document.querySelector(".drawer-floor")).fill;
+  const dull = [];
+  const group = document.querySelector(".drawer .beads");
+  const bead = group.querySelector(".bead").cloneNode(true);
+  group.append(bead);
+  for (let colour = 0; colour < 9; colour += 1) {
+    bead.setAttribute("class", `bead bead-${colour}`);
+    const [glass, ring, mark] = ["glass", "ring", "mark"]
+      .map((part) => getComputedStyle(bead.querySelector(`.bead-${part}`)));
+    const seen = Math.max(contrast(glass.fill, floor), contrast(ring.stroke, floor));
+    if (seen < 3) dull.push(`bead ${colour} on the wood`);
+    if (contrast(glass.fill, mark.fill) < 4.5) dull.push(`mark of bead ${colour}`);
+  }
+  bead.remove();
+  return dull;
+}"""
+
+# Pieces, lines of boards, beads and drawn curves against what is painted behind them, words in pictures likewise, and
+# edges or faces of buttons and fields against what they stand on. What is faint on purpose (a ghost, a bead that is
+# gone, a button that is switched off) is left out, and so is a button that is nothing but words.
+DULL = """([least, leastText]) => {
+  const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (colour) => {
+    context.clearRect(0, 0, 1, 1);
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data];
+  };
+  const isSolid = (colour) => colour !== "none" && CSS.supports("color", colour) && rgba(colour)[3] === 255;
+  const light = (colour) => rgba(colour).slice(0, 3).map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
+  const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  const isSeen = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+    && !one.closest(".is-ghost, .is-gone, .ghost, defs, [aria-disabled=true], .select2-hidden-accessible");
+  const under = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const faces = one.matches(".wall-box") ? ["::before", null] : [null];
+      for (const face of faces) {
+        const { backgroundColor } = getComputedStyle(one, face);
+        if (isSolid(backgroundColor)) return backgroundColor;
+      }
+    }
+    return "#fff";
+  };
+  const SHAPES = "path, rect, circle, ellipse, polygon, polyline, line";
+  const things = ".ruling, .piece, .piece-disc, .piece-man, .piece-shape, .bead, .thread, .wall-mark, .wall-grid,"
+    + " .wall-man, .curve-legend line, .progress-line, .list-curve polyline:not(.curve-half)";
+  // Pieces and beads lie beside each other; words lie on them.
+  const behind = (thing) => {
+    let picture = thing.closest("svg");
+    while (picture.parentElement.closest("svg")) picture = picture.parentElement.closest("svg");
+    const { left, right, top, bottom } = thing.getBoundingClientRect();
+    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    let found = null;
+    for (const one of picture.querySelectorAll(SHAPES)) {
+      if (thing === one || thing.contains(one)) break;
+      if (!thing.matches("text") && one.closest(things)) continue;
+      const { fill, fillOpacity, opacity } = getComputedStyle(one);
+      const box = one.getBoundingClientRect();
+      const isThere = box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
+      if (isThere && isSolid(fill) && fillOpacity * opacity > 0.99 && isSeen(one)) found = fill;
+    }
+    return found ?? under(picture);
+  };
+  const faint = [];
+  const told = (one, score) => faint.push(`${score.toFixed(2)} ${one.outerHTML.replace(/\\s+/g, " ").slice(0, 110)}`);
+  for (const thing of document.querySelectorAll(things)) {
+    if (!isSeen(thing)) continue;
+    const parts = thing.matches(SHAPES) ? [thing] : [...thing.querySelectorAll(SHAPES)];
+    const styles = parts.map((part) => getComputedStyle(part));
+    const colours = styles.flatMap(({ fill, stroke }) => [fill, stroke]).filter(isSolid);
+    const score = Math.max(0, ...colours.map((colour) => contrast(colour, behind(thing))));
+    if (score < least) told(thing, score);
+  }
+  for (const words of document.querySelectorAll("svg text")) {
+    if (!isSeen(words) || !words.textContent.trim()) continue;
+    const score = contrast(getComputedStyle(words).fill, behind(words));
+    if (score < leastText) told(words, score);
+  }
+  const fields = "input:not([type=hidden], [type=checkbox], [type=radio], [type=range], [type=file])";
+  const buttons = "button, .button, .closelink, .deletelink, select, textarea";
+  for (const one of document.querySelectorAll(`:is(${buttons}, ${fields}):not(:disabled)`)) {
+    if (!isSeen(one)) continue;
+    const { backgroundColor: face, borderTopWidth, borderLeftWidth, borderTopColor: edge } = getComputedStyle(one);
+    const ground = under(one.parentElement);
+    const isEdged = parseFloat(borderTopWidth) > 0 && parseFloat(borderLeftWidth) > 0 && isSolid(edge);
+    const isFaced = isSolid(face) && contrast(face, ground) > 1;
+    const score = Math.max(isEdged ? contrast(edge, ground) : 0, isFaced ? contrast(face, ground) : 0);
+    if ((isEdged || isFaced) && score < least) told(one, score);
+  }
+  return [...new Set(faint)];
+}"""
+
+
+def faint(page: Page) -> list[str]:
+    """What is too faint on the page as it stands, in either theme: text, pieces, beads, edges of buttons."""
+    wrong = []
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        page.evaluate("document.getAnimations().forEach((one) => one.finish())")
+        words = page.evaluate(FAINT, TEXT_MIN_CONTRAST) + page.evaluate(DULL, [MIN_CONTRAST, TEXT_MIN_CONTRAST])
+        wrong += [f"{theme}: {one}" for one in words]
+    return wrong

@@ -1,0 +1,62 @@
+"""The page of the API: what it shows runs as it stands against a live site, and its table has every code."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from games.models import Match
+from menace_site.api_docs import codes
+from menace_site.schema import GROUPS
+from tests.e2e.axe import violations
+from tests.waiting import HANG_S
+
+pytestmark = pytest.mark.e2e
+
+
+def ran(command: list[str]) -> str:
+    """What a program writes."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_examples_run_as_they_are_shown(page: Page, tmp_path: Path) -> None:
+    page.goto("/api/docs")
+    first = page.locator("#first pre").inner_text()
+    by_requests, by_socket = page.locator("#match pre").all_inner_texts()
+    header, body, url = re.fullmatch(r'curl -H "(.+)" \\\n +-d \'(.+)\' \\\n +(\S+)\n?', first).groups()  # type: ignore[union-attr]
+    asked = urllib.request.Request(url, body.encode(), dict([header.split(": ")]))
+    with urllib.request.urlopen(asked, timeout=HANG_S) as told:  # our own site
+        answer = json.load(told)
+    assert len(answer["candidateMoves"]) == 7
+    for number, text in enumerate((by_requests, by_socket)):
+        program = tmp_path / f"match_{number}.py"
+        program.write_text(text)
+        assert len(text.splitlines()) == 20
+        assert "'termination'" in ran([sys.executable, str(program)])
+        assert Match.objects.filter(status="finished").count() == number + 1
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("size", [{"width": 360, "height": 740}, {"width": 1280, "height": 800}], ids=["phone", "desk"])
+def test_the_page_begins_with_what_one_needs(page: Page, size: dict[str, int]) -> None:
+    page.set_viewport_size(size)  # type: ignore[arg-type]  # Playwright's own type
+    page.goto("/api/docs")
+    headings = page.locator("main h2").all_inner_texts()
+    assert headings[:2] == ["A first request", "A whole match in twenty lines"]
+    assert {"Limits", "Error codes", "Every operation"} <= set(headings)
+    shown = page.locator("#codes tbody th").all_inner_texts()
+    assert shown == [code for code, _, _ in codes()]
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    groups = page.locator("#swagger-ui .opblock-tag a span")
+    expect(groups).to_have_text(list(GROUPS))
+    page.evaluate("document.getElementById('swagger-ui').remove()")  # which is another project's
+    assert violations(page) == []

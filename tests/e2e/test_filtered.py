@@ -1,0 +1,142 @@
+"""WebSockets blocked, as in schools: pages ask instead, and everything that a match tells is told all the same."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from games import services
+from games.exceptions import StalePlyError
+from games.rules.base import Side
+from tests.e2e.axe import violations
+from tests.e2e.conftest import Visitor, Watch
+from tests.e2e.everywhere import options
+from tests.e2e.layout import broken
+from tests.e2e.playing import (
+    cell,
+    changes_stored,
+    changes_told,
+    expect_turn,
+    free_cells,
+    match_of,
+    play_mouse,
+    play_out_mouse,
+    start_first,
+    start_other,
+)
+from tests.factories import guest, house, play, room
+
+pytestmark = pytest.mark.e2e
+
+BLOCKED = "This network blocks the live connection. The page asks for news instead, which takes a little longer."
+NO_SOCKETS = "delete window.WebSocket"
+
+
+def closed(route: WebSocketRoute) -> None:
+    """Accepted, and dropped."""
+    route.close()
+
+
+def mute(route: WebSocketRoute) -> None:
+    """Accepted, and nothing is passed on."""
+
+
+def block(page: Page, how: Callable[[WebSocketRoute], None] = closed) -> Page:
+    page.route_web_socket(re.compile("/ws"), how)
+    return page
+
+
+def test_a_match_is_played_to_its_end_and_another_begun(page: Page) -> None:
+    house()
+    block(page)
+    start_first(page)
+    expect(page.locator("#connection")).to_have_text(BLOCKED)
+    assert violations(page) == broken(page) == []
+    play_mouse(page, "5")
+    expect(page.locator("#matchbox > svg")).to_be_visible()
+    play_out_mouse(page)
+    assert changes_told(page) == changes_stored(match_of(page))
+    page.locator("#again").click()
+    expect_turn(page)
+    assert match_of(page).number == 2
+    page.locator("#resign").click()
+    page.locator("#resign-yes").click()
+    expect(page.locator("#status")).to_contain_text("you gave up")
+    expect(page.locator("#error")).to_be_hidden()
+
+
+def test_two_browsers_play_each_other_and_a_third_follows(page: Page, visitor: Visitor) -> None:
+    friend, spectator = visitor(), visitor(**options(360, 740))
+    block(page)
+    block(friend, mute)
+    spectator.add_init_script(NO_SOCKETS)
+    start_other(page, "human")
+    expect(page.locator("#status")).to_have_text("Waiting for the other player.")
+    friend.goto(page.url)
+    friend.locator("#join button").click()
+    expect_turn(page)
+    spectator.goto(page.url)
+    expect(spectator.locator("#connection")).to_have_text(BLOCKED)
+    assert violations(spectator) == broken(spectator) == []
+    # Crosses take the top row.
+    for crosses, noughts in (("1", "4"), ("2", "5"), ("3", "")):
+        expect_turn(page)
+        cell(page, crosses).click()
+        expect(spectator.locator(f'[data-cell="{crosses}"]')).to_have_attribute("aria-label", re.compile(", X"))
+        if noughts:
+            expect_turn(friend)
+            cell(friend, noughts).click()
+    for one, words in ((page, "You won"), (friend, "Guest won"), (spectator, "won")):
+        expect(one.locator("#status")).to_contain_text(words)
+    expect(friend.locator("#connection")).to_have_text(BLOCKED)
+
+    # Sides are swapped: each page learns which one it has now.
+    page.locator("#swap").click()
+    expect_turn(friend)
+    expect(page.locator("#status")).to_contain_text("to move")
+    cell(friend, "5").click()
+    expect_turn(page)
+    expect(spectator.locator("#moves > li")).to_have_count(1)
+
+
+def test_a_move_made_on_an_old_board_is_refused_in_plain_words(page: Page, watch: Watch) -> None:
+    house()
+    block(page)
+    start_first(page)
+    late = block(page.context.new_page())
+    late.goto(page.url)
+    expect(late.locator("#connection")).to_have_text(BLOCKED)
+    # Nothing new, it is told, though there is.
+    late.route(re.compile("/joined$"), lambda route: route.fulfill(status=304))
+    mine, other = free_cells(page)[0], free_cells(page)[-1]
+    play_mouse(page, mine)
+    watch.allow("409")
+    cell(late, other).click()
+    expect(late.locator("#error")).to_have_text(StalePlyError.message)
+    late.unroute(re.compile("/joined$"))
+    expect(cell(late, mine)).to_have_attribute("aria-label", re.compile(", X"))
+
+
+@pytest.mark.soak
+def test_two_machines_go_on_when_their_host_says_so(page: Page) -> None:
+    house()
+    block(page)
+    page.goto("/play/noughts-and-crosses")
+    page.locator("#watch-them").click()
+    page.locator("#step").click()
+    expect(page.locator("#moves > li")).to_have_count(1)
+    page.locator("#finish").click()
+    expect(page.locator("#status")).to_have_attribute("data-status", "finished")
+
+
+@pytest.mark.soak
+def test_the_page_of_a_machine_shows_what_it_learns(page: Page) -> None:
+    machine = house()[Side.SECOND]
+    block(page)
+    page.goto(f"/machines/{machine.pk}")
+    expect(page.locator("#live")).to_have_text(BLOCKED)
+    seated = room("menace", guest(2), side=Side.FIRST)
+    play(seated, guest(2), "5")
+    services.match_resign(code=seated.room.code, person=guest(2))
+    expect(page.locator('[data-total="games"]')).to_have_text("1")

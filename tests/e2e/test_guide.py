@@ -1,0 +1,85 @@
+"""Every game says its rules: the guide on its pages, and letters and numbers on the boards whose squares texts name."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Visitor
+from tests.e2e.everywhere import options
+from tests.e2e.playing import cell, expect_turn, romgon_begin, start_first
+from tests.factories import house
+
+pytestmark = pytest.mark.e2e
+
+
+def teach_her(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("button", name=re.compile("Teach a new HER|Go on teaching your HER")).click()
+    expect_turn(page)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 800)])
+def test_the_guide_is_open_on_a_first_visit_and_one_press_away_later(visitor: Visitor, width: int, height: int) -> None:
+    house()
+    page = visitor(**options(width, height))
+    guide = page.locator("#guide")
+    page.goto("/play/hexapawn")
+    expect(guide).to_have_attribute("open", "")
+    expect(guide).to_be_in_viewport()
+    expect(guide).to_contain_text("A pawn steps one square straight ahead")
+    expect(guide.get_by_role("img")).to_have_count(3)
+    moving = guide.get_by_role("img").nth(1)
+    expect(moving).to_have_attribute("aria-label", re.compile("white a1.*; dots on a2, b2, c2"))
+    teach_her(page)
+    expect(guide).to_have_attribute("open", "")
+    expect(guide).to_be_in_viewport()
+    expect(page.locator("#board")).to_be_in_viewport(ratio=1)
+    page.reload()
+    expect_turn(page)
+    expect(guide).not_to_have_attribute("open", "")
+    page.locator("#how:visible, #guide > summary:visible").first.click()
+    expect(guide).to_have_attribute("open", "")
+    expect(guide.locator("h3").first).to_be_in_viewport()
+    page.goto("/play/hexapawn-4x3")  # of one family there is one guide
+    expect(guide).not_to_have_attribute("open", "")
+    page.goto("/play/noughts-and-crosses")
+    expect(guide).to_have_attribute("open", "")
+
+
+def test_a_browser_that_keeps_nothing_opens_the_guide_each_time(page: Page) -> None:
+    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('off'); } })")
+    for _ in range(2):
+        page.goto("/play/hexapawn")
+        expect(page.locator("#guide")).to_have_attribute("open", "")
+
+
+def test_a_board_carries_the_letters_and_numbers_that_texts_name_its_squares_by(visitor: Visitor) -> None:
+    house()
+    page = visitor(**options(360, 740))
+    teach_her(page)
+    expect(page.locator("#board .coordinates text")).to_have_text(["a", "b", "c", "3", "2", "1"])
+    for name in ("a1", "b3", "c2"):  # each letter stands below its column, each number beside its row
+        square = cell(page, name).bounding_box()
+        letter, number = (
+            page.locator("#board .coordinates text", has_text=re.compile(f"^{part}$")).bounding_box() for part in name
+        )
+        assert square
+        assert letter
+        assert number
+        assert square["x"] < letter["x"] + letter["width"] / 2 < square["x"] + square["width"]
+        assert square["y"] < number["y"] + number["height"] / 2 < square["y"] + square["height"]
+    start_first(page)
+    expect(page.locator("#board .coordinates text")).to_have_count(0)
+    romgon_begin(page, "easy")
+    for width in (360, 1280):
+        page.set_viewport_size({"width": width, "height": 740})
+        mark = cell(page, "2-3").locator("text.coordinates")
+        expect(mark).to_have_text("2-3")
+        box, hexagon = mark.bounding_box(), cell(page, "2-3").bounding_box()
+        assert box
+        assert hexagon
+        assert hexagon["x"] < box["x"] < box["x"] + box["width"] < hexagon["x"] + hexagon["width"]
+        assert hexagon["y"] < box["y"] < box["y"] + box["height"] < hexagon["y"] + hexagon["height"]
+        assert box["width"] > box["height"], "upright"

@@ -1,0 +1,170 @@
+"""A match on a phone, 360 × 740: the board stays where it is, and what is needed is in sight, with large text too."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Visitor
+from tests.e2e.everywhere import options
+from tests.e2e.layout import LARGE, write
+from tests.e2e.playing import (
+    cell,
+    expect_plies,
+    expect_turn,
+    free_cells,
+    is_over,
+    n_plies,
+    play_mouse,
+    romgon_begin,
+    start_first,
+    tab_to,
+)
+from tests.factories import house
+
+pytestmark = pytest.mark.e2e
+
+WIDTH, HEIGHT = 360, 740
+
+
+def box(page: Page, selector: str) -> dict[str, float]:
+    found = page.locator(selector).bounding_box()
+    assert found, selector
+    return {**found, "bottom": found["y"] + found["height"]}  # type: ignore[dict-item]  # a TypedDict is one
+
+
+def expect_in_sight(page: Page, *selectors: str) -> None:
+    """Whole within the window, and not under the sheet."""
+    sheet = page.locator("#box-sheet")
+    fixed = sheet.is_visible() and sheet.evaluate("(one) => getComputedStyle(one).position") == "fixed"
+    bottom = box(page, "#box-sheet")["y"] if fixed else HEIGHT
+    for selector in selectors:
+        one = box(page, selector)
+        assert one["y"] >= 0, selector
+        assert one["bottom"] <= bottom + 0.5, selector
+
+
+def test_the_end_moves_nothing_and_shows_what_comes_next(visitor: Visitor) -> None:
+    house()
+    page = visitor(**options(WIDTH, HEIGHT))
+    start_first(page)
+    expect_in_sight(page, "#board", "#status", "#resign", "#how")
+    assert box(page, "#board")["y"] - box(page, "#seats")["bottom"] <= 16, "no gap below the names"
+    assert box(page, "#status")["y"] - box(page, "#board")["bottom"] <= 16
+    before = box(page, "#board")
+    while not is_over(page):
+        expect_turn(page)
+        play_mouse(page)
+        assert box(page, "#board") == before
+    expect(page.locator("#again")).to_be_visible()
+    assert box(page, "#board") == before, "the result does not move the board"
+    assert page.evaluate("scrollY") == 0
+    expect(page.locator("#why")).not_to_be_empty()
+    expect_in_sight(page, "#board", "#status", "#why", "#again")
+    expect(page.locator("#box-summary")).to_contain_text("Changed:")
+    expect(page.locator("#box-summary .bead").first).to_be_in_viewport()
+    page.locator("#again").click()
+    expect_turn(page)
+    assert box(page, "#board") == before
+
+
+def test_the_end_against_an_own_machine_is_in_sight_too(visitor: Visitor) -> None:
+    house()
+    page = visitor(**options(WIDTH, HEIGHT))
+    page.goto("/")
+    page.get_by_role("button", name="Teach a new MENACE").click()
+    while not is_over(page):
+        expect_turn(page)
+        play_mouse(page)
+    expect(page.locator("#why")).not_to_be_empty()
+    expect(page.locator("#box-summary .bead").first).to_be_in_viewport()
+    assert page.evaluate("scrollY") == 0
+    expect_in_sight(page, "#board", "#status", "#why", "#again")
+    named = page.locator("#changes li").filter(has_text="It drew ").first.inner_text()
+    played = page.locator("#moves button").first.inner_text().split("\n")
+    assert any(f"({words.strip()})" in named for words in played), "squares are named as on the board"
+
+
+def test_romgon_ends_in_sight_too(visitor: Visitor) -> None:
+    page = visitor(**options(WIDTH, HEIGHT))
+    romgon_begin(page, "easy")
+    expect_turn(page)
+    before = box(page, "#board")
+    expect_in_sight(page, "#board", "#status", "#resign")
+    page.locator("#resign").click()
+    page.locator("#resign-yes").click()
+    expect(page.locator("#again")).to_be_visible()
+    assert box(page, "#board") == before
+    expect_in_sight(page, "#board", "#status", "#again")
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("game", ["noughts-and-crosses", "hexapawn"])
+def test_with_text_twice_as_large_the_board_is_in_sight(visitor: Visitor, game: str) -> None:
+    house()
+    page = visitor(**options(WIDTH, HEIGHT))
+    page.goto(f"/play/{game}")
+    page.locator("#play-first").click()
+    expect_turn(page)
+    write(page, LARGE)
+    assert page.evaluate("matchMedia('(max-width: 20rem)').matches"), "the text is large"
+    page.evaluate("scrollTo(0, 0)")
+    expect(page.locator("#board")).to_be_in_viewport(ratio=0.8)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 800)])
+def test_the_keyboard_is_on_the_board_on_ones_turn_and_at_play_again_after_the_end(
+    visitor: Visitor, width: int, height: int
+) -> None:
+    house()
+    page = visitor(**options(width, height))
+    page.goto("/play/noughts-and-crosses")
+    tab_to(page, "#play-first")
+    page.keyboard.press("Enter")
+    expect_turn(page)
+    expect(page.locator("#board .cell:focus")).to_have_count(1)
+    for _ in range(2):
+        while not is_over(page):
+            expect_turn(page)
+            expect(page.locator("#board .cell:focus")).to_have_count(1)
+            square = free_cells(page)[0]
+            cell(page, square).focus()
+            before = n_plies(page)
+            page.keyboard.press("Enter")
+            expect_plies(page, before + 2)
+        expect(page.locator("#again")).to_be_focused()
+        assert page.evaluate("scrollY") == 0, "it is in sight already"
+        page.keyboard.press("Enter")
+        expect(page.locator("#status")).to_have_attribute("data-status", "playing")
+        expect(page.locator("#board .cell:focus-visible")).to_have_count(1)
+
+
+def test_a_friend_finds_the_free_seat_in_sight(page: Page, visitor: Visitor) -> None:
+    page.goto("/play/noughts-and-crosses")
+    page.locator('.opponent:has(input[value="human"])').click()
+    page.locator("#play-other").click()
+    friend = visitor(**options(WIDTH, HEIGHT))
+    friend.goto(page.url)
+    expect(friend.locator("#join button")).to_be_visible()
+    expect_in_sight(friend, "#board", "#status", "#join button")
+
+
+def test_who_is_busy_elsewhere_keeps_the_keyboard(page: Page, visitor: Visitor) -> None:
+    page.goto("/play/noughts-and-crosses")
+    page.locator('.opponent:has(input[value="human"])').click()
+    page.locator("#play-other").click()
+    friend = visitor()
+    friend.goto(page.url)
+    friend.locator("#join button").click()
+    expect_turn(page)
+    expect(page.locator("#board .cell:focus")).to_have_count(1)
+    cell(page, "1").click()
+    expect_turn(friend)
+    page.locator("#moves button").focus()
+    cell(friend, "5").click()
+    expect_turn(page)
+    expect(page.locator("#moves button").first).to_be_focused()
+    friend.locator("#resign").click()
+    friend.locator("#resign-yes").click()
+    expect(page.locator("#again")).to_be_visible()
+    expect(page.locator("#moves button").first).to_be_focused()
+    expect(friend.locator("#again")).to_be_focused()

@@ -1,0 +1,172 @@
+"""An address of a client however it is written: one client, wherever it is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from asgiref.testing import ApplicationCommunicator
+from django.core.cache import cache
+from django.test import Client, RequestFactory
+from rest_framework.test import APIClient
+from rest_framework.throttling import SimpleRateThrottle
+
+from games.addresses import address_counted, address_read, client_address, network_of
+from games.blocks import BLOCKS
+from games.identity import address_of, log_in_address, request_of_scope
+from games.models import Room
+from menace_site.boundary import SocketLimit, is_blocked
+
+WRITTEN = {
+    "203.0.113.7": "203.0.113.7",
+    "203.0.113.7:50001": "203.0.113.7",
+    "203.0.113.7:0": "203.0.113.7",
+    "203.0.113.7:": "203.0.113.7",
+    " 203.0.113.7 ": "203.0.113.7",
+    "\t203.0.113.7:50001": "203.0.113.7",
+    '"203.0.113.7:50001"': "203.0.113.7",
+    "[203.0.113.7]:50001": "203.0.113.7",
+    "::ffff:203.0.113.7": "203.0.113.7",
+    "::FFFF:203.0.113.7": "203.0.113.7",
+    "::ffff:cb00:7107": "203.0.113.7",
+    "::ffff:203.0.113.7:50001": "203.0.113.7",
+    "[::ffff:203.0.113.7]:50001": "203.0.113.7",
+    "[::ffff:203.0.113.7%eth0]:50001": "203.0.113.7",
+    "2001:db8::1": "2001:db8::1",
+    "[2001:db8::1]": "2001:db8::1",
+    "[2001:db8::1]:444": "2001:db8::1",
+    '"[2001:db8::1]:444"': "2001:db8::1",
+    "[2001:DB8:0:0::1]:": "2001:db8::1",
+    "2001:db8:0:0:0:0:0:1:444": "2001:db8::1",
+    "fe80::1%eth0": "fe80::1",
+    "[fe80::1%eth0]:444": "fe80::1",
+    "[fe80::1%25eth0]": "fe80::1",
+}
+UNREADABLE = [
+    "", " ", '""', ":", ":80", "unknown", "_hidden", "_hidden:80", "unix:", "somewhere.example", "[]",
+    "[]:80", "[2001:db8::1", "2001:db8::1]", "[2001:db8::1]x", "[2001:db8::1]:x", "203.0.113", "203.0.113.7.",
+    "203.0.113.256", "203.0.113.007", "203.0.113.7/32", "203.0.113.7:port", "203.0.113.7:80:80",
+    "٢٠٣.0.113.7", "203.0.113.7;80", "0x1", "1", "%eth0",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "address"), WRITTEN.items())
+def test_an_address_is_read_however_it_is_written(text: str, address: str) -> None:
+    assert str(address_read(text)) == address
+    network = network_of(text)
+    assert network is not None
+    assert address_read(address) in network
+
+
+@pytest.mark.parametrize("text", UNREADABLE)
+def test_what_is_no_address_counts_for_the_proxy_that_wrote_it(text: str) -> None:
+    assert address_read(text) is None
+    assert str(client_address("10.0.0.1", f"6.6.6.6,{text}", 1)) == "10.0.0.1"
+    assert str(client_address("10.0.0.1", f"6.6.6.6,{text},10.0.0.2", 2)) == "10.0.0.2"
+    assert str(client_address("10.0.0.1", f"6.6.6.6,{text},_hidden", 2)) == "10.0.0.1"
+    assert client_address(text, f"6.6.6.6,{text}", 1) is None, "as through a Unix socket"
+
+
+def test_of_ipv6_the_network_is_counted() -> None:
+    counted = {address_counted(address_read(text)) for text in ("[2001:db8::1]:444", "2001:db8::ffff", "2001:db8::1%a")}
+    assert counted == {"2001:db8::"}
+    assert address_counted(None) == ""
+
+
+# Everything that counts by the address, behind one proxy.
+
+WAYS = ["203.0.113.7:50001", "203.0.113.7:50002", "[::ffff:203.0.113.7]:50003", "203.0.113.7", '"203.0.113.7:5"']
+V6_WAYS = ["[2001:db8::1]:444", "[2001:db8::2]:445", "2001:db8::3", "[2001:db8::4]", "[2001:db8::5%eth0]:1"]
+NO_WAYS = ["unknown", "_hidden", "_hidden:1", "", "203.0.113.7:port"]
+
+
+@pytest.fixture(autouse=True)
+def proxy(settings: Any) -> Iterator[None]:
+    """One proxy, at 127.0.0.1."""
+    settings.NUM_PROXIES = 1
+    cache.clear()
+    yield
+    BLOCKS.put([])
+
+
+@pytest.fixture(params=[WAYS, V6_WAYS, NO_WAYS], ids=["IPv4", "IPv6", "unreadable"])
+def ways(request: pytest.FixtureRequest) -> list[str]:
+    """How a proxy writes one client."""
+    found: list[str] = request.param
+    return found
+
+
+def behind(way: str) -> dict[str, str]:
+    return {"x-forwarded-for": f"6.6.6.6, {way}"}
+
+
+def scope(way: str, kind: str = "http", path: str = "/") -> dict[str, Any]:
+    headers = [(b"x-forwarded-for", b"6.6.6.6"), (b"x-forwarded-for", way.encode())]
+    return {"type": kind, "path": path, "headers": headers, "query_string": b"", "client": ("127.0.0.1", 5000)}
+
+
+def test_a_request_and_a_socket_have_one_address(ways: list[str], rf: RequestFactory) -> None:
+    requests = [rf.get("/", headers=behind(way)) for way in ways] + [request_of_scope(scope(way)) for way in ways]
+    assert len({address_of(request) for request in requests}) == 1
+    assert len({log_in_address(request) for request in requests}) == 1
+    assert log_in_address(requests[0]) in {"203.0.113.7", "2001:db8::", "127.0.0.1"}
+
+
+@pytest.mark.django_db
+def test_a_rate_counts_them_together(ways: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = {**SimpleRateThrottle.THROTTLE_RATES, "api": "3/min"}
+    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
+    answers = [APIClient().get("/api/games", headers=behind(way)).status_code for way in ways]
+    assert answers == [200, 200, 200, 429, 429]
+    assert APIClient().get("/api/games", headers=behind("198.51.100.1:50001")).status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_bound_on_rooms_counts_them_together(ways: list[str], settings: Any) -> None:
+    settings.OPEN_ROOMS_PER_ADDRESS = 3
+    body = {"game": "noughts-and-crosses", "opponent": "human"}
+    answers = [APIClient().post("/api/rooms", body, headers=behind(way)).status_code for way in ways]
+    assert answers == [201, 201, 201, 409, 409]
+    assert Room.objects.count() == 3
+
+
+@pytest.mark.django_db
+def test_log_ins_that_fail_lock_them_together(ways: list[str], settings: Any) -> None:
+    settings.AXES_FAILURE_LIMIT = 3
+    wrong = {"username": "ada", "password": "wrong"}
+    answers = [Client().post("/login", wrong, headers=behind(way)).status_code for way in ways]
+    assert answers == [200, 200, 429, 429, 429]
+    assert Client().post("/login", wrong, headers=behind("198.51.100.1:50001")).status_code == 200
+
+
+@pytest.mark.parametrize("blocked", ["203.0.113.7", "203.0.113.0/24", "203.0.113.7:50001"])
+def test_a_block_holds_them_all(blocked: str) -> None:
+    BLOCKS.put([blocked])
+    assert all(is_blocked(scope(way)) for way in WAYS)
+    assert not is_blocked(scope("203.0.114.7:50001"))
+    BLOCKS.put(["[2001:db8::1]:444"])
+    assert all(is_blocked(scope(way)) for way in V6_WAYS)
+    BLOCKS.put([address_of(request_of_scope(scope(WAYS[0])))])
+    assert all(is_blocked(scope(way)) for way in WAYS)
+
+
+async def test_sockets_count_them_together(ways: list[str], settings: Any) -> None:
+    settings.SOCKETS_PER_ADDRESS = 3
+
+    async def stays(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        await receive()
+
+    limit, told, sockets = SocketLimit(stays), [], []
+    for way in ways:
+        handshake = scope(way, "websocket") | {"extensions": {"websocket.http.response": {}}}
+        socket = ApplicationCommunicator(limit, handshake)
+        await socket.send_input({"type": "websocket.connect"})
+        told.append((await socket.receive_output())["type"])
+        sockets.append(socket)
+    for socket in sockets:
+        await socket.send_input({"type": "websocket.disconnect"})
+        await socket.wait()
+    assert told == ["websocket.accept"] * 3 + ["websocket.http.response.start"] * 2

@@ -1,0 +1,186 @@
+"""Pages whose WebSockets are blocked: each seat asks over REST at a rate of its own; 304 says that nothing is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import IPv6Address
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from rest_framework.throttling import SimpleRateThrottle
+
+from games.models import Room
+from menace_site import settings as site
+from tests import factories
+from tests.factories import NC
+
+pytestmark = pytest.mark.django_db
+SCOPES = site.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"]
+Rates = Callable[..., None]
+
+
+@pytest.fixture
+def rates(monkeypatch: pytest.MonkeyPatch) -> Rates:
+    def set_them(**wanted: str) -> None:
+        monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **wanted})
+
+    return set_them
+
+
+@pytest.fixture
+def address() -> str:
+    return str(IPv6Address(uuid4().int))
+
+
+def pupil(address: str, opponent: str = "perfect") -> tuple[Client, str]:
+    """A browser that has opened a room, and the path of the room's API."""
+    client = Client(REMOTE_ADDR=address)
+    return client, "/api" + client.post("/rooms", {"game": NC, "opponent": opponent, "side": "X"}).url
+
+
+def post(client: Client, path: str, **data: Any) -> Any:
+    return client.post(path, data, "application/json")
+
+
+class TestNews:
+    def test_a_page_is_told_who_it_is_and_304_while_nothing_happens(self, address: str) -> None:
+        player, path = pupil(address, "human")
+        first = player.get(f"{path}/joined")
+        assert (first.json()["role"], first.json()["host"], first.json()["state"]["status"]) == ("X", False, "waiting")
+        same = player.get(f"{path}/joined", headers={"If-None-Match": first["ETag"]})
+        assert (same.status_code, same.content, same["ETag"]) == (304, b"", first["ETag"])
+        friend = Client(REMOTE_ADDR=address)
+        friend.post("/rooms/join", {"code": path.rpartition("/")[2]})
+        changed = player.get(f"{path}/joined", headers={"If-None-Match": first["ETag"]})
+        assert (changed.status_code, changed.json()["state"]["status"]) == (200, "playing")
+        assert friend.get(f"{path}/joined").json()["role"] == "O"
+
+    def test_another_role_is_news_though_the_room_is_the_same(self, address: str) -> None:
+        player, path = pupil(address)
+        asked = Client(REMOTE_ADDR=address).get(f"{path}/joined")
+        assert asked.json()["role"] is None
+        assert player.get(f"{path}/joined", headers={"If-None-Match": asked["ETag"]}).json()["role"] == "X"
+
+    def test_the_state_has_an_etag_as_well(self, address: str) -> None:
+        player, path = pupil(address)
+        known = player.get(path)
+        assert "private" in known["Cache-Control"]
+        assert player.get(path, headers={"If-None-Match": known["ETag"]}).status_code == 304
+        assert player.get(path, headers={"If-None-Match": f'"other", {known["ETag"]}'}).status_code == 304
+        post(player, f"{path}/move", move="5", ply=0)
+        assert player.get(path, headers={"If-None-Match": known["ETag"]}).status_code == 200
+
+    def test_what_is_hidden_meanwhile_is_news(self, address: str) -> None:
+        owner = factories.user("owner")
+        machine = factories.machine(owner=owner)
+        seated = factories.room("machine", factories.guest(2), machine=str(machine.pk), side=factories.Side.FIRST)
+        path = f"/api/rooms/{seated.room.code}"
+        spectator = Client(REMOTE_ADDR=address)
+        known = spectator.get(path)
+        assert known.status_code == 200
+        type(machine).objects.filter(pk=machine.pk).update(is_public=False)
+        assert spectator.get(path, headers={"If-None-Match": known["ETag"]}).status_code == 200
+
+    @pytest.mark.parametrize("what", ["machines", "machines/{}/progress"])
+    def test_other_pages_ask_in_the_same_way(self, client: Client, what: str) -> None:
+        machine = factories.machine()
+        path = f"/api/{what.format(machine.pk)}" if "{}" in what else f"/api/{what}/{machine.pk}"
+        known = client.get(path)
+        assert client.get(path, headers={"If-None-Match": known["ETag"]}).status_code == 304
+
+
+class TestRates:
+    def test_a_seat_that_is_hammered_is_limited_and_the_others_at_the_address_are_not(
+        self, address: str, rates: Rates
+    ) -> None:
+        rates(room="5/min", api="1/min")
+        (one, path), (other, elsewhere) = pupil(address), pupil(address)
+        answers = [one.get(f"{path}/joined"), *(post(one, f"{path}/move", move="5", ply=0) for _ in range(4))]
+        assert 429 not in [answer.status_code for answer in answers]
+        for refused in (one.get(path), post(one, f"{path}/resign"), one.get(f"{path}/positions")):
+            assert (refused.status_code, refused.json()["code"]) == (429, "throttled")
+            assert int(refused["Retry-After"]) > 0
+        assert [other.get(f"{elsewhere}/joined").status_code for _ in range(5)] == [200] * 5
+        assert one.get(elsewhere).status_code == 200, "in another room it is another seat"
+
+    def test_an_account_counts_by_room_so_a_class_may_share_one(self, address: str, rates: Rates) -> None:
+        rates(room="2/min", api="1/min")
+        account = factories.user("class")
+        paths = []
+        for _ in range(3):
+            client = Client(REMOTE_ADDR=address)
+            client.force_login(account)
+            paths.append("/api" + client.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"}).url)
+        assert [client.get(path).status_code for path in paths for _ in range(3)] == [200, 200, 429] * 3
+
+    def test_seat_tokens_count_by_room_and_address_since_a_client_may_invent_them(
+        self, address: str, rates: Rates
+    ) -> None:
+        rates(room="3/min")
+        made = post(Client(REMOTE_ADDR=address), "/api/rooms", opponent="perfect").json()
+        path = f"/api/rooms/{made['code']}"
+        programs = [
+            Client(REMOTE_ADDR=address, headers={"X-Seat-Token": token}) for token in (made["seat_token"], "no")
+        ]
+        assert [program.get(path).status_code for program in programs for _ in range(2)] == [200, 200, 200, 429]
+
+    def test_spectators_count_by_room_and_address(self, address: str, rates: Rates) -> None:
+        rates(room="2/min")
+        (_, path), (_, another) = pupil(address), pupil(address)
+        assert [Client(REMOTE_ADDR=address).get(path).status_code for _ in range(3)] == [200, 200, 429]
+        assert Client(REMOTE_ADDR=address).get(another).status_code == 200
+        assert Client(REMOTE_ADDR=str(IPv6Address(uuid4().int))).get(path).status_code == 200
+
+    def test_an_address_has_a_bound_over_all_rooms(self, address: str, rates: Rates) -> None:
+        rates(live="3/min")
+        pupils = [pupil(address) for _ in range(4)]
+        assert [client.get(path).status_code for client, path in pupils] == [200, 200, 200, 429]
+
+    def test_the_bound_on_open_rooms_of_an_address_stays(self, address: str, settings: Any) -> None:
+        settings.OPEN_ROOMS_PER_ADDRESS = 2
+        for _ in range(3):
+            Client(REMOTE_ADDR=address).post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"})
+        assert Room.objects.count() == 2
+
+    def test_the_progress_of_a_machine_counts_with_the_rooms(self, address: str, rates: Rates) -> None:
+        rates(live="2/min", api="1/min")
+        machine = factories.machine()
+        client = Client(REMOTE_ADDR=address)
+        answers = [client.get(f"/api/machines/{machine.pk}/progress").status_code for _ in range(3)]
+        assert answers == [200, 200, 429]
+        assert client.get("/api/games").status_code == 200
+
+
+def test_the_default_rates_bear_a_class_of_120() -> None:
+    """What a pupil does in a minute at most, asking once a second, times 120."""
+    per_pupil = {"live": 150, "room": 45, "api": 10, "write": 8}
+    for scope, often in per_pupil.items():
+        assert int(SCOPES[scope].partition("/")[0]) >= 120 * often, scope
+
+
+def test_a_twentieth_of_a_class_of_120_meets_no_twentieth_of_a_rate(address: str, rates: Rates) -> None:
+    """What a pupil's page asks in a minute of quick play, by REST alone; ``tests/site/test_class.py`` is the whole."""
+    twentieth = {
+        scope: f"{int(rate.removesuffix('/min')) // 20}/min" for scope, rate in SCOPES.items() if "/min" in rate
+    }
+    rates(**twentieth)
+    factories.house()
+    answers = []
+    for _ in range(6):
+        client = Client(REMOTE_ADDR=address)
+        path = "/api" + client.post("/teach", {"game": NC, "side": "X"}).url
+        etag = ""
+        for _ in range(4):
+            state = client.get(f"{path}/joined").json()["state"]
+            machine = state["seats"][1]["machine"]["id"]
+            while state["status"] == "playing":
+                for _ in range(2):
+                    news = client.get(f"{path}/joined", headers={"If-None-Match": etag})
+                    etag = news["ETag"]
+                    answers.append(news)
+                state = post(client, f"{path}/move", move=state["legal_moves"][0], ply=state["ply"]).json()
+            answers += [client.get(f"/machines/{machine}"), client.get(f"/api/machines/{machine}/progress")]
+            answers.append(post(client, f"{path}/reset"))
+    assert {answer.status_code for answer in answers} == {200, 304}

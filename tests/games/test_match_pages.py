@@ -1,0 +1,101 @@
+"""The address of a finished match: it always shows that match, whatever is played in its room next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from games import services
+from games.rules.base import Side
+from learning.models import Machine
+from tests.factories import guest, machine, person, play, play_out, room, user
+from tests.learning.services.test_pupils import guest_of, taught
+
+pytestmark = pytest.mark.django_db
+
+
+def twice() -> tuple[str, Any]:
+    """A room with a finished match and one that goes on."""
+    account = user()
+    seated = room("machine", person(account), Side.SECOND, machine=machine(Side.FIRST).slug)
+    play_out(seated.room.code, person(account))
+    services.room_reset(code=seated.room.code, person=person(account))
+    return seated.room.code, account
+
+
+def test_it_shows_that_match_with_its_boxes_and_replay(client: Client) -> None:
+    code, account = twice()
+    client.force_login(account)
+    page = client.get(f"/rooms/{code}/matches/1")
+    state = page.context["state"]
+    assert (page.status_code, state["number"], state["status"], page.context["role"]) == (200, 1, "finished", "O")
+    assert state["learning"]["lessons"], "what the machine learnt from it"
+    assert page.context["share_url"] == f"http://testserver/rooms/{code}/matches/1"
+    assert f"/api/rooms/{code}/positions?match=1".encode() in page.content
+    boards = client.get(f"/api/rooms/{code}/positions?match=1").json()
+    assert (boards["number"], len(boards["positions"])) == (1, state["ply"] + 1)
+    assert client.get(f"/api/rooms/{code}/positions").json()["number"] == 2
+    rest = client.get(f"/api/rooms/{code}/positions?match=1&after=1").json()
+    assert rest["positions"] == boards["positions"][2:]
+    assert APIClient().get(f"/api/rooms/{code}/matches/1").json()["moves"] == state["moves"]
+
+
+def test_a_match_that_goes_on_is_in_its_room(client: Client) -> None:
+    code, _ = twice()
+    assert client.get(f"/rooms/{code}/matches/2").url == f"/rooms/{code}"  # type: ignore[attr-defined]
+    assert client.get(f"/rooms/{code.upper()}/matches/1").url == f"/rooms/{code}/matches/1"  # type: ignore[attr-defined]
+
+
+def test_every_look_at_a_game_leads_to_that_game(client: Client) -> None:
+    code, account = twice()
+    client.force_login(account)
+    lines = client.get("/account").context["matches"]
+    assert [(line["number"], line["url"]) for line in lines] == [
+        (2, f"/rooms/{code}/matches/2"),
+        (1, f"/rooms/{code}/matches/1"),
+    ]
+    own = Machine.objects.get()
+    (line,) = client.get(f"/machines/{own.pk}").context["recent"]
+    assert line["url"] == f"/rooms/{code}/matches/1"
+
+
+@pytest.mark.parametrize("number", ["0", "7", "999999999", "9" * 20])
+def test_a_match_that_never_was(client: Client, number: str) -> None:
+    code, _ = twice()
+    page = client.get(f"/rooms/{code}/matches/{number}")
+    assert page.status_code == 404
+    assert f"Room {code} has no game {number}." in page.content.decode()
+    assert f'href="/rooms/{code}"' in page.content.decode()
+    if len(number) < 10:
+        answer = client.get(f"/api/rooms/{code}/matches/{number}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "match_not_found")
+
+
+def test_a_wrong_code_counts_as_a_guess_and_a_wrong_number_does_not(client: Client, settings: Any) -> None:
+    code, _ = twice()
+    assert client.get("/rooms/zzzzzz/matches/1").status_code == 404
+    assert b"no room with this code" in client.get("/rooms/zzzzzz/matches/1").content
+    for number in range(3, 60):
+        assert client.get(f"/rooms/{code}/matches/{number}").status_code == 404
+
+
+def test_a_private_machine_is_hidden_there_too() -> None:
+    owner = Client()
+    taught(owner)
+    own = Machine.objects.get(guest=guest_of(owner).guest)
+    code = guest_of(owner) and owner.post("/teach", {"game": "noughts-and-crosses"}).url.rsplit("/", 1)[-1]  # type: ignore[attr-defined]
+    play_out(code, guest_of(owner))
+    mine, theirs = (one.get(f"/rooms/{code}/matches/1").context["state"]["seats"][0] for one in (owner, Client()))
+    assert (mine["machine"]["id"], mine["hidden"]) == (own.pk, False)
+    assert (theirs["machine"], theirs["hidden"]) == (None, True)
+
+
+def test_the_page_takes_as_many_queries_as_the_room(client: Client, django_assert_max_num_queries: Any) -> None:
+    seated = room("perfect", guest())
+    play(seated, guest(), "5")
+    play_out(seated.room.code, guest())
+    with django_assert_max_num_queries(12):
+        client.get(f"/rooms/{seated.room.code}/matches/1")

@@ -1,0 +1,1 @@
+"""Programs that share no code with what they check: the figures of documents, found another way."""

@@ -1,0 +1,231 @@
+"""MENACE of 1961 once more, from Michie's description: boards are strings, and boxes are dictionaries.
+
+It imports nothing of the project. ``python -m tests.independent.menace`` prints its figures. They differ from those of
+``docs/experiments.md`` by chance alone: the random numbers are others.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+
+LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+ROTATE, REFLECT = (6, 3, 0, 7, 4, 1, 8, 5, 2), (2, 1, 0, 5, 4, 3, 8, 7, 6)
+EMPTY = "." * 9
+BEADS = (4, 3, 2, 1)
+"""Of each colour in a box, by the number of MENACE's own move."""
+REWARD = {"win": 3, "draw": 1, "loss": -1}
+
+Boxes = dict[str, list[int]]
+Replies = Callable[[str], tuple[int, ...]]
+Reply = Callable[[str, random.Random], int]
+N_GAMES = 1000
+"""After so many games MENACE's points are the mark."""
+
+
+def images() -> Iterator[tuple[int, ...]]:
+    """The eight ways to lay a board; ``way[i]`` is the square that comes to ``i``."""
+    way = tuple(range(9))
+    for _ in range(4):
+        yield way
+        yield tuple(way[square] for square in REFLECT)
+        way = tuple(way[square] for square in ROTATE)
+
+
+WAYS = tuple(images())
+
+
+@cache
+def winner(board: str) -> str:
+    """The sign that has a line; empty if there is none."""
+    return next((board[a] for a, b, c in LINES if board[a] != "." and board[a] == board[b] == board[c]), "")
+
+
+@cache
+def moves(board: str) -> tuple[int, ...]:
+    """The empty squares; none on a board that is won."""
+    return () if winner(board) else tuple(square for square in range(9) if board[square] == ".")
+
+
+@cache
+def played(board: str, square: int) -> str:
+    """The board after a move of the side whose turn it is."""
+    sign = "X" if board.count("X") == board.count("O") else "O"
+    return board[:square] + sign + board[square + 1 :]
+
+
+@cache
+def value(board: str) -> int:
+    """1, 0 or −1 for the side to move if both play perfectly."""
+    if winner(board):
+        return -1
+    return max((-value(played(board, square)) for square in moves(board)), default=0)
+
+
+@cache
+def good(board: str) -> tuple[int, ...]:
+    """The moves that keep the value, in the order of the squares."""
+    return tuple(square for square in moves(board) if -value(played(board, square)) == value(board))
+
+
+@cache
+def colours(board: str) -> tuple[str, tuple[tuple[int, ...], ...]]:
+    """The name of the box for a board, and the squares of this board that each colour of its beads stands for.
+
+    Boards that can be laid on each other share a box. Squares that the board's own symmetry carries into each other
+    share a colour. The order of the colours is that of the named board.
+    """
+    name = min("".join(board[square] for square in way) for way in WAYS)
+    lain = next(way for way in WAYS if "".join(board[square] for square in way) == name)
+    own = [way for way in WAYS if "".join(name[square] for square in way) == name]
+    found: dict[int, tuple[int, ...]] = {}
+    for square in moves(name):
+        orbit = tuple(sorted({way.index(square) for way in own}))
+        found.setdefault(orbit[0], orbit)
+    return name, tuple(tuple(lain[square] for square in orbit) for orbit in found.values())
+
+
+def opened(boxes: Boxes, board: str) -> list[int]:
+    """The beads of the box for a board; new boxes are filled, and the empty first box is filled again."""
+    name, squares = colours(board)
+    if name not in boxes or (board == EMPTY and not any(boxes[name])):
+        boxes[name] = [BEADS[board.count("X")]] * len(squares)
+    return boxes[name]
+
+
+def game(boxes: Boxes, reply: Reply, rng: random.Random) -> str:
+    """One game of MENACE, which begins and learns from it: "win", "draw" or "loss"."""
+    board, drawn, result = EMPTY, list[tuple[list[int], int]](), ""
+    while moves(board) and not result:
+        if board.count("X") > board.count("O"):
+            board = played(board, reply(board, rng))
+            continue
+        squares = colours(board)[1]
+        if len(moves(board)) == 1:
+            board = played(board, moves(board)[0])
+            continue
+        beads = opened(boxes, board)
+        if not any(beads):
+            result = "loss"
+            break
+        colour = rng.choices(range(len(beads)), beads)[0]
+        drawn.append((beads, colour))
+        board = played(board, rng.choice(squares[colour]))
+    result = result or {"X": "win", "O": "loss", "": "draw"}[winner(board)]
+    for beads, colour in drawn:
+        beads[colour] = max(0, beads[colour] + REWARD[result])
+    return result
+
+
+def by_habit(board: str, rng: random.Random) -> int:
+    """The first good square, always."""
+    return good(board)[0]
+
+
+@cache
+def blocks(board: str) -> tuple[int, ...]:
+    """The moves that win; else those that leave the other side as few winning moves as can be."""
+
+    def wins(now: str) -> list[int]:
+        return [square for square in moves(now) if winner(played(now, square))]
+
+    if wins(board):
+        return tuple(wins(board))
+    left = {square: len(wins(played(board, square))) for square in moves(board)}
+    return tuple(square for square, count in left.items() if count == min(left.values()))
+
+
+def any_of(replies: Replies) -> Reply:
+    """A teacher that plays any of these moves, all as likely."""
+    return lambda board, rng: rng.choice(replies(board))
+
+
+def points(boxes: Boxes, replies: Replies) -> float:
+    """Exact mean points of MENACE in a game against a teacher: 1 for a win, ½ for a draw."""
+    known: dict[str, float] = {}
+
+    def of(board: str) -> float:
+        name, squares = colours(board)
+        if name in known:
+            return known[name]
+        if not moves(board):
+            return {"X": 1.0, "O": 0.0, "": 0.5}[winner(board)]
+        if board.count("X") > board.count("O"):
+            known[name] = statistics.fmean(of(played(board, square)) for square in replies(board))
+        elif len(moves(board)) == 1:
+            known[name] = of(played(board, moves(board)[0]))
+        else:
+            beads = boxes.get(name) or [BEADS[board.count("X")]] * len(squares)
+            after = (n * of(played(board, one[0])) for n, one in zip(beads, squares, strict=True) if n)
+            known[name] = sum(after) / sum(beads) if any(beads) else 0.0
+        return known[name]
+
+    return of(EMPTY)
+
+
+def tournament(seed: int, n_games: int = 220) -> tuple[int, int]:
+    """Games until nine of the next ten are drawn against a habit, and the favourite opening at the end.
+
+    Openings: 0 for the corner, 1 for the edge, 2 for the centre, the colours of the first box.
+    """
+    rng, boxes = random.Random(seed), Boxes()
+    opened(boxes, EMPTY)
+    drawn = [game(boxes, by_habit, rng) == "draw" for _ in range(n_games)]
+    steady = next((at for at in range(n_games - 9) if sum(drawn[at : at + 10]) >= 9), n_games)
+    first = boxes[colours(EMPTY)[0]]
+    return steady, first.index(max(first))
+
+
+def mark(seed: int, replies: Replies = blocks) -> float:
+    """The exact points of a MENACE that 1,000 games against a teacher have taught."""
+    rng, boxes = random.Random(seed), Boxes()
+    for _ in range(N_GAMES):
+        game(boxes, any_of(replies), rng)
+    return points(boxes, replies)
+
+
+def checks(most: int = 3000) -> list[int]:
+    """After how many games it is looked at what a machine is worth."""
+    return sorted({N_GAMES, *(math.ceil(most * (step / 30) ** 3) for step in range(31))})
+
+
+def needed(lesson: Callable[[], object], worth: Callable[[], float], wanted: float) -> float:
+    """Lessons until the first check at which a machine is worth as much; infinite if it never is."""
+    done = 0
+    for check in checks():
+        for _ in range(check - done):
+            lesson()
+        done = check
+        if worth() >= wanted:
+            return check
+    return math.inf
+
+
+def menace_needs(seed: int, replies: Replies, wanted: float) -> float:
+    """Games of one MENACE until it takes as many points from its teacher."""
+    rng, boxes = random.Random(seed), Boxes()
+    return needed(lambda: game(boxes, any_of(replies), rng), lambda: points(boxes, replies), wanted)
+
+
+def habit_figures(n_tournaments: int) -> tuple[float, list[float]]:
+    """The median of games until draws are steady, and the shares of the three favourite openings."""
+    played_out = [tournament(seed) for seed in range(n_tournaments)]
+    shares = [sum(opening == one for _, opening in played_out) / n_tournaments for one in range(3)]
+    return statistics.median(steady for steady, _ in played_out), shares
+
+
+if __name__ == "__main__":
+    steady, shares = habit_figures(500)
+    sys.stdout.write(f"Taught by good moves by habit: steady after {steady:g} games; corner, edge, centre {shares}\n")
+    marks = [mark(seed) for seed in range(1000)]
+    error = 1.96 * statistics.stdev(marks) / len(marks) ** 0.5
+    sys.stdout.write(
+        f"MENACE's points against win or block after 1,000 games: {statistics.fmean(marks):.4f} ± {error:.4f}\n"
+    )
+    wanted = statistics.fmean(mark(seed, good) for seed in range(1000))
+    middle = statistics.median(menace_needs(seed, good, wanted) for seed in range(100))
+    sys.stdout.write(f"Against perfect play: {wanted:.4f}; another MENACE has as many after {middle:g} games\n")

@@ -1,0 +1,84 @@
+// Scripts and templates use what the oldest browsers know (docs/browsers.md); formats and faults are Biome's (style.jsonc).
+// The language by es-x, HTML by Baseline, and what a browser offers to scripts by MDN's data.
+import html from "@html-eslint/eslint-plugin";
+import bcd from "@mdn/browser-compat-data" with { type: "json" };
+import esx from "eslint-plugin-es-x";
+import { BASELINE_YEAR, OLDEST } from "./browsers.js";
+
+const VERSIONS = OLDEST.map((one) => one.split(" ")).map(([name, version]) => [
+  name.replace("ios_saf", "safari_ios"),
+  version,
+]);
+const OFFERED = { ...bcd.api, ...bcd.javascript.builtins };
+/** Interfaces of the DOM whose members are asked for on anything: of others the name alone would say too little. */
+const OF_THE_DOM = /Element$|^(Node|Document|DocumentFragment|Event|Animation|Response|Request|Blob|URL)$/;
+
+function isKnown({ __compat: { support } }) {
+  return VERSIONS.every(([browser, oldest]) =>
+    [support[browser]]
+      .flat()
+      .some(
+        ({ version_added: since, flags, prefix, alternative_name: alias, version_removed: until }) =>
+          !(flags || prefix || alias || until) && parseFloat(String(since).replace("≤", "")) <= parseFloat(oldest),
+      ),
+  );
+}
+
+/** Names of members of the language and the DOM that every one of those browsers lacks, whatever has them. */
+const UNKNOWN = new Set();
+const known = new Set();
+for (const [owner, members] of Object.entries(OFFERED))
+  for (const [name, { __compat: compat }] of Object.entries(members))
+    if (compat && isKnown({ __compat: compat })) known.add(name);
+    else if (compat && !compat.status?.deprecated && (owner in bcd.javascript.builtins || OF_THE_DOM.test(owner)))
+      UNKNOWN.add(name);
+for (const name of known) UNKNOWN.delete(name);
+
+/** @type {import("eslint").Rule.RuleModule} */
+const browserHasIt = {
+  create(context) {
+    const tell = (node, name) =>
+      context.report({ node, message: `${name} is newer than the oldest browser of docs/browsers.md.` });
+    return {
+      MemberExpression(node) {
+        const { object, property, computed, parent } = node;
+        if (computed || property.type === "PrivateIdentifier") return;
+        const { name } = property;
+        const owner = object.type === "Identifier" && Object.hasOwn(OFFERED, object.name) ? OFFERED[object.name] : {};
+        const own = owner[`${name}_static`] ?? owner[name];
+        const isUsed = (parent.type === "CallExpression" && parent.callee === node) || /^aria[A-Z]/.test(name);
+        if (own?.__compat ? !isKnown(own) : isUsed && UNKNOWN.has(name)) tell(property, name);
+      },
+      "Program:exit"(node) {
+        for (const { identifier } of context.sourceCode.getScope(node).through)
+          if (OFFERED[identifier.name]?.__compat && !isKnown(OFFERED[identifier.name]))
+            tell(identifier, identifier.name);
+      },
+    };
+  },
+};
+
+export default [
+  { linterOptions: { reportUnusedDisableDirectives: "error" } },
+  { files: ["**/*.js"], ...esx.configs["flat/restrict-to-es2022"] },
+  {
+    files: ["**/*.js"],
+    plugins: { "es-x": esx, site: { rules: { "browser-has-it": browserHasIt } } },
+    rules: {
+      "site/browser-has-it": "error",
+      // Older by the language, younger in Safari.
+      "es-x/no-class-static-block": "error",
+      "es-x/no-regexp-lookbehind-assertions": "error",
+    },
+  },
+  {
+    files: ["**/*.html"],
+    plugins: { html },
+    language: "html/html",
+    languageOptions: { templateEngineSyntax: { "{{": "}}", "{%": "%}", "{#": "#}" } },
+    rules: {
+      // <dialog> came to Safari with 15.4, and so the year after.
+      "html/use-baseline": ["error", { available: BASELINE_YEAR + 1 }],
+    },
+  },
+];

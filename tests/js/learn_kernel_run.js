@@ -1,0 +1,37 @@
+/** Does in JavaScript what tests/learning/core/test_learn_kernel.py has done in Python: cases on stdin, results on stdout. */
+
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { runInThisContext } from "node:vm";
+
+const file = fileURLToPath(new URL("../../static/js/learn_kernel.js", import.meta.url));
+runInThisContext(readFileSync(file, "utf8"));
+/** A classic script exports nothing. */
+export const { learnKernel: kernel } = globalThis;
+
+/** What a case comes to: the machine after all games, the last of them told. */
+function result(graphs, { graph, plan, seed, games }) {
+  const ground = kernel.groundOf(graphs[graph], plan);
+  const run = kernel.fresh(ground, seed);
+  kernel.train(run, games - 1);
+  const game = kernel.tracedGame(run);
+  return {
+    ...{ game, tally: [...run.tally], state: [...run.state], beads: [...run.beads] },
+    keys: ground.boxes.map(({ node }) => graphs[graph].keys[node]),
+    scores: kernel.MEASURES.map((measure) => kernel.score(run, measure)),
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { views, cases, band } = JSON.parse(readFileSync(0, "utf8"));
+  const graphs = Object.fromEntries(Object.entries(views).map(([name, view]) => [name, kernel.openGraph(view)]));
+  const ground = band && kernel.groundOf(graphs[band.graph], band.plan);
+  const scores = band && Array.from({ length: band.machines }, (_, seed) => kernel.marked(ground, seed, band.measure));
+  const told = {
+    results: cases.map((one) => result(graphs, one)),
+    band: band && { scores, ...kernel.quantiles(scores) },
+    curve_marks: kernel.CURVE_MARKS,
+    band_marks: kernel.BAND_MARKS,
+  };
+  process.stdout.write(JSON.stringify(told));
+}

@@ -1,0 +1,24 @@
+/** How fast the kernel of "Watch it learn" is in Node: `{view, plan, games}` on stdin, figures on stdout (tests/bench/first_seconds.py). */
+
+import { readFileSync } from "node:fs";
+import { kernel } from "./learn_kernel_run.js";
+
+const MACHINES = 200;
+const { view, plan, games } = JSON.parse(readFileSync(0, "utf8"));
+const ground = kernel.groundOf(kernel.openGraph(view), plan);
+
+/** The seconds that something takes. */
+function seconds(act) {
+  const begin = performance.now();
+  act();
+  return (performance.now() - begin) / 1000;
+}
+
+const train = (n) => seconds(() => kernel.train(kernel.fresh(ground, 1), n));
+train(200_000); // until it is compiled
+const atOnce = games / train(games);
+const most = kernel.BAND_MARKS[kernel.BAND_MARKS.length - 1];
+const band = seconds(() => {
+  for (let seed = 0; seed < MACHINES; seed += 1) kernel.marked(ground, seed, kernel.MEASURES[0]);
+});
+process.stdout.write(JSON.stringify({ games_per_s: atOnce, band: band / train(MACHINES * most) }));

@@ -1,0 +1,147 @@
+"""From a machine to what belongs to it and back, from the heaviest users to what they use, and the words of columns."""
+
+import re
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib import admin
+from django.contrib.admin.utils import label_for_field
+from django.db import connection
+from django.test import Client, RequestFactory
+from django.test.utils import CaptureQueriesContext
+
+from games.models import Room
+from learning.services.runs import Stage, training_run_request
+from learning.services.schedules import Timing, schedule_create
+from tests.factories import guest, machine, person, play, room, user
+
+pytestmark = pytest.mark.django_db
+LISTS = ("machine", "trainingrun", "schedule", "lesson", "snapshot", "box")
+
+
+@pytest.fixture
+def staff(client: Client) -> Client:
+    client.force_login(user("boss", is_staff=True, is_superuser=True))
+    return client
+
+
+def busy(name: str = "busy") -> Any:
+    owner = user(name)
+    learner = machine(owner=owner, name=f"{name}'s")
+    run = training_run_request(user=owner, machine=learner.slug, stages=[Stage("random", 100)])
+    schedule_create(user=owner, machine=learner.slug, stages=[Stage("random", 5)], timing=Timing(every=2))
+    play(room("machine", person(owner), machine=learner.slug), person(owner), "5")
+    return owner, learner, run
+
+
+def links(page: str) -> list[str]:
+    return [one.replace("&amp;", "&") for one in re.findall(r'href="([^"]+)"', page)]
+
+
+def test_from_a_machine_to_its_boxes_runs_schedules_and_owner_and_back(staff: Client) -> None:
+    owner, learner, run = busy()
+    here = f"/admin/learning/machine/{learner.pk}/change/"
+    ways = links(staff.get(here).content.decode())
+    assert f"/admin/auth/user/{owner.pk}/change/" in ways
+    for model in ("box", "trainingrun", "schedule", "lesson", "snapshot"):
+        address = f"/admin/learning/{model}/?machine__id__exact={learner.pk}"
+        assert address in ways, model
+        answer = staff.get(address)
+        assert answer.status_code == 200
+        if model not in ("lesson", "snapshot"):  # of which there are none
+            assert here in links(answer.content.decode()), model
+    listed = links(staff.get("/admin/learning/machine/").content.decode())
+    assert f"/admin/learning/trainingrun/?machine__id__exact={learner.pk}" in listed
+    assert f"/admin/auth/user/{owner.pk}/change/" in listed
+    assert here in links(staff.get(f"/admin/learning/trainingrun/{run.pk}/change/").content.decode())
+    of_owner = links(staff.get(f"/admin/auth/user/{owner.pk}/change/").content.decode())
+    for address in (
+        f"/admin/learning/machine/?owner__id__exact={owner.pk}",
+        f"/admin/learning/trainingrun/?account={owner.pk}",
+        f"/admin/learning/schedule/?account={owner.pk}",
+        f"/admin/games/match/?player={owner.pk}",
+    ):
+        assert address in of_owner
+        assert "1 " in staff.get(address).content.decode().partition('class="paginator"')[2][:200], address
+
+
+def test_lists_take_the_same_queries_however_many_rows_they_show(staff: Client) -> None:
+    def n_queries(address: str) -> int:
+        with CaptureQueriesContext(connection) as asked:
+            assert staff.get(address).status_code == 200
+        return len(asked)
+
+    addresses = [f"/admin/learning/{model}/" for model in LISTS]
+    busy("one")
+    for address in addresses:
+        staff.get(address)
+    few = [n_queries(address) for address in addresses]
+    for name in ("two", "three", "four"):
+        busy(name)
+    assert [n_queries(address) for address in addresses] == few
+
+
+def test_the_heaviest_users_lead_to_machines_and_rooms_and_no_hash_is_shown(staff: Client) -> None:
+    owner, _, _ = busy()
+    visitor = guest(7)
+    seated = room("machine", visitor, machine=machine().slug)
+    address = "ab" * 16
+    Room.objects.filter(pk=seated.room.pk).update(opened_from=address)
+    kept = machine(name="Pupil", guest=UUID(int=7), is_public=False)
+    page = staff.get("/admin/usage/").content.decode()
+    shown = re.sub(r"<[^>]+>", " ", page)
+    assert address not in shown
+    assert str(UUID(int=7)) not in shown
+    ways = links(page)
+    reached = {
+        f"/admin/games/room/?opened_from={address}": seated.room.code,
+        f"/admin/games/room/?player={UUID(int=7)}": seated.room.code,
+        f"/admin/games/match/?player={UUID(int=7)}": seated.room.code,
+        f"/admin/learning/machine/?guest={UUID(int=7)}": kept.name,
+        f"/admin/learning/machine/?owner__id__exact={owner.pk}": "busy&#x27;s",
+        f"/admin/learning/trainingrun/?account={owner.pk}": "busy&#x27;s",
+        f"/admin/games/room/?player={owner.pk}": "1 room",
+    }
+    for way, found in reached.items():
+        assert way in ways, way
+        listed = staff.get(way).content.decode()
+        assert found in listed, way
+        assert "Pupil" not in listed or "guest" in way
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "games/match/?player=x",
+        "games/match/?player=99999999999999999999",
+        "games/room/?player=%00",
+        "games/room/?opened_from=nothing",
+        "learning/machine/?guest=nobody",
+        "learning/trainingrun/?account=x",
+        "learning/schedule/?account=-1",
+    ],
+)
+def test_a_filter_that_names_nothing_shows_nothing(staff: Client, address: str) -> None:
+    busy()
+    answer = staff.get(f"/admin/{address}")
+    assert answer.status_code in (200, 400)
+    assert "0 " in answer.content.decode().partition('class="paginator"')[2][:200] or answer.status_code == 400
+
+
+def test_groups_tables_and_columns_have_words(staff: Client) -> None:
+    index = staff.get("/admin/").content.decode()
+    for words in ("Failed log-ins", "Second factor", "Scheduled tasks", "Log-ins", "API tokens", "Blocked addresses"):
+        assert words in index
+    for words in ("Axes", "Otp_", "TOTP", "Access failures", "behind the shelf"):
+        assert words not in index
+    asking = RequestFactory().get("/admin/")
+    labels = {
+        f"{model._meta.label}.{column}": str(label_for_field(column, model, registered))
+        for model, registered in admin.site._registry.items()
+        for column in registered.get_list_display(asking)
+    }
+    assert labels["learning.Schedule.n_fired"] == "times run"
+    assert labels["axes.AccessAttempt.failures_since_start"] == "failed log-ins"
+    unreadable = {name: label for name, label in labels.items() if re.search(r"^n |^is | at$|_", label)}
+    assert unreadable == {}

@@ -1,0 +1,80 @@
+"""The benchmark of asked levels asks what the endpoint answers, and its table stands in docs/ai.md."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from games.rules.registry import game_get
+from games.rules.romgon.moves import Options
+from games.rules.romgon.rules import THREEFOLD_REPETITION, Position, Romgon
+from learning.api import ai
+from learning.core.advice.romgon import read_question
+from learning.core.engines.ladder import ladders_read
+from learning.core.engines.registry import ENGINES
+from learning.core.engines.romgon.levels import FILE
+from learning.core.kernels.random_source import RandomSource
+from learning.core.training import ladder
+from learning.core.training.measuring import openings
+from tests.bench.asked_ladder import GAME, PAGE, as_answered, asked, cell, head, heeding_history, question
+
+LEVELS = [rung.level.slug for rung in ENGINES["romgon"].ladder(game_get(GAME))]
+SEED = 20_260
+
+
+def romgon() -> Romgon:
+    game = game_get(GAME)
+    assert isinstance(game, Romgon)
+    return game
+
+
+def opened(seed: int) -> Position:
+    """A position after twelve random plies, with their history."""
+    game = romgon()
+    [opening] = openings(game, 1, seed=seed, n_plies=12)
+    position = game.initial_position()
+    for move in opening:
+        position = game.apply(position, move)
+    return position
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_endpoint_gives_the_same_answer_for_the_same_question_and_seed(
+    level: str, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.AI_TIME_BUDGET_S = 600  # no clock, however busy this machine is
+    for number in range(4):
+        monkeypatch.setattr(ai.secrets, "randbits", lambda _, seed=SEED + number: seed)
+        position = opened(number)
+        sent = json.dumps(question(position, level))
+        answer = Client().post("/api/ai/move", sent, content_type="application/json")
+        assert answer.status_code == 200, answer.content
+        assert answer.json() == asked(position, level, RandomSource(SEED + number))
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_a_question_has_the_board_and_nothing_before_it(number: int) -> None:
+    position = opened(number)
+    read = read_question(question(position, "legend"), Options())
+    assert (read.board, read.side, read.options) == (position.board, position.side, romgon().options)
+
+
+def test_who_heeds_the_history_does_not_lose_by_repetition() -> None:
+    game, rng = romgon(), RandomSource(1)
+    position = opened(1)
+    while (outcome := game.outcome(position)) is None:
+        before = position
+        position = game.apply(before, as_answered(game, before, asked(before, "veteran", rng)))
+    assert outcome.termination == THREEFOLD_REPETITION
+    better = game.outcome(game.apply(before, heeding_history(game, before, asked(before, "veteran", rng))))
+    assert better is None or better.winner is before.side
+
+
+def test_the_page_tells_what_was_published_of_each_pair() -> None:
+    found = {(pair.strong, pair.weak): pair for pair in ladders_read(FILE)["flips"].pairs}
+    page = PAGE.read_text()
+    for strong, weak in ladder.neighbours(ENGINES["romgon"], romgon()):
+        assert f"{head(strong, weak)} {cell(found[strong, weak])} |" in page

@@ -1,0 +1,173 @@
+"""No chance above 1, none below 0: every preset of every kind, through every address that answers with chances.
+
+Beads are drawn at random: sums of their rounded products pass 1 by one unit in the last place.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from games.rules.base import Game, Side
+from games.rules.registry import game_get
+from games.rules.romgon.rules import Position
+from learning.core.kernels.random_source import RandomSource
+from learning.core.machines.presets import PRESETS, TABLE_PRESETS
+from learning.core.opponents.registry import UNIFORM
+from learning.kinds.registry import KINDS
+from learning.models import Box, JobStatus, Machine
+from learning.services.machines import machine_create
+from learning.services.runs import Stage, training_run_start
+from learning.services.tournaments import tournament_start
+from learning.workers.pairings import tournament_play
+from learning.workers.runs import run_claim, run_execute
+from tests.bench.asked_ladder import question
+from tests.factories import NC, trained
+
+pytestmark = pytest.mark.django_db
+
+CHANCES = re.compile(
+    r"(probabilit(y|ies)|chance|share|win|draw|loss|holds|points|expected|epsilon\w*|win_rate|progress|\w+_interval|low|high)$"
+)
+CURVES = ("curve", "points_curve")
+"""Pairs of a number of games and a chance, or columns of chances by name."""
+SLACK = 1e-12
+"""By so much may chances miss 1 together, of which exactly one comes true."""
+WALKED = (NC, "hexapawn", "hexapawn-5x4", "romgon", "romgon-flip")
+N_POSITIONS = 4
+SLOW = pytest.mark.soak
+"""Games that are too large to list have their strength measured in a sample."""
+MACHINES = [
+    pytest.param(slug, kind.slug, preset, marks=SLOW if slug == "hexapawn-5x4" else ())
+    for slug in WALKED
+    for kind in KINDS.values()
+    for preset, known in kind.presets.items()
+    if known.rule.fits(game_get(slug))
+]
+
+
+def chances(told: Any, name: str = "") -> Iterator[float]:
+    """Every chance in an answer, wherever it stands."""
+    if isinstance(told, dict):
+        for key, one in told.items():
+            yield from chances(one, key)
+    elif isinstance(told, list):
+        for one in told:
+            is_point = name in CURVES and isinstance(one, list)
+            yield from chances(one[1], "chance") if is_point else chances(one, name)
+    elif CHANCES.match(name) and isinstance(told, int | float):
+        yield float(told)
+
+
+def checked(answer: Any, at_least: int = 1) -> Any:
+    """The answer of an address, once all of its chances were looked at; there have to be some."""
+    assert answer.status_code == 200, answer.content
+    told = answer.json()
+    found = list(chances(told))
+    assert len(found) >= at_least, told
+    assert all(0 <= one <= 1 for one in found), told
+    return told
+
+
+def walk(game: Game[Any, Any], rng: RandomSource, n: int) -> list[Any]:
+    """Positions of random play, the start first; none is terminal."""
+    position, found = game.initial_position(), []
+    while len(found) < n:
+        found.append(position)
+        legal = game.legal_moves(position)
+        position = game.apply(position, legal[rng.below(len(legal))])
+        if game.is_terminal(position):
+            position = game.initial_position()
+    return found
+
+
+def body(position: Any, game: Game[Any, Any]) -> dict[str, Any]:
+    """A question about a position."""
+    if isinstance(position, Position):
+        asked = question(position, "easy")
+        return {**asked, "game": game.slug, "flipModeEnabled": game.slug == "romgon-flip"}
+    return {"game": game.slug, "board": game.encode(position)}
+
+
+def ask(path: str, fields: dict[str, Any]) -> Any:
+    """What an address of advice answers."""
+    return checked(Client().post(f"/api/ai/{path}", json.dumps(fields), content_type="application/json"))
+
+
+def scatter_beads(machine: Machine, seed: int) -> None:
+    """Put anything from 1 to 29 beads in every slot."""
+    boxes, rng = list(Box.objects.filter(machine=machine)), np.random.default_rng(seed)
+    for box in boxes:
+        box.beads = rng.integers(1, 30, len(box.beads)).tolist()
+    Box.objects.bulk_update(boxes, ["beads"])
+
+
+@pytest.mark.parametrize(("slug", "kind", "preset"), MACHINES)
+def test_no_chance_of_a_machine_is_above_one(slug: str, kind: str, preset: str) -> None:
+    game, api, rng = game_get(slug), APIClient(), RandomSource(5)
+    for side in [None] if KINDS[kind].either_side else list(Side):
+        machine = machine_create(game=slug, side=side, name="M", preset=preset, is_public=True)
+        if game.takes_boxes:  # the others have learnt nothing, which is enough for a choice among all moves
+            trained(machine, 20)
+        scatter_beads(machine, seed=side or 0)
+        address = f"/api/machines/{machine.pk}"
+        for chance in checked(api.get(f"{address}/strength"), at_least=game.takes_boxes).values():
+            assert chance["win"] + chance["draw"] + chance["loss"] == pytest.approx(1, abs=SLACK)
+        if side is not None:
+            checked(api.get(f"{address}/progress"))
+            checked(api.get(f"{address}/boxes"))
+        for position in walk(game, rng, N_POSITIONS):
+            if side not in (None, game.side_to_move(position)):
+                continue
+            told = ask("move", {**body(position, game), "machine": machine.pk})
+            assert sum(move["probability"] for move in told["candidateMoves"]) == pytest.approx(1, abs=SLACK)
+            seen = api.get(f"{address}/{'values' if side is None else 'boxes'}/{game.encode(position)}")
+            if side is None or seen.status_code != 404:  # a box that was never met is not there
+                checked(seen, at_least=0 if side is None else 1)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.slug)
+def test_no_chance_of_a_training_or_a_match_is_above_one(kind: Any) -> None:
+    preset, slug = next(
+        (preset, slug) for slug in WALKED for preset, known in kind.presets.items() if known.rule.fits(game_get(slug))
+    )
+    side = None if kind.either_side else Side.SECOND
+    machine = machine_create(game=slug, side=side, name="M", preset=preset, is_public=True)
+    run = training_run_start(machine=machine.slug, stages=[Stage("random", 4)], seed=5, enqueue=False)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    assert run_execute(claimed).status == JobStatus.FINISHED
+    api = APIClient()
+    checked(api.get(f"/api/training-runs/{run.pk}"))
+    checked(api.get(f"/api/machines/{machine.pk}/snapshots"), at_least=0)
+    asked = {"game": slug, "opponent": "machine", "machine": machine.pk}
+    room = api.post("/api/rooms", asked, format="json").json()
+    address, token = f"/api/rooms/{room['code']}", room["seat_token"]
+    state = api.get(address).json()
+    state = api.post(f"{address}/move", {"move": state["legal_moves"][0], "seat_token": token}, format="json")
+    checked(state, at_least=1 if side is not None else 0)
+
+
+@SLOW
+def test_no_chance_in_a_tournament_is_above_one() -> None:
+    entries: list[str] = [*UNIFORM]
+    for preset in [*PRESETS, *TABLE_PRESETS]:
+        for side in Side if preset in PRESETS else [None]:
+            machine = machine_create(game=NC, side=side, name="M", preset=preset, is_public=True)
+            trained(machine, 20)
+            scatter_beads(machine, seed=side or 0)
+            entries.append(machine.slug)
+    held = tournament_start(user=None, entries=entries, games=10, game=NC, seed=1, enqueue=False)
+    tournament_play(held.pk)
+    told = APIClient().get(f"/api/tournaments/{held.pk}").json()
+    expected = [pairing["expected"] for pairing in told["pairings"]]
+    assert len(expected) > len(entries)
+    assert all(0 <= one <= 1 for three in expected for one in three)
+    assert all(row["expected"] <= row["games"] for row in told["standings"])

@@ -1,0 +1,171 @@
+"""JSON as others write and read it: byte order marks, and whole numbers that some readers round."""
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from channels.db import database_sync_to_async
+from django.core.management import call_command
+
+from games.rules.base import Side
+from games.services import room_join
+from learning.core.seeds import MAX_SEED
+from learning.kinds.machines import machine_export
+from learning.models import Machine, TrainingRun
+from learning.services.runs import Stage, training_run_start
+from tests.factories import api_with, guest, machine, room, user
+from tests.sockets import RunSocket, Socket
+
+MARK = b"\xef\xbb\xbf"
+JSON = "application/json"
+SMALL, GREATEST_NUMBER, LEAST_TEXT = 7, 1 << 53, (1 << 53) + 1
+
+
+def bodies(schema: dict[str, Any]) -> list[tuple[str, str]]:
+    """Each address of the schema that reads JSON."""
+    return [
+        (method, path)
+        for path, methods in schema["paths"].items()
+        for method, operation in methods.items()
+        if JSON in operation.get("requestBody", {}).get("content", {})
+    ]
+
+
+@pytest.mark.django_db
+def test_every_endpoint_reads_a_byte_order_mark() -> None:
+    owner = user()
+    api = api_with(owner, "read", "play", "train")
+    learner = machine(owner=owner)
+    known = {"ref": learner.slug, "code": room("random", guest()).room.code}
+    asked = bodies(yaml.safe_load(api.get("/api/schema").content))
+    assert len(asked) > 15
+    for method, path in asked:
+        address = path
+        for name in [part[1:-1] for part in path.split("/") if part.startswith("{")]:
+            address = address.replace(f"{{{name}}}", str(known.get(name, 1)))
+        plain, marked = (getattr(api, method)(address, data=mark + b"{}", content_type=JSON) for mark in (b"", MARK))
+        assert (marked.status_code, b"JSON" in marked.content) == (plain.status_code, b"JSON" in plain.content), path
+        assert b"BOM" not in marked.content, path
+
+
+@pytest.mark.django_db
+def test_what_is_asked_after_a_mark_is_done() -> None:
+    owner = user()
+    api = api_with(owner, "read", "play", "train")
+    learner = machine(owner=owner)
+
+    def post(path: str, body: Any, status: int, method: str = "post") -> Any:
+        answer = getattr(api, method)(path, data=MARK + json.dumps(body).encode(), content_type=JSON)
+        assert answer.status_code == status, answer.content
+        return answer.json()
+
+    code = post("/api/rooms", {"opponent": "random"}, 201)["code"]
+    post(f"/api/rooms/{code}/move", {"position": 5}, 200)
+    post("/api/ai/move", {"game": learner.game, "board": "........."}, 200)
+    assert post(f"/api/machines/{learner.pk}", {"name": "Ärger"}, 200, "patch")["name"] == "Ärger"
+    post("/api/machines/import", json.loads(machine_export(learner).text), 201)
+    post("/api/training-runs", {"machine": learner.slug, "opponent": "random", "games": 3}, 201)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_utf_16_is_refused_in_words(encoding: str) -> None:
+    body = ("\ufeff" * (encoding != "utf-16") + "{}").encode(encoding)
+    answer = api_with(user()).post("/api/rooms", data=body, content_type=JSON)
+    assert (answer.status_code, answer.json()["detail"]) == (400, "The body is UTF-16. Send it as UTF-8.")
+    assert api_with(None).post("/api/ai/move", data=body, content_type=JSON).json()["error"] == "Invalid JSON"
+
+
+@pytest.mark.django_db
+def test_files_for_commands_may_begin_with_a_mark(tmp_path: Any) -> None:
+    file = tmp_path / "machine.json"
+    file.write_bytes(MARK + machine_export(machine()).text.encode())
+    call_command("import_machine", str(file))
+    games = tmp_path / "games.json"
+    games.write_bytes(MARK + b'{"games": [{"moves": ["b1b2"], "winner": 1}]}')
+    rules = {"first": "gardner-her", "second": "gardner-her"}
+    call_command("replay", str(games), game="hexapawn", out=tmp_path / "out", **rules)
+    assert (tmp_path / "out" / "second.json").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_frame_may_begin_with_a_mark() -> None:
+    code, token = await database_sync_to_async(_seat)()
+    async with Socket(code, token) as socket:
+        await socket.expect("joined")
+        await socket.send_to(text_data='\ufeff{"type": "move", "data": {"position": 5}}')
+        assert (await socket.expect("state"))["ply"] == 1
+
+
+def _seat() -> tuple[str, str]:
+    seated = room("human", guest(), side=Side.FIRST)
+    room_join(code=seated.room.code, person=guest(2))
+    return seated.room.code, seated.token
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("sent", [int, str])
+@pytest.mark.parametrize("seed", [0, SMALL, GREATEST_NUMBER, LEAST_TEXT, MAX_SEED])
+def test_seeds_beyond_2_53_are_text_in_every_answer_and_both_are_read(seed: int, sent: type) -> None:
+    owner = user()
+    api = api_with(owner, "read", "play", "train")
+    learner = machine(owner=owner)
+    told = str(seed) if seed > GREATEST_NUMBER else seed
+    training = {"machine": learner.slug, "opponent": "random", "games": 1, "seed": sent(seed)}
+    made = [
+        ("/api/training-runs", training),
+        ("/api/schedules", {**training, "every": 3}),
+        ("/api/tournaments", {"entries": [learner.slug, "random"], "games": 1, "seed": sent(seed)}),
+        ("/api/experiment-runs", {"experiment": "gardner", "seed": sent(seed)}),
+    ]
+    for path, body in made:
+        answer = api.post(path, body, format="json")
+        assert answer.status_code in (201, 202), answer.content
+        assert answer.json()["seed"] == told, path
+        assert type(answer.json()["seed"]) is type(told), path
+        one = f"{path}/{answer.json()['id']}"
+        assert api.get(one).json()["seed"] == told, path
+        assert told in [each["seed"] for each in api.get(path).json()["results"]], path
+    changed = api.patch(one_of(api, "/api/schedules"), {"seed": sent(seed)}, format="json")
+    assert changed.json()["seed"] == told
+    assert TrainingRun.objects.get(machine=learner).seed == seed
+
+
+def one_of(api: Any, path: str) -> str:
+    return f"{path}/{api.get(path).json()['results'][0]['id']}"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("seed", [MAX_SEED + 1, str(MAX_SEED + 1), -1, "-1", "seven", 1.5, True, [], "1e3"])
+def test_what_is_no_seed_is_refused(seed: Any) -> None:
+    owner = user()
+    training = {"machine": machine(owner=owner).slug, "opponent": "random", "games": 1, "seed": seed}
+    answer = api_with(owner, "read", "train").post("/api/training-runs", training, format="json")
+    assert (answer.status_code, "seed" in json.dumps(answer.json())) == (400, True)
+
+
+@pytest.mark.django_db
+def test_the_schema_says_that_a_seed_is_a_number_or_text() -> None:
+    schema = yaml.safe_load(api_with(None).get("/api/schema").content)["components"]["schemas"]
+    fields = [
+        (name, one["properties"]["seed"])
+        for name, one in schema.items()
+        if "seed" in one.get("properties", {}) and name != "Address"
+    ]
+    assert len(fields) > 8
+    for name, field in fields:
+        assert [one["type"] for one in field["oneOf"]] == ["integer", "string"], name
+
+
+def _run_with_long_seed() -> tuple[Machine, TrainingRun]:
+    learner = machine()
+    run = training_run_start(machine=learner.slug, stages=[Stage("random", 1)], seed=MAX_SEED, enqueue=False)
+    return learner, run
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_sockets_tell_long_seeds_as_text_too() -> None:
+    _, run = await database_sync_to_async(_run_with_long_seed)()
+    async with RunSocket(f"/api/training-runs/{run.pk}/ws") as socket:
+        assert (await socket.expect("joined"))["seed"] == str(MAX_SEED)

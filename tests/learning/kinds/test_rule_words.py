@@ -1,0 +1,73 @@
+"""A rule in words tells the parts that act, in whole sentences; what changes nothing is left out."""
+
+from dataclasses import replace
+
+import pytest
+from django.test import Client
+
+from games.rules.base import Side
+from learning.core.machines.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
+from learning.core.machines.rule import BoxRule, FinalLoss, WhenEmpty
+from learning.kinds.boxes.words import sentences
+from learning.kinds.registry import kind_of_rule
+from learning.services.machines import machine_create
+
+HER = ["One bead of each colour.", "After a loss the last bead is taken out for good."]
+
+
+def told(rule: BoxRule, *, has_draws: bool = True) -> dict[str, str]:
+    return dict(sentences(rule, has_draws=has_draws))
+
+
+def test_her_has_two_sentences_about_beads() -> None:
+    words = told(PRESETS["gardner-her"].rule, has_draws=False)
+    assert [words["Start"], words["Loss"]] == HER
+    assert set(words) == {"Start", "Loss", "Empty box", "Boxes"}
+
+
+@pytest.mark.parametrize("slug", PRESETS)
+def test_a_preset_says_nothing_of_what_changes_nothing(slug: str) -> None:
+    words = told(PRESETS[slug].rule)
+    assert "+0" not in str(words)
+    assert "0 bead" not in str(words).replace("20 bead", "").replace("100 bead", "")
+    for text in words.values():
+        assert text.endswith(".")
+        assert all(len(sentence.split()) <= 20 for sentence in text.split(". ")), text
+
+
+def test_what_acts_is_told_and_what_cannot_act_is_not() -> None:
+    plain = BoxRule()
+    assert "4 beads of each colour for its first move, 3 for the second" in told(plain)["Start"]
+    assert told(plain)["Win"] == "After a win every box that it used gains 3 beads of the colour played."
+    assert "Draw" not in told(plain, has_draws=False)
+    assert "Empty box" not in told(replace(plain, floor=1)), "with a floor no box is ever empty"
+    assert "never has fewer" in told(replace(plain, floor=1))["Limits"]
+    assert "Limits" not in told(replace(plain, floor=1, loss=0)), "no bead is ever taken out"
+    assert "Limits" not in told(replace(plain, win=0, draw=0, cap=9)), "no bead is ever put in"
+    assert "first box" not in told(replace(plain, when_empty=WhenEmpty.UNIFORM))["Empty box"]
+    removing = replace(plain, final_loss=FinalLoss.REMOVE)
+    assert "earlier box loses one bead" in told(removing)["Loss"]
+    assert "earlier box" not in told(replace(removing, only_last=True))["Loss"]
+    assert "counts as the one" not in told(replace(plain, punish_previous_on_resign=True))["Empty box"]
+    still = replace(plain, win=0, draw=0, loss=0)
+    assert told(still)["Learning"] == "Its beads never change."
+
+
+@pytest.mark.parametrize("preset", [*Q_PRESETS.values(), *TABLE_PRESETS.values(), *VALUE_PRESETS.values()])
+def test_other_kinds_leave_out_what_is_switched_off(preset: object) -> None:
+    rule = preset.rule  # type: ignore[attr-defined]
+    kind = kind_of_rule(rule)
+    names = ("epsilon", "epsilon_floor", "exploring", "exploring_floor", "random_share", "soft_share")
+    off = dict.fromkeys(names, 0)
+    known = {name: value for name, value in off.items() if hasattr(rule, name)}
+    words = dict(kind.rule_sentences(replace(rule, **known)))
+    assert not {"Explores", "Tries anything"} & set(words)
+    assert words.get("Checks", "it takes").startswith("it ")
+
+
+@pytest.mark.django_db
+def test_the_page_of_her_says_it(client: Client) -> None:
+    her = machine_create(game="hexapawn", side=Side.SECOND, name="HER", preset="gardner-her")
+    page = client.get(f"/machines/{her.pk}").content.decode()
+    assert all(sentence in page for sentence in HER)
+    assert "After a draw" not in page

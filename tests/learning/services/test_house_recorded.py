@@ -1,0 +1,143 @@
+"""The built-in machines come with the program: made again to the byte, and stored as if they had been trained here."""
+
+import gzip
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db.models import Model
+from django.test import Client
+
+from games.rules.base import Side
+from learning.core.machines.registry import HOUSE, HouseMachine
+from learning.core.training.plan import Class, Schooling
+from learning.core.training.recorded import FOLDER, Recorded, file_of, recorded
+from learning.models import Machine, TrainingRun
+from learning.services.house import house_machine_ensure
+from learning.workers.runs import run_claim, run_execute
+
+each = pytest.mark.parametrize("house", HOUSE, ids=lambda house: house.slug)
+quick = pytest.mark.parametrize("house", [one for one in HOUSE if one.n_games <= 100], ids=lambda house: house.slug)
+
+
+def texts(folder: Path) -> dict[str, bytes]:
+    return {file.name: gzip.decompress(file.read_bytes()) for file in folder.iterdir()}
+
+
+@pytest.mark.soak
+def test_one_command_makes_the_same_files_again(tmp_path: Path) -> None:
+    call_command("record_house", folder=tmp_path)
+    assert texts(tmp_path) == texts(FOLDER)
+    assert {file.name for file in FOLDER.iterdir()} == {file_of(house).name for house in HOUSE}
+    assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 100_000
+
+
+@each
+def test_a_file_is_of_the_machine_as_it_is_listed(house: HouseMachine) -> None:
+    found = recorded(house)
+    assert found is not None
+    assert found.text().encode() == texts(FOLDER)[file_of(house).name]
+    assert Recorded.read(found.text()) == found
+    assert recorded(replace(house, seed=house.seed + 1)) is None, "it follows from something else"
+
+
+def rows(machine: Machine) -> list[object]:
+    """All that a machine knows and how it came to that, its chunks and the times apart."""
+    run = machine.runs.get()
+    fields = ("status", "games_done", "n_wins", "n_draws", "n_losses", "n_left_out", "random_state", "error")
+    totals = ("n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "n_values")
+    standing = machine.standing
+    return [
+        [getattr(run, name) for name in fields],
+        [getattr(machine, name) for name in totals],
+        list(run.curve.values_list("games_done", "n_wins", "n_draws", "n_losses", "strength")),
+        list(run.stages.values_list("number", "opponent", "n_games")),
+        sorted(machine.boxes.values_list("position", "start", "beads", "visits")),
+        sorted(machine.values.values_list("key", "start", "value", "n_visits")),
+        [getattr(standing, name) for name in ("games", "win", "draw", "loss", "score", "curve")],
+    ]
+
+
+def trained_here(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The same of a machine that a worker trains."""
+    with monkeypatch.context() as patched:
+        patched.setattr("learning.services.house.recorded", lambda house: None)
+        machine, run = house_machine_ensure(house)
+        assert run is not None
+        claimed = run_claim(run.pk)
+        assert claimed is not None
+        run_execute(claimed)
+    machine.refresh_from_db()
+    found = rows(machine)
+    machine.delete()
+    return found
+
+
+def assert_as_trained(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = trained_here(house, monkeypatch)
+    machine, run = house_machine_ensure(house)
+    assert run is None
+    machine.refresh_from_db()
+    assert rows(machine) == expected
+
+
+@pytest.mark.django_db
+@quick
+def test_a_short_training_that_comes_along_is_what_a_worker_comes_to(
+    house: HouseMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert_as_trained(house, monkeypatch)
+
+
+@pytest.mark.soak
+@pytest.mark.django_db
+@each
+def test_every_training_that_comes_along_is_what_a_worker_comes_to(
+    house: HouseMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert_as_trained(house, monkeypatch)
+
+
+@pytest.mark.django_db
+def test_a_new_site_has_its_machines_without_a_kernel_and_its_ledgers_add_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*arguments: object) -> None:
+        raise AssertionError("nothing is to be worked out")
+
+    monkeypatch.setattr("learning.core.kernels.jit.Kernel.__call__", refused)
+    call_command("pretrain")
+    assert set(Machine.objects.values_list("slug", flat=True)) == {house.slug for house in HOUSE}
+    assert not TrainingRun.objects.exclude(status="finished").exists()
+    before = [all_rows(Machine), all_rows(TrainingRun)]
+    call_command("pretrain")
+    assert [all_rows(Machine), all_rows(TrainingRun)] == before, "the second time there is nothing to do"
+    capsys.readouterr()
+    call_command("audit")
+    assert "boxes add up" in capsys.readouterr().out
+
+
+def all_rows(model: type[Model]) -> list[dict[str, object]]:
+    return list(model._default_manager.order_by("pk").values())
+
+
+@pytest.mark.django_db
+def test_a_training_that_comes_along_can_be_walked_through(client: Client) -> None:
+    house = next(one for one in HOUSE if one.slug == "menace-first")
+    machine, _ = house_machine_ensure(house)
+    machine.refresh_from_db()
+    steps = [0, 1, 100, 300, 1_000, 3_000, 10_000, 30_000, 50_000]
+    told = [client.get(f"/machines/{machine.pk}/boxes-at/{number}").json() for number in range(len(steps))]
+    assert [one["games"] for one in told] == steps
+    assert machine.n_lessons == len(steps) - 1
+    assert told[2]["lesson"]["sentence"].startswith("Trained 99 games: ")
+    plan = Schooling(machine.game_rules, Side(house.side or 0), machine.box_rule, house.opponent, house.seed)
+    pupil = Class.fresh(plan, [plan.seed])
+    pupil.train(plan.teacher, [300], [])
+    alone = pupil.learners.memory(0)
+    slots = {key: alone.slots(alone.table.box_id[key]) for key in told[3]["beads"]}
+    assert told[3]["beads"] == {key: alone.beads[at].tolist() for key, at in slots.items()}
+    page = client.get(f"/machines/{machine.pk}/boxes").content.decode()
+    assert 'data-last="8"' in page
+    assert 'data-games="50000"' in page

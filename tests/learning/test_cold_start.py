@@ -1,0 +1,233 @@
+"""While kernels are compiled: what an engine is needed for says so and comes again; what takes long waits its turn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from games import services
+from games.models import Match, Room
+from games.rules.base import Side
+from learning.core.engines.jit import EngineCompilingError, EngineMissingError
+from learning.core.kernels.jit import PACKAGES, KernelPackage, Readiness
+from learning.core.training.readiness import MAX_PLAIN_GAMES
+from learning.models import ExperimentRun, JobStatus, Standing, TournamentFormat
+from learning.selectors.runs import run_view
+from learning.services.machines import machine_create
+from learning.services.runs import Stage, training_run_start
+from learning.services.tournaments import tournament_start
+from learning.tasks import jobs_work
+from learning.workers.experiments import EXPERIMENT_RUNS
+from learning.workers.jobs import TurnEnd, forgotten
+from learning.workers.pairings import PAIRINGS
+from learning.workers.runs import RUNS
+from learning.workers.standings import standings_measure
+from tests.factories import NC, guest, machine, user
+
+pytestmark = pytest.mark.django_db
+
+VECTORS = json.loads((Path(__file__).parents[1] / "data" / "romgon" / "vectors.json").read_text())
+BOARD = next(position["board"] for position in VECTORS["positions"] if position["id"] == "start-black")
+WHY = "The engine is being compiled, which takes about a minute. Nothing has changed: try again in a moment."
+
+
+def become(monkeypatch: pytest.MonkeyPatch, readiness: Readiness) -> None:
+    """Let this process be one whose kernels stand so."""
+    monkeypatch.setattr(KernelPackage, "readiness", lambda self: readiness)
+    for package in PACKAGES.values():
+        for kernel in package.kernels:
+            monkeypatch.setattr(kernel, "runs", kernel._choose)
+
+
+@pytest.fixture
+def compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    become(monkeypatch, Readiness.COMPILING)
+
+
+@pytest.fixture
+def without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    become(monkeypatch, Readiness.NEVER)
+
+
+def romgon_q(**fields: Any) -> Any:
+    return machine_create(game="romgon", side=None, name="Q", preset="romgon-q", **fields)
+
+
+def start(**fields: Any) -> dict[str, Any]:
+    return {"board": BOARD, "playerColor": "black", **fields}
+
+
+def asked(path: str, body: dict[str, Any]) -> Any:
+    return Client().post(path, json.dumps(body), content_type="application/json")
+
+
+ASKED = {
+    "move": ("/api/ai/move", {}),
+    "its weakest level": ("/api/ai/move", {"difficulty": "easy"}),
+    "a level of one move": ("/api/ai/move", {"difficulty": "medium"}),
+    "a learnt level": ("/api/ai/move", {"difficulty": "legend"}),
+    "evaluate": ("/api/ai/evaluate", {}),
+}
+
+
+class TestRomgonIsBusy:
+    @pytest.mark.parametrize(("path", "fields"), ASKED.values(), ids=ASKED)
+    def test_advice(self, compiling: None, path: str, fields: dict[str, Any]) -> None:
+        response = asked(path, start(**fields))
+        assert (response.status_code, response["Retry-After"]) == (503, "5")
+        assert response.json() == {"error": WHY, "detail": WHY, "code": "busy"}
+
+    def test_the_health_of_advice(self, compiling: None) -> None:
+        response = Client().get("/api/ai/health")
+        assert (response.status_code, response["Retry-After"], response.json()["code"]) == (503, "5", "busy")
+
+    def test_the_advice_of_a_machine(self, compiling: None) -> None:
+        response = asked("/api/ai/move", start(game="romgon", machine=romgon_q().pk))
+        assert (response.status_code, response.json()["code"]) == (503, "busy")
+
+    @pytest.mark.parametrize("level", ["easy", "medium", "expert", "legend"])
+    def test_a_match_with_a_level(self, compiling: None, level: str) -> None:
+        api = APIClient()
+        response = api.post("/api/rooms", {"game": "romgon", "opponent": level}, format="json")
+        assert (response.status_code, response["Retry-After"]) == (503, "5")
+        assert response.json() == {"detail": WHY, "code": "busy"}
+        assert not Room.objects.exists()
+
+    def test_the_page_that_opens_one(self, compiling: None) -> None:
+        response = Client().post("/rooms", {"game": "romgon", "opponent": "medium"})
+        assert (response.status_code, response["Retry-After"]) == (503, "5")
+        assert WHY in response.content.decode()
+        assert "refresh" not in response.content.decode(), "what was sent is for whoever sent it to send again"
+
+    def test_a_match_that_goes_on_waits_and_keeps_its_board(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for opponent in ("medium", "expert"):
+            room = services.room_create(person=guest(), game="romgon", opponent=opponent, side=Side.FIRST).room
+            with monkeypatch.context() as patched:
+                become(patched, Readiness.COMPILING)
+                with pytest.raises(EngineCompilingError):
+                    services.match_play_move(code=room.code, person=guest(), move="2-7>3-6")
+            match = Match.objects.get(room=room)
+            assert (match.n_plies, match.answer_by) == (0, None)
+        services.match_play_move(code=room.code, person=guest(), move="2-7>3-6")
+
+    def test_a_machine_that_needs_it(self, compiling: None) -> None:
+        learner = romgon_q(slug="q")
+        room = services.room_create(
+            person=guest(), game="romgon", opponent="machine", machine=learner.slug, side=Side.FIRST
+        ).room
+        with pytest.raises(EngineCompilingError):
+            services.match_play_move(code=room.code, person=guest(), move="2-7>3-6")
+        assert Match.objects.get(room=room).n_plies == 0
+
+    def test_pages_that_explain_come_again_by_themselves(self, compiling: None) -> None:
+        response = Client().get(f"/machines/{romgon_q().pk}/values")
+        assert (response.status_code, response["Retry-After"]) == (503, "5")
+        page = response.content.decode()
+        assert WHY in page
+        assert '<meta http-equiv="refresh" content="5">' in page
+
+    def test_people_play_each_other_and_pages_are_there(self, compiling: None) -> None:
+        room = services.room_create(person=guest(), game="romgon", opponent="human").room
+        client = Client()
+        for path in ("/", "/play/romgon", "/machines", f"/machines/{romgon_q().pk}", f"/rooms/{room.code}"):
+            assert client.get(path).status_code == 200, path
+
+
+class TestWithoutNumba:
+    def test_an_engine_says_what_it_needs(self, without_numba: None) -> None:
+        sentence = "This engine needs numba, which is not installed here."
+        response = asked("/api/ai/move", start())
+        assert (response.status_code, response.json()) == (
+            503,
+            {"error": sentence, "detail": sentence, "code": "engine_missing"},
+        )
+        assert "Retry-After" not in response.headers
+        page = Client().get(f"/machines/{romgon_q().pk}/values")
+        assert page.status_code == 503
+        assert sentence in page.content.decode()
+        with pytest.raises(EngineMissingError):
+            services.room_create(person=guest(), game="romgon", opponent="medium")
+
+    def test_a_training_that_needs_it_fails_with_the_sentence(self, without_numba: None) -> None:
+        run = training_run_start(machine=str(romgon_q().pk), stages=[Stage("random", 1)], seed=1, enqueue=False)
+        with pytest.raises(EngineMissingError):
+            jobs_work("runs", run.pk)
+        run.refresh_from_db()
+        assert (run.status, run.error) == (JobStatus.FAILED, str(EngineMissingError()))
+
+    def test_a_long_training_does_not_wait_for_what_never_comes(self, without_numba: None) -> None:
+        learner = machine()
+        run = training_run_start(
+            machine=learner.slug, stages=[Stage("random", MAX_PLAIN_GAMES + 1)], seed=1, enqueue=False
+        )
+        assert run in RUNS.going_on
+        assert not run_view(run)["waits_for_kernels"]
+
+
+def started(learner: Any, n_games: int) -> Any:
+    return training_run_start(machine=str(learner.pk), stages=[Stage("random", n_games)], seed=1, enqueue=False)
+
+
+class TestTrainings:
+    def test_a_long_one_waits_and_says_so_and_a_short_one_is_done(
+        self, monkeypatch: pytest.MonkeyPatch, client: Client
+    ) -> None:
+        owner = user()
+        short, long = started(machine(owner=owner), 200), started(machine(owner=owner), 10_000_000)
+        of_engine = started(romgon_q(owner=owner), 1)
+        with monkeypatch.context() as patched:
+            become(patched, Readiness.COMPILING)
+            for run in (long, of_engine, short):
+                jobs_work("runs", run.pk)
+                run.refresh_from_db()
+            assert [run.status for run in (short, long, of_engine)] == ["finished", "queued", "queued"]
+            assert [run_view(run)["waits_for_kernels"] for run in (short, long, of_engine)] == [False, True, True]
+            assert forgotten(RUNS) == [], "nobody knocks for what may not go on"
+            client.force_login(owner)
+            assert client.get(f"/api/training-runs/{long.pk}").json()["waits_for_kernels"]
+            assert b"waits_for_kernels" in client.get(f"/runs/{long.pk}").content
+        assert {*RUNS.going_on} >= {long, of_engine}
+        assert not run_view(long)["waits_for_kernels"]
+
+    def test_one_that_is_cancelled_ends(self, compiling: None) -> None:
+        run = started(machine(), 10_000_000)
+        type(run).objects.filter(pk=run.pk).update(cancel_requested=True)
+        assert run in RUNS.going_on
+
+    def test_tournaments_and_experiments_wait_where_they_are_long(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        held = [
+            tournament_start(
+                user=None,
+                entries=["random", "perfect"] if game == NC else ["random", "easy"],
+                game=game,
+                games=games,
+                name="A test",
+                seed=1,
+                format=TournamentFormat.ROUND_ROBIN,
+                enqueue=False,
+            )
+            for game, games in ((NC, 100), (NC, MAX_PLAIN_GAMES + 2), ("romgon", 2))
+        ]
+        ExperimentRun.objects.create(experiment="gardner", edition=1, seed=1, parameters={})
+        become(monkeypatch, Readiness.COMPILING)
+        assert {pairing.tournament_id for pairing in PAIRINGS.going_on} == {held[0].pk}
+        assert not EXPERIMENT_RUNS.going_on.exists()
+        jobs_work("pairings", 0)
+        assert not held[0].pairings.exclude(status=JobStatus.FINISHED).exists()
+
+    def test_the_strength_of_a_machine_that_needs_the_engine_is_found_later(self, compiling: None) -> None:
+        boxes, values = machine(), romgon_q()
+        standings_measure(TurnEnd())
+        measured = dict(Standing.objects.values_list("machine_id", "measured"))
+        assert (measured[boxes.pk], measured[values.pk]) == (0, -1)
+
+    def test_watch_it_learn_goes_on(self, compiling: None, client: Client) -> None:
+        assert client.get("/learn").status_code == 200
+        for path in ("pupil", "band"):
+            answer = client.get(f"/api/learn/{path}", {"game": NC, "games": 300})
+            assert answer.status_code in (200, 404), answer.content

@@ -1,0 +1,253 @@
+"""Every address of the site as browsers, crawlers and programs ask for it; the table of addresses is test_private's."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from django.contrib import admin
+from django.test import Client
+from django.urls import reverse
+
+from games.services import Person
+from learning.services.experiments import experiment_request
+from tests.factories import machine, user
+from tests.learning.test_private import MISSING, TABLE, Ask, client_of, filled, people, plain, world
+
+__all__ = ["people", "world"]  # fixtures
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_samples")]
+PAGES = {route: asks for route, asks in TABLE.items() if not route.startswith("^api")}
+API = {route: asks for route, asks in TABLE.items() if route.startswith("^api")}
+FORMS = [asks[0].path for asks in PAGES.values() if not any(ask.method == "get" for ask in asks)]
+"""Addresses of pages that only take a form."""
+CHANGING = r'name="seed" value="\d+"|\b(now|(a|\d+).seconds? ago)\b'
+"""What differs between two answers to the same question."""
+ADDED = "fbclid=IwAR0&utm_source=a&utm_medium=b&gclid=c&_ga=1"
+"""What others add to a link."""
+
+
+@pytest.fixture
+def owner(people: dict[str, Any]) -> Any:
+    return client_of("owner", people)
+
+
+ADMIN_PAGES = (
+    "admin:index",
+    "admin:logout",
+    "admin:password_change",
+    "admin:second_factor",
+    "admin-queue",
+    "admin-usage",
+)
+
+
+def looks(table: dict[str, list[Ask]], world: dict[str, Any]) -> list[str]:
+    """An address for each route that answers GET."""
+    asked = (next((ask for ask in asks if ask.method == "get"), None) for asks in table.values())
+    return sorted(filled(ask.path, world) for ask in asked if ask is not None)
+
+
+def everywhere(world: dict[str, Any]) -> list[str]:
+    """An address for each route."""
+    return sorted(filled(asks[0].path, world) for asks in TABLE.values())
+
+
+def test_head_answers_as_get(owner: Any, world: dict[str, Any]) -> None:
+    faults = []
+    for path in everywhere(world):
+        got, head = owner.get(path), owner.head(path)
+        same = [(one.status_code, one.headers.get("Content-Type"), one.headers.get("Location")) for one in (got, head)]
+        if same[0] != same[1]:
+            faults.append((path, *same))
+        is_form = path.startswith("/api/") and got.status_code == 405
+        if not is_form and head.status_code == 405:
+            faults.append((path, "is refused"))
+        if is_form and "POST" not in got.headers["Allow"]:
+            faults.append((path, got.headers["Allow"]))
+    assert not faults, "\n".join(map(str, faults))
+
+
+def test_head_answers_as_get_on_the_pages_of_the_staff(admin_client: Client) -> None:
+    pages = [name for name in ADMIN_PAGES if name != "admin:logout"]
+    kinds = [f"admin:{model._meta.app_label}_{model._meta.model_name}" for model in admin.site._registry]
+    pages += [f"{kind}_{act}" for kind in kinds for act in ("changelist", "add")]
+    for page in pages:
+        got, head = admin_client.get(reverse(page)), admin_client.head(reverse(page))
+        assert got.status_code in (200, 302, 403), page
+        assert (head.status_code, head.content) == (got.status_code, b""), page
+    assert admin_client.get("/admin/logout/").url == "/admin/"  # type: ignore[attr-defined]
+    assert "_auth_user_id" in admin_client.session
+
+
+def test_the_address_of_a_form_leads_to_where_it_belongs(people: dict[str, Any], world: dict[str, Any]) -> None:
+    staff = client_of("staff", people)  # who sees every page
+    assert len(FORMS) > 12
+    for path in FORMS:
+        address = filled(path, world)
+        answer = staff.get(address)
+        if address == "/experiments/runs/1/cancel":  # there is none
+            assert answer.status_code == 404
+            continue
+        assert answer.status_code == 302, address
+        assert not urlsplit(answer.url).query, address
+        assert staff.get(answer.url).status_code == 200, (address, answer.url)
+        assert staff.put(address).status_code == 405, address
+    assert staff.get(f"/machines/{world['open']}/clone").url == f"/machines/{world['open']}"
+    assert staff.get(f"/tournaments/{world['cup']}/cancel").url == f"/tournaments/{world['cup']}"
+
+
+def test_the_address_that_calls_an_experiment_off_leads_to_it(client: Client) -> None:
+    run = experiment_request(person=Person(), experiment="gardner", enqueue=False)
+    assert client.get(f"/experiments/runs/{run.pk}/cancel").url == run.get_absolute_url()
+
+
+def test_who_logs_in_to_send_a_form_comes_to_its_page(client: Client) -> None:
+    user("ada")
+    learner = machine()
+    asked = client.post(f"/machines/{learner.pk}/clone")
+    assert asked.url == f"/login?next=/machines/{learner.pk}/clone"
+    came = client.post(asked.url, {"username": "ada", "password": "a good password"}, follow=True)
+    assert [url for url, _ in came.redirect_chain] == [f"/machines/{learner.pk}/clone", f"/machines/{learner.pk}"]
+    assert came.status_code == 200
+
+
+def test_a_page_is_found_with_a_slash_too_many(owner: Any, world: dict[str, Any]) -> None:
+    for path in (one for one in everywhere(world) if not one.startswith("/api") and one != "/"):
+        bare, _, query = path.partition("?")
+        answer = owner.get(f"{bare}/?{query}" if query else f"{bare}/")
+        if path == "/rooms/join":  # which is served with a slash, too: else that would be a code
+            assert (answer.status_code, answer.url) == (302, "/")
+            continue
+        is_room = path.startswith("/rooms/")  # whose code is read as people write it
+        assert (answer.status_code, answer.url) == (302 if is_room else 301, path)
+    assert owner.get("/machines//?a=%C3%A4").url == "/machines?a=%C3%A4"
+    sent = owner.post("/teach/", {"game": "hexapawn"})
+    assert (sent.status_code, sent.url) == (308, "/teach"), "the form is sent again"
+
+
+def test_the_api_answers_with_a_slash_or_without(owner: Any, world: dict[str, Any]) -> None:
+    for path in looks(API, world):
+        bare, _, query = path.partition("?")
+        assert owner.get(f"{bare}/?{query}").status_code == owner.get(path).status_code, path
+
+
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        ("/admin", "/admin/"),
+        ("/admin?next=a", "/admin/?next=a"),
+        ("/admin/games/room", "/admin/games/room/"),
+        ("/admin/queue", "/admin/queue/"),
+        ("/learn/", "/learn"),
+        ("/machines/", "/machines"),
+        ("/machines/?game=hexapawn", "/machines?game=hexapawn"),
+        ("/login/", "/login"),
+        ("/about//", "/about"),
+    ],
+)
+def test_an_address_leads_to_its_counterpart(path: str, to: str, admin_client: Client) -> None:
+    answer = admin_client.get(path)
+    assert (answer.status_code, answer.url) == (301, to)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/nothing",
+        "/nothing/",
+        "//",
+        "//example.org/",
+        "/machines/x/",
+        "/admin/nothing",
+        "/admin/nothing/",
+        "/learn//x/",
+    ],
+)
+def test_what_is_at_neither_is_not_found(path: str, admin_client: Client) -> None:
+    assert admin_client.get("/", PATH_INFO=path).status_code == 404
+
+
+@pytest.mark.parametrize(("path", "kind"), [("/robots.txt", "text/plain"), ("/favicon.ico", "image/")])
+def test_crawlers_and_old_browsers_find_what_they_look_for(path: str, kind: str, client: Client) -> None:
+    answer, head = client.get(path), client.head(path)
+    assert (answer.status_code, head.status_code) == (200, 200)
+    assert answer.headers["Content-Type"].startswith(kind)
+    assert len(b"".join(answer.streaming_content)) > 100  # type: ignore[attr-defined]
+
+
+def test_crawlers_are_kept_out_of_rooms_and_the_api_and_let_in_to_pages(
+    client: Client,
+    world: dict[str, Any],
+) -> None:
+    text = b"".join(client.get("/robots.txt").streaming_content).decode()  # type: ignore[attr-defined]
+    rules = [re.escape(rule).replace(r"\*", ".*") for rule in re.findall(r"^Disallow: (\S+)$", text, re.MULTILINE)]
+    kept_out = re.compile("|".join(rules))
+    assert all(kept_out.match(path) for path in everywhere(world) if path.startswith(("/api/", "/rooms", "/account")))
+    assert not any(map(kept_out.match, ["/", "/about", "/learn", "/machines", "/machines/1", "/play/hexapawn", "/ai"]))
+
+
+def test_names_that_a_page_does_not_know_are_ignored(owner: Any, world: dict[str, Any]) -> None:
+    for path in looks(PAGES, world):
+        with_them = f"{path}{'&' if '?' in path else '?'}{ADDED}"
+        pages = [owner.get(path), owner.get(with_them)]
+        assert pages[0].status_code == pages[1].status_code, path
+        if pages[0].streaming:
+            continue
+        texts = [page.content.decode().replace(f"&amp;{ADDED.replace('&', '&amp;')}", "") for page in pages]
+        texts[1] = re.sub(rf"[?&]{re.escape(ADDED)}|[?&]{re.escape(ADDED.replace('&', '&amp;'))}", "", texts[1])
+        lines = [re.sub(CHANGING, "", plain(text, MISSING)).splitlines() for text in texts]
+        differ = [pair for pair in zip(*lines, strict=False) if pair[0] != pair[1]]
+        assert (len(lines[0]), differ) == (len(lines[1]), []), path
+
+
+LISTS = {
+    "/api/experiment-runs",
+    "/api/experiments",
+    "/api/games",
+    "/api/machines",
+    "/api/machines/{ref}/boxes",
+    "/api/machines/{ref}/snapshots",
+    "/api/schedules",
+    "/api/tournaments",
+    "/api/training-runs",
+}
+
+
+def test_lists_refuse_parameters_that_they_do_not_know(owner: Any, world: dict[str, Any]) -> None:
+    paths = yaml.safe_load(owner.get("/api/schema").content)["paths"]
+    lists = {
+        path: one["get"] for path, one in paths.items() if one.get("get", {}).get("operationId", "").endswith("_list")
+    }
+    assert set(lists) == LISTS
+    for path, operation in lists.items():
+        address = path.replace("{ref}", str(world["open"]))
+        known = {one["name"] for one in operation.get("parameters", []) if one["in"] == "query"}
+        assert owner.get(address).status_code == 200, path
+        for name in ("fbclid", "page", "Limit", "ordering2"):
+            refused = owner.get(f"{address}?{name}=1")
+            assert (refused.status_code, refused.json()["code"]) == (400, "malformed"), (path, name)
+            assert set(refused.json()["fields"]) == {name}
+            assert refused.json()["detail"].startswith(f"{name}: This list has no such parameter.")
+        assert path == "/api/machines/{ref}/snapshots" or {"limit", "offset"} <= known
+        for name in known:
+            assert "no such parameter" not in str(owner.get(f"{address}?{name}=1").content), (path, name)
+
+
+def test_a_parameter_that_is_mistyped_is_told_the_right_one(client: Client) -> None:
+    told = client.get("/api/machines?gmae=hexapawn&serach=a").json()
+    assert told["detail"] == "gmae: This list has no such parameter. Did you mean game?"
+    assert told["fields"]["serach"] == ["This list has no such parameter. Did you mean search?"]
+    told = client.get("/api/games?zzz=1&limit=1").json()
+    assert told["detail"] == "zzz: This list has no such parameter. There are limit, offset."
+    assert client.get(f"/api/games?{'x' * 5_000}=1").status_code == 400
+
+
+def test_games_come_by_page(client: Client) -> None:
+    first = client.get("/api/games?limit=1").json()
+    assert (first["count"] > 1, len(first["results"]), first["previous"]) == (True, 1, None)
+    second = client.get(first["next"]).json()
+    assert second["results"] != first["results"]

@@ -1,0 +1,28 @@
+"""A saved page is one short file that asks for nothing."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from learning.core.training.plan import games_taught
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("slug", games_taught())
+def test_everything_is_in_it(client: Client, slug: str) -> None:
+    answer = client.get(f"/learn/save?game={slug}&teacher=perfect")
+    assert answer["Content-Disposition"] == f'attachment; filename="beadbox-{slug}.html"'
+    assert len(answer.content) <= 500_000
+    text = answer.content.decode()
+    assert re.findall(r'<(?:link|img|script|a|form)\b[^>]*\b(?:href|src)="[^"]*"', text) == []
+    assert re.findall(r"url\((?!data:|#)[^)]*\)", text) == []
+    assert text.rstrip().endswith("</html>")
+
+
+def test_one_that_would_be_too_long_is_refused(client: Client) -> None:
+    query = "game=hexapawn-4x4&reduce_symmetry=false&merge_symmetric_moves=false"
+    answer = client.get(f"/learn/save?{query}", follow=True)
+    assert "too many boards for a saved page" in answer.content.decode()
+    assert client.get("/learn/save?reduce_symmetry=false&merge_symmetric_moves=false").status_code == 200

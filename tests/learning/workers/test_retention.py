@@ -1,0 +1,699 @@
+"""What everybody has left behind goes, and nothing else: by age, by number, beside whoever comes back."""
+
+import os
+import socket
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import psycopg
+import pytest
+from axes.models import AccessAttempt, AccessLog
+from django.apps import apps
+from django.contrib.sessions.models import Session
+from django.db import OperationalError, connection, transaction
+from django.db.models import DO_NOTHING, QuerySet
+from django.utils import timezone
+from django_celery_beat.models import CrontabSchedule, IntervalSchedule
+
+from games import services
+from games.models import AddressBlock, ApiToken, Match, Ply, Room, Seat
+from games.quotas import site_counts
+from games.rules.base import Side
+from games.services import Person
+from games.services_tokens import token_make
+from learning import tasks
+from learning.models import (
+    Change,
+    Draw,
+    JobStatus,
+    Lesson,
+    Machine,
+    MachineSeat,
+    RunStage,
+    Standing,
+    Tournament,
+    TrainingRun,
+)
+from learning.selectors.boxes import ledger_errors
+from learning.selectors.machines import lessons_missing
+from learning.services.machines import machine_clone, machine_delete
+from learning.services.pupils import machines_claim, pupil_teach
+from learning.services.runs import Stage, training_run_request
+from learning.services.schedules import Timing, schedule_create, schedule_delete
+from learning.services.tournaments import tournament_start
+from learning.storage.names import NAME_GONE
+from learning.storage.retention import ROWS_AT_ONCE
+from learning.workers import retention
+from learning.workers.jobs import TurnEnd
+from learning.workers.ledger import ledgers_fold
+from learning.workers.retention import retention_run
+from learning.workers.runs import run_claim, run_execute
+from tests.factories import NC, guest, machine, person, play, play_out, room, swept, trained, user
+from tests.threads import at_once
+from tests.waiting import HANG_S
+
+pytestmark = pytest.mark.django_db
+
+
+def ago(days: float) -> datetime:
+    return timezone.now() - timedelta(days=days)
+
+
+def aged(days: float) -> None:
+    """Let so much time go by for all that there is."""
+    by = timedelta(days=days)
+    moments = {
+        Room: ["created_at", "changed_at"],
+        Match: ["created_at", "finished_at"],
+        Lesson: ["created_at"],
+        Machine: ["created_at"],
+        TrainingRun: ["created_at", "started_at", "finished_at"],
+    }
+    with connection.cursor() as cursor:
+        for model, columns in moments.items():
+            changes = ", ".join(f"{column} = {column} - %(by)s" for column in columns)
+            cursor.execute(f"UPDATE {model._meta.db_table} SET {changes}", {"by": by})
+
+
+def pupil_played(number: int = 1) -> Machine:
+    """A guest's own machine that has learnt from a match."""
+    play_out(pupil_teach(person=guest(number), game=NC).room.code, guest(number))
+    return Machine.objects.get(guest=guest(number).guest)
+
+
+def test_matches_of_guests_go_after_a_month_and_those_of_accounts_after_a_year() -> None:
+    ann = person(user("ann"))
+    theirs, hers = room(), room(who=ann)
+    for seated, who in ((theirs, guest()), (hers, ann)):
+        play_out(seated.room.code, who)
+        services.room_reset(code=seated.room.code, person=who)
+    swept()
+    assert Match.objects.count() == 4
+    aged(31)
+    swept()
+    assert set(Room.objects.all()) == {hers.room}, "a match that was never finished goes with its room"
+    assert set(Seat.objects.values_list("match__room", flat=True)) == {hers.room.pk}
+    assert set(Ply.objects.values_list("match__room", flat=True)) == {hers.room.pk}
+    aged(335)
+    swept()
+    assert not Room.objects.exists()
+
+
+def test_of_a_room_that_is_played_in_only_old_matches_go() -> None:
+    seated = room()
+    play_out(seated.room.code, guest())
+    aged(31)
+    services.room_reset(code=seated.room.code, person=guest())
+    swept()
+    assert list(Match.objects.values_list("number", flat=True)) == [2]
+    assert services.room_look(code=seated.room.code)["number"] == 2
+    play_out(seated.room.code, guest())
+
+
+def test_a_match_stays_as_long_as_a_lesson_tells_of_it() -> None:
+    learner = machine()
+    play_out(room("machine", machine=learner.slug).room.code, guest())
+    aged(32)
+    swept()
+    assert Match.objects.get().lessons.exists()
+    ledgers_fold(TurnEnd())
+    swept()
+    assert [model for model in (Room, Seat, Ply, Draw, MachineSeat) if model._default_manager.exists()] == []
+    assert list(Machine.objects.all()) == [learner]
+    assert ledger_errors() == []
+
+
+def test_whoever_plays_all_day_keeps_the_latest_matches(settings: Any) -> None:
+    settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
+    ann = person(user("ann"))
+    for who in (guest(), ann):
+        code = room(who=who).room.code
+        for _ in range(3):
+            play_out(code, who)
+            services.room_reset(code=code, person=who)
+    swept()
+    assert sorted(Match.objects.values_list("number", flat=True)) == [3, 3, 4, 4]
+
+
+def resigned(who: Person, **options: Any) -> Room:
+    """A room of somebody's with one match, which they gave up."""
+    opened = room(who=who, **options).room
+    services.match_resign(code=opened.code, person=who)
+    return opened
+
+
+@pytest.mark.parametrize("has_account", [False, True])
+def test_of_matches_in_rooms_of_their_own_the_latest_stay_however_many_there_are(
+    settings: Any, has_account: bool
+) -> None:
+    settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
+    who = person(user("ann")) if has_account else guest()
+    waits, rooms = room(who=who).room, [resigned(who) for _ in range(30)]
+    others = resigned(guest(2))
+    swept()
+    assert set(Room.objects.all()) == {waits, *rooms[-2:], others}
+    assert {match.room for match in Match.objects.all()} == {waits, *rooms[-2:], others}
+
+
+def test_on_a_crowded_site_matches_of_guests_go_sooner(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that ever new guests make room for others, whatever their machines were taught, and accounts lose nothing."""
+    settings.MATCHES_MOST = 100
+    ann, pupils = person(user("ann")), [pupil_teach(person=guest(n), game=NC).room for n in (1, 2)]
+    for number, pupil in enumerate(pupils, 1):
+        play_out(pupil.code, guest(number))
+    own, others = resigned(ann), [resigned(guest(3)), room(who=guest(4)).room]
+    aged(10)
+    for n_matches, left in ((80, {own, *others, *pupils}), (95, {own})):
+        monkeypatch.setattr(site_counts, "_counted", {"games_match": n_matches})
+        ledgers_fold(TurnEnd())
+        swept()
+        assert set(Room.objects.all()) == left, n_matches
+    late = resigned(guest(5))
+    monkeypatch.setattr(site_counts, "_counted", {"games_match": 300})
+    swept()
+    assert set(Room.objects.all()) == {own, late}, "a day at least"
+
+
+@pytest.mark.parametrize("has_account", [False, True])
+def test_of_matches_that_were_left_the_latest_stay_and_those_that_go_on(settings: Any, has_account: bool) -> None:
+    settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
+    who = person(user("ann")) if has_account else guest()
+    seated = [room(who=who) for _ in range(6)]
+    rooms = [one.room for one in seated]
+    swept()
+    assert set(Room.objects.all()) == set(rooms), "somebody may come back to them"
+    aged(2)
+    play(seated[0], who, "5")
+    swept()
+    assert set(Room.objects.all()) == {rooms[0], *rooms[-2:]}
+    assert {match.room for match in Match.objects.all()} == {rooms[0], *rooms[-2:]}
+
+
+def test_matches_beyond_the_bound_go_whatever_may_not_go_beside_them(settings: Any) -> None:
+    """What a lesson tells of stays, and so does a room with a copy: many of them keep nothing else."""
+    settings.MATCHES_PER_GUEST = 2
+    learner = machine()
+    several = room().room
+    resigned(guest())
+    for _ in range(3):
+        services.match_resign(code=several.code, person=guest())
+        services.room_reset(code=several.code, person=guest())
+    services.match_resign(code=several.code, person=guest())
+    copied = resigned(guest(), opponent="machine", machine=learner.slug, fresh=True)
+    told = []
+    for _ in range(22):
+        told.append(room("machine", machine=learner.slug).room)
+        play_out(told[-1].code, guest())
+    last = [resigned(guest()) for _ in range(2)]
+    swept()
+    assert set(Room.objects.all()) == {copied, *told, *last}
+    assert Match.objects.count() == 25
+
+
+def test_a_room_that_is_broken_off_in_its_middle_goes_with_its_last_match(settings: Any) -> None:
+    settings.MATCHES_PER_GUEST = 1
+    code = room().room.code
+    for _ in range(25):
+        services.match_resign(code=code, person=guest())
+        services.room_reset(code=code, person=guest())
+    kept = room().room
+    place: retention.Place | None = None
+    while (place := retention_run(TurnEnd(0), place)) is not None:
+        assert all(one.matches.exists() for one in Room.objects.all())
+    assert list(Match.objects.filter(room__code=code).values_list("number", flat=True)) == [26], "it is not over"
+    services.match_resign(code=code, person=guest())
+    swept()
+    assert list(Room.objects.all()) == [kept]
+
+
+def test_of_a_frozen_machine_of_a_guest_the_last_match_alone_is_kept(settings: Any) -> None:
+    settings.MATCHES_PER_GUEST = 1
+    pupil = pupil_played()
+    Machine.objects.filter(pk=pupil.pk).update(learns=False)
+    for _ in range(3):
+        played = pupil_teach(person=guest(), game=NC).room
+        services.match_resign(code=played.code, person=guest())
+    last = resigned(guest())
+    ledgers_fold(TurnEnd())
+    swept()
+    told = {match.room for match in Match.objects.filter(lessons__isnull=False)}
+    assert set(Room.objects.all()) == {*told, played, last}
+
+
+def test_a_guests_machine_goes_ninety_days_after_its_last_lesson_whatever_became_of_its_matches() -> None:
+    pupil = pupil_played()
+    aged(60)
+    assert pupil_played() == pupil
+    aged(60)
+    ledgers_fold(TurnEnd())
+    swept()
+    assert not Room.objects.exists()
+    assert Machine.objects.filter(guest=guest().guest).exists()
+    aged(31)
+    swept()
+    assert all(one.slug.startswith("blank-") for one in Machine.objects.all())
+    assert [model for model in (Change, Lesson, Draw) if model._default_manager.exists()] == []
+    assert ledger_errors() == []
+
+
+def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
+    pupil = pupil_played()
+    Machine.objects.filter(pk=pupil.pk).update(learns=False)
+    aged(89)
+    assert pupil_played() == pupil
+    aged(60)
+    ledgers_fold(TurnEnd())
+    swept()
+    assert Machine.objects.filter(pk=pupil.pk).exists()
+    aged(31)
+    swept()
+    assert not Machine.objects.filter(pk=pupil.pk).exists()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_deletion_that_is_broken_off_is_nobodys_meanwhile_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    """After every single transaction: what is left of the machine adds up, and nobody can reach it."""
+    monkeypatch.setattr(retention, "ROWS_OF_A_MACHINE", size)
+    pupil = pupil_played()
+    aged(91)
+    ledgers_fold(TurnEnd())
+    place, n_steps = None, 0
+    while (place := retention_run(TurnEnd(0), place)) is not None:
+        assert ledger_errors() + lessons_missing() == []
+        n_steps += Machine.objects.filter(pk=pupil.pk, owner=None, guest=None, is_public=False).exists()
+    assert n_steps >= 2, "what it had goes a part at a time, and its row in the end"
+    assert not Machine.objects.filter(pk=pupil.pk).exists()
+
+
+def test_what_little_a_machine_had_goes_with_it_in_one_transaction() -> None:
+    pupil_played()
+    aged(91)
+    ledgers_fold(TurnEnd())
+    took: retention.Took = []
+    assert retention_run(TurnEnd(), took=took) is None
+    assert not Machine.objects.filter(is_pupil=True).exists()
+    assert sum(name == "rows of machines" for name, _ in took) == 3, "it, and that there is no other"
+
+
+def test_every_key_by_which_rows_go_with_others_leads_an_index() -> None:
+    """Else a batch reads the whole table that refers to its rows."""
+    missing = []
+    for model in apps.get_models():
+        table = model._meta.db_table
+        keys = [field for field in model._meta.local_fields if field.remote_field and model._meta.managed]
+        with connection.cursor() as cursor:
+            found = connection.introspection.get_constraints(cursor, table).values()
+        led = {one["columns"][0] for one in found if one["columns"] and (one["index"] or one["unique"])}
+        on_delete = {field.column: field.remote_field.on_delete for field in keys}
+        missing += [(table, column) for column, how in on_delete.items() if how is not DO_NOTHING and column not in led]
+    assert missing == []
+
+
+@pytest.mark.soak
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("by_its_owner", [False, True])
+def test_a_machine_of_a_million_changes_goes_while_others_play(by_its_owner: bool) -> None:
+    ann, big = user("ann"), pupil_played()
+    if by_its_owner:
+        Machine.objects.filter(pk=big.pk).update(owner=ann, guest=None, is_pupil=False)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO learning_lesson (machine_id, number, kind, n_wins, n_draws, n_losses, created_at)"
+            " SELECT %s, n, 'training', 1, 0, 0, now() FROM generate_series(2, 4000) AS n",
+            [big.pk],
+        )
+        cursor.execute(
+            "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
+            " SELECT %s, 'more' || n, 1, 1, '{1}', '{1}', '{0}' FROM generate_series(1, 300) AS n",
+            [big.pk],
+        )
+        cursor.execute(
+            "INSERT INTO learning_change (lesson_id, box_id, deltas, after)"
+            " SELECT lesson.id, box.id, array_fill(0, ARRAY[cardinality(beads)]), beads FROM learning_lesson lesson"
+            " JOIN learning_box box USING (machine_id) WHERE machine_id = %s",
+            [big.pk],
+        )
+        cursor.execute("ANALYZE")
+    assert Change.objects.count() > 1_000_000
+    aged(91)
+    is_gone, played, deleted = Event(), list[Any](), list[int]()
+
+    def counted(execute: Callable[..., Any], statement: str, values: Any, many: bool, context: Any) -> Any:
+        try:
+            return execute(statement, values, many, context)
+        finally:
+            if statement.startswith("DELETE"):
+                deleted.append(context["cursor"].rowcount)
+
+    def delete() -> None:
+        try:
+            with connection.execute_wrapper(counted):
+                machine_delete(user=ann, machine_id=big.pk) if by_its_owner else swept()
+        finally:
+            is_gone.set()
+
+    def others_play() -> None:
+        while not is_gone.is_set():
+            played.append(play_out(room(who=guest(2)).room.code, guest(2)))
+
+    assert at_once(delete, others_play) == []
+    assert not Machine.objects.filter(pk=big.pk).exists()
+    assert not Change.objects.exists()
+    assert sum(deleted) > 1_000_000
+    assert max(deleted) <= ROWS_AT_ONCE, "a statement takes .1 s (docs/decisions/0096), whatever the machine has"
+    assert len(played) > 10
+
+
+@pytest.mark.parametrize("has_trained", [False, True])
+def test_what_refers_to_a_machine_that_goes_stays_without_it(has_trained: bool) -> None:
+    pupil, other = pupil_played(), machine(Side.FIRST)
+    if has_trained:
+        trained(pupil, 10)
+    copy = machine_clone(machine_id=pupil.pk, name="Copy", is_public=True)
+    trained(other, 10)
+    RunStage.objects.filter(run__machine=other).update(
+        opponent="machine", opponent_machine=pupil, opponent_name=pupil.name
+    )
+    entries = [other.slug, machine().slug]
+    held = tournament_start(user=user("boss", is_staff=True), entries=entries, games=1, enqueue=False)
+    held.entries.filter(number=1).update(machine=pupil, name=pupil.name)
+    Tournament.objects.update(status=JobStatus.FINISHED, finished_at=ago(1))
+    assert Standing.objects.filter(machine=pupil).exists()
+    aged(91)
+    ledgers_fold(TurnEnd())
+    swept()
+    assert not Machine.objects.filter(pk=pupil.pk).exists()
+    assert not Standing.objects.filter(machine_id=pupil.pk).exists()
+    copy.refresh_from_db()
+    assert (copy.name, copy.copied_from) == ("Copy", None)
+    assert list(RunStage.objects.values_list("opponent_machine", "opponent_name")) == [(None, "")]
+    assert set(held.entries.values_list("machine", "name")) == {(other.pk, other.name), (None, NAME_GONE)}
+    assert ledger_errors() + lessons_missing() == []
+
+
+@pytest.mark.parametrize("has_account", [False, True])
+def test_a_copy_that_a_training_or_a_tournament_goes_on_with_stays_until_it_is_over(has_account: bool) -> None:
+    ann, original = user("ann"), machine(is_public=True)
+    who = person(ann) if has_account else guest()
+    copies = [Machine.objects.get(room=resigned(who, opponent="machine", machine=original.slug, fresh=True))]
+    copies.append(Machine.objects.get(room=resigned(who, opponent="machine", machine=original.slug, fresh=True)))
+    Machine.objects.filter(room__isnull=False).update(is_public=True)
+    learner = machine(Side.FIRST, owner=ann)
+    against = Stage(copies[0].slug, 10)
+    run = training_run_request(user=ann, machine=learner.slug, stages=[against])
+    entries = [learner.slug, copies[1].slug]
+    held = tournament_start(user=ann, entries=entries, games=1, enqueue=False)
+    aged(366)
+    TrainingRun.objects.update(created_at=ago(1))
+    swept()
+    assert set(Machine.objects.filter(room__isnull=False)) == set(copies)
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    assert run_execute(claimed).status == JobStatus.FINISHED
+    Tournament.objects.filter(pk=held.pk).update(status=JobStatus.FINISHED, finished_at=ago(1))
+    swept()
+    assert not Machine.objects.filter(pk__in=[copy.pk for copy in copies]).exists()
+
+
+def test_more_machines_than_a_transaction_takes_are_the_next_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    unused = next(replace(rule, batch=2) for rule in retention.RULES if rule.name == "unused machines")
+    monkeypatch.setattr(retention, "RULES", [unused])
+    pupils = [pupil_played(number) for number in range(1, 6)]
+    aged(91)
+    place, left = (unused.name, None), []
+    while place is not None:
+        place = retention_run(TurnEnd(0), place)
+        left.append(Machine.objects.filter(slug__in=[pupil.slug for pupil in pupils]).count())
+    assert left[:3] == [3, 1, 0]
+
+
+def test_a_turn_ends_and_the_next_knock_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    knocked: list[Any] = []
+    monkeypatch.setattr(tasks.sweep, "apply_async", lambda args, **_: knocked.append(args))
+    monkeypatch.setattr(tasks, "SWEEP_S", 0.0)
+    for n in range(3):
+        room(who=guest(n))
+    aged(31)
+    tasks.sweep()
+    while knocked:
+        tasks.sweep(*knocked.pop())
+    assert not Room.objects.exists()
+
+
+def test_a_place_in_what_another_release_knew_is_the_beginning() -> None:
+    assert len({rule.name for rule in retention.RULES}) == len(retention.RULES)
+    for place in ((3, "some-key"), ("things of yesterday", 7)):
+        old = room(who=guest()).room
+        aged(31)
+        tasks.sweep(*place)
+        assert not Room.objects.filter(pk=old.pk).exists()
+
+
+def test_a_row_that_always_fails_is_skipped_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    rooms = [room(who=guest(n)).room for n in range(1, 11)]
+    aged(31)
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE holds (room_id bigint REFERENCES games_room)")
+        cursor.execute("INSERT INTO holds VALUES (%s), (%s)", [rooms[3].pk, rooms[4].pk])
+    swept()
+    assert set(Room.objects.all()) == set(rooms[3:5])
+    logged = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert logged == [f"retention: old rooms: {one.pk} is skipped" for one in rooms[3:5]]
+
+
+def test_a_match_beyond_the_bound_that_always_fails_is_skipped(settings: Any) -> None:
+    settings.MATCHES_PER_GUEST = 1
+    rooms = [resigned(guest()) for _ in range(5)]
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE holds (match_id bigint REFERENCES games_match)")
+        cursor.execute("INSERT INTO holds SELECT id FROM games_match WHERE room_id = %s", [rooms[1].pk])
+    swept()
+    assert set(Room.objects.all()) == {rooms[1], rooms[4]}
+
+
+@pytest.fixture
+def only_sessions(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Any], Any]], None]:
+    """Sessions are the only rows, and an action of a test is done with those that have ended."""
+
+    def acting(act: Callable[[Any], Any]) -> None:
+        sessions = next(rule for rule in retention.RULES if rule.name == "sessions")
+        monkeypatch.setattr(retention, "RULES", [replace(sessions, act=act, batch=16)])
+
+    Session.objects.bulk_create(Session(session_key=f"{n:02}", session_data="", expire_date=ago(1)) for n in range(40))
+    return acting
+
+
+OnlySessions = Callable[[Callable[[Any], Any]], None]
+
+
+@pytest.mark.parametrize(
+    ("error", "tried"),
+    [(psycopg.errors.LockNotAvailable, [16, 8, 4, 2, 1, 1, 2, 1, 1, 4, 2, 1, 1]), (psycopg.OperationalError, [16])],
+)
+def test_not_every_row_is_tried_while_all_are_locked_or_the_database_is_away(
+    only_sessions: OnlySessions, error: type[psycopg.Error], tried: list[int]
+) -> None:
+    found: list[int] = []
+
+    def fails(rows: Any) -> None:
+        found.append(rows.count())
+        raise OperationalError from error()
+
+    only_sessions(fails)
+    swept()
+    assert found == tried
+    assert Session.objects.count() == 40
+
+
+def test_what_takes_too_long_is_tried_with_fewer_rows(
+    only_sessions: OnlySessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "STATEMENT_MS", 2_000)
+
+    def slowly(rows: Any) -> None:
+        if rows.count() > 4:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_sleep(%s)", [HANG_S])
+        rows.delete()
+
+    only_sessions(slowly)
+    Session.objects.filter(session_key__gte="08").delete()
+    swept()
+    assert not Session.objects.exists()
+
+
+def test_more_than_a_query_looks_at_is_looked_at_next(
+    only_sessions: OnlySessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("learning.storage.retention.LOOKED_AT", 7)
+    Session.objects.filter(session_key__in=["00", "20", "39"]).update(expire_date=ago(-1))
+    only_sessions(QuerySet.delete)
+    swept()
+    assert [one.session_key for one in Session.objects.order_by("pk")] == ["00", "20", "39"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_commit_of_retention_waits_for_the_disk_and_every_other_does(only_sessions: OnlySessions) -> None:
+    found: list[str] = []
+
+    def look(_: Any = None) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW synchronous_commit")
+            found.extend(cursor.fetchone())
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit TO on")  # as it is in earnest
+    look()
+    only_sessions(lambda rows: (look(), rows.delete()))
+    swept()
+    look()
+    assert found == ["on", "off", "off", "off", "on"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_takes_a_machine_along_while_it_is_swept_keeps_it_or_finds_it_gone() -> None:
+    ann = user("ann")
+    pupils = [pupil_played(n) for n in range(1, 5)]
+    aged(91)
+    ledgers_fold(TurnEnd())
+    faults = at_once(swept, swept, *[lambda n=n: machines_claim(ann.pk, guest(n).guest) for n in range(1, 5)])
+    assert faults == []
+    swept()  # what they have left for the next time, since somebody else had hold of it
+    for pupil in Machine.objects.filter(pk__in=[one.pk for one in pupils]):
+        assert (pupil.owner, pupil.learns, pupil.n_lessons) == (ann, True, 1)
+        assert pupil.lessons.count() == 1
+    assert ledger_errors() == []
+    assert lessons_missing() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_machine_that_somebody_sits_down_with_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever comes back holds the machine before the sweep does, and has stored nothing when it looks."""
+    pupil = pupil_played()
+    aged(91)
+    ledgers_fold(TurnEnd())
+    Room.objects.all().delete()
+    with transaction.atomic():
+        services.room_create(person=guest(), game=NC, opponent="machine", machine=str(pupil.pk), side=Side.SECOND)
+        assert at_once(swept) == []
+    pupil.refresh_from_db()
+    assert pupil.guest == guest().guest
+    swept()
+    assert Machine.objects.filter(pk=pupil.pk, guest=guest().guest).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_move_never_waits_for_the_sweep_and_the_sweep_not_for_a_move() -> None:
+    seated, old = room(), room(who=guest(2))
+    play(old, guest(2), "1")
+    aged(31)
+    with transaction.atomic():
+        Room.objects.select_for_update().get(pk=old.room.pk)  # somebody is about to move there
+        play(seated, guest(), "1")
+        assert at_once(swept, swept) == []
+    assert set(Room.objects.all()) == {seated.room, old.room}
+    assert play(old, guest(2), services.room_look(code=old.room.code)["legal_moves"][0])["ply"] == 4
+    swept()
+    assert set(Room.objects.all()) == {seated.room, old.room}
+
+
+def test_old_runs_and_those_beyond_the_bound_go_but_for_what_a_ledger_tells_of(settings: Any) -> None:
+    ann = user("ann")
+    learner = trained(machine(owner=ann), games=10)
+    runs = [training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 10)]) for _ in range(4)]
+    for run in runs:
+        claimed = run_claim(run.pk)
+        assert claimed is not None
+        run_execute(claimed)
+    settings.RUNS_PER_MACHINE = 2
+    swept()
+    assert TrainingRun.objects.count() == 5
+    aged(40)
+    ledgers_fold(TurnEnd())
+    swept()
+    assert set(TrainingRun.objects.all()) == set(runs[2:])
+    aged(366)
+    swept()
+    assert not TrainingRun.objects.exists()
+    assert ledger_errors() == []
+
+
+def test_a_training_that_never_ends_is_stopped_and_says_so() -> None:
+    ann = user("ann")
+    learner = machine(owner=ann)
+    run = training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 1_000_000_000)])
+    aged(31)
+    swept()
+    claimed = run_claim(run.pk)
+    assert claimed is not None
+    over = run_execute(claimed)
+    assert (over.status, over.games_done) == (JobStatus.CANCELLED, 0)
+    assert over.error.startswith("It was stopped")
+
+
+def test_log_ins_sessions_tokens_and_unused_times_go() -> None:
+    ann = user("ann")
+    token_make(user=ann, name="new", scopes=["read"], lifetime=timedelta(days=1))
+    ended = token_make(user=ann, name="old", scopes=["read"], lifetime=None)[0]
+    ApiToken.objects.filter(pk=ended.pk).update(revoked_at=ago(91))
+    for days in (0, 31):
+        tried = {"username": f"ann{days}", "ip_address": "192.0.2.1", "user_agent": "", "path_info": "/"}
+        attempt, log = AccessAttempt.objects.create(failures_since_start=1, **tried), AccessLog.objects.create(**tried)
+        for model, pk in ((AccessAttempt, attempt.pk), (AccessLog, log.pk)):
+            model._default_manager.filter(pk=pk).update(attempt_time=ago(days))
+        AddressBlock.objects.create(network=f"192.0.2.{days}", reason="spam", expires_at=ago(days))
+    Session.objects.create(session_key="old", session_data="", expire_date=ago(1))
+    Session.objects.create(session_key="new", session_data="", expire_date=ago(-1))
+    learner = machine(owner=ann)
+    for timing in (Timing(crontab="0 3 * * *"), Timing(every=7)):
+        schedule = schedule_create(user=ann, machine=learner.slug, stages=[Stage("random", 10)], timing=timing)
+    CrontabSchedule.objects.create(minute="9")
+    schedule_delete(user=ann, schedule_id=schedule.pk)
+    swept()
+    assert [one.name for one in ApiToken.objects.all()] == ["new"]
+    assert [one.username for one in AccessAttempt.objects.all()] == ["ann0"]
+    assert [one.username for one in AccessLog.objects.all()] == ["ann0"]
+    assert [one.network for one in AddressBlock.objects.all()] == ["192.0.2.0"]
+    assert [one.session_key for one in Session.objects.all()] == ["new"]
+    assert [one.minute for one in CrontabSchedule.objects.all()] == ["0"]
+    assert not IntervalSchedule.objects.filter(every=7).exists()
+
+
+def test_tournaments_beyond_the_bound_go_with_all_that_is_theirs(settings: Any) -> None:
+    settings.TOURNAMENTS_PER_ACCOUNT = 1
+    ann = user("ann")
+    for name in ("first", "second", "third"):
+        started = tournament_start(user=ann, entries=["random", "perfect"], game=NC, games=2, name=name)
+        Tournament.objects.filter(pk=started.pk).update(
+            status=JobStatus.FINISHED, finished_at=None if name == "first" else ago(1)
+        )
+    swept()
+    assert sorted(Tournament.objects.values_list("name", flat=True)) == ["first", "third"]
+
+
+def test_files_of_processes_that_were_killed_go_and_those_in_use_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, held, young, other = (tmp_path / name for name in ("pymp-left", "pymp-held", "pymp-young", "somebody"))
+    for folder in (left, held, young, other):
+        folder.mkdir()
+        if folder is not young:
+            os.utime(folder, (0, 0))
+    upload = tmp_path / "tmpabc.upload.json"
+    upload.touch()
+    os.utime(upload, (0, 0))
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(held / "listener"))
+        os.utime(held, (0, 0))
+        retention.files_clear()
+        assert set(tmp_path.iterdir()) == {held, young, other}
+    retention.files_clear()
+    assert set(tmp_path.iterdir()) == {young, other}

@@ -1,0 +1,358 @@
+"""A class of pupils behind one address: what their browsers ask and send while they play, for tests.
+
+Each pupil loads pages, teaches a machine or plays a classmate, asks for the progress of the machine, and plays through
+a socket or, where sockets are blocked, by asking as often as ``static/js/asker.js`` does. Files are left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+ASKER = (Path(__file__).parent.parent / "static" / "js" / "asker.js").read_text()
+WAITS_S = [ms / 1000 for ms in json.loads(ASKER.partition("WAITS_MS = ")[2].partition(";")[0].replace("_", ""))]
+"""How long a page waits before it asks again, the longer nothing happened."""
+NC = "noughts-and-crosses"
+PING_S = 10.0
+
+
+@dataclass
+class Lesson:
+    """What happens to the whole class."""
+
+    port: int
+    seconds: float
+    quick_s: tuple[float, float] = (0.3, 2.0)
+    """How long a pupil thinks, at least and at most."""
+    statuses: Counter[int] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    n_moves: int = 0
+    n_matches: int = 0
+    n_asked: int = 0
+    begin: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() - self.begin >= self.seconds
+
+    @property
+    def figures(self) -> str:
+        """What came of it, in one line."""
+        statuses = ", ".join(f"{status}: {n}" for status, n in sorted(self.statuses.items()))
+        refused = ", ".join(f"{code}: {n}" for code, n in self.refused.items()) or "none"
+        return (
+            f"{self.seconds:.0f} s, {self.n_matches} matches, {self.n_moves} moves,"
+            f" {self.n_asked} times asked for news; answers {statuses}; refusals {refused}"
+        )
+
+
+@dataclass
+class Answer:
+    """An answer of the site, which the lesson has counted."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def told(self) -> Any:
+        return json.loads(self.body)
+
+    def data(self, name: str) -> Any:
+        """A ``json_script`` block of a page."""
+        found = re.search(rf'<script id="{name}" type="application/json">(.*?)</script>', self.body.decode())
+        assert found, (self.status, name)
+        return json.loads(found[1])
+
+
+class Browser:
+    """A browser as far as the site can tell: cookies, and one connection that is kept open."""
+
+    def __init__(self, lesson: Lesson) -> None:
+        self.lesson = lesson
+        self.cookies: dict[str, str] = {}
+        self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self.one_at_a_time = asyncio.Lock()
+
+    @property
+    def cookie(self) -> str:
+        return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+
+    async def get(self, path: str, **headers: str) -> Answer:
+        return await self._asked_until_not_busy("GET", path, headers)
+
+    async def form(self, path: str, **fields: str) -> Answer:
+        """Post a form of a page, and go where it leads."""
+        body = urlencode({"csrfmiddlewaretoken": self.cookies["csrftoken"], **fields})
+        answer = await self._asked_until_not_busy(
+            "POST", path, {"Content-Type": "application/x-www-form-urlencoded"}, body
+        )
+        return await self.get(answer.headers["location"]) if answer.status == 302 else answer
+
+    async def post(self, path: str, data: Any) -> Answer:
+        """Post JSON as a page does."""
+        headers = {"Content-Type": "application/json", "X-CSRFToken": self.cookies["csrftoken"]}
+        return await self._ask("POST", path, headers, json.dumps(data))
+
+    async def _asked_until_not_busy(self, method: str, path: str, headers: dict[str, str], body: str = "") -> Answer:
+        while (answer := await self._ask(method, path, headers, body)).status == 503:
+            await asyncio.sleep(float(answer.headers.get("retry-after", 2)))
+        return answer
+
+    async def _ask(self, method: str, path: str, headers: dict[str, str], body: str = "") -> Answer:
+        lines = [f"{method} {path} HTTP/1.1", f"Host: localhost:{self.lesson.port}", f"Cookie: {self.cookie}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        if method == "POST":
+            lines += [f"Origin: http://localhost:{self.lesson.port}", f"Content-Length: {len(body)}"]
+        request = "\r\n".join([*lines, "", body]).encode()
+        async with self.one_at_a_time:
+            try:
+                answer = await self._exchange(request)
+            except (asyncio.IncompleteReadError, ConnectionError):  # it was open for longer than the server keeps it
+                self.streams = None
+                answer = await self._exchange(request)
+        self.lesson.statuses[answer.status] += 1
+        if answer.status >= 400:
+            code = re.search(rb'"code":\s*"(\w+)"', answer.body)
+            where = re.sub(r"/(\d+|[a-z0-9]{6})(?=/|$)", "/…", path)
+            self.lesson.refused[f"{code[1].decode() if code else answer.status} at {where}"] += 1
+        return answer
+
+    async def _exchange(self, request: bytes) -> Answer:
+        if self.streams is None:
+            self.streams = await asyncio.open_connection("127.0.0.1", self.lesson.port)
+        reader, writer = self.streams
+        writer.write(request)
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin1").split("\r\n")
+        headers = {}
+        for line in filter(None, head[1:]):
+            name, _, value = line.partition(": ")
+            if name.lower() == "set-cookie":
+                cookie, _, worth = value.partition(";")[0].partition("=")
+                self.cookies[cookie] = worth
+            headers[name.lower()] = value
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        if headers.get("connection") == "close":
+            writer.close()
+            self.streams = None
+        return Answer(int(head[0].split()[1]), headers, body)
+
+    def close(self) -> None:
+        if self.streams is not None:
+            self.streams[1].close()
+
+
+class Match:
+    """The page of a match, and the pupil before it."""
+
+    def __init__(self, browser: Browser, page: Answer) -> None:
+        self.browser, self.lesson = browser, browser.lesson
+        self.state, self.roles = page.data("state"), page.data("roles")
+        self.path = f"/api/rooms/{self.state['code']}"
+        self.has_changed = asyncio.Event()
+
+    @property
+    def is_mine(self) -> bool:
+        return self.state["status"] == "playing" and self.state["turn"] in self.roles
+
+    def take(self, state: Any) -> None:
+        if state["version"] > self.state["version"]:
+            self.state = state
+            self.has_changed.set()
+
+    async def play(self) -> None:
+        """Move when it is one's turn, look at what the machine has learnt, play again; until the lesson is over."""
+        shown = 0
+        while not self.lesson.is_over:
+            if self.is_mine:
+                await asyncio.sleep(random.uniform(*self.lesson.quick_s))
+                move = random.choice(self.state["legal_moves"])
+                self.lesson.n_moves += 1
+                await self.send("move", {"move": move, "ply": self.state["ply"]})
+            elif self.state["status"] == "finished" and shown != self.state["number"]:
+                shown = self.state["number"]
+                self.lesson.n_matches += 1
+                for seat in self.state["seats"]:
+                    if seat["machine"]:
+                        await self.look_at(seat["machine"]["id"])
+                await asyncio.sleep(random.uniform(*self.lesson.quick_s))
+                if self.state["number"] == shown and self.state["status"] == "finished" and "X" in self.roles:
+                    await self.send("reset", {"swap": False})
+            else:
+                self.has_changed.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(1):
+                        await self.has_changed.wait()
+
+    async def look_at(self, machine: int) -> None:
+        """Open the page of a machine, and ask how far it has come."""
+        await self.browser.get(f"/machines/{machine}")
+        await self.browser.get(f"/api/machines/{machine}/progress")
+
+    async def send(self, kind: str, data: Any) -> None:
+        raise NotImplementedError
+
+    async def hear(self) -> None:
+        """Hear the news, until this is called off."""
+        raise NotImplementedError
+
+
+class AskedMatch(Match):
+    """A page whose socket is blocked (``static/js/asker.js``)."""
+
+    etag = ""
+    n_idle = 0
+
+    def __init__(self, browser: Browser, page: Answer) -> None:
+        super().__init__(browser, page)
+        self.acted = asyncio.Event()
+
+    async def send(self, kind: str, data: Any) -> None:
+        answer = await self.browser.post(f"{self.path}/{kind}", data)
+        if answer.status == 200:
+            self.take(answer.told)
+        elif answer.status == 503:
+            await asyncio.sleep(float(answer.headers["retry-after"]))
+        self.n_idle = 0
+        self.acted.set()
+
+    async def hear(self) -> None:
+        while True:
+            known = {"If-None-Match": self.etag} if self.etag else {}
+            answer = await self.browser.get(f"{self.path}/joined", **known)
+            self.lesson.n_asked += 1
+            if answer.status == 200:
+                self.etag, self.n_idle = answer.headers["etag"], 0
+                self.roles = answer.told["roles"]
+                self.take(answer.told["state"])
+            self.n_idle += 1
+            while True:
+                self.acted.clear()
+                wait = WAITS_S[min(self.n_idle, len(WAITS_S) - 1)] * random.uniform(0.8, 1.2)
+                try:
+                    async with asyncio.timeout(wait):
+                        await self.acted.wait()
+                except TimeoutError:
+                    break
+
+
+BUSY = 1013
+"""What a busy site closes a socket with."""
+
+
+class SocketMatch(Match):
+    """A page with its socket."""
+
+    socket: ClientConnection | None = None
+
+    async def send(self, kind: str, data: Any) -> None:
+        if self.socket is not None:
+            version = self.state["version"]
+            with suppress(ConnectionClosed):  # the state that comes with the next socket tells whose turn it is
+                await self.socket.send(json.dumps({"type": kind, "data": data}))
+            while self.state["version"] == version and not self.lesson.is_over:
+                self.has_changed.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(1):
+                        await self.has_changed.wait()
+                    return
+
+    def connected(self, path: str) -> connect:
+        url, origin = f"ws://localhost:{self.lesson.port}{path}", f"http://localhost:{self.lesson.port}"
+        headers = {"Cookie": self.browser.cookie}
+        return connect(url, origin=origin, additional_headers=headers, ping_interval=None)  # type: ignore[arg-type]
+
+    async def look_at(self, machine: int) -> None:
+        """Open its page with the socket that tells of its games."""
+        await super().look_at(machine)
+        async with self.connected(f"/api/machines/{machine}/ws") as page:
+            await page.ping()
+
+    async def hear(self) -> None:
+        """Listen. A site that is busy may close a socket (1013), and the page comes back."""
+        async for socket in self.connected(f"{self.path}/ws"):
+            self.socket = socket
+            try:
+                await self._listen(socket)
+            except ConnectionClosed as closed:
+                if closed.rcvd is None or closed.rcvd.code != BUSY:
+                    raise
+                self.lesson.refused["busy closed a socket"] += 1
+
+    async def _listen(self, socket: ClientConnection) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(PING_S):
+                    frame = json.loads(await socket.recv())
+            except TimeoutError:
+                await socket.send(json.dumps({"type": "ping"}))
+                continue
+            if frame["type"] == "joined":
+                self.take(frame["data"]["state"])
+            elif frame["type"] == "state":
+                self.take(frame["data"])
+            elif frame["type"] == "error":
+                self.lesson.refused[f"{frame['data']['code']} at a socket"] += 1
+                await asyncio.sleep(frame["data"].get("retry_after_s", 0))
+                self.has_changed.set()
+
+
+async def _follow(match: Match) -> None:
+    hearing = asyncio.create_task(match.hear())
+    try:
+        await match.play()
+    finally:
+        hearing.cancel()
+        with suppress(asyncio.CancelledError):
+            await hearing
+        match.browser.close()
+
+
+async def _pupil(lesson: Lesson, kind: type[Match]) -> None:
+    """Teach a machine of one's own."""
+    browser = Browser(lesson)
+    front = await browser.get("/")
+    side = re.search(rf'value="{NC}"><input type="hidden" name="side" value="(\w*)"', unescape(front.body.decode()))
+    assert side
+    match = kind(browser, await browser.form("/teach", game=NC, side="X"))
+    for seat in match.state["seats"]:
+        if seat["machine"]:
+            await match.look_at(seat["machine"]["id"])
+    await _follow(match)
+
+
+async def _two(lesson: Lesson, kind: type[Match]) -> None:
+    """Two pupils play each other, one of whom has read the code from the other's screen, and a third looks on."""
+    one, other, third = Browser(lesson), Browser(lesson), Browser(lesson)
+    for browser in (one, other):
+        await browser.get("/")
+    opened = kind(one, await one.form("/rooms", game=NC, opponent="human", side="X"))
+    code = opened.state["code"]
+    joined = kind(other, await other.form("/rooms/join", code=code.upper()))
+    watched = kind(third, await third.get(f"/rooms/{code}"))
+    await asyncio.gather(*(_follow(match) for match in (opened, joined, watched)))
+
+
+async def hold(lesson: Lesson, *, blocked: int, sockets: int = 0) -> None:
+    """Let so many pupils play whose sockets are blocked, and so many with sockets; half of them meet in threes."""
+    groups = []
+    for kind, n_pupils in ((AskedMatch, blocked), (SocketMatch, sockets)):
+        n_threes = n_pupils // 6
+        groups += [_two(lesson, kind) for _ in range(n_threes)]
+        groups += [_pupil(lesson, kind) for _ in range(n_pupils - 3 * n_threes)]
+    async with asyncio.TaskGroup() as together:
+        for group in groups:
+            together.create_task(group)

@@ -1,0 +1,200 @@
+"""Replay a training run, written from docs/replay.md alone: ``python tests/replay.py menace|her|q-table SEED [GAMES]``.
+
+It imports nothing of the project, and so tells whether the page is right. The machine is new and learns from random
+play. Prints a line for each box or entry that it met, and the state of the random source in the end.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+
+MASK, GOLDEN, TICKETS = (1 << 64) - 1, 0x9E3779B97F4A7C15, 4294967295
+FIRST, SECOND, DRAWN = 0, 1, 2
+
+
+def mix(x: int) -> int:
+    x = (x + GOLDEN) & MASK
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK
+    return x ^ (x >> 31)
+
+
+def rotl(x: int, bits: int) -> int:
+    return ((x << bits) | (x >> (64 - bits))) & MASK
+
+
+class Source:
+    def __init__(self, seed: int, stream: int = 0) -> None:
+        mixed = mix(mix(seed) ^ stream)
+        self.a, self.b = mix(mixed), mix((mixed + GOLDEN) & MASK)
+
+    def below(self, n: int) -> int:
+        word = (rotl((self.a + self.b) & MASK, 17) + self.a) & MASK
+        self.b ^= self.a
+        self.a = rotl(self.a, 49) ^ self.b ^ ((self.b << 21) & MASK)
+        self.b = rotl(self.b, 28)
+        return ((word >> 32) * n) >> 32
+
+
+Move = tuple[int, ...]
+"""The squares that it touches, 0 to 8."""
+
+
+class Noughts:
+    """Noughts and crosses. In both games the squares come first in the text of a position."""
+
+    start = "........."
+    symmetries = (
+        *("012345678", "258147036", "876543210", "630741852"),
+        *("210543876", "036147258", "678345012", "852741630"),
+    )
+    lines = ("012", "345", "678", "036", "147", "258", "048", "246")
+
+    def side(self, board: str) -> int:
+        return board.count("X") - board.count("O")
+
+    def winner(self, board: str) -> int | None:
+        marks = ["".join(board[int(square)] for square in line) for line in self.lines]
+        going_on = None if "." in board else DRAWN
+        return FIRST if "XXX" in marks else SECOND if "OOO" in marks else going_on
+
+    def moves(self, board: str) -> list[Move]:
+        return [(square,) for square in range(9) if board[square] == "."]
+
+    def after(self, board: str, move: Move) -> str:
+        return board[: move[0]] + "XO"[self.side(board)] + board[move[0] + 1 :]
+
+
+class Hexapawn:
+    """Hexapawn on three columns and three rows."""
+
+    start = "ooo---OOO:1"
+    symmetries = ("012345678", "210543876")
+
+    def side(self, board: str) -> int:
+        return int(board[-1]) - 1
+
+    def winner(self, board: str) -> int | None:
+        going_on = None if self.moves(board) else 1 - self.side(board)
+        return FIRST if "O" in board[:3] else SECOND if "o" in board[6:9] else going_on
+
+    def moves(self, board: str) -> list[Move]:
+        own, other, step = ("O", "o", -3) if self.side(board) == FIRST else ("o", "O", 3)
+        return [
+            (start, end)
+            for start in range(9)
+            if board[start] == own
+            for end in range(start + step - 1, start + step + 2)
+            if 0 <= end < 9 and end // 3 == (start + step) // 3
+            if board[end] == ("-" if end == start + step else other)
+        ]
+
+    def after(self, board: str, move: Move) -> str:
+        squares = list(board[:9])
+        squares[move[1]], squares[move[0]] = squares[move[0]], "-"
+        return f"{''.join(squares)}:{2 - self.side(board)}"
+
+
+Game = Noughts | Hexapawn
+
+
+def turned(board: str, symmetry: str) -> str:
+    return "".join(board[symmetry.index(square)] for square in "012345678") + board[9:]
+
+
+@cache
+def canonical(game: Game, board: str) -> str:
+    return min(turned(board, symmetry) for symmetry in game.symmetries)
+
+
+@cache
+def classes(game: Game, board: str) -> list[list[Move]]:
+    """The legal moves, those together that the symmetries of the canonical board carry into each other."""
+    kept = [symmetry for symmetry in game.symmetries if turned(board, symmetry) == board]
+    found: dict[frozenset[Move], list[Move]] = {}
+    for move in game.moves(board):
+        images = frozenset(tuple(int(symmetry[square]) for square in move) for symmetry in kept)
+        found.setdefault(images, []).append(move)
+    return list(found.values())
+
+
+@cache
+def played(game: Game, board: str, move: Move) -> str:
+    return canonical(game, game.after(board, move))
+
+
+def played_at_random(game: Game, board: str, source: Source) -> str:
+    return played(game, board, game.moves(board)[source.below(len(game.moves(board)))])
+
+
+def replay_boxes(game: Game, side: int, initial: list[int], source: Source, n_games: int, *, is_her: bool):
+    """The beads of every box that was opened: HER learns by ``gardner-her``, MENACE by ``michie-1961``."""
+    boxes: dict[str, list[int]] = {}
+    for _ in range(n_games):
+        board, ply, path = canonical(game, game.start), 0, []
+        while (winner := game.winner(board)) is None:
+            if game.side(board) != side:
+                board = played_at_random(game, board, source)
+            elif len(game.moves(board)) == 1 and not is_her:
+                board = played(game, board, game.moves(board)[0])
+            else:
+                fresh = [initial[min(ply // 2, len(initial) - 1)]] * len(classes(game, board))
+                beads = boxes.setdefault(board, fresh)
+                if not sum(beads) and ply < 2:
+                    beads[:] = fresh
+                if not sum(beads):
+                    winner = 1 - side
+                    break
+                ticket = source.below(sum(beads))
+                slot = next(slot for slot in range(len(beads)) if sum(beads[: slot + 1]) > ticket)
+                path.append((beads, slot))
+                board = played(game, board, classes(game, board)[slot][0])
+            ply += 1
+        added = 3 if winner == side else 1 if winner == DRAWN else -1
+        for beads, slot in path:
+            if not is_her:
+                beads[slot] = min(max(beads[slot] + added, 0), 1 << 27)
+            elif winner != side and beads is path[-1][0]:
+                beads[slot] = 0
+    return boxes
+
+
+def replay_q_table(game: Game, source: Source, n_games: int):
+    """The value of every entry that was learnt, by its key."""
+    values: dict[str, float] = {}
+    for _ in range(n_games):
+        side, board, path = source.below(2), canonical(game, game.start), []
+        while (winner := game.winner(board)) is None:
+            if game.side(board) != side:
+                board = played_at_random(game, board, source)
+                continue
+            moves, slots = game.moves(board), classes(game, board)
+            keys = [f"{next(slot for slot in slots if move in slot)[0][0] + 1}#{board}" for move in moves]
+            worths = [values.get(key, 0.0) for key in keys]
+            explores = source.below(TICKETS) < 0.1 * TICKETS
+            among = [index for index, worth in enumerate(worths) if explores or worth == max(worths)]
+            index = among[source.below(len(among))]
+            path.append((keys[index], max(worths)))
+            board = played(game, board, moves[index])
+        target = 0.0 if winner == DRAWN else 1.0 if winner == side else -1.0
+        for key, ahead in reversed(path):
+            value = values.get(key, 0.0)
+            values[key] = value + 0.1 * (target - value)
+            target = ahead
+    return values
+
+
+def replay(machine: str, source: Source, n_games: int):
+    if machine == "q-table":
+        return replay_q_table(Noughts(), source, n_games)
+    if machine == "her":
+        return replay_boxes(Hexapawn(), SECOND, [1], source, n_games, is_her=True)
+    return replay_boxes(Noughts(), FIRST, [4, 3, 2, 1], source, n_games, is_her=False)
+
+
+if __name__ == "__main__":
+    source = Source(int(sys.argv[2]))
+    found = replay(sys.argv[1], source, int((sys.argv[3:] or ["1000"])[0]))
+    sys.stdout.write("".join(f"{key} {known}\n" for key, known in sorted(found.items())))
+    sys.stdout.write(f"{source.a:016x}:{source.b:016x}\n")

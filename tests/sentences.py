@@ -1,0 +1,120 @@
+"""The sentences that people read, gathered from templates, scripts and Python without running anything."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SENTENCE_WORDS_MOST = 20
+INLINE = re.compile(r"</?(?:a|abbr|b|bdi|cite|code|dfn|em|i|kbd|q|small|span|strong|sub|sup|time)\b[^>]*>")
+UNREAD = re.compile(
+    r"<(script|style|svg|pre)\b.*?</\1>|<!--.*?-->|\{#.*?#\}|\{% comment %\}.*?\{% endcomment %\}", re.DOTALL
+)
+BRANCH = re.compile(r"\{% (?:elif|else|for|empty|endfor|include|block|endblock|extends|load|csrf_token)\b.*?%\}")
+"""Where a sentence ends: of the branches only one is read."""
+SAID_IN_TAGS = re.compile(r'\b(?:title|aria-label|placeholder|content)="([^"]*)"')
+END = re.compile(r"(?<=[.?!])[”\")]*\s+(?=[A-Z“\"(×0-9`]|x [a-z])")
+BREAK = "\n"
+QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`', re.DOTALL)
+JS_COMMENT = re.compile(r"/\*.*?\*/|^\s*//[^\n]*|\s//\s[^\n]*$", re.DOTALL | re.MULTILINE)
+PEOPLE_READ = ("games", "learning", "menace_site")
+NOT_ON_PAGES = re.compile(
+    r"migrations|management|metrics|models|lessons\.py|menace_site/(?!exception_handler|boundary|urls|web|passwords|staff|admin|health)"
+)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence, and the file it stands in."""
+
+    file: str
+    text: str
+
+    @property
+    def n_words(self) -> int:
+        """A value put in at run time counts as one word."""
+        return len(re.findall(r"\S*\w\S*", self.text))
+
+
+def sentences() -> list[Sentence]:
+    """All of them."""
+    return [*_of_templates(), *_of_scripts(), *_of_python()]
+
+
+def split(text: str) -> Iterator[str]:
+    """The sentences of a text; each break ends one."""
+    for part in text.split(BREAK):
+        for sentence in END.split(" ".join(part.split())):
+            if " " in sentence.strip():
+                yield sentence.strip()
+
+
+def text_of_template(source: str) -> str:
+    """What a reader sees of a template, a line for each block; values as "x"."""
+    source = BRANCH.sub("<hr>", UNREAD.sub("<hr>", source))
+    source = re.sub(r"\{\{.*?\}\}", "x", source)
+    source = re.sub(r"\{%.*?%\}", "", source)
+    said = [re.sub(r"<[^>]*>", "", one) for one in SAID_IN_TAGS.findall(source)]
+    text = re.sub(r"<[^>]*>", BREAK, INLINE.sub("", " ".join(source.split())))
+    return BREAK.join([text, *said])
+
+
+def _of_templates() -> Iterator[Sentence]:
+    for path in sorted((ROOT / "templates").rglob("*")):
+        if path.parent.name == "examples":  # programs
+            continue
+        if path.suffix == ".html":
+            name = str(path.relative_to(ROOT))
+            yield from (Sentence(name, text) for text in split(text_of_template(path.read_text())))
+        elif path.suffix == ".txt":
+            paragraphs = re.sub(r"\{%.*?%\}|\n\n", "<p>", path.read_text())
+            yield from (Sentence(str(path.relative_to(ROOT)), one) for one in split(text_of_template(paragraphs)))
+
+
+def _of_scripts() -> Iterator[Sentence]:
+    for path in sorted((ROOT / "static" / "js").glob("*.js")):
+        source = JS_COMMENT.sub("", path.read_text())
+        for quoted in QUOTED.findall(source):
+            text = re.sub(r"\$\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}", "x", quoted[1:-1]).replace("\\n", BREAK)
+            if re.match(r"[A-Z“]", text):
+                yield from (Sentence(str(path.relative_to(ROOT)), one) for one in split(text))
+
+
+def _of_python() -> Iterator[Sentence]:
+    for folder in PEOPLE_READ:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            name = str(path.relative_to(ROOT))
+            if not NOT_ON_PAGES.search(name):
+                for text in _strings(ast.parse(path.read_text())):
+                    paragraphs = BREAK.join(" ".join(part.split()) for part in text.split("\n\n"))
+                    yield from (Sentence(name, one) for one in split(paragraphs))
+
+
+def _strings(tree: ast.AST) -> Iterator[str]:
+    """Strings that read like a sentence: no docstring, and nothing that is logged or is SQL."""
+    unread: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):  # docstrings
+            unread.update(id(one) for one in ast.walk(node) if isinstance(node.value, ast.Constant))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LOGS:
+            unread.update(id(one) for one in ast.walk(node))
+        if isinstance(node, ast.JoinedStr):
+            unread.update(id(one) for one in node.values)
+    for node in ast.walk(tree):
+        if id(node) in unread:
+            continue
+        text = ""
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(str(one.value) if isinstance(one, ast.Constant) else "x" for one in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        text = re.sub(r"^[a-z_, ]+: (?=[A-Z])", "", text)  # the field of a refusal
+        if re.match(r"[A-Z“][a-z’']*[ ,]|x [a-z]", text) and not re.match(r"[A-Z]{2,} ", text):
+            yield text
+
+
+LOGS = ("debug", "info", "warning", "error", "exception", "critical")

@@ -1,0 +1,133 @@
+"""The cache with its server away or hanging: every method of Django's interface gives up quickly and raises nothing."""
+
+from __future__ import annotations
+
+import inspect
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import caches
+from django.core.cache.backends.base import BaseCache
+from django.test import Client
+
+from menace_site.cache import ForgivingRedisCache
+from tests.factories import machine
+
+ANSWERS: dict[str, tuple[tuple[Any, ...], Any]] = {
+    "__contains__": (("bead",), False),
+    "add": (("bead", 1), False),
+    "clear": ((), False),
+    "close": ((), None),
+    "decr": (("bead", 2), -2),
+    "decr_version": (("bead", 1, 3), 2),
+    "delete": (("bead",), False),
+    "delete_many": ((["bead", "box"],), None),
+    "get": (("bead", "forgotten"), "forgotten"),
+    "get_many": ((["bead", "box"],), {}),
+    "get_or_set": (("bead", lambda: 4), 4),
+    "has_key": (("bead",), False),
+    "incr": (("bead", 2), 2),
+    "incr_version": (("bead",), 2),
+    "set": (("bead", 1), None),
+    "set_many": (({"bead": 1, "box": 2},), ["bead", "box"]),
+    "touch": (("bead",), False),
+}
+"""What each method is asked here, and what it answers while nothing is remembered."""
+PURE = {"get_backend_timeout", "make_and_validate_key", "make_key", "validate_key"}
+"""Methods that ask no server."""
+OUR_ANSWERS = {"count": (("bead", 60), 0), "length": (("bead",), 0)}
+
+
+@pytest.fixture
+def n_connections() -> list[int]:
+    """How many connections the server that hangs has taken, in its only entry."""
+    return [0]
+
+
+@pytest.fixture(params=["dead", "hanging"])
+def away(
+    request: pytest.FixtureRequest, n_connections: list[int], tmp_path: Path, settings: Any, monkeypatch: Any
+) -> Iterator[ForgivingRedisCache]:
+    """The site's cache, as patient as in production, with a server that is not there or never answers."""
+    path = tmp_path / "redis.sock"
+    kept: list[socket.socket] = []
+
+    def take() -> None:
+        while True:
+            try:
+                kept.append(server.accept()[0])
+            except OSError:
+                return
+            n_connections[0] += 1
+
+    server = socket.socket(socket.AF_UNIX)
+    if request.param == "hanging":
+        server.bind(str(path))
+        server.listen()
+        threading.Thread(target=take, daemon=True).start()
+    own = {**settings.CACHES["default"], "LOCATION": f"unix://{path}"}
+    own["OPTIONS"] = {**own["OPTIONS"], "socket_connect_timeout": 0.1, "socket_timeout": 0.1}
+    monkeypatch.setattr(ForgivingRedisCache, "asked_again_at", {})
+    settings.CACHES = {"default": own}
+    found = caches["default"]
+    assert isinstance(found, ForgivingRedisCache)
+    yield found
+    server.close()
+    for one in kept:
+        one.close()
+
+
+def test_the_whole_interface_is_in_the_table() -> None:
+    methods = {name for name, _ in inspect.getmembers(BaseCache, inspect.isfunction) if not name.startswith("_")}
+    twins = {f"a{name}" for name in ANSWERS if not name.startswith("_")}
+    assert methods | {"__contains__"} == set(ANSWERS) | twins | PURE
+    asynchronous = {name for name, _ in inspect.getmembers(ForgivingRedisCache, inspect.iscoroutinefunction)}
+    assert asynchronous == twins
+
+
+@pytest.mark.parametrize("name", [*ANSWERS, *OUR_ANSWERS])
+def test_a_method_gives_up_after_one_wait(name: str, away: ForgivingRedisCache, n_connections: list[int]) -> None:
+    args, answer = (ANSWERS | OUR_ANSWERS)[name]
+    for _ in range(3):
+        assert getattr(away, name)(*args) == answer
+    assert n_connections[0] <= 1
+
+
+@pytest.mark.parametrize("name", [name for name in ANSWERS if name != "__contains__"])
+async def test_so_does_its_asynchronous_twin(name: str, away: ForgivingRedisCache, n_connections: list[int]) -> None:
+    args, answer = ANSWERS[name]
+    for _ in range(3):
+        assert await getattr(away, f"a{name}")(*args) == answer
+    assert n_connections[0] <= 1
+
+
+@pytest.mark.django_db
+def test_the_progress_of_a_machine_needs_no_cache(away: ForgivingRedisCache, client: Client) -> None:
+    response = client.get(f"/api/machines/{machine().pk}/progress")
+    assert response.status_code == 200
+    assert response.json()["games"] == 0
+
+
+async def test_a_server_that_is_there_is_asked_as_django_says() -> None:
+    cache = caches["default"]
+    cache.clear()
+    assert cache.set_many({"bead": 1, "box": 2}) == []
+    assert cache.get_many(["bead", "box", "drawer"]) == {"bead": 1, "box": 2}
+    assert (cache.incr("bead"), await cache.aincr("bead", 3), await cache.adecr("bead")) == (2, 5, 4)
+    assert (cache.touch("bead"), cache.touch("drawer"), cache.has_key("box"), "drawer" in cache) == (
+        True,
+        False,
+        True,
+        False,
+    )
+    assert (cache.incr_version("bead"), await cache.adecr_version("bead", version=2)) == (2, 1)
+    assert await cache.aget_many(["bead", "box"]) == {"bead": 4, "box": 2}
+    await cache.adelete_many(["bead", "box"])
+    for missing in (cache.incr, cache.incr_version):
+        with pytest.raises(ValueError, match="not found"):
+            missing("bead")
+    assert cache.get_or_set("bead", 7) == await cache.aget_or_set("bead", 8) == 7

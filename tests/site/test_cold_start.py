@@ -1,0 +1,181 @@
+"""A new site in an empty folder: it answers before its kernels are compiled, on every Python that it is made for."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from menace_site import servers
+from tests.conftest import CannotTry
+from tests.site.test_supervisor import Run, read
+from tests.waiting import HANG_S, wait_until
+
+PYTHONS = ("3.11", "3.12", "3.13")
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
+    runs: list[Run] = []
+
+    def start_run(**environment: Any) -> Run:
+        runs.append(Run(tmp_path / "var", NUMBA_CACHE_DIR=str(tmp_path / "numba"), **environment))
+        runs[-1].wait_until_serving()
+        return runs[-1]
+
+    yield start_run
+    for run in runs:
+        run.process.terminate()
+        run.wait_for_end()
+
+
+class Api:
+    """A program that talks to a run, as one guest."""
+
+    def __init__(self, run: Run) -> None:
+        self.url = f"http://localhost:{run.port}"
+        self.cookies = CookieJar()
+        self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
+
+    def __call__(self, path: str, body: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        """Status and JSON of an answer; not that of the stand-in for web processes that have only just begun."""
+        answers: list[tuple[int, dict[str, Any]]] = []
+
+        def is_answered() -> bool:
+            answers.append(self._ask(path, body))
+            return answers[-1][1].get("code") != "unavailable"
+
+        assert wait_until(is_answered), answers[-1]
+        return answers[-1]
+
+    def _ask(self, path: str, body: dict[str, Any] | None) -> tuple[int, dict[str, Any]]:
+        headers = {"Content-Type": "application/json"}
+        token = next((cookie.value for cookie in self.cookies if cookie.name == "csrftoken"), None)
+        headers |= {"X-CSRFToken": token} if token else {}
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode() if body else None, headers)
+        try:
+            with self.opener.open(request, timeout=HANG_S) as response:
+                return response.status, json.load(response)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+
+
+def manage(run: Run, *words: str, **environment: str) -> str:
+    """What a management command prints, in the folder of a run and by its Python."""
+    done = subprocess.run(
+        [run.python, "manage.py", *words],
+        cwd=servers.BASE_DIR,
+        env={**run.environment, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def play(run: Run) -> None:
+    """Begin a match with a machine, and make a move that it answers."""
+    api = Api(run)
+    status, room = api("/api/rooms", {"game": "noughts-and-crosses", "opponent": "menace"})
+    assert status == 201, room
+    status, state = api(f"/api/rooms/{room['code']}/move", {"move": "5", "ply": 0})
+    assert (status, state.get("ply")) == (200, 2), state
+
+
+def web_processes(run: Run) -> list[str]:
+    web = run.children()["web"]
+    return read(Path(f"/proc/{web}/task/{web}/children")).split()
+
+
+def hasten(run: Run) -> None:
+    """Have the compiler share a busy machine as all others do: what is nice would wait for them. As only root may."""
+    for pid in run.processes():
+        with contextlib.suppress(PermissionError, ProcessLookupError):
+            os.setpriority(os.PRIO_PROCESS, int(pid), 0)
+
+
+@pytest.mark.soak
+def test_it_answers_before_its_kernels_are_compiled_and_changes_over(start: Callable[..., Run]) -> None:
+    run = start()
+    api, health = Api(run), "/api/ai/health"
+    status, said = api(health)
+    assert (status, said["code"]) == (503, "busy"), "nobody has compiled the engine yet"
+    play(run)
+    assert "games" in manage(run, "train", "menace-first", "--games=1000", BEADBOX_KERNELS="ready")
+    assert api(health)[0] == 503, "that took no longer than compiling the engine"
+    before = web_processes(run)
+    assert len(before) > 1
+    hasten(run)
+    assert wait_until(lambda: api(health)[0] == 200), read(run.output)
+    assert wait_until(lambda: "Kernels: ready" in read(run.output)), read(run.output)
+    assert web_processes(run) == before, "they changed over as they are"
+    assert "boxes add up" in manage(run, "audit")
+
+
+def interpreter(version: str) -> str | None:
+    """A Python of this version that runs: on the path, or one of pyenv's."""
+    kept = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    for found in [sys.executable, shutil.which(f"python{version}"), *map(str, kept)]:
+        told = "import sys; print('{}.{}'.format(*sys.version_info))"
+        if found is None:
+            continue
+        done = subprocess.run([found, "-c", told], capture_output=True, text=True, check=False)
+        if done.stdout.strip() == version:
+            return found
+    return None
+
+
+@pytest.fixture
+def python_of(tmp_path: Path) -> Callable[[str], str | None]:
+    """Finds a Python with what the site needs, in an environment of its own if it is not this one."""
+
+    def find(version: str) -> str | None:
+        found = interpreter(version)
+        if found is None or found == sys.executable:
+            return found
+        folder = tmp_path / "environment"
+        own = str(folder / "bin" / "python")
+        pip = [own, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--require-hashes"]
+        subprocess.run([found, "-m", "venv", folder], check=True)
+        subprocess.run([*pip, "-r", "requirements.txt"], cwd=servers.BASE_DIR, check=True)
+        subprocess.run([*pip, "--no-deps", "-r", "menace_site/servers.txt"], cwd=servers.BASE_DIR, check=True)
+        return own
+
+    return find
+
+
+def test_no_python_that_the_site_is_made_for_is_left_out() -> None:
+    project = tomllib.loads((servers.BASE_DIR / "pyproject.toml").read_text())["project"]
+    assert project["requires-python"] == f">={PYTHONS[0]}"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("version", PYTHONS)
+def test_every_python_starts_plays_trains_and_audits(
+    version: str,
+    start: Callable[..., Run],
+    python_of: Callable[[str], str | None],
+    cannot_try: CannotTry,
+    record_property: Callable[[str, object], None],
+) -> None:
+    python = python_of(version)
+    if python is None:
+        cannot_try(f"Python {version}, which it does not have")
+        return
+    run = start(python=python, BEADBOX_KERNELS="plain")
+    play(run)
+    # By numba, too: a kernel that is small is compiled for it.
+    manage(run, "train", "him", "--games=1", BEADBOX_KERNELS="")
+    assert "boxes add up" in manage(run, "audit")
+    record_property("tried", f"Python {version}")

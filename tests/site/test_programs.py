@@ -1,0 +1,111 @@
+"""Every program of the repository that no other test runs, in its smallest form: what nobody runs decays."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from menace_site.servers import BASE_DIR
+from tests.bench.__main__ import ALONE, KNOWN
+from tests.conftest import CannotTry
+from tests.environment import of_a_shell
+
+pytestmark = pytest.mark.soak
+
+IS_ROOT = os.geteuid() == 0
+
+
+def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=BASE_DIR,
+        env={**of_a_shell(), "SMALL": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_every_act_of_the_hosts(cannot_try: CannotTry) -> None:
+    """One after the other: their networks have the same names."""
+    of_root(cannot_try, "-m", "tests.hosts")
+    of_root(cannot_try, "-m", "tests.bench.hosts")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [tuple(name for name in KNOWN if name not in ALONE), *((name,) for name in ALONE)],
+    ids=lambda names: names[0] if len(names) == 1 else "together",
+)
+def test_every_benchmark_runs(names: tuple[str, ...]) -> None:
+    done = run("-m", "tests.bench", *names, BEADBOX_LOCAL="1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert all(f"{name}...\n" in done.stderr for name in names)
+
+
+def test_a_benchmark_that_fails_is_a_figure_and_the_others_still_print() -> None:
+    done = run(
+        "-m",
+        "tests.bench",
+        "match-page",
+        "exact-strength",
+        BEADBOX_LOCAL="1",
+        DATABASE_URL="postgres://app@127.0.0.1:1/app",
+    )
+    assert done.returncode == 1, done.stderr
+    assert "FAILED: " in done.stdout
+    assert "exact strength of a MENACE" in done.stdout
+
+
+def test_every_fault_loses_and_doubles_nothing(cannot_try: CannotTry) -> None:
+    done = run("-m", "tests.site.faults")
+    assert done.returncode == 0, done.stdout + done.stderr
+    if not IS_ROOT:
+        assert done.stdout.splitlines()[-1].startswith("Not tried: the link down, ")
+        cannot_try("the faults of link, disk and clock, as only root may")
+
+
+def test_a_site_is_archived_and_goes_back_in_time(cannot_try: CannotTry) -> None:
+    of_root(cannot_try, "-m", "tests.archiving")
+
+
+def test_alerts_fire(cannot_try: CannotTry) -> None:
+    """The rules are read, and one alert of a process and one of a request fire; ``make alerts`` tries all of them."""
+    if shutil.which("prometheus") is None or shutil.which("promtool") is None:
+        cannot_try("the alert rules, as there is no Prometheus")
+        return
+    done = run("-m", "pytest", "-n", "0", "tests/site/alerts.py", "-k", "promtool or clerk_hangs or request_breaks")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_minimal_debian_is_built_and_takes_a_command(cannot_try: CannotTry) -> None:
+    done = subprocess.run(
+        ["tests/bare.sh"], cwd=BASE_DIR, env={**os.environ, "BARE": "help"}, capture_output=True, text=True, check=False
+    )
+    refusal = re.search(r"^make bare: (.*)$", done.stderr, re.MULTILINE)
+    if done.returncode and refusal and not done.stdout:
+        cannot_try(f"a minimal Debian: {refusal[1]}")
+        return
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("make bare: make help passed.\n")
+
+
+@pytest.mark.parametrize("program", ["tests.site.faults", "tests.hosts", "tests.bench.hosts", "tests.archiving"])
+def test_without_root_each_says_so_in_its_last_line(program: str) -> None:
+    code = f"import os, runpy; os.geteuid = lambda: 1000; runpy.run_module({program!r}, run_name='__main__')"
+    done = run("-c", code, SMALL="", BEADBOX_VAR="/nowhere", DJANGO_SETTINGS_MODULE="tests.settings")
+    assert done.returncode == 1, done.stderr
+    assert "nly root may" in done.stdout.splitlines()[-1]
+
+
+def of_root(cannot_try: CannotTry, *words: str) -> None:
+    """Run a program to its end; where this machine cannot, its last line says why."""
+    done = run(*words)
+    said = done.stdout.splitlines()
+    if not IS_ROOT and done.returncode == 1 and "nly root may" in said[-1]:
+        cannot_try(f"{words[-1]}: {said[-1]}")
+        return
+    assert done.returncode == 0, done.stdout + done.stderr

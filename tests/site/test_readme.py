@@ -1,0 +1,142 @@
+"""Each ``make run`` line of the README as it stands, in a network that has its address; reached from another host."""
+
+import http.client
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from menace_site.servers import BASE_DIR
+from tests.conftest import CannotTry
+from tests.environment import of_a_shell
+from tests.site.test_supervisor import read
+from tests.waiting import HANG_S, wait_until
+
+README = " ".join((BASE_DIR / "README.md").read_text().split())
+LINES = list(dict.fromkeys(re.findall(r"(?:[A-Z_]+=[^ `]+ )*make (?:[A-Z_]+=[^ `]+ )*run\b", README)))
+PRINTED = re.compile(r"http://[^\s,]+")
+V4, V6 = "192.168.1.20", "fd00:77::20"
+"""The address that the README has in place of the reader's, and one of IPv6."""
+pytestmark = pytest.mark.soak
+
+
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True)
+
+
+def lacking() -> str:
+    """Why this machine can have no second host; empty when it can."""
+    if os.geteuid():
+        return "only root may make network namespaces"
+    if shutil.which("ip") is None:
+        return "there is no ip: apt install iproute2"
+    refused = subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode
+    return "network namespaces are refused" if refused else ""
+
+
+@contextmanager
+def two_hosts() -> Iterator[tuple[list[str], list[str]]]:
+    """What to put before a command so that it runs on the site's host, or on the other one."""
+    site, other = (f"readme-{os.getpid()}-{name}" for name in ("site", "other"))
+    with ExitStack() as after:
+        for name in (site, other):
+            ip("netns", "add", name)
+            after.callback(ip, "netns", "del", name)
+        ip("-n", site, "link", "add", "lan", "type", "veth", "peer", "name", "lan", "netns", other)
+        for name, v4, v6 in ((site, V4, V6), (other, "192.168.1.30", "fd00:77::30")):
+            ip("-n", name, "addr", "add", f"{v4}/24", "dev", "lan")
+            ip("-n", name, "addr", "add", f"{v6}/64", "dev", "lan", "nodad")
+            for link in ("lan", "lo"):
+                ip("-n", name, "link", "set", link, "up")
+        yield ["ip", "netns", "exec", site], ["ip", "netns", "exec", other]
+
+
+@contextmanager
+def started(line: str, var: Path, before: list[str]) -> Iterator[list[str]]:
+    """Type a line into a shell; the addresses that it prints once it serves. Ctrl-C ends it."""
+    # The packages are there: nothing is installed, as a second host reaches no registry.
+    env = of_a_shell() | {"BEADBOX_VAR": str(var), "MAKEFLAGS": "SITE= SERVERS="}
+    output = var / "output"
+    with output.open("wb") as file:
+        run = subprocess.Popen(
+            [*before, "sh", "-c", line], cwd=BASE_DIR, env=env, stdout=file, stderr=file, start_new_session=True
+        )
+    try:
+
+        def is_served() -> bool:
+            assert run.poll() is None, read(output)
+            return "Beadbox is at" in read(output)
+
+        assert wait_until(is_served), read(output)
+        said = read(output)
+        assert said.startswith("Starting Beadbox on this computer"), said
+        yield PRINTED.findall(said[said.index("Beadbox is at") :])
+    finally:
+        os.killpg(run.pid, signal.SIGINT)
+        run.wait(HANG_S)
+    assert "Beadbox has stopped." in read(output)
+
+
+def visited(url: str, before: list[str]) -> str:
+    """What keeps a person at another computer from playing at an address; empty if nothing does."""
+    command = [*before, sys.executable, "-m", "tests.site.visitor_by_address", url, f"p{os.urandom(6).hex()}"]
+    done = subprocess.run(command, cwd=BASE_DIR, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else done.stderr
+
+
+@pytest.fixture(scope="module")
+def var(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of all runs: it is set up once."""
+    return tmp_path_factory.mktemp("readme")
+
+
+def test_the_readme_tells_a_class_how_to_get_in() -> None:
+    assert LINES[0] == "make run"
+    assert sum("BIND=" in line for line in LINES) >= 2
+
+
+OTHERS = [
+    "BIND=:: make run",
+    f"BIND=:: ALLOWED_HOSTS=' .example.org , [{V6.upper()}],' make run",
+]
+"""Lines that the README leads to."""
+
+
+@pytest.mark.parametrize("line", [*LINES, *OTHERS])
+def test_each_line_of_the_readme_starts_a_site_that_is_reached_where_it_says(
+    line: str, var: Path, cannot_try: CannotTry
+) -> None:
+    if reason := lacking():
+        cannot_try(f"the lines of the README from a second host ({reason})")
+        here = re.sub(r"\b(BIND|ALLOWED_HOSTS)=('[^']*'|\S+)", lambda match: f"{match[1]}=127.0.0.2", line)
+        with started(here, var, []) as urls:
+            assert not visited(urls[0], [])
+        return
+    with two_hosts() as (site, other), started(line, var, site) as urls:
+        assert urls
+        for url in urls:
+            if "BIND=" in line:
+                assert not visited(url, other)
+            else:
+                assert not visited(url, site)
+                assert "refused" in visited(url.replace("localhost", V4), other)
+
+
+def test_a_list_without_an_address_of_the_computer_lets_its_names_in_and_the_supervisor(var: Path) -> None:
+    def status(host: str) -> int:
+        connection = http.client.HTTPConnection("127.0.0.2", 8462, timeout=HANG_S)
+        with closing(connection):
+            connection.request("GET", "/", headers={"Host": host})
+            return connection.getresponse().status
+
+    with started("BIND=127.0.0.2 ALLOWED_HOSTS=.example.org PORT=8462 make run", var, []) as urls:
+        assert urls[0] == "http://example.org:8462"
+        assert status("class.example.org:8462") == 200
+        assert status("127.0.0.2:8462") == 400

@@ -1,0 +1,101 @@
+"""Sentences on pages are short, begin with their subject, and are none of those that people stumbled over."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.sentences import Sentence, sentences, split, text_of_template
+
+MOST_WORDS = 20
+NO_SUBJECT = re.compile(
+    r"(Whoever|Somebody|Nobody|Anybody)\b|(Who|What|Those (that|who)|So (many|long|that)|Such as)\b.*\.$"
+)
+"""Relative clauses and indefinite words as subjects. Questions may begin so, and headings ("What the columns mean")."""
+STUMBLED_OVER = re.compile(
+    "|".join(
+        (
+            r"\bwhoever\b",
+            r"somebody else",
+            r"\bplays? any(thing| move at all)",
+            r"\b(here|tournament|schedule|machine|that) is gone\b",
+            r"of the house",
+            r"\bin it lies?\b",
+            r"\blie beads",
+            r"would not lose",
+            r"what comes of it",
+            r"not tried out but",
+            r"worst enemy",
+            r"its curve of training",
+            r"part with it",
+            r"asks once more",
+            r"what you want to say about",
+            r"stretch the beginning",
+            r"leave out",
+            r"makes? sense",
+            r"lay this rule",
+            r"first what\?",
+            r"the middle machine",
+            r"equals meet equals",
+            r"a plain one",
+            r"again and again",
+            r"by a crontab",
+            r"made up for",
+            r"may not say",
+            r"need not give one",
+            r"behind the shelf",
+            r"as many as (it|an account|a guest|there) may",
+            r"very many (are|people)",
+            r"no more than it",
+            r"run dry",
+            r"nothing left to say",
+            r"nobody is followed",
+            r"\b\d+ times in 100\b",
+        )
+    ),
+    re.IGNORECASE,
+)
+"""Turns that people stumbled over, and their like."""
+
+
+def faults(sentence: Sentence) -> list[str]:
+    """What is wrong with it."""
+    found = []
+    if sentence.n_words > MOST_WORDS:
+        found.append(f"{sentence.n_words} words")
+    if NO_SUBJECT.match(sentence.text) and not sentence.text.endswith("?"):
+        found.append("no subject at the beginning")
+    if turn := STUMBLED_OVER.search(sentence.text):
+        found.append(f"“{turn[0]}”")
+    return found
+
+
+def test_sentences_are_short_and_begin_with_their_subject() -> None:
+    read = sentences()
+    assert len(read) > 2000
+    bad = [f"{one.file}: {', '.join(wrong)}: {one.text}" for one in read if (wrong := faults(one))]
+    assert bad == [], "\n".join(bad)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("Whoever has this link can watch.", 2),
+        ("Nobody is waiting just now.", 1),
+        (" ".join(["word"] * 21) + ".", 1),
+        ("Who begins?", 0),
+        ("What the columns mean", 0),
+        ("What it learnt stays.", 1),
+        ("Anyone with this link can watch.", 0),
+    ],
+)
+def test_what_is_looked_for_is_found(text: str, wrong: int) -> None:
+    assert len(faults(Sentence("here", text))) == wrong
+
+
+def test_a_template_is_read_as_a_reader_sees_it() -> None:
+    source = (
+        "<p>A <b>box</b> of {{ name }} opens. {% if it %}One{% else %}The other{% endif %} bead rolls.</p><p>So.</p>"
+    )
+    assert list(split(text_of_template(source))) == ["A box of x opens.", "The other bead rolls."]

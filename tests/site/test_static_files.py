@@ -1,0 +1,24 @@
+"""Static files as a site that runs has them: under names that tell their content, imported by those names."""
+
+import re
+from pathlib import Path
+
+from django.conf import settings
+from django.test import override_settings
+
+from menace_site.management.commands.set_up import collect
+
+STORED = settings.STORAGES | {"staticfiles": {"BACKEND": "menace_site.static_files.ModuleStaticFilesStorage"}}
+
+
+def test_every_file_is_collected_and_each_import_names_the_stored_module(tmp_path: Path) -> None:
+    with override_settings(STORAGES=STORED, STATIC_ROOT=tmp_path):
+        collect()
+    scripts = list((tmp_path / "js").glob("*.????????????.js"))
+    imported = {
+        name
+        for script in scripts
+        for name in re.findall(r'^(?:import|\}).* from "\./(.+?)";', script.read_text(), re.M)
+    }
+    assert len(imported) > 20
+    assert imported <= {script.name for script in scripts}
