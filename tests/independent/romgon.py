@@ -1,0 +1,260 @@
+"""Romgon once more, with and without flips, written from its law: moves, and how a match ends.
+
+It imports nothing of the project. ``python -m tests.independent.romgon URL`` has the upper levels with flips play each
+other by ``POST URL/api/ai/move``, and prints the share of points of the stronger one.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from math import sqrt
+from typing import Any, NamedTuple
+
+Hex = tuple[int, int]
+"""Row and doubled column (x): ``x = 2 * column + |3 - row|``."""
+AROUND = ((0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1))
+"""Clockwise from the east."""
+HEXES = [(row, 2 * column + abs(3 - row)) for row in range(7) for column in range(9 - abs(3 - row))]
+DEAD = {(3, 6), (3, 8), (3, 10)}
+GOALS = {"white": (3, 16), "black": (3, 0)}
+OTHER = {"white": "black", "black": "white"}
+WHITE = {"0-0": "square", "6-0": "square", "1-0": "triangle", "5-0": "triangle", "2-0": "circle", "3-0": "rhombus"}
+PLIES_MOST = 200
+LEVELS = ("easy", "starter", "medium", "skilled", "veteran", "legend")
+"""From the weakest on."""
+
+
+class Piece(NamedTuple):
+    """One piece; none is ever turned."""
+
+    colour: str
+    kind: str
+    is_flipped: bool = False
+
+
+class Action(NamedTuple):
+    """A move, a capture, or a flip, which stays where it is."""
+
+    origin: Hex
+    target: Hex
+
+
+Board = dict[Hex, Piece]
+
+
+def named(hexagon: Hex) -> str:
+    """The name of a hex, as ``3-4``."""
+    row, x = hexagon
+    return f"{row}-{(x - abs(3 - row)) // 2}"
+
+
+def hex_of(name: str) -> Hex:
+    """The hex of a name."""
+    row, column = map(int, name.split("-"))
+    return row, 2 * column + abs(3 - row)
+
+
+def step(hexagon: Hex, by: Hex) -> Hex:
+    """The hex at a vector from this one; it need not be on the board."""
+    return hexagon[0] + by[0], hexagon[1] + by[1]
+
+
+def distance(one: Hex, two: Hex) -> int:
+    """The number of steps between two hexes."""
+    rows, xs = abs(one[0] - two[0]), abs(one[1] - two[1])
+    return rows + max(0, (xs - rows) // 2)
+
+
+ZONE = {hexagon: min(distance(hexagon, dead) for dead in DEAD) for hexagon in HEXES}
+BESIDE = {one: [step(one, by) for by in AROUND if step(one, by) in ZONE] for one in HEXES}
+
+
+def start() -> Board:
+    """The board at the beginning; Black moves first."""
+    board = {hex_of(name): Piece("white", kind) for name, kind in {**WHITE, "4-0": "hexgon"}.items()}
+    return board | {(6 - row, 16 - x): Piece("black", piece.kind) for (row, x), piece in board.items()}
+
+
+def reached(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
+    """Where a piece may go if nothing of its own stands there, and whether it captures there.
+
+    A circle's run on its ring heeds what stands in its way; a hex can come twice.
+    """
+    piece = board[origin]
+    if piece.is_flipped:
+        enters = [one for one in BESIDE[origin] if piece.kind != "circle" or ZONE[one] or not ZONE[origin]]
+        yield from ((one, True) for one in enters)
+    elif piece.kind == "circle":
+        yield from _of_circle(board, origin)
+    else:
+        vectors = _vectors(piece)
+        yield from ((step(origin, by), True) for by in vectors if step(origin, by) in ZONE)
+        if piece.kind == "rhombus":
+            diagonal = [step(origin, by) for by in AROUND if by[0] and step(origin, by) in ZONE]
+            yield from ((one, False) for one in diagonal if {ZONE[origin], ZONE[one]} == {0, 1})
+
+
+def _vectors(piece: Piece) -> list[Hex]:
+    if piece.kind == "square":
+        return [by for by in AROUND if by[0]]
+    if piece.kind == "rhombus":
+        return [(0, 2), (0, -2), (0, 4), (0, -4), (2, 0), (-2, 0)]
+    if piece.kind == "triangle":
+        facing = 0 if piece.colour == "white" else 3
+        return [AROUND[(facing + more) % 6] for more in (-1, 0, 1)]
+    return [(0, 2), (1, 3), (-1, 3), (0, -2), (1, -3), (-1, -3)]
+
+
+def _of_circle(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
+    if not ZONE[origin]:
+        return
+    yield from ((one, False) for one in BESIDE[origin] if ZONE[one] not in {0, ZONE[origin]})
+    for first in (one for one in BESIDE[origin] if ZONE[one] == ZONE[origin]):
+        before, at = origin, first
+        while at != origin:
+            yield at, True
+            if at in board:
+                break
+            before, at = at, next(one for one in BESIDE[at] if ZONE[one] == ZONE[at] and one != before)
+
+
+def targets(board: Board, origin: Hex, flips: bool) -> set[Hex]:
+    """Where a piece may go, whatever becomes of its own rhombus."""
+    piece, found = board[origin], set()
+    for one, captures in reached(board, origin):
+        there = board.get(one)
+        if there is None:
+            found.add(one)
+        elif captures and there.colour != piece.colour and not (piece.kind == there.kind == "rhombus"):
+            found |= {one} if not flips or piece.is_flipped == there.is_flipped else set()
+    return found
+
+
+def is_in_check(board: Board, colour: str, flips: bool) -> bool:
+    """Whether the rhombus of a colour is attacked."""
+    homes = {one for one, piece in board.items() if piece[:2] == (colour, "rhombus")}
+    attackers = [one for one, piece in board.items() if piece.colour != colour]
+    return any(homes & targets(board, one, flips) for one in attackers)
+
+
+def after(board: Board, action: Action) -> Board:
+    """The board after an action."""
+    piece = board[action.origin]
+    left = {one: there for one, there in board.items() if one != action.origin}
+    flipped = action.origin == action.target
+    return {**left, action.target: piece._replace(is_flipped=not piece.is_flipped) if flipped else piece}
+
+
+def actions(board: Board, colour: str, flips: bool) -> list[Action]:
+    """The legal actions of a colour, in the order of the law."""
+    found = []
+    for origin in [one for one, piece in board.items() if piece.colour == colour]:
+        for target in targets(board, origin, flips) | ({origin} if flips else set()):
+            enters = board[origin].kind == "rhombus" and target == GOALS[colour]
+            if enters or not is_in_check(after(board, Action(origin, target)), colour, flips):
+                found.append(Action(origin, target))
+    return sorted(found)
+
+
+def winner(board: Board, colour: str, flips: bool) -> str | None:
+    """Who has won by the board alone, when this colour is to move."""
+    has = {piece.colour for piece in board.values() if piece.kind == "rhombus"}
+    if len(has) == 1:
+        return has.pop()
+    for one in (OTHER[colour], colour):
+        if board.get(GOALS[one], Piece("", ""))[:2] == (one, "rhombus"):
+            return one
+    return None if actions(board, colour, flips) else OTHER[colour]
+
+
+def perft(board: Board, colour: str, flips: bool, depth: int) -> int:
+    """The number of sequences of so many actions; after a win a line ends."""
+    if not depth:
+        return 1
+    if winner(board, colour, flips):
+        return 0
+    return sum(perft(after(board, action), OTHER[colour], flips, depth - 1) for action in actions(board, colour, flips))
+
+
+Player = Callable[[Board, str], Action]
+
+
+def played(players: dict[str, Player], opening: list[Action], *, flips: bool = True) -> float:
+    """The points of Black in a match, after an opening: 1, 0, or .5 when 200 plies are over."""
+    board, colour, seen = start(), "black", Counter[Any]()
+    for ply in range(PLIES_MOST + 1):
+        seen[now := (colour, frozenset(board.items()))] += 1
+        if won := winner(board, colour, flips):
+            return float(won == "black")
+        if seen[now] == 3:  # who brought it about loses
+            return float(colour == "black")
+        if ply < PLIES_MOST:
+            action = opening[ply] if ply < len(opening) else players[colour](board, colour)
+            assert action in actions(board, colour, flips), f"{action} is not legal"
+            board, colour = after(board, action), OTHER[colour]
+    return 0.5
+
+
+def opened(rng: random.Random, n_plies: int) -> list[Action]:
+    """An opening of random actions, after which nobody has won."""
+    while True:
+        board, colour, made = start(), "black", []
+        while len(made) < n_plies and not winner(board, colour, True):
+            made.append(rng.choice(actions(board, colour, True)))
+            board, colour = after(board, made[-1]), OTHER[colour]
+        if not winner(board, colour, True):
+            return made
+
+
+Ask = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def asker(ask: Ask, level: str) -> Player:
+    """A player that plays what the endpoint answers."""
+
+    def choose(board: Board, colour: str) -> Action:
+        told = {
+            named(one): {"color": piece.colour, "type": piece.kind, "flipped": piece.is_flipped}
+            for one, piece in board.items()
+        }
+        answer = ask({"board": told, "playerColor": colour, "flipModeEnabled": True, "difficulty": level})
+        return Action(hex_of(answer["move"]["from"]), hex_of(answer["move"]["to"]))
+
+    return choose
+
+
+def share(ask: Ask, strong: str, weak: str, n_openings: int, seed: int = 1, n_plies: int = 4) -> float:
+    """The share of points of the stronger level, each opening from both sides."""
+    one, two, rng, points = asker(ask, strong), asker(ask, weak), random.Random(seed), 0.0
+    for _ in range(n_openings):
+        opening = opened(rng, n_plies)
+        points += played({"black": one, "white": two}, opening) + 1 - played({"black": two, "white": one}, opening)
+    return points / (2 * n_openings)
+
+
+def main(url: str, n_openings: int) -> None:
+    """Print the share of each of the upper levels against the one below it, and its standard error."""
+
+    def ask(question: dict[str, Any]) -> dict[str, Any]:
+        sent = urllib.request.Request(
+            f"{url}/api/ai/move", json.dumps(question).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(sent) as answer:
+            found: dict[str, Any] = json.load(answer)
+        return found
+
+    for strong, weak in pairwise(reversed(LEVELS)):
+        found = share(ask, strong, weak, n_openings)
+        error = sqrt(found * (1 - found) / (2 * n_openings))
+        sys.stdout.write(f"{strong} against {weak}: {found:.3f}, standard error at most {error:.3f}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1].rstrip("/"), int(sys.argv[2]) if sys.argv[2:] else 50)

@@ -1,0 +1,80 @@
+"""The independent Romgon is that of the golden data, and gives the shares that ``docs/ai.md`` has of levels asked."""
+
+import json
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.independent.romgon import (
+    Action,
+    Board,
+    Piece,
+    actions,
+    hex_of,
+    named,
+    perft,
+    played,
+    share,
+    start,
+)
+
+ROOT = Path(__file__).parents[2]
+VECTORS = json.loads((ROOT / "tests" / "data" / "romgon" / "vectors.json").read_text(encoding="utf-8"))
+N_OPENINGS = 8
+
+
+def board_read(told: dict[str, Any], flips: bool) -> Board:
+    return {
+        hex_of(name): Piece(piece["color"], piece["type"], flips and piece.get("flipped", False))
+        for name, piece in told.items()
+    }
+
+
+def is_turned(entry: dict[str, Any]) -> bool:
+    """Whether a position has a turned piece, of which it knows nothing."""
+    return any(piece.get("rotation") for piece in entry["board"].values())
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in VECTORS["positions"] if not is_turned(entry)], ids=lambda entry: entry["id"]
+)
+def test_its_moves_are_the_golden_ones(entry: dict[str, Any]) -> None:
+    flips = entry["flipModeEnabled"]
+    found = actions(board_read(entry["board"], flips), entry["toMove"], flips)
+    assert [(named(origin), named(target)) for origin, target in found] == [
+        (move["from"], move["to"]) for move in entry["legalMoves"]
+    ]
+
+
+@pytest.mark.parametrize(("flips", "numbers"), [(False, [13, 167, 2666]), (True, [20, 398, 8739])])
+def test_it_counts_as_the_law_does(flips: bool, numbers: list[int]) -> None:
+    assert [perft(start(), "black", flips, depth) for depth in (1, 2, 3)] == numbers
+
+
+@pytest.mark.parametrize("entry", VECTORS["games"], ids=lambda entry: entry["id"])
+def test_matches_end_as_the_golden_ones(entry: dict[str, Any]) -> None:
+    made = [Action(hex_of(action["from"]), hex_of(action["to"])) for action in entry["moves"]]
+    points = {"black": 1.0, "white": 0.0, None: 0.5}[entry["winner"]]
+    assert played({}, made, flips=entry["flipModeEnabled"]) == points
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("strong", "weak"), [("starter", "easy"), ("medium", "starter")])
+def test_levels_that_are_asked_have_the_published_share(strong: str, weak: str, settings: Any) -> None:
+    """Within four standard errors of so few matches. Whole, by the program itself: see ``docs/ai.md``."""
+    settings.AI_TIME_BUDGET_S = 600  # no clock, however busy this machine is
+    client = Client()
+
+    def ask(question: dict[str, Any]) -> dict[str, Any]:
+        answer = client.post("/api/ai/move", json.dumps(question), content_type="application/json")
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    page = (ROOT / "docs" / "ai.md").read_text(encoding="utf-8")
+    [line] = [line for line in page.splitlines() if line.startswith(f"| `{strong}` against `{weak}` |")]
+    published = float(line.split("|")[3].split()[0])
+    error = sqrt(published * (1 - published) / (2 * N_OPENINGS))
+    assert share(ask, strong, weak, N_OPENINGS) == pytest.approx(published, abs=4 * error)
