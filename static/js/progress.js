@@ -104,7 +104,9 @@ export async function loadProgress(place, machine, isWanted = () => true) {
   const answer = await fetch(`/api/machines/${machine}/progress`).catch(() => null);
   if (!answer?.ok) return false;
   const progress = await answer.json();
-  if (isWanted()) render(progressParts(progress), place);
+  if (!isWanted()) return true;
+  place.querySelector(".until-scripts")?.remove(); // render() keeps what stood there before
+  render(progressParts(progress), place);
   return true;
 }
 

@@ -55,6 +55,7 @@ def test_one_click_and_it_learns_from_nobody_else(page: Page, visitor: Visitor, 
     page.goto(f"/machines/{mine.pk}")
     expect(page.locator("#progress")).to_contain_text("It has played 2 games. It ")
     expect(page.locator("#progress .progress-curve svg").first).to_be_visible()
+    expect(page.locator("#progress")).not_to_contain_text("Counting its beads")
     assert violations(page) == []
     tab_to(page, "#owner-menu > summary")
     page.keyboard.press("Enter")
