@@ -133,7 +133,7 @@ export class MatchBoxes {
   #summary(/** @type {MatchState} */ now, /** @type {Draw|null} */ draw) {
     const changed = this.replay.board ? [] : changedBeads(now);
     const out = draw?.slots[/** @type {number} */ (draw.slot)];
-    const title = draw && nameOf(now, draw.role, this.viewer);
+    const title = draw && html`<span class="sheet-name">${nameOf(now, draw.role, this.viewer)}</span>`;
     const words = changed.length
       ? ["Changed: ", changed]
       : !draw
@@ -141,9 +141,10 @@ export class MatchBoxes {
         : out
           ? [
               beadPicture(out, 28),
-              `${title} ${draw.by_hand ? "played" : "drew bead"} ${out.mark} (${percent(out.probability)})`,
+              title,
+              ` ${draw.by_hand ? "played" : "drew bead"} ${out.mark} (${percent(out.probability)})`,
             ]
-          : [`${title} found no bead`];
+          : [title, " found no bead"];
     render(words, byId("box-summary"));
   }
 

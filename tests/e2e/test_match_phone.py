@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from learning.models import Machine
 from tests.e2e.conftest import Visitor
 from tests.e2e.everywhere import options
 from tests.e2e.layout import LARGE, write
@@ -14,6 +15,7 @@ from tests.e2e.playing import (
     is_over,
     n_plies,
     play_mouse,
+    play_out_mouse,
     romgon_begin,
     start_first,
     tab_to,
@@ -23,6 +25,7 @@ from tests.factories import house
 pytestmark = pytest.mark.e2e
 
 WIDTH, HEIGHT = 360, 740
+LONG_NAME = "The terrible matchbox machine of class 6b, taught by Ann, Bea and Cem in Geneva."
 
 
 def box(page: Page, selector: str) -> dict[str, float]:
@@ -81,6 +84,22 @@ def test_the_end_against_an_own_machine_is_in_sight_too(visitor: Visitor) -> Non
     named = page.locator("#changes li").filter(has_text="It drew ").first.inner_text()
     played = page.locator("#moves button").first.inner_text().split("\n")
     assert any(f"({words.strip()})" in named for words in played), "squares are named as on the board"
+
+
+def test_a_long_name_hides_neither_the_board_nor_what_comes_next(visitor: Visitor) -> None:
+    house()
+    page = visitor(**options(WIDTH, HEIGHT))
+    page.goto("/")
+    page.get_by_role("button", name="Teach a new MENACE").click()
+    expect_turn(page)
+    Machine.objects.filter(guest__isnull=False).update(name=LONG_NAME)
+    page.reload()
+    expect_turn(page)
+    expect(page.locator("#box-summary")).to_contain_text("drew bead")
+    expect_in_sight(page, "#board", "#status")
+    play_out_mouse(page)
+    expect_in_sight(page, "#board", "#status")
+    page.locator("#again").click(trial=True)  # nothing lies over it
 
 
 def test_romgon_ends_in_sight_too(visitor: Visitor) -> None:
