@@ -67,7 +67,7 @@ class MoveRefusedError(PlayError):
 
     def __init__(self, error: RulesError, move: str) -> None:
         is_legal_elsewhere = isinstance(error, IllegalMoveError)
-        super().__init__(f"You cannot play {move} here. Choose another move." if is_legal_elsewhere else str(error))
+        super().__init__(f"You cannot play {move} here. Choose another move." if is_legal_elsewhere else error.sentence)
         self.code = error.code
 
 

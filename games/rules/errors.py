@@ -6,6 +6,12 @@ class RulesError(ValueError):
 
     code = "rules_error"
 
+    @property
+    def sentence(self) -> str:
+        """The message as a whole sentence, for pages and answers."""
+        text = str(self)
+        return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+
 
 class InvalidMoveError(RulesError):
     """The text is not a move of this game at all."""

@@ -229,7 +229,7 @@ def box_get(machine: Machine, text: str) -> AnyBox:
     try:
         position = cabinet.game.decode_as(text, cabinet.side)
     except InvalidPositionError as error:
-        raise BoxNotFoundError(str(error)) from None
+        raise BoxNotFoundError(error.sentence) from None
     key = cabinet.game.encode(cabinet.box_position(position))
     box = machine.boxes.filter(position=key).first()
     if box is None:
@@ -251,7 +251,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
     try:
         position = game.decode_as(text, cabinet.side)
     except InvalidPositionError as error:
-        raise BoxNotFoundError(str(error)) from None
+        raise BoxNotFoundError(error.sentence) from None
     if game.is_terminal(position):
         raise BoxNotFoundError("The game is over there: nobody has to choose.")
     if game.side_to_move(position) != machine.side:
@@ -307,7 +307,7 @@ def explore_view(machine: Machine, text: str) -> dict[str, Any]:
     try:
         position = game.decode_as(text, machine.cabinet.side)
     except InvalidPositionError as error:
-        raise BoxNotFoundError(str(error)) from None
+        raise BoxNotFoundError(error.sentence) from None
     outcome, side = game.outcome(position), game.side_to_move(position)
     moves = [
         {

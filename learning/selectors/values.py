@@ -175,7 +175,7 @@ def position_values(
     try:
         position = game.decode(text)
     except InvalidPositionError as error:
-        raise BoxNotFoundError(str(error)) from None
+        raise BoxNotFoundError(error.sentence) from None
     outcome = game.outcome(position)
     candidates, best = ((), ()) if outcome is not None else sees(position)
     visits = dict(machine.values.filter(key__in=[one.key for one in candidates]).values_list("key", "n_visits"))

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from django import forms
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 from rest_framework import serializers
 
 import learning.exceptions  # noqa: F401  # so that its refusals are among the subclasses
 from games.consumers import parse_frame
 from games.exceptions import NOT_JSON, MoveRefusedError, PlayError
+from games.rules.base import Side
 from games.rules.errors import IllegalMoveError
 from games.rules.registry import GAMES
 from games.serializers import (
@@ -37,6 +39,7 @@ from learning.serializers.runs import RunStartSerializer, StageSerializer
 from learning.serializers.schedules import TimingSerializer
 from learning.serializers.tournaments import TournamentStartSerializer
 from learning.services import tournaments
+from tests.factories import house
 from tests.site.test_sentences import MOST_WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -222,6 +225,22 @@ def test_a_page_says_the_sentence_of_the_server() -> None:
 def test_a_move_that_is_not_allowed_is_refused_by_its_text() -> None:
     error = MoveRefusedError(IllegalMoveError("'5' is not a legal move in '....X....'"), "5")
     assert (str(error), error.code) == ("You cannot play 5 here. Choose another move.", "illegal_move")
+
+
+@pytest.mark.django_db
+def test_what_the_rules_refuse_is_told_in_whole_sentences(client: Client) -> None:
+    learner = house()[Side.FIRST]
+    room = client.post("/api/rooms", {"opponent": "random"}, content_type="application/json").json()
+    move = {"move": "0", "ply": 0, "seat_token": room["seat_token"]}
+    board = {"game": "hexapawn", "board": "ooo---OOO"}
+    answers = [
+        client.post(f"/api/rooms/{room['code']}/move", move, content_type="application/json"),
+        client.post("/api/ai/move", board, content_type="application/json"),
+        client.get(f"/api/machines/{learner.slug}/boxes/nothing"),
+    ]
+    for answer in answers:
+        assert answer.status_code in {400, 404}
+        assert answer.json()["detail"].endswith("."), answer.json()
 
 
 def test_a_refusal_says_its_field_apart() -> None:

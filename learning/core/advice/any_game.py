@@ -158,7 +158,7 @@ def _read_position(game: Game[Any, Any], board: Any, side: Side | None) -> Any:
     try:
         position = game.decode(board) if side is None else game.decode_as(board, side)
     except InvalidPositionError as error:
-        raise AdviceError("Invalid board", str(error)) from None
+        raise AdviceError("Invalid board", error.sentence) from None
     if side is not None and game.side_to_move(position) is not side:
         names = game.look.layout.role_names
         raise AdviceError("Invalid board", f"In {board!r} {names[side.other]} are to move, not {names[side]}.")

@@ -14,7 +14,7 @@ from games.names import name_problem
 from games.rules.base import Game, Side
 from games.rules.errors import InvalidMoveError, InvalidPositionError
 from games.rules.registry import GAMES
-from learning.core.exchange.errors import ExchangeError, sentence, shown
+from learning.core.exchange.errors import ExchangeError, shown
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.rule import BoxRule, BoxSet, Rule
@@ -304,7 +304,7 @@ def _decoded(game: Game[Any, Any], entry: Entry, side: Side) -> Any:
     try:
         return game.decode_as(text, side)
     except InvalidPositionError as error:
-        raise ExchangeError(entry.where, "position", problem=sentence(error)) from None
+        raise ExchangeError(entry.where, "position", problem=error.sentence) from None
 
 
 def _side_of(game: Game[Any, Any], entries: Sequence[Entry], positions: Sequence[Any], wanted: Side | None) -> Side:
@@ -360,7 +360,7 @@ def _move_of(game: Game[Any, Any], position: Any, key: str | int, where: str) ->
     try:
         move = game.parse_move(key)
     except InvalidMoveError as error:
-        raise ExchangeError(where, "move", problem=sentence(error)) from None
+        raise ExchangeError(where, "move", problem=error.sentence) from None
     return move if move in legal else None
 
 

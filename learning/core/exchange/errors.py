@@ -131,9 +131,3 @@ def shown(value: object) -> str:
     """The value as a message shows it: never longer than a line."""
     text = ascii(value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
-
-
-def sentence(error: Exception) -> str:
-    """The refusal of a game's rules as a whole sentence."""
-    text = str(error)
-    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."

@@ -24,7 +24,7 @@ from learning.core.exchange.document import (
     boxes_sorted,
     name_or,
 )
-from learning.core.exchange.errors import ExchangeError, sentence
+from learning.core.exchange.errors import ExchangeError
 from learning.core.exchange.values import ValuesData, engine_key_problem, values_document, values_lines
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.q_learning import QRule
@@ -89,7 +89,7 @@ def load(text: str, wanted: Wanted) -> Document:
     try:
         game, rule = game_get(head.game), rule_read(head.rule)
     except UnknownGameError as error:
-        raise ExchangeError("game", "game", problem=sentence(error)) from None
+        raise ExchangeError("game", "game", problem=error.sentence) from None
     except RuleError as error:
         problem = str(error).removeprefix(f"{error.field}: ")
         raise ExchangeError(f"rule.{error.field}", "rule", problem=problem) from None
@@ -134,7 +134,7 @@ def _position(cabinet: Cabinet, text: str, where: str) -> Any:
     try:
         position = cabinet.game.decode(text)
     except InvalidPositionError as error:
-        raise ExchangeError(where, "position", problem=sentence(error)) from None
+        raise ExchangeError(where, "position", problem=error.sentence) from None
     printed = cabinet.box_position(position)
     if printed != position:
         names = {"position": repr(text), "printed": repr(cabinet.game.encode(printed))}

@@ -12,7 +12,7 @@ from games.rules.base import Game, Side
 from games.rules.errors import RulesError
 from learning.core.exchange import json_text
 from learning.core.exchange.document import BoxData, MachineData, boxes_sorted
-from learning.core.exchange.errors import ExchangeError, sentence
+from learning.core.exchange.errors import ExchangeError
 from learning.core.machines.rule import OpenBoxes
 from learning.core.training.replay import Pupil, RecordedGame
 from learning.core.training.tables import boxes_compile
@@ -43,7 +43,7 @@ def _game(game: Game[Any, Any], fields: schemas.GameFields, where: str) -> Recor
             move = game.parse_move(text)
             position = game.play(position, move)
         except RulesError as error:
-            raise ExchangeError(place, "move", problem=sentence(error)) from None
+            raise ExchangeError(place, "move", problem=error.sentence) from None
         moves.append(move)
     winner = Side(fields.winner - 1) if isinstance(fields.winner, int) else None
     outcome, to_move, roles = game.outcome(position), game.side_to_move(position), game.look.layout.role_names

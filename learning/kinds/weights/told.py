@@ -90,7 +90,7 @@ def position_view(machine: ValueLearner, text: str) -> dict[str, Any]:
     try:
         position = game.decode(text)
     except InvalidPositionError as error:
-        raise BoxNotFoundError(str(error)) from None
+        raise BoxNotFoundError(error.sentence) from None
     roles, side, outcome = game.look.layout.roles, game.side_to_move(position), game.outcome(position)
     moves, choice, depth = list[dict[str, Any]](), None, machine.rule.play_depth
     if outcome is None:
