@@ -66,11 +66,13 @@ class Site:
 def running_site(**settings: str) -> Iterator[Site]:
     """A whole site with its worker and scheduler; ``settings`` are variables of its environment."""
     from menace_site import processes, servers
+    from tests.bench.prepared import prepare
 
     with socket.socket() as chosen:
         chosen.bind(("127.0.0.1", 0))
         port = chosen.getsockname()[1]
     var = Path(tempfile.mkdtemp(prefix="beadbox-bench-"))
+    prepare(var)
     env = {**os.environ, **settings, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1", "PORT": str(port)}
     with (var / "supervisor.log").open("wb") as log:
         site = processes.spawn(

@@ -23,6 +23,7 @@ import yaml
 
 from menace_site import processes
 from menace_site.servers import BASE_DIR
+from tests.bench.prepared import prepare
 from tests.environment import of_a_shell
 from tests.site.test_supervisor import Run, free_port
 from tests.sizes import sized
@@ -160,6 +161,7 @@ backup_make(Path(settings.BACKUP_DIR))
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("alerts")
+    prepare(folder / "var")
     run = Run(folder / "var", METRICS_ADDRESSES="127.0.0.1")
     run.wait_until_serving()
     site = Watched(run, folder)

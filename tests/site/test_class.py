@@ -23,8 +23,7 @@ def site() -> Iterator[Site]:
     ("blocked", "sockets", "seconds"),
     [
         pytest.param(60, 0, 120, id="60 whose WebSockets are blocked, for two minutes"),
-        pytest.param(0, 60, 45, id="60 with sockets"),
-        pytest.param(60, 60, 75, id="120, half of them blocked"),
+        pytest.param(60, 60, 60, id="120, half of them blocked"),
     ],
 )
 def test_a_class_behind_one_address_meets_no_rate(site: Site, blocked: int, sockets: int, seconds: int) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from menace_site.servers import BASE_DIR
+from tests.bench.prepared import prepare
 from tests.conftest import CannotTry
 from tests.environment import of_a_shell
 from tests.site.test_supervisor import read
@@ -94,7 +95,9 @@ def visited(url: str, before: list[str]) -> str:
 @pytest.fixture(scope="module")
 def var(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of all runs: it is set up once."""
-    return tmp_path_factory.mktemp("readme")
+    folder = tmp_path_factory.mktemp("readme")
+    prepare(folder)
+    return folder
 
 
 def test_the_readme_tells_a_class_how_to_get_in() -> None:

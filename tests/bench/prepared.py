@@ -1,0 +1,62 @@
+"""What a new site works out first, done once for all tests that start a site: it takes minutes of a processor.
+
+``make soak`` names a folder in ``BEADBOX_PREPARED``; benchmarks that are run by hand begin with an empty site.
+"""
+
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from menace_site import servers
+from tests.environment import of_a_shell
+
+STORED = ("postgres", "static", "secret_key")
+"""What of a site's folder is taken along; all else it makes anew."""
+
+
+def prepare(var: Path) -> None:
+    """Fill a new site's folder. The first to ask makes what is copied, and the others wait for it."""
+    folder = os.environ.get("BEADBOX_PREPARED")
+    if not folder:
+        return
+    made, making = Path(folder) / "made", Path(folder) / "making"
+    making.mkdir(parents=True, exist_ok=True)
+    with (Path(folder) / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            env = {**of_a_shell(), "BEADBOX_VAR": str(making), "BEADBOX_LOCAL": "1"}
+            env["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
+            subprocess.run([sys.executable, "-m", "tests.bench.prepared"], cwd=servers.BASE_DIR, env=env, check=True)
+            making.rename(made)
+    var.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cp", "-a", *(made / name for name in STORED), var], check=True)
+
+
+def main() -> None:
+    """Set up the site of ``BEADBOX_VAR`` and train its house; all that takes longer counts as over."""
+    import django
+    from django.core.management import call_command
+
+    with servers.throwaway_servers(servers.var_dir(), database=True, redis=True):
+        django.setup()
+        from django.utils import timezone
+
+        from learning.models import ExperimentRun, JobStatus, TrainingRun
+        from learning.services.house import house_tournament_ensure
+        from learning.workers.pairings import tournament_end
+        from learning.workers.runs import run_claim, run_execute
+
+        call_command("set_up")
+        while (tournament := house_tournament_ensure()) is None:
+            for number in TrainingRun.objects.filter(finished_at=None).values_list("pk", flat=True):
+                claimed = run_claim(number)
+                assert claimed is not None, "nobody else works here"
+                run_execute(claimed)
+        tournament_end(tournament, JobStatus.CANCELLED)
+        ExperimentRun.objects.update(status=JobStatus.FINISHED, progress=1, result={}, finished_at=timezone.now())
+
+
+if __name__ == "__main__":
+    main()
