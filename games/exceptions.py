@@ -154,7 +154,7 @@ class MatchNotFoundError(PlayError):
     status = 404
     message = "This room has no game of this number. Open the room to see its latest game."
 
-    def __init__(self, code: str, number: int) -> None:
+    def __init__(self, code: str, number: int | str) -> None:
         super().__init__(f"Room {code} has no game {number}. Open the room to see its latest game.")
 
 

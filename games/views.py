@@ -210,15 +210,16 @@ def room_page(request: HttpRequest, code: str) -> HttpResponse:
 def match_page(request: HttpRequest, code: str, number: str) -> HttpResponse:
     """A finished match with its replay, at an address of its own. One that goes on is on the page of its room."""
     try:
-        if request.path != (address := reverse("match", args=[parse_code(code), int(number)])):
-            return redirect(address)
+        at = int(number) if number.isdecimal() and len(number) <= 20 else 0  # no match has it
+        if (read := parse_code(code)) != code or (at and number != str(at)) or request.path.endswith("/"):
+            return redirect("match", read, at or number)
         person = person_of_request(request)
         with Guesses(request, request.user.pk).counted(code, lambda: person):
-            entered = services.match_enter(code=code, number=int(number), person=person)
+            entered = services.match_enter(code=code, number=at, person=person)
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)
-    except MatchNotFoundError as error:
-        return not_found(request, error, near=reverse("room", args=[code]))
+    except MatchNotFoundError:
+        return not_found(request, MatchNotFoundError(code, number[:20]), near=reverse("room", args=[code]))
     except RoomNotFoundError as error:
         return not_found(request, error)
     if entered.view["status"] != "finished":

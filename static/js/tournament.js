@@ -77,12 +77,13 @@ function ranked(/** @type {Tournament} */ state, /** @type {Names} */ names) {
 }
 
 function announce(/** @type {Tournament} */ state, /** @type {Names} */ names) {
-  const best = ranked(state, names)
+  const tables = ranked(state, names);
+  const best = tables
     .filter(({ rows: [first] }) => first.games)
-    .map(
-      ({ side, rows: [first] }) =>
-        ` ${names.get(first.entry).name} is first${side === null ? "" : ` of those that play ${roles[side]}`}.`,
-    );
+    .map(({ side, rows: [first] }) => {
+      const among = ` of those that play ${side === null ? "both sides" : roles[side]}`;
+      return ` ${names.get(first.entry).name} is first${side === null && tables.length === 1 ? "" : among}.`;
+    });
   byId("said").textContent = `The tournament is ${WORDS[state.status]}.${best.join("")}`;
 }
 

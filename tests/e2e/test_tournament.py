@@ -51,7 +51,7 @@ def test_a_tournament_is_held_and_its_table_fills_by_itself(
         expect(watching.locator("#standings tbody tr").first).to_contain_text("Perfect")
         expect(watching.locator("#cross tbody td.cross-self")).to_have_count(4)
         expect(watching.locator("#said")).to_have_text(
-            "The tournament is finished. Perfect is first."
+            "The tournament is finished. Perfect is first of those that play both sides."
             " First drawer is first of those that play crosses. Second drawer is first of those that play noughts."
         )
     assert with_each(guest, broken) == []

@@ -80,7 +80,11 @@ def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:
         address = {"code": machine.slug, "page": machine.get_absolute_url()}
         return sheets_pdf(machine.cabinet, machine.name, boxes, options, **address)
     except ManyBeadsError as error:
-        few = f" At the beginning the machine needs {error.n_start:,}." if options.beads_now else ""
-        raise ManyBeadsRefusedError(f"{error} Most people have fewer.{few}") from None
+        few = (
+            f"At the beginning the machine needs {error.n_start:,}. You can choose these below."
+            if options.beads_now
+            else "Its rule begins with that many. A machine with another rule needs fewer."
+        )
+        raise ManyBeadsRefusedError(f"{error} Most people have fewer. {few}") from None
     except PrintingError as error:
         raise PrintRefusedError(str(error)) from None

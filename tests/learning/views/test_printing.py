@@ -21,6 +21,7 @@ from games.rules.registry import GAMES
 from learning.core.machines.boxes import Cabinet
 from learning.core.machines.presets import PRESETS
 from learning.core.machines.printed_set import printed_set
+from learning.core.machines.rule import BoxRule
 from learning.core.printing.box_front import CAPITAL, LETTER_SIZE, UNIT, Face, spots_of
 from learning.core.printing.errors import ManyBeadsError, PrintingError
 from learning.core.printing.ink import BEADS, ordinal
@@ -498,12 +499,18 @@ class TestPage:
         assert answer.status_code == 200
         page = unescape(answer.content.decode())
         assert f"This print needs {total:,} beads. Most people have fewer." in page
-        assert "At the beginning the machine needs 1,720." in page
+        assert "At the beginning the machine needs 1,720. You can choose these below." in page
         anyway = re.search(r'<a class="button" href="([^"]+)" id="print-many">', page)
         assert anyway is not None
         assert client.get(self.url(learner, anyway[1])).headers["Content-Type"] == "application/pdf"
         start = client.get(self.url(learner, query.replace("now", "start")))
         assert start.headers["Content-Type"] == "application/pdf"
+
+    def test_a_machine_that_begins_with_100_000_beads_has_no_fewer_to_choose(self, client: Client) -> None:
+        learner = machine_create(game="noughts-and-crosses", side=Side.FIRST, rule=BoxRule(initial=(100_000,)), name="Many")
+        page = client.get(self.url(learner, "?paper=A4&width=53&height=36&beads=start")).content.decode()
+        assert "Its rule begins with that many. A machine with another rule needs fewer." in page
+        assert "below" not in page.split('id="print-many"')[0].split("Most people")[1]
 
     def test_her_is_offered_in_24_boxes(self, client: Client) -> None:
         learner = machine_create(game="hexapawn", side=Side.SECOND, preset="gardner-her", name="HER")
