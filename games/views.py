@@ -262,9 +262,14 @@ class SignUpForm(NameForm, UserCreationForm):
         model = get_user_model()
         fields = ("username", "email")
         help_texts = {
-            "username": "Letters, digits and @ . + - _, 150 at most.",
+            "username": "Use letters, digits and @ . + - _. It can have 150 characters at most.",
             "email": "Optional. We use it only to reset a forgotten password.",
         }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        again = self.fields["password2"]
+        again.label, again.help_text = "Password again", "Type the same password again."
 
     def clean_username(self) -> str:
         """A name that no other account has in any spelling, and that no machine or guest is called."""

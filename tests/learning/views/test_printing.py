@@ -507,7 +507,8 @@ class TestPage:
         assert start.headers["Content-Type"] == "application/pdf"
 
     def test_a_machine_that_begins_with_100_000_beads_has_no_fewer_to_choose(self, client: Client) -> None:
-        learner = machine_create(game="noughts-and-crosses", side=Side.FIRST, rule=BoxRule(initial=(100_000,)), name="Many")
+        rule = BoxRule(initial=(100_000,))
+        learner = machine_create(game="noughts-and-crosses", side=Side.FIRST, rule=rule, name="Many")
         page = client.get(self.url(learner, "?paper=A4&width=53&height=36&beads=start")).content.decode()
         assert "Its rule begins with that many. A machine with another rule needs fewer." in page
         assert "below" not in page.split('id="print-many"')[0].split("Most people")[1]
