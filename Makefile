@@ -5,6 +5,7 @@ PYTHON ?= python3
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet install --require-hashes
+UV := $(BIN)/uv pip install --quiet --require-hashes --system-certs --python $(BIN)/python
 sum = $(word 1,$(shell cksum $(1)))
 # The Python of .venv, unless another is named: then .venv is made anew.
 VERSION := $(shell $(if $(filter file,$(origin PYTHON)),$(or $(wildcard $(BIN)/python),$(PYTHON)),$(PYTHON)) \
@@ -147,10 +148,11 @@ types: $(DEV) $(TOOLS) ## strict types, and those of the scripts' JSDoc
 	@$(NODE) tests/js/node_modules/.bin/tsc --project tests/js
 
 lock: | $(VENV) ## resolve what pyproject.toml and package.json ask for again (UPGRADE=--upgrade for newer ones)
-	@$(BIN)/python -m pip --quiet install uv==0.13.8
+	@$(PIP) --requirement tests/installer.txt
 	@$(COMPILE) pyproject.toml --output-file requirements.txt
 	@$(COMPILE) pyproject.toml --group dev --constraint requirements.txt --output-file tests/requirements.txt
 	@$(COMPILE) --group servers --no-deps --output-file menace_site/servers.txt
+	@$(COMPILE) --group installer --no-deps --output-file tests/installer.txt
 	@$(MAKE) --no-print-directory lock-tools
 
 # With the npm of the lock that has just been written. Where a package lies is for npm to say.
@@ -190,7 +192,8 @@ $(SITE): | $(VENV)
 
 $(DEV): | $(VENV)
 	@echo "Installing what the site and its tests need (about a minute, once)..."
-	@$(PIP) --requirement tests/requirements.txt
+	@{ $(PIP) --requirement tests/installer.txt && $(UV) --requirement tests/requirements.txt; } || \
+		$(PIP) --requirement tests/requirements.txt
 	@touch $@
 
 $(TOOLS): | $(DEV)

@@ -1,6 +1,7 @@
 """A private PostgreSQL and Valkey for the run, started once, whatever number of workers share it."""
 
 import contextlib
+import fcntl
 import math
 import os
 import shutil
@@ -14,6 +15,7 @@ from random import Random
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -121,6 +123,27 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"Tried: {', '.join(tried)}.")
     for what in sorted({what for name, what in properties if name == "cannot try"}):
         terminalreporter.write_line(f"This machine cannot try {what}.")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Make the tables once: each process of a run copies them, and finds that all migrations are applied."""
+    from django.db import connection
+
+    if os.environ.get("DATABASE_URL"):
+        return
+    var, name = Path(os.environ["BEADBOX_VAR"]), "with_tables"
+    with (var / "tables.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (var / name).exists():
+            url = urlsplit(servers.private_database_url(var))
+            with psycopg.connect(url.geturl(), autocommit=True) as database:
+                database.execute(f"CREATE DATABASE {name}")
+            env = {**os.environ, "DATABASE_URL": url._replace(path=f"/{name}").geturl()}
+            command = [sys.executable, servers.BASE_DIR / "manage.py", "migrate", "--verbosity", "0"]
+            subprocess.run(command, env=env, check=True)
+            (var / name).touch()
+    connection.settings_dict["TEST"]["TEMPLATE"] = name
 
 
 def environment() -> dict[str, str]:

@@ -18,7 +18,12 @@ from packaging.utils import canonicalize_name
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-LOCKS = (ROOT / "requirements.txt", ROOT / "menace_site" / "servers.txt", HERE / "requirements.txt")
+LOCKS = (
+    ROOT / "requirements.txt",
+    ROOT / "menace_site" / "servers.txt",
+    HERE / "requirements.txt",
+    HERE / "installer.txt",
+)
 PACKAGE = re.compile(r"^([A-Za-z0-9._-]+)==\S+(?: ; (.+?))?(?: \\)?$", re.M)
 """A package of a lock, and on which machines it is wanted, if not on all."""
 NPM_LOCK = HERE / "js" / "package-lock.json"

@@ -146,10 +146,10 @@ def python_of(tmp_path: Path) -> Callable[[str], str | None]:
             return found
         folder = tmp_path / "environment"
         own = str(folder / "bin" / "python")
-        pip = [own, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--require-hashes"]
-        subprocess.run([found, "-m", "venv", folder], check=True)
-        subprocess.run([*pip, "-r", "requirements.txt"], cwd=servers.BASE_DIR, check=True)
-        subprocess.run([*pip, "--no-deps", "-r", "menace_site/servers.txt"], cwd=servers.BASE_DIR, check=True)
+        subprocess.run([found, "-m", "venv", "--without-pip", folder], check=True)
+        uv = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--require-hashes", "--system-certs"]
+        for more in (["-r", "requirements.txt"], ["--no-deps", "-r", "menace_site/servers.txt"]):
+            subprocess.run([*uv, "--python", own, *more], cwd=servers.BASE_DIR, check=True)
         return own
 
     return find
