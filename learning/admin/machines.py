@@ -151,6 +151,9 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
     @admin.action(description="Make the selected machines public", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
         """Show each to everybody. A guest's machine stays private."""
+        if n_guests := queryset.exclude(guest=None).count():
+            words = f"Machines of guests stay private. You have chosen {n_guests:,} of them."
+            self.message_user(request, words, messages.WARNING)
         self._set(request, queryset.filter(guest=None), "Published.", is_public=True)
 
     def _set(
@@ -224,8 +227,10 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
 
     @admin.display(description="owner")
     def owner_page(self, machine: Machine) -> str:
-        """The account that it belongs to."""
-        return page_link(machine.owner)
+        """The account or the guest that it belongs to."""
+        if machine.guest:
+            return format_html('<a href="?{}={}">a guest</a>', GuestFilter.parameter_name, machine.guest)
+        return page_link(machine.owner) if machine.owner else "the site"
 
     @admin.display(description="see also")
     def see(self, machine: Machine) -> str:

@@ -1,5 +1,6 @@
 """What the staff does from the admin's lists: start and stop training, end tokens; and who of them may."""
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -93,9 +94,22 @@ def test_machines_are_frozen_hidden_and_back_from_their_list(staff: Any) -> None
 
 def test_a_guests_machine_is_never_published(staff: Any) -> None:
     kept = machine(name="Pupil", guest=UUID(int=3), is_public=False)
-    assert "Machines changed: 0 of 0." in act(staff, "learning/machine", "publish", kept).content.decode()
+    page = act(staff, "learning/machine", "publish", kept).content.decode()
+    assert "Machines of guests stay private. You have chosen 1 of them." in page
+    assert "Machines changed: 0 of 0." in page
     kept.refresh_from_db()
     assert not kept.is_public
+
+
+def test_the_list_of_machines_says_whose_each_is(staff: Any) -> None:
+    machine(name="Ours")
+    machine(name="Theirs", owner=user("ann"))
+    machine(name="Pupil", guest=UUID(int=3), is_public=False)
+    page = staff.get("/admin/learning/machine/").content.decode()
+    owners = re.findall(r'field-owner_page">(?:<a href="([^"]+)">)?([^<]+)', page)
+    assert [words for _, words in owners] == ["a guest", "ann", "the site"]
+    assert "Pupil" in (of_guest := staff.get(f"/admin/learning/machine/{owners[0][0]}").content.decode())
+    assert "Theirs" not in of_guest
 
 
 def test_machines_are_deleted_once_it_is_confirmed_what_is_lost(staff: Any) -> None:
