@@ -35,11 +35,12 @@ def prepare(var: Path) -> None:
 
 
 def main() -> None:
-    """Set up the site of ``BEADBOX_VAR`` and train its house; all that takes longer counts as over."""
+    """Set up the site of the environment and train its house; all that takes longer counts as over."""
     import django
     from django.core.management import call_command
 
-    with servers.throwaway_servers(servers.var_dir(), database=True, redis=True):
+    is_private = not os.environ.get("DATABASE_URL")
+    with servers.throwaway_servers(servers.var_dir(), database=is_private, redis=is_private):
         django.setup()
         from django.utils import timezone
 
@@ -54,7 +55,7 @@ def main() -> None:
                 claimed = run_claim(number)
                 assert claimed is not None, "nobody else works here"
                 run_execute(claimed)
-        tournament_end(tournament, JobStatus.CANCELLED)
+        tournament_end(tournament, JobStatus.FINISHED)
         ExperimentRun.objects.update(status=JobStatus.FINISHED, progress=1, result={}, finished_at=timezone.now())
 
 

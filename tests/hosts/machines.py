@@ -22,8 +22,10 @@ import psycopg
 
 from menace_site import processes
 from menace_site.servers import BASE_DIR, redis_answers
+from tests.environment import of_a_shell
 from tests.hosts.compose import Compose
 from tests.hosts.network import OUTSIDE, SURROUNDINGS, Host, address, bridge
+from tests.sizes import IS_SMALL
 from tests.waiting import wait_until
 
 PACKAGES = {
@@ -43,6 +45,8 @@ SITE_USER = 10001
 CADDYFILE = BASE_DIR / "proxy" / "Caddyfile"
 KERNELS = BASE_DIR / "var" / "hosts-kernels"
 """The volume of compiled kernels; kept, since they take a minute."""
+COMPILED = BASE_DIR / "var" / "numba"
+"""What the tests have compiled."""
 CONFINED = """
 set -e
 hostname "$1"; user=$2; writable=$3; shift 3
@@ -78,6 +82,8 @@ class Machines:
             self.var.chmod(0o755)
             (self.var / "log").mkdir()
             self._volume(KERNELS, SITE_USER)
+            if IS_SMALL and COMPILED.exists():
+                shutil.copytree(COMPILED, KERNELS, ignore=shutil.ignore_patterns("*.tmp.*"), dirs_exist_ok=True)
             stack.enter_context(bridge())
             stack.callback(self._stop_all)
             for service in ("migrate", *self.wanted):
@@ -87,6 +93,8 @@ class Machines:
             self._image()
             self._databases()
             self._finished("migrate-1")
+            if IS_SMALL:
+                self._prepare()
             for name in self.hosts:
                 if name not in {"migrate-1", "postgres-1", "redis-1"}:
                     self.start(name)
@@ -340,6 +348,14 @@ class Machines:
         except psycopg.OperationalError:
             return False
         return True
+
+    def _prepare(self) -> None:
+        """Have done what a new site works out first, which takes minutes of a processor."""
+        where = {"DATABASE_URL": self.database, "REDIS_URL": f"redis://{address(FIRST_NUMBERS['redis'])}:6379/0"}
+        settings = {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(self.var / "prepared"), **where}
+        settings["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
+        command = [sys.executable, "-m", "tests.bench.prepared"]
+        subprocess.run(command, cwd=BASE_DIR, env={**of_a_shell(), **settings}, check=True, stdout=subprocess.DEVNULL)
 
     def _finished(self, name: str) -> None:
         """Run what ends by itself, and well."""

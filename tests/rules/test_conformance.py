@@ -152,7 +152,7 @@ def test_positions_and_moves_survive_text(game):
 
 @every_game
 @given(text=st.text(max_size=30))
-@settings(max_examples=300)
+@settings(max_examples=50)
 @pytest.mark.sampled(8)
 def test_text_that_is_no_position_is_refused_with_the_text(game, text):
     error = refusal(game.decode, text)
@@ -166,7 +166,7 @@ def test_text_that_is_no_position_is_refused_with_the_text(game, text):
 
 @every_game
 @given(text=st.text(max_size=8))
-@settings(max_examples=300)
+@settings(max_examples=50)
 @pytest.mark.sampled(8)
 def test_text_that_is_no_move_is_refused_with_the_text(game, text):
     error = refusal(game.parse_move, text)
