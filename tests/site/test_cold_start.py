@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from menace_site import servers
+from tests.bench.prepared import prepare
 from tests.conftest import CannotTry
 from tests.site.test_supervisor import Run, read
 from tests.waiting import HANG_S, wait_until
@@ -166,6 +167,7 @@ def test_every_python_starts_plays_trains_and_audits(
     version: str,
     start: Callable[..., Run],
     python_of: Callable[[str], str | None],
+    tmp_path: Path,
     cannot_try: CannotTry,
     record_property: Callable[[str, object], None],
 ) -> None:
@@ -173,6 +175,7 @@ def test_every_python_starts_plays_trains_and_audits(
     if python is None:
         cannot_try(f"Python {version}, which it does not have")
         return
+    prepare(tmp_path / "var")
     run = start(python=python, BEADBOX_KERNELS="plain")
     play(run)
     # By numba, too: a kernel that is small is compiled for it.
