@@ -80,31 +80,38 @@ _FOLLOWS = {
 
 
 def sentences(rule: TableRule) -> list[tuple[str, str]]:
-    """The rule, field by field that matters, as (label, sentence)."""
+    """The rule in whole sentences under labels, field by field that matters."""
     keeps = "board after its move" if rule.of_boards else "move on a board"
-    step = "the mean of all results" if rule.step_by_visits else f"{rule.step_size:g} of the way each time"
-    ends = f"{_signed(rule.win_reward)}, {_signed(rule.draw_reward)}, {_signed(rule.loss_reward)}"
+    step = "It is the mean of all results." if rule.step_by_visits else f"It moves {rule.step_size:g} of the way."
+    win, draw, loss = (_signed(reward) for reward in (rule.win_reward, rule.draw_reward, rule.loss_reward))
     found = [
-        ("Keeps", f"a value for every {keeps}; boards that are the same when turned or mirrored share it"),
-        ("Plays", "the move with the greatest value, or one of several that are equal"),
-        ("Learns", f"each value moves {_FOLLOWS[rule.method]}: {step}"),
-        ("Win, draw, loss", f"{ends}; at first every value is {_signed(rule.start_value)}"),
+        (
+            "Keeps",
+            f"It keeps a value for every {keeps}. Boards that are the same when turned or mirrored share a value.",
+        ),
+        ("Plays", "It plays the move with the greatest value. If several are equal, it plays one of them."),
+        ("Learns", f"Each value moves {_FOLLOWS[rule.method]}. {step}"),
+        (
+            "Win, draw, loss",
+            f"A win counts {win}, a draw {draw} and a loss {loss}. At first each value is {_signed(rule.start_value)}.",
+        ),
     ]
     if rule.exploring:
         found.append(("Explores", _tries(rule)))
     if rule.trace_decay:
-        found.insert(3, ("Waits for the end", f"{rule.trace_decay:g} of what it learns comes from later in the game"))
+        share = f"{rule.trace_decay:g} of what it learns comes from later in the game."
+        found.insert(3, ("Waits for the end", f"A share of {share}"))
     if rule.later_discount < 1:
-        found.insert(3, ("Hurries", f"one move later a value counts {rule.later_discount:g} of itself"))
+        found.insert(3, ("Hurries", f"A value counts {rule.later_discount:g} of itself one move earlier."))
     return found
 
 
 def _tries(rule: TableRule) -> str:
     if rule.exploring_decay == 1 or rule.exploring_floor == rule.exploring:
-        return f"in {percent(rule.exploring)} of its moves, while it learns"
-    fades = f"times {rule.exploring_decay:g} after each game"
-    floor = f"never below {percent(rule.exploring_floor)}"
-    return f"in {percent(rule.exploring)} of its moves at first, {fades}, but {floor}"
+        return f"While it learns, {percent(rule.exploring)} of its moves are random."
+    fades = f"Each game multiplies this share by {rule.exploring_decay:g}."
+    floor = f" It never falls below {percent(rule.exploring_floor)}." if rule.exploring_floor else ""
+    return f"At first {percent(rule.exploring)} of its moves are random while it learns. {fades}{floor}"
 
 
 def _signed(number: float) -> str:

@@ -66,34 +66,36 @@ GROUPS = (
 
 
 def sentences(rule: QRule) -> list[tuple[str, str]]:
-    """The rule, field by field that matters, as (label, sentence)."""
-    ahead = f" and {_digits(rule.discount)} of the best that it could play next" if rule.discount else ""
+    """The rule in whole sentences under labels, field by field that matters."""
+    ahead = f", and {_digits(rule.discount)} of the best value at its next turn" if rule.discount else ""
     sign = "" if rule.step_reward < 0 else "+"
-    earlier = f"; {sign}{_digits(rule.step_reward)} for each move before" if rule.step_reward else ""
+    earlier = f" Each move before brings {sign}{_digits(rule.step_reward)}." if rule.step_reward else ""
+    sum_of = "It adds the value of a move and a hundredth of the engine’s score after it."
+    moves = f"Each value moves {_digits(rule.learning_rate)} of the way to its target."
     return [
-        ("Keeps", "a value for every move it has tried on a board; every other move counts 0"),
-        ("Plays", "the greatest sum of the value and a hundredth of the engine’s score after the move"),
+        ("Keeps", "It keeps a value for every move that it has tried on a board. Every other move counts 0."),
+        ("Plays", f"{sum_of} It plays the move with the greatest sum."),
         *_tries(rule),
         *_checks(rule),
-        ("Win, draw, loss", f"+1, 0, −1 for its last move{earlier}"),
-        ("Learns", f"each value moves {_digits(rule.learning_rate)} of the way to that{ahead}"),
+        ("Win, draw, loss", f"Its last move brings +1 for a win, 0 for a draw and −1 for a loss.{earlier}"),
+        ("Learns", f"{moves} The target is what the move brings{ahead}."),
     ]
 
 
 def _tries(rule: QRule) -> list[tuple[str, str]]:
     if not rule.epsilon:
         return []
-    told = f"a random move with a chance of {_digits(rule.epsilon)}"
-    if rule.epsilon_decay < 1 and rule.epsilon_floor < rule.epsilon:
-        floor = f", but never below {_digits(rule.epsilon_floor)}" if rule.epsilon_floor else ""
-        told += f" at first, times {_digits(rule.epsilon_decay)} after each game{floor}"
-    return [("Explores", told)]
+    told = f"It plays a random move with a chance of {_digits(rule.epsilon)}"
+    if rule.epsilon_decay == 1 or rule.epsilon_floor >= rule.epsilon:
+        return [("Explores", f"{told}.")]
+    floor = f" It never falls below {_digits(rule.epsilon_floor)}." if rule.epsilon_floor else ""
+    return [("Explores", f"{told} at first. Each game multiplies the chance by {_digits(rule.epsilon_decay)}.{floor}")]
 
 
 def _checks(rule: QRule) -> list[tuple[str, str]]:
-    wins, loses = "takes a win at hand", "avoids moves that lose at once by repetition"
+    wins, loses = "It takes a win at hand.", "It avoids moves that lose at once by repetition."
     does = [words for words, is_on in ((wins, rule.take_wins), (loses, rule.avoid_repetition)) if is_on]
-    return [("Checks", f"it {' and '.join(does)}")] if does else []
+    return [("Checks", " ".join(does))] if does else []
 
 
 def _digits(number: float) -> str:

@@ -80,24 +80,22 @@ GROUPS = (
 
 
 def sentences(rule: ValueRule) -> list[tuple[str, str]]:
-    """The rule, field by field that matters, as (label, sentence)."""
+    """The rule in whole sentences under labels, field by field that matters."""
     seen = WORDS["features"].choices or {}
-    ahead = _moves(rule.search_depth)
+    ahead, rates = _moves(rule.search_depth), (rule.value_rate, rule.value_rate_floor)
+    moves = "At first a value moves {:g} of the way to its target, and later {:g}.".format(*rates)
     found = [
-        ("Sees", seen.get(rule.features, rule.features)),
-        ("Plays", f"the move that looks best {_moves(rule.play_depth)} ahead"),
-        (
-            "Learns",
-            f"{rule.value_rate:g} of each result, later {rule.value_rate_floor:g}; it looks {ahead} ahead",
-        ),
+        ("Sees", f"It sees {seen.get(rule.features, rule.features)}."),
+        ("Plays", f"It plays the move that looks best {_moves(rule.play_depth)} ahead."),
+        ("Learns", f"{moves} To learn it looks {ahead} ahead."),
     ]
-    tries = (("any move", rule.random_share), ("a move that looks good", rule.soft_share))
-    if told := [f"{what} in {percent(share)} of its moves" for what, share in tries if share]:
-        found.append(("Explores", ", ".join(told)))
+    tries = (("at random", rule.random_share), ("among those that look good", rule.soft_share))
+    if told := [f"It chooses {percent(share)} of its moves {how}." for how, share in tries if share]:
+        found.append(("Explores", " ".join(told)))
     if rule.average_games:
-        found.append(("Steady", f"it plays by the mean of its weights over {rule.average_games:,g} games"))
+        found.append(("Steady", f"It plays by the mean of its weights over {rule.average_games:,g} games."))
     if rule.restlessness:
-        found.append(("Restless", f"going back to a place costs {rule.restlessness:g}"))
+        found.append(("Restless", f"Each way back to a place costs {rule.restlessness:g}."))
     return found
 
 

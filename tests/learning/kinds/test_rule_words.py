@@ -53,7 +53,19 @@ def test_what_acts_is_told_and_what_cannot_act_is_not() -> None:
     assert told(still)["Learning"] == "Its beads never change."
 
 
-@pytest.mark.parametrize("preset", [*Q_PRESETS.values(), *TABLE_PRESETS.values(), *VALUE_PRESETS.values()])
+OTHERS = [*Q_PRESETS.values(), *TABLE_PRESETS.values(), *VALUE_PRESETS.values()]
+
+
+@pytest.mark.parametrize("preset", OTHERS)
+def test_other_kinds_are_told_in_whole_sentences_too(preset: object) -> None:
+    rule = preset.rule  # type: ignore[attr-defined]
+    for text in dict(kind_of_rule(rule).rule_sentences(rule)).values():
+        assert text[0].isupper(), text
+        assert text.endswith("."), text
+        assert all(len(sentence.split()) <= 20 for sentence in text.split(". ")), text
+
+
+@pytest.mark.parametrize("preset", OTHERS)
 def test_other_kinds_leave_out_what_is_switched_off(preset: object) -> None:
     rule = preset.rule  # type: ignore[attr-defined]
     kind = kind_of_rule(rule)
@@ -62,7 +74,7 @@ def test_other_kinds_leave_out_what_is_switched_off(preset: object) -> None:
     known = {name: value for name, value in off.items() if hasattr(rule, name)}
     words = dict(kind.rule_sentences(replace(rule, **known)))
     assert not {"Explores", "Tries anything"} & set(words)
-    assert words.get("Checks", "it takes").startswith("it ")
+    assert words.get("Checks", "It takes").startswith("It ")
 
 
 @pytest.mark.django_db

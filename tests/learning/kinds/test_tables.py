@@ -415,7 +415,8 @@ class TestShown:
     def test_a_small_share_is_not_told_as_none(self) -> None:
         rule = TableRule(exploring=0.1, exploring_decay=0.99, exploring_floor=0.004)
         assert dict(TableKind().rule_sentences(rule))["Explores"] == (
-            "in 10% of its moves at first, times 0.99 after each game, but never below 0.4%"
+            "At first 10% of its moves are random while it learns."
+            " Each game multiplies this share by 0.99. It never falls below 0.4%."
         )
 
     def test_every_page_shows_it(self, client: Client) -> None:

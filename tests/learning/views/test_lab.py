@@ -138,9 +138,10 @@ class TestMake:
         assert (made.rule, made.preset, made.side, made.epsilon) == (rule, "", None, 0.75)
         page = client.get(answer.headers["Location"]).content.decode()
         for told in (
-            "a chance of 0.75 at first, times 0.9999999 after each game, but never below 0.125",
-            "−0.5 for each move before",
-            "each value moves 0.25 of the way to that and 1 of the best that it could play next",
+            "a chance of 0.75 at first. Each game multiplies the chance by 0.9999999. It never falls below 0.125.",
+            "Each move before brings −0.5.",
+            "Each value moves 0.25 of the way to its target.",
+            "The target is what the move brings, and 1 of the best value at its next turn.",
         ):
             assert told in page
 
