@@ -137,7 +137,7 @@ def _figures(found: dict[str, Pairs]) -> tuple[Figure, ...]:
     resigned = 1 - shipped.moved / shipped.after if shipped.after else None
     return (
         Figure(
-            "As shipped: games until the first box is empty, the middle pair",
+            "As shipped: games until the first box is empty (median)",
             Unit.GAMES,
             *median_interval(shipped.empty_after),
         ),

@@ -128,7 +128,7 @@ def _name(slug: str) -> str:
 def _figures(found: list[Learners]) -> tuple[Figure, ...]:
     figures = []
     for slug, learners in zip(SCHEMES, found, strict=True):
-        label = f"{_name(slug)}: games until perfect, the middle machine"
+        label = f"{_name(slug)}: games until perfect (median)"
         figures.append(Figure(label, Unit.GAMES, *median_interval(learners.perfect_after)))
     for slug, learners in zip(SCHEMES, found, strict=True):
         n = len(learners.perfect_after)
@@ -214,5 +214,11 @@ def _table(found: list[Learners], n_games: int) -> Table:
                 percent(float(np.mean([worst[-1] for worst in learners.worst]))),
             )
         )
-    heads = ("", "perfect", "losses until then (the middle one)", "wins against random", "wins against its worst enemy")
+    heads = (
+        "",
+        "perfect",
+        "losses until then (median)",
+        "wins against random",
+        "wins against the opponent that beats it most often",
+    )
     return Table(f"After {n_games:,} games", heads, rows)

@@ -330,7 +330,7 @@ def _table_then(lessons: Sequence[Lesson]) -> Table:
         for preset in LEARNERS:
             cells = (_mean(*mean_interval(column)) for column in lesson.then(preset).T.tolist())
             rows.append((f"{lesson.told}: {_name(preset)}", *cells))
-    heads = ("", *(f"against {name}" for name in TEACHERS.values()), "against its worst enemy")
+    heads = ("", *(f"against {name}" for name in TEACHERS.values()), "against the opponent that beats it most often")
     n_menace, n = (len(lessons[0].then(preset)) for preset in (MENACE, HEADLINE))
     whose = f"the mean of {n_menace:,} MENACEs and of {n:,} machines of each other kind"
     return Table(f"Points in a game after {N_GAMES:,} games, {whose}", heads, rows)

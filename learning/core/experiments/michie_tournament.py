@@ -197,7 +197,7 @@ def _figures(held: Tournaments) -> tuple[Figure, ...]:
     late = held.drawn[:, n_games // 2 :].mean(axis=1).tolist()
     figures = [
         Figure(
-            "Games until draws are steady, the middle tournament",
+            "Games until draws are steady (median)",
             Unit.GAMES,
             *median_interval(held.steady()),
             STEADY_PUBLISHED,
