@@ -39,6 +39,7 @@ class Lesson:
     """How long a pupil thinks, at least and at most."""
     statuses: Counter[int] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    n_pupils: int = 0
     n_moves: int = 0
     n_matches: int = 0
     n_asked: int = 0
@@ -46,7 +47,8 @@ class Lesson:
 
     @property
     def is_over(self) -> bool:
-        return time.monotonic() - self.begin >= self.seconds
+        """Its time is up, and there have been as many moves as pupils: on a busy machine it lasts longer."""
+        return time.monotonic() - self.begin >= self.seconds and self.n_moves >= self.n_pupils
 
     @property
     def figures(self) -> str:
@@ -348,6 +350,7 @@ async def _two(lesson: Lesson, kind: type[Match]) -> None:
 
 async def hold(lesson: Lesson, *, blocked: int, sockets: int = 0) -> None:
     """Let so many pupils play whose sockets are blocked, and so many with sockets; half of them meet in threes."""
+    lesson.n_pupils = blocked + sockets
     groups = []
     for kind, n_pupils in ((AskedMatch, blocked), (SocketMatch, sockets)):
         n_threes = n_pupils // 6
