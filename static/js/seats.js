@@ -42,7 +42,7 @@ export function roleMark(/** @type {string} */ role, /** @type {Viewer} */ { lay
 function sitter({ machine, role, name, taken, takes_over: isTakenOver, hidden: isHidden }, viewer) {
   const who = taken ? (role === viewer.role ? "You" : name) : "free seat";
   if (isHidden && isTakenOver) return `${who}, in the seat of a private machine`;
-  if (!machine) return who;
+  if (!machine) return html`<span class="seat-name">${who}</span>`;
   const link = html`<a href=${machine.url}>${machine.name}</a>`;
   return isTakenOver ? html`<span>${who}, in the seat of ${link}</span>` : link;
 }

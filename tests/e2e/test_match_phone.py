@@ -4,8 +4,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from learning.models import Machine
-from tests.e2e.conftest import Visitor
+from tests.e2e.conftest import LiveSite, Visitor
 from tests.e2e.everywhere import options
+from tests.e2e.lab import sign_in
 from tests.e2e.layout import LARGE, write
 from tests.e2e.playing import (
     cell,
@@ -20,7 +21,7 @@ from tests.e2e.playing import (
     start_first,
     tab_to,
 )
-from tests.factories import house
+from tests.factories import house, user
 
 pytestmark = pytest.mark.e2e
 
@@ -157,7 +158,8 @@ def test_the_keyboard_is_on_the_board_on_ones_turn_and_at_play_again_after_the_e
         expect(page.locator("#board .cell:focus-visible")).to_have_count(1)
 
 
-def test_a_friend_finds_the_free_seat_in_sight(page: Page, visitor: Visitor) -> None:
+def test_a_friend_finds_the_free_seat_in_sight(page: Page, visitor: Visitor, live_site: LiveSite) -> None:
+    sign_in(page.context, live_site, user("W" * 150))  # as long as a name may be
     page.goto("/play/noughts-and-crosses")
     page.locator('.opponent:has(input[value="human"])').click()
     page.locator("#play-other").click()
