@@ -34,12 +34,13 @@ class _Refusal(BaseHTTPRequestHandler):
         self.send_response(503)
         for name, value in {**HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(b"" if self.command == "HEAD" else body)
-        self.connection.shutdown(socket.SHUT_WR)
-        # A connection closed before all was read is reset, and the answer lost with it.
-        while self.rfile.read1():
-            pass
+        with contextlib.suppress(OSError):  # the client has gone already
+            self.end_headers()
+            self.wfile.write(b"" if self.command == "HEAD" else body)
+            self.connection.shutdown(socket.SHUT_WR)
+            # A connection closed before all was read is reset, and the answer lost with it.
+            while self.rfile.read1():
+                pass
 
     def log_message(self, *args: object) -> None:
         """Log nothing: the lines would hold addresses and tokens."""

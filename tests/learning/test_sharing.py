@@ -465,6 +465,13 @@ def test_a_guest_gives_a_machine_a_name(owner: Client, own: Machine) -> None:
     assert (own.name, own.is_public, own.learns) == ("Robbie", False, True)
 
 
+def test_a_guest_who_deletes_reads_of_nothing_that_is_not_there(owner: Client, own: Machine) -> None:
+    page = owner.get(f"/machines/{own.pk}/delete").content.decode()
+    assert "You would lose:" in page
+    assert "training run" not in page
+    assert "copy the machine first" not in page, "only an account can"
+
+
 def test_by_a_link_nothing_leads_to_the_owners_matches_and_runs(friend: Client, own: Machine, owner: Client) -> None:
     code = Room.objects.get(machine=str(own.pk)).code
     play_out(code, guest_of(owner))

@@ -1,0 +1,13 @@
+"""The answers while a site starts."""
+
+import socket
+
+from menace_site.stand_in import _Refusal
+
+
+def test_a_client_that_has_gone_is_no_error() -> None:
+    client, served = socket.socketpair()
+    with client, served:
+        client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        client.close()
+        _Refusal(served, ("", 0), None)  # type: ignore[arg-type]  # it asks its server for nothing
