@@ -409,13 +409,16 @@ function run(isRunning) {
   buttons.run.textContent = isRunning ? "Pause" : "Go on";
   page.classList.toggle("is-running", isRunning);
   wishes.change({ isRunning });
-  if (isRunning) say("");
-  else if (pupil && wall) {
+  if (isRunning) {
+    say("");
+    return;
+  }
+  if (pupil && wall) {
     wall.refresh(wall.drawn);
     showCurve(pupil);
     remember(pupil, true);
-    say(`Stopped after ${count(pupil.machine.games, "game")}.`);
   }
+  say(`Stopped after ${count(pupil?.machine.games ?? 0, "game")}.`);
 }
 
 /** To a place on the curve. @param {number} wanted */
