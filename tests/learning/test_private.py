@@ -87,7 +87,7 @@ TABLE: dict[str, list[Ask]] = {
     "account": [Ask("/account", told=None)],
     "rooms": [posted("/rooms", {"opponent": "machine", "machine": PK}), posted("/rooms", {"opponent": PK})],
     "^rooms/join/?$": [posted("/rooms/join", {"code": "{live}"})],
-    r"^rooms/(?P<code>[^/]+)/matches/(?P<number>\d{1,20})/?$": [
+    r"^rooms/(?P<code>[^/]+)/matches/(?P<number>[^/]+)/?$": [
         Ask(f"/rooms/{code}/matches/1", told=None) for code in PLACES
     ],
     "rooms/<path:code>": [Ask(f"/rooms/{code}", told=True) for code in PLACES],
