@@ -35,7 +35,7 @@ class Lesson:
 
     port: int
     seconds: float
-    quick_s: tuple[float, float] = (0.3, 2.0)
+    quick_s: tuple[float, float] = (1.0, 4.0)
     """How long a pupil thinks, at least and at most."""
     statuses: Counter[int] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
