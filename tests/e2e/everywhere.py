@@ -285,7 +285,7 @@ def signup_errors(page: Page, world: World) -> None:
     page.goto("/signup")
     page.get_by_label("Username").fill("ada")
     page.get_by_label("Password", exact=True).fill("12345678")
-    page.get_by_label("Password confirmation").fill("87654321")
+    page.get_by_label("Password again").fill("87654321")
     page.get_by_role("button", name="Make my account").click()
     expect(page.locator(".errorlist").first).to_be_visible()
 

@@ -47,7 +47,7 @@ def test_a_guest_signs_up_and_keeps_the_match(page: Page) -> None:
     page.get_by_label("Username").fill("ada")
     page.get_by_label("Email").fill("ada@example.com")
     page.get_by_label("Password", exact=True).fill(NEW_PASSWORD)
-    page.get_by_label("Password confirmation").fill(NEW_PASSWORD)
+    page.get_by_label("Password again").fill(NEW_PASSWORD)
     page.get_by_role("button", name="Make my account").click()
 
     expect(page.locator("h1")).to_have_text("ada")
@@ -125,7 +125,7 @@ def test_a_password_can_be_looked_at_while_it_is_typed(page: Page) -> None:
     expect(show).to_have_attribute("aria-pressed", "true")
     assert field.bounding_box() == lies
     assert violations(page) == []
-    expect(page.get_by_label("Password confirmation")).to_have_attribute("type", "password")
+    expect(page.get_by_label("Password again")).to_have_attribute("type", "password")
     show.press("Enter")
     expect(field).to_have_attribute("type", "password")
     expect(field).to_have_value(NEW_PASSWORD)
@@ -234,7 +234,7 @@ def test_signing_up_says_what_is_wrong(page: Page) -> None:
     page.goto("/signup")
     page.get_by_label("Username").fill("ada")
     page.get_by_label("Password", exact=True).fill("12345678")
-    page.get_by_label("Password confirmation").fill("87654321")
+    page.get_by_label("Password again").fill("87654321")
     page.get_by_role("button", name="Make my account").click()
     expect(page.locator(".errorlist")).to_contain_text(["already exists", "didn’t match"])
     expect(page.get_by_label("Username")).to_have_attribute("aria-invalid", "true")
