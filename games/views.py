@@ -411,6 +411,12 @@ class ResetPasswordView(PasswordResetView):
 class TellsOfNewPassword:
     """A page that changes a password, of which the owner hears: it may have been somebody else."""
 
+    def get_form(self, *args: Any) -> Any:
+        """Its second field is called as on the page of a new account."""
+        form = super().get_form(*args)  # type: ignore[misc]  # what it is mixed into has it
+        form.fields["new_password2"].label = "New password again"
+        return form
+
     def form_valid(self, form: Any) -> HttpResponse:
         """Change it, and send the letter; nothing of an account that is closed, a moment ago perhaps."""
         try:
