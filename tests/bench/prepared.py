@@ -1,6 +1,6 @@
 """What a new site works out first, done once for all tests that start a site: it takes minutes of a processor.
 
-``make soak`` names a folder in ``BEADBOX_PREPARED``; benchmarks that are run by hand begin with an empty site.
+``tests/conftest.py`` names a folder in ``BEADBOX_PREPARED``; benchmarks run by hand begin with an empty site.
 """
 
 import fcntl
@@ -26,16 +26,22 @@ def prepare(var: Path) -> None:
     with (Path(folder) / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
-            env = {**of_a_shell(), "BEADBOX_VAR": str(making), "BEADBOX_LOCAL": "1"}
-            env["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
-            subprocess.run([sys.executable, "-m", "tests.bench.prepared"], cwd=servers.BASE_DIR, env=env, check=True)
+            work_out(making)
             making.rename(made)
     var.mkdir(parents=True, exist_ok=True)
     subprocess.run(["cp", "-a", *(made / name for name in STORED), var], check=True)
 
 
+def work_out(var: Path, **urls: str) -> None:
+    """Run this program for the site in a folder, or for one that is set up already behind ``DATABASE_URL``."""
+    env = {**of_a_shell(), **urls, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1"}
+    env["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
+    command = [sys.executable, "-m", "tests.bench.prepared"]
+    subprocess.run(command, cwd=servers.BASE_DIR, env=env, check=True, stdout=subprocess.DEVNULL)
+
+
 def main() -> None:
-    """Set up the site of the environment and train its house; all that takes longer counts as over."""
+    """Train the house of the site of the environment; all that takes longer counts as over."""
     import django
     from django.core.management import call_command
 
@@ -49,7 +55,8 @@ def main() -> None:
         from learning.workers.pairings import tournament_end
         from learning.workers.runs import run_claim, run_execute
 
-        call_command("set_up")
+        if is_private:
+            call_command("set_up")
         while (tournament := house_tournament_ensure()) is None:
             for number in TrainingRun.objects.filter(finished_at=None).values_list("pk", flat=True):
                 claimed = run_claim(number)

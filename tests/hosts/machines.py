@@ -22,7 +22,7 @@ import psycopg
 
 from menace_site import processes
 from menace_site.servers import BASE_DIR, redis_answers
-from tests.environment import of_a_shell
+from tests.bench.prepared import work_out
 from tests.hosts.compose import Compose
 from tests.hosts.network import OUTSIDE, SURROUNDINGS, Host, address, bridge
 from tests.sizes import IS_SMALL
@@ -94,7 +94,8 @@ class Machines:
             self._databases()
             self._finished("migrate-1")
             if IS_SMALL:
-                self._prepare()
+                redis = f"redis://{address(FIRST_NUMBERS['redis'])}:{PORTS['redis']}/0"
+                work_out(self.var / "prepared", DATABASE_URL=self.database, REDIS_URL=redis)
             for name in self.hosts:
                 if name not in {"migrate-1", "postgres-1", "redis-1"}:
                     self.start(name)
@@ -348,14 +349,6 @@ class Machines:
         except psycopg.OperationalError:
             return False
         return True
-
-    def _prepare(self) -> None:
-        """Have done what a new site works out first, which takes minutes of a processor."""
-        where = {"DATABASE_URL": self.database, "REDIS_URL": f"redis://{address(FIRST_NUMBERS['redis'])}:6379/0"}
-        settings = {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(self.var / "prepared"), **where}
-        settings["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
-        command = [sys.executable, "-m", "tests.bench.prepared"]
-        subprocess.run(command, cwd=BASE_DIR, env={**of_a_shell(), **settings}, check=True, stdout=subprocess.DEVNULL)
 
     def _finished(self, name: str) -> None:
         """Run what ends by itself, and well."""
