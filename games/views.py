@@ -25,6 +25,7 @@ from django.contrib.auth.views import (
 )
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.forms import Field
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -255,6 +256,11 @@ class About(TemplateView):
 about = About.as_view()
 
 
+def _word_again(field: Field, label: str) -> None:
+    """Name the field in which a new password is typed a second time, in plain words."""
+    field.label, field.help_text = label, "Type the same password again."
+
+
 class SignUpForm(NameForm, UserCreationForm):
     """A name, a password twice and, for those who may forget it, an e-mail address."""
 
@@ -268,8 +274,7 @@ class SignUpForm(NameForm, UserCreationForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        again = self.fields["password2"]
-        again.label, again.help_text = "Password again", "Type the same password again."
+        _word_again(self.fields["password2"], "Password again")
 
     def clean_username(self) -> str:
         """A name that no other account has in any spelling, and that no machine or guest is called."""
@@ -343,7 +348,7 @@ class LogInView(LoginView):
     redirect_authenticated_user = True
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        """What an account is needed for, of who was sent here by a page."""
+        """The page, with the reason why an account is needed if another page led here."""
         return super().get_context_data(**context, **purpose_of(self.get_redirect_url()))
 
     def form_valid(self, form: Any) -> HttpResponse:
@@ -412,9 +417,9 @@ class TellsOfNewPassword:
     """A page that changes a password, of which the owner hears: it may have been somebody else."""
 
     def get_form(self, *args: Any) -> Any:
-        """Its second field is called as on the page of a new account."""
+        """The form, with the second field named as on the page of a new account."""
         form = super().get_form(*args)  # type: ignore[misc]  # what it is mixed into has it
-        form.fields["new_password2"].label = "New password again"
+        _word_again(form.fields["new_password2"], "New password again")
         return form
 
     def form_valid(self, form: Any) -> HttpResponse:

@@ -271,7 +271,7 @@ class RunConsumer(WatchConsumer):
         self.drawn_to = points[-1]["games"]
 
     waits = (False, False)
-    """What this socket was told last that the run waits for: room, compiled kernels."""
+    """Whether the run waits for room and for compiled kernels, as last told to this socket."""
     drawn_to = -1
     """The games of the last point of the curve that this socket has."""
 

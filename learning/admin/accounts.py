@@ -106,7 +106,7 @@ class SharedNameFilter(Choices):
     parameter_name = field = "account_name__is_duplicate"
 
     def known(self) -> list[tuple[str, str]]:
-        """The one choice."""
+        """Return the only choice: accounts with a shared name."""
         return [("1", "of an earlier account")]
 
 

@@ -33,7 +33,7 @@ class OfMachine:
 
     @admin.display(description="machine")
     def machine_page(self, row: Any) -> str:
-        """The machine."""
+        """Link to the machine of a row."""
         return page_link(row.machine)
 
 

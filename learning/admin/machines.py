@@ -46,7 +46,7 @@ ACTION_GAMES = 10_000
 
 
 MAX_AT_ONCE = 200
-"""So many machines are frozen, hidden or deleted by one press: each is a transaction of its own."""
+"""The most machines that one action freezes, hides or deletes; each is a transaction of its own."""
 LATEST_CHANGES = 50
 MOVES_OFFERED = 9
 
@@ -130,7 +130,7 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
         log_each(request, trained, f"Asked for a training of {ACTION_GAMES:,} games.")
 
     def has_erase_permission(self, request: HttpRequest) -> bool:
-        """Who may delete machines may do so here."""
+        """Whether the account may delete machines."""
         return request.user.has_perm("learning.delete_machine")
 
     @admin.action(description="Freeze the selected machines: they play, but do not learn", permissions=["change"])
@@ -234,7 +234,7 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
 
     @admin.display(description="see also")
     def see(self, machine: Machine) -> str:
-        """What the machine keeps, how it was trained, when it will be, and its page on the site."""
+        """Links to the memory, runs, schedules and page of the machine."""
         kind, of_it = kind_of(machine), f"{MachineFilter.parameter_name}={machine.pk}"
         memory, query = kind.admin_list(machine)
         lists = [

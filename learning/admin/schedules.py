@@ -24,7 +24,7 @@ from learning.services.runs import MAX_STAGES
 from learning.services.schedules import PERIODS, Timing
 
 EMPTY_STAGES = 2
-"""So many more stages than there are can be filled in at once."""
+"""The number of empty stages that the form offers."""
 
 
 class StagesWidget(forms.Widget):
@@ -176,7 +176,7 @@ class ActiveFilter(Choices):
     title, parameter_name, field = "state", "task__enabled", "task__enabled"
 
     def known(self) -> list[tuple[str, str]]:
-        """The two."""
+        """Return both states of a schedule."""
         return [("True", "active"), ("False", "paused")]
 
 

@@ -28,7 +28,7 @@ ADDRESS = [OpenApiParameter(name, str, description="A part of the address: docs/
 
 
 def asked_strictly(query: QueryDict) -> Asked:
-    """What a query asks for.
+    """Read the schooling that a query asks for.
 
     Raises:
         ValidationError: a part of it could not be used; the field is named.
@@ -59,7 +59,7 @@ class AddressView(SchoolingView):
 
 
 class GraphView(SchoolingView):
-    """What a browser needs of a game to train its machines."""
+    """The graph of a game, with which a browser trains its machines."""
 
     @extend_schema(parameters=[GraphAskedSerializer], responses={200: GraphSerializer, **refusals()})
     def get(self, request: Request) -> Response:
