@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.environment import of_a_shell
 from tests.waiting import HANG_S, wait_until
 
 # One for all sites that are started here: compiling takes half a minute.
@@ -73,7 +74,7 @@ def running_site(**settings: str) -> Iterator[Site]:
         port = chosen.getsockname()[1]
     var = Path(tempfile.mkdtemp(prefix="beadbox-bench-"))
     prepare(var)
-    env = {**os.environ, **settings, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1", "PORT": str(port)}
+    env = {**of_a_shell(), **settings, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1", "PORT": str(port)}
     with (var / "supervisor.log").open("wb") as log:
         site = processes.spawn(
             [sys.executable, "-m", "menace_site.supervisor"], death_signal=signal.SIGTERM, env=env, output=log

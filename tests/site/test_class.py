@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import random
 
 import pytest
 
-from tests.bench.live_site import Site, running_site
-from tests.pupils import Lesson, hold
+from games.codes import CODE_ALPHABET, CODE_LENGTH
+from tests.bench.live_site import running_site
+from tests.pupils import Browser, Lesson, hold
 
 pytestmark = pytest.mark.soak
 
+CLASSES = {
+    "60 whose WebSockets are blocked, for two minutes": (60, 0, 120),
+    "120, half of them blocked": (60, 60, 60),
+}
+"""How many pupils have their WebSockets blocked, how many not, and the seconds of their lesson."""
+GUESSES = 600
+"""The default of ``THROTTLE_GUESS``, in an hour."""
 
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    with running_site() as running:
-        yield running
+
+def test_a_class_behind_one_address_meets_no_rate() -> None:
+    with running_site() as site:
+        for name, (blocked, sockets, seconds) in CLASSES.items():
+            lesson = Lesson(site.port, seconds)
+            asyncio.run(hold(lesson, blocked=blocked, sockets=sockets))
+            print(f"{name}: {lesson.figures}")  # noqa: T201
+            assert lesson.statuses[429] == 0, lesson.refused
+            assert not any("throttled" in refusal or "too_many" in refusal for refusal in lesson.refused)
+            failed = {status for status in lesson.statuses if status >= 400} - {409, 503}  # overtaken, busy
+            assert failed == set(), lesson.refused
+        assert asyncio.run(guessed(site.port)) == GUESSES, "the rates of this site are not the default ones"
 
 
-@pytest.mark.parametrize(
-    ("blocked", "sockets", "seconds"),
-    [
-        pytest.param(60, 0, 120, id="60 whose WebSockets are blocked, for two minutes"),
-        pytest.param(60, 60, 60, id="120, half of them blocked"),
-    ],
-)
-def test_a_class_behind_one_address_meets_no_rate(site: Site, blocked: int, sockets: int, seconds: int) -> None:
-    lesson = Lesson(site.port, seconds)
-    asyncio.run(hold(lesson, blocked=blocked, sockets=sockets))
-    print(f"{blocked + sockets} pupils, {blocked} without sockets: {lesson.figures}")  # noqa: T201
-    assert lesson.statuses[429] == 0, lesson.refused
-    assert not any("throttled" in refusal or "too_many" in refusal for refusal in lesson.refused), lesson.refused
-    failed = {status for status in lesson.statuses if status >= 400} - {409, 503}  # overtaken, busy
-    assert failed == set(), lesson.refused
+async def guessed(port: int) -> int:
+    """Guess codes of rooms until the site refuses more guesses, and return how many it answered."""
+    browser = Browser(Lesson(port, 0))
+    n_answered = 0
+    while (await browser.get(f"/api/rooms/{''.join(random.choices(CODE_ALPHABET, k=CODE_LENGTH))}")).status == 404:
+        n_answered += 1
+    browser.close()
+    return n_answered
