@@ -139,9 +139,11 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
             url = urlsplit(servers.private_database_url(var))
             with psycopg.connect(url.geturl(), autocommit=True) as database:
                 database.execute(f"CREATE DATABASE {name}")
-            env = {**os.environ, "DATABASE_URL": url._replace(path=f"/{name}").geturl()}
+            made = url._replace(path=f"/{name}").geturl()
             command = [sys.executable, servers.BASE_DIR / "manage.py", "migrate", "--verbosity", "0"]
-            subprocess.run(command, env=env, check=True)
+            subprocess.run(command, env={**os.environ, "DATABASE_URL": made}, check=True)
+            with psycopg.connect(made, autocommit=True) as database:
+                database.execute("ANALYZE")  # the site estimates its size by what PostgreSQL knows of its tables
             (var / name).touch()
     connection.settings_dict["TEST"]["TEMPLATE"] = name
 
