@@ -240,7 +240,6 @@ class Machines:
             "BEADBOX_VAR": str(self.image),
             "NUMBA_CACHE_DIR": str(KERNELS),
             "PATH": f"{BASE_DIR / '.venv' / 'bin'}:{os.environ['PATH']}",
-            "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUNBUFFERED": "1",
             "HOME": "/tmp",
             "PYTHONPATH": str(self.code),
