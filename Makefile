@@ -24,7 +24,8 @@ NODE := NODE_USE_SYSTEM_CA=1 PATH="$(CURDIR)/$(BIN):$$PATH"
 ESLINT := tests/js/node_modules/.bin/eslint --config tests/js/eslint.config.js
 STYLELINT := tests/js/node_modules/.bin/stylelint --config tests/js/stylelint.config.js
 BIOME := tests/js/node_modules/.bin/biome check --config-path=tests/js/style.jsonc static/js static/css tests/js
-CHROMIUM ?= chromium
+# Chromium without windows, whose own pages would cost more than ours.
+CHROMIUM ?= chromium-headless-shell
 # Whether Playwright's driver runs: a Node.js of its own, which needs a library that a minimal Debian lacks.
 DRIVER ?= $(BIN)/python -m playwright --version
 # The browser tests of one ring.
@@ -211,4 +212,4 @@ $(SERVERS): | $(VENV)
 
 # Playwright brings no browser that we could pin, so the tests use Debian's, and install it where they may.
 browser: $(DEV)
-	@tests/install.sh "the browser tests" "command -v $(CHROMIUM)=chromium" "$(DRIVER)=libatomic1"
+	@tests/install.sh "the browser tests" "command -v $(CHROMIUM)=chromium-headless-shell" "$(DRIVER)=libatomic1"

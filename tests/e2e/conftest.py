@@ -111,7 +111,7 @@ def _database(transactional_db: None, live_site: LiveSite) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    chromium = shutil.which(os.environ.get("CHROMIUM") or "chromium")
+    chromium = shutil.which(os.environ.get("CHROMIUM") or "chromium-headless-shell")
     if chromium is None:
         pytest.fail("There is no Chromium: install it, or name it in CHROMIUM.")
     return {
