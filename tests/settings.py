@@ -17,13 +17,14 @@ os.environ["REDIS_PREFIX"] = "-".join(
 )
 
 from menace_site.settings import *  # noqa: F403
-from menace_site.settings import CACHES, REST_FRAMEWORK, STORAGES
+from menace_site.settings import CACHES, DATABASES, REST_FRAMEWORK, STORAGES
 
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 # A hash in a millisecond, where Argon2 takes 160.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# A busy machine is slow, and its cache is not away for that.
+# A busy machine is slow, and neither its cache nor its database is away for that.
 CACHES["default"]["OPTIONS"] |= {"socket_connect_timeout": 60, "socket_timeout": 60}
+DATABASES["default"]["OPTIONS"]["connect_timeout"] = 60
 # No collectstatic before the tests.
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 # Tests of throttling set a rate of their own.
