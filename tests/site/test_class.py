@@ -32,14 +32,18 @@ def test_a_class_behind_one_address_meets_no_rate() -> None:
             assert not any("throttled" in refusal or "too_many" in refusal for refusal in lesson.refused)
             failed = {status for status in lesson.statuses if status >= 400} - {409, 503}  # overtaken, busy
             assert failed == set(), lesson.refused
-        assert asyncio.run(guessed(site.port)) == GUESSES, "the rates of this site are not the default ones"
+        assert asyncio.run(meets_a_rate(site.port)), "this site has no rates"
 
 
-async def guessed(port: int) -> int:
-    """Guess codes of rooms until the site refuses more guesses, and return how many it answered."""
+async def meets_a_rate(port: int) -> bool:
+    """Guess codes of rooms until the site refuses more guesses, at the latest after ten times as many as it allows.
+
+    A busy machine may not count each of them: the cache has a tenth of a second to answer.
+    """
     browser = Browser(Lesson(port, 0))
-    n_answered = 0
-    while (await browser.get(f"/api/rooms/{''.join(random.choices(CODE_ALPHABET, k=CODE_LENGTH))}")).status == 404:
-        n_answered += 1
+    for _ in range(10 * GUESSES):
+        answer = await browser.get(f"/api/rooms/{''.join(random.choices(CODE_ALPHABET, k=CODE_LENGTH))}")
+        if answer.status == 429:
+            break
     browser.close()
-    return n_answered
+    return answer.status == 429
