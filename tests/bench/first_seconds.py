@@ -92,7 +92,8 @@ def first_seconds() -> Iterator[Figure]:
     """The front page, one click to a move of one's own or to beads that change, and the weight of every main page."""
     with running_site() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM") or "/usr/bin/chromium-headless-shell", args=["--no-sandbox", "--disable-gpu"]
+            executable_path=os.environ.get("CHROMIUM") or "/usr/bin/chromium-headless-shell",
+            args=["--no-sandbox", "--disable-gpu"],
         )
         seen = [_visit(browser, site) for _ in range(VISITS + 1)][1:]  # the first warms the site up
         painted, shifted, opened, moved = (list(column) for column in zip(*seen, strict=True))
