@@ -1,6 +1,7 @@
-"""The environment of a person's shell: without what the tests, and a ``make`` that runs them, have put into it."""
+"""The environment of a person's shell, without what tests and ``make`` have put into it, and its browser."""
 
 import os
+import shutil
 
 OURS = {
     "BEADBOX_LOCAL",
@@ -20,3 +21,8 @@ OURS = {
 def of_a_shell() -> dict[str, str]:
     """The variables that a program inherits which a person starts."""
     return {name: value for name, value in os.environ.items() if name not in OURS and not name.startswith("PYTEST_")}
+
+
+def chromium() -> str | None:
+    """Return the path of the browser that ``CHROMIUM`` names, else of Chromium without windows; ``None`` without it."""
+    return shutil.which(os.environ.get("CHROMIUM") or "chromium-headless-shell")

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.bench.figures import Figure, spread
 from tests.bench.live_site import Site, running_site
+from tests.environment import chromium
 from tests.sizes import sized
 
 LATENCY_MS = 40
@@ -91,10 +91,7 @@ SENT = """
 def first_seconds() -> Iterator[Figure]:
     """The front page, one click to a move of one's own or to beads that change, and the weight of every main page."""
     with running_site() as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM") or "/usr/bin/chromium-headless-shell",
-            args=["--no-sandbox", "--disable-gpu"],
-        )
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
         seen = [_visit(browser, site) for _ in range(VISITS + 1)][1:]  # the first warms the site up
         painted, shifted, opened, moved = (list(column) for column in zip(*seen, strict=True))
         yield _at_most("front page, largest contentful paint, s", painted, 1.5)

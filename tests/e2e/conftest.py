@@ -6,7 +6,6 @@ makes more, each with cookies of their own. Whatever any of them complains of fa
 
 import os
 import re
-import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, R
 from games import thinking
 from menace_site.web import OPTIONS
 from tests.e2e.lab import sign_in
+from tests.environment import chromium
 from tests.factories import user
 from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
 
@@ -111,12 +111,12 @@ def _database(transactional_db: None, live_site: LiveSite) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    chromium = shutil.which(os.environ.get("CHROMIUM") or "chromium-headless-shell")
-    if chromium is None:
+    browser = chromium()
+    if browser is None:
         pytest.fail("There is no Chromium: install it, or name it in CHROMIUM.")
     return {
         **browser_type_launch_args,
-        "executable_path": chromium,
+        "executable_path": browser,
         "args": CHROMIUM_ARGS,
         "env": {**os.environ, **FONTCONFIG},
         "timeout": PAGE_HANG_S * 1000,

@@ -29,7 +29,9 @@ def test_a_class_behind_one_address_meets_no_rate() -> None:
             asyncio.run(hold(lesson, blocked=blocked, sockets=sockets))
             print(f"{name}: {lesson.figures}")  # noqa: T201
             assert lesson.statuses[429] == 0, lesson.refused
-            assert not any("throttled" in refusal or "too_many" in refusal for refusal in lesson.refused)
+            assert not any("throttled" in refusal or "too_many" in refusal for refusal in lesson.refused), (
+                lesson.refused
+            )
             failed = {status for status in lesson.statuses if status >= 400} - {409, 503}  # overtaken, busy
             assert failed == set(), lesson.refused
         assert asyncio.run(meets_a_rate(site.port)), "this site has no rates"

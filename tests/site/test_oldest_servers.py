@@ -1,6 +1,5 @@
 """The oldest servers that ``DATABASE_URL`` and ``REDIS_URL`` may name: those of Debian 12."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import redis
 
 from menace_site import servers
 from tests.conftest import CannotTry
+from tests.environment import of_a_shell
 from tests.site.test_supervisor import Run
 from tests.site.visitor_by_address import visit
 
@@ -51,9 +51,7 @@ def test_a_site_starts_plays_trains_and_audits_on_postgresql_15_and_redis_7(
             run.wait_until_serving()
             assert not {"postgres", "valkey"} & set(run.children())
             visit(f"http://localhost:{run.port}", "oldest")
-            env = {**os.environ, **urls, "BEADBOX_VAR": str(run.var), "BEADBOX_LOCAL": "1"}
-            env = {**env, "DJANGO_SETTINGS_MODULE": "menace_site.settings"}
-            env.pop("REDIS_PREFIX", None)
+            env = {**of_a_shell(), **urls, "BEADBOX_VAR": str(run.var), "BEADBOX_LOCAL": "1"}
             for words, said in ((["shell", "--no-imports", "--command", TRAIN], "finished 2000"), (["audit"], "")):
                 command = [sys.executable, "manage.py", *words]
                 done = subprocess.run(
