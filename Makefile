@@ -77,6 +77,7 @@ test-browser: $(DEV) $(SERVERS) $(TOOLS)
 check: lint types ## everything but the tests: format, lint, types, import contracts, settings, migrations
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m tests.licences
+	@$(BIN)/python -m tests.structure
 	@$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
 	@$(PRODUCTION) $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 

@@ -35,11 +35,12 @@ LONG_WITH_REASON = {
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A figure, the most it may be, and what it counts."""
+    """A figure, the most it may be, what it counts, and the most that it should come down to."""
 
     name: str
     found: tuple[str, ...]
     most: int
+    target: int | None = None
 
     @property
     def holds(self) -> bool:
@@ -139,6 +140,17 @@ def _n_sql_lines(text: str) -> int:
     return n_lines
 
 
+def report(figures: list[Measured]) -> str:
+    """A line for each figure, and what it counts where it does not hold."""
+    lines = []
+    for figure in figures:
+        aim = "" if figure.target is None else f" (target {figure.target})"
+        lines.append(f"{len(figure.found):4} of at most {figure.most:3}  {figure.name}{aim}")
+        if not figure.holds:
+            lines += [f"        {one}" for one in figure.found]
+    return "".join(f"{line}\n" for line in lines)
+
+
 def main() -> None:
     """Print each size; and of this checkout each figure, and what is in the way where one does not hold."""
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT
@@ -146,11 +158,7 @@ def main() -> None:
         sys.stdout.write(f"{number:7,}  {name}\n")
     if root != ROOT:
         return
-    for figure in measured():
-        lines = [f"{len(figure.found):4} of at most {figure.most:3}  {figure.name}"]
-        if not figure.holds:
-            lines += [f"        {one}" for one in figure.found]
-        sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.write(report(measured()))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import house, kind_questions, which_game
+from tests import house, kind_questions, structure, which_game
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_OURS = {".venv", "node_modules"}
@@ -152,6 +152,66 @@ def test_the_house_keeps_its_figures() -> None:
     assert not broken, "\n".join(
         line for figure in broken for line in (f"{figure.name}: at most {figure.most}", *figure.found)
     )
+
+
+def test_every_package_is_counted() -> None:
+    found = {path.parts[0] for path in tracked() if path.name == "__init__.py" and len(path.parts) == 2}
+    assert found == {*house.PACKAGES, "tests"}
+
+
+HARD_TO_FOLLOW = {
+    "games/types.py": "from typing import Any\nRow = dict[str, Any]\nclass Plain: pass\n",
+    "games/room.py": """from games import types as t
+from games.types import Row as Line
+Shown = list["Line"]
+def room_show() -> Shown: ...
+def room_read(row: t.Row | None) -> int: ...
+def room_count(*args: Any) -> int: ...
+def _room_hide(row: t.Row) -> int: ...
+async def room_pass(self, row, *rest): return await room_move(row, *rest, by=self.name)
+def room_work(row): return room_move(row + 1)
+""",
+    "learning/kinds/base.py": "class Kind:\n    live: 'Live'\n    words: Words\nclass Words:\n    label: str\n",
+    "learning/kinds/ports.py": """
+class Live(Protocol):
+    at_once: bool
+    ask: Callable[[], int]
+    def choose(self): ...
+""",
+    "learning/kinds/toy/live.py": "class ToyLive: ...\ndef toy_play(): ...\n",
+    "learning/kinds/registry.py": "from learning.kinds.toy import live\nlive.ToyLive()\n",
+    "learning/kinds/words.py": "from learning.kinds.toy.live import toy_play\n",
+    "learning/forms.py": "def form():\n    from learning.kinds.toy.live import ToyLive\n",
+    "learning/long.py": "\n" * 401,
+}
+
+
+def test_what_makes_code_hard_to_follow_is_counted() -> None:
+    code = structure.Code(HARD_TO_FOLLOW)
+    assert code.functions_with_any() == ("games/room.py:4 room_show", "games/room.py:5 room_read")
+    assert code.functions_that(structure.passes_on) == ("games/room.py:8 room_pass",)
+    methods, attributes = code.kind_interfaces()
+    assert (sorted(methods), sorted(attributes)) == (
+        ["Live.ask", "Live.choose"],
+        ["Kind.live", "Kind.words", "Live.at_once"],
+    )
+    assert code.importers(("learning/kinds/toy/",)) == ("learning/kinds/registry.py", "learning/forms.py")
+    assert code.long_modules() == ("learning/long.py (401)",)
+
+
+def test_imports_between_folders_and_cycles_are_counted() -> None:
+    children = structure.folder_children(
+        {"games", "games.live", "games.live.store", "games.migrations", "games.who"}, "games"
+    )
+    assert children == ("games.live", "games.who")
+    imports = [
+        ("games.live.store", "games.who"),
+        ("games.live", "games.who"),
+        ("games.who", "games.live"),
+        ("a", "games.who"),
+    ]
+    assert structure.imports_between(imports, children) == ("games.live -> games.who", "games.who -> games.live")
+    assert structure.import_cycles(imports) == ("games.live, games.who",)
 
 
 def test_tests_and_files_that_the_security_pages_name_exist() -> None:

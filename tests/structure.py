@@ -1,0 +1,281 @@
+"""Count what makes the code hard to follow. ``python -m tests.structure`` prints each figure, its limit and its target.
+
+``make check`` refuses a figure above its limit, and prints what was counted. A limit is the figure of the day on which
+it was last lowered; the targets are those of issue 35. The import contracts check the order of the layers.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+import grimp
+import networkx as nx
+
+from tests.house import PACKAGES, ROOT, Measured, report, sources
+
+MAX_MODULE_LINES = 400
+LEARNERS = {
+    "boxes": (
+        "learning/kinds/boxes/",
+        "learning/core/machines/box",
+        "learning/core/machines/rule.py:BoxRule",
+        "learning/core/training/memory.py:Memory",
+        "learning/core/training/open_memory.py",
+        "learning/core/training/contest.py:FrozenBoxes",
+        "learning/storage/boxes.py",
+        "learning/selectors/boxes.py",
+    ),
+    "q_learning": (
+        "learning/kinds/values/",
+        "learning/core/machines/q_learning.py",
+        "learning/core/training/q_",
+        "learning/storage/values.py",
+        "learning/selectors/values.py",
+    ),
+    "value_learner": (
+        "learning/kinds/weights/",
+        "learning/core/machines/value_",
+        "learning/core/training/value_memory.py",
+        "learning/storage/weights.py",
+    ),
+    "table_learner": (
+        "learning/kinds/tables/",
+        "learning/core/machines/table_",
+        "learning/core/training/table_",
+        "learning/core/training/contest.py:FrozenTable",
+    ),
+}
+"""The places of each learner, as beginnings of ``path`` or ``path:class``; soon its two folders."""
+KIND_MODULE = re.compile(r"learning/kinds/\w+\.py")
+SERVICE_OR_PORT = re.compile(r"(^|/)(services|ports?|players)\w*(/|\.py)")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Imports = list[tuple[str, str]]
+
+
+def measured() -> list[Measured]:
+    """Every figure, measured now."""
+    code = Code({path.relative_to(ROOT).as_posix(): path.read_text() for path in sources()})
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    imports = [(one, other) for one in graph.modules for other in graph.find_modules_directly_imported_by(one)]
+    games, site = (folder_children(graph.modules, package) for package in ("games", "menace_site"))
+    below = [module for module in graph.modules if module.startswith(("games.", "menace_site."))]
+    folders = [folder_children(graph.modules, module) for module in below if "migrations" not in module]
+    methods, attributes = code.kind_interfaces()
+    with_any = code.functions_with_any()
+    return [
+        Measured("direct children of games/", games, 44, 15),
+        Measured("imports between them", imports_between(imports, games), 136, 40),
+        Measured("direct children of menace_site/", site, 42, 14),
+        Measured("imports between them", imports_between(imports, site), 38, 18),
+        Measured("direct children of one folder of these two", max(folders, key=len), 9, 14),
+        Measured(
+            "imports between children of one of these folders",
+            max((imports_between(imports, children) for children in folders), key=len),
+            *(14, 40),
+        ),
+        Measured(f"modules over {MAX_MODULE_LINES} lines", code.long_modules(), 15, 3),
+        Measured("methods of the kind interfaces", methods, 57, 50),
+        Measured("attributes of the kind interfaces", attributes, 21, 15),
+        *(
+            Measured(f"modules elsewhere that import classes of {name}", code.importers(LEARNERS[name]), limit, 6)
+            for name, limit in (("boxes", 42), ("q_learning", 14), ("value_learner", 6), ("table_learner", 5))
+        ),
+        Measured("functions that only pass on their arguments", code.functions_that(passes_on), 127, 50),
+        Measured("public functions with Any in the signature", with_any, 752, 300),
+        Measured("of these in services and ports", tuple(filter(SERVICE_OR_PORT.search, with_any)), 64, 0),
+        Measured("import cycles", import_cycles(imports), 0, 0),
+    ]
+
+
+def folder_children(modules: set[str], package: str) -> tuple[str, ...]:
+    """The modules and packages directly in a package, without migrations."""
+    parents = ((module.rpartition(".")[0], module) for module in sorted(modules))
+    return tuple(module for parent, module in parents if parent == package and not module.endswith(".migrations"))
+
+
+def imports_between(imports: Imports, children: tuple[str, ...]) -> tuple[str, ...]:
+    """``from -> to`` once for each pair of children, whatever module in them imports."""
+    if not children:
+        return ()
+    depth = children[0].count(".") + 1
+    ends = ([".".join(module.split(".")[:depth]) for module in pair] for pair in imports)
+    return tuple(sorted({f"{one} -> {other}" for one, other in ends if one != other and {one, other} <= {*children}}))
+
+
+def import_cycles(imports: Imports) -> tuple[str, ...]:
+    """Each set of modules that import each other in a circle."""
+    found = nx.strongly_connected_components(nx.DiGraph(imports))
+    return tuple(", ".join(sorted(modules)) for modules in found if len(modules) > 1)
+
+
+def passes_on(function: Function) -> bool:
+    """Whether the function is one call whose arguments are all its parameters or attributes of ``self``."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    call = getattr(body[0], "value", None) if len(body) == 1 and isinstance(body[0], ast.Return | ast.Expr) else None
+    if isinstance(call, ast.Await | ast.YieldFrom):
+        call = call.value
+    if not isinstance(call, ast.Call):
+        return False
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    passed = [value.value if isinstance(value, ast.Starred) else value for value in values]
+    names = {parameter.arg for parameter in parameters(function, starred=True)}
+    own = [ast.unparse(value).removeprefix("self.") if isinstance(value, ast.Attribute) else "" for value in passed]
+    return bool(passed) and all(
+        (isinstance(value, ast.Name) and value.id in names) or attribute.isidentifier()
+        for value, attribute in zip(passed, own, strict=True)
+    )
+
+
+def parameters(function: Function, *, starred: bool) -> list[ast.arg]:
+    """The parameters of a function; ``starred`` adds ``*args`` and ``**kwargs``."""
+    named = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    more = [function.args.vararg, function.args.kwarg] if starred else []
+    return [*named, *filter(None, more)]
+
+
+class Code:
+    """The modules of the site by path, and what the names in each of them stand for."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        self.n_lines = {path: text.count("\n") for path, text in texts.items()}
+        self.trees = {path: ast.parse(text) for path, text in texts.items()}
+        self.paths = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in texts}
+        self.imported = {path: dict(imported_names(tree)) for path, tree in self.trees.items()}
+        self.defined = {path: dict(defined_names(tree)) for path, tree in self.trees.items()}
+
+    def definition(self, path: str, name: str) -> tuple[str, ast.stmt | None] | None:
+        """The path and the statement that define a name, across imports; no statement if the name is a module."""
+        if name in self.defined[path]:
+            return path, self.defined[path][name]
+        module, original = self.imported[path].get(name, ("", ""))
+        if (whole := f"{module}.{original}".rstrip(".")) in self.paths:
+            return self.paths[whole], None
+        return self.definition(self.paths[module], original) if module in self.paths else None
+
+    def definitions(self, path: str, node: ast.AST) -> Iterator[tuple[str, ast.stmt | None]]:
+        """The definitions of all names in a node, those behind a module and a dot and in quotes among them."""
+        for part in ast.walk(node):
+            name = part.id if isinstance(part, ast.Name) else getattr(part, "value", None)
+            if isinstance(name, str) and (found := self.definition(path, name)):
+                yield found
+            elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+                found = self.definition(path, part.value.id)
+                if found and found[1] is None and (inner := self.definition(found[0], part.attr)):
+                    yield inner
+
+    def long_modules(self) -> tuple[str, ...]:
+        """``path (lines)`` of each module that is too long."""
+        return tuple(f"{path} ({lines})" for path, lines in self.n_lines.items() if lines > MAX_MODULE_LINES)
+
+    def kind_interfaces(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The methods and the attributes of ``Kind``, and of the interfaces that its bases and attributes name.
+
+        An interface is a class of a module directly in ``learning/kinds/`` that has methods, or attributes to call.
+        """
+        paths = [path for path in self.trees if KIND_MODULE.fullmatch(path)]
+        classes = {
+            name: node for path in paths for name, node in self.defined[path].items() if isinstance(node, ast.ClassDef)
+        }
+        waiting, seen = ["Kind"], {"Kind"}
+        methods: list[str] = []
+        attributes: list[str] = []
+        while waiting:
+            node = classes[waiting.pop()]
+            fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
+            calls = [one for one in fields if "Callable" in ast.unparse(one.annotation)]
+            own = [one.name for one in node.body if isinstance(one, Function)]
+            if node.name == "Kind" or own or calls:
+                methods += [f"{node.name}.{name}" for name in own + [ast.unparse(one.target) for one in calls]]
+                attributes += [f"{node.name}.{ast.unparse(one.target)}" for one in fields if one not in calls]
+                named = {name for one in [*node.bases, *(one.annotation for one in fields)] for name in names_in(one)}
+                waiting += sorted(named & classes.keys() - seen)
+                seen |= named
+        return tuple(methods), tuple(attributes)
+
+    def importers(self, places: tuple[str, ...]) -> tuple[str, ...]:
+        """The modules outside these places that import a class which is defined in them."""
+        return tuple(
+            path
+            for path, tree in self.trees.items()
+            if not path.startswith(places)
+            and any(
+                isinstance(node, ast.ClassDef) and where != path and f"{where}:{node.name}".startswith(places)
+                for where, node in chain(
+                    self.definitions(path, tree),
+                    filter(None, (self.definition(path, name) for name in self.imported[path])),
+                )
+            )
+        )
+
+    def functions_that(self, counts: Callable[[Function], bool]) -> tuple[str, ...]:
+        """``path:line name`` of each function that counts."""
+        return tuple(
+            f"{path}:{node.lineno} {node.name}"
+            for path, tree in self.trees.items()
+            for node in ast.walk(tree)
+            if isinstance(node, Function) and counts(node)
+        )
+
+    def functions_with_any(self) -> tuple[str, ...]:
+        """``path:line name`` of each public function with ``Any`` in its signature, but for starred parameters."""
+        return tuple(
+            f"{path}:{node.lineno} {node.name}"
+            for path, tree in self.trees.items()
+            for node in ast.walk(tree)
+            if isinstance(node, Function) and not node.name.startswith("_")
+            for annotations in [[one.annotation for one in parameters(node, starred=False)] + [node.returns]]
+            if any(self.has_any(path, annotation) for annotation in filter(None, annotations))
+        )
+
+    def has_any(self, path: str, annotation: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
+        """Whether an annotation says ``Any``, itself or by an alias, wherever that is defined."""
+        if "Any" in names_in(annotation):
+            return True
+        aliases = [(where, node) for where, node in self.definitions(path, annotation) if is_alias(node)]
+        return any(
+            self.has_any(where, node.value, seen | {node}) for where, node in aliases if node and node not in seen
+        )
+
+
+def imported_names(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Each imported name, with its module and what it is called there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((alias.asname or alias.name, (node.module, alias.name)) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.asname, (alias.name, "")) for alias in node.names if alias.asname)
+
+
+def defined_names(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
+    """Each name that a statement of the module itself defines."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | Function):
+            yield node.name, node
+        for target in [*getattr(node, "targets", ()), getattr(node, "target", None), getattr(node, "name", None)]:
+            if isinstance(target, ast.Name):
+                yield target.id, node
+
+
+def is_alias(node: ast.AST | None) -> bool:
+    """Whether a statement of a module gives a type another name: ``X = …``, ``X: TypeAlias = …``, ``type X = …``."""
+    return not isinstance(getattr(node, "value", None), ast.Call | None)
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names in an annotation, those in quotes among them."""
+    return set(re.findall(r"[A-Za-z_]\w*", ast.unparse(node)))
+
+
+def main() -> None:
+    """Print every figure; exit with 1 if one is above its limit."""
+    figures = measured()
+    sys.stdout.write(report(figures))
+    sys.exit(not all(figure.holds for figure in figures))
+
+
+if __name__ == "__main__":
+    main()
