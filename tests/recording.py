@@ -1,0 +1,160 @@
+"""Recordings of what users of the site notice, in ``tests/data/recorded``: compared, or with ``RECORD=1`` written anew.
+
+Run as a program, this prints the names that other systems know: tasks, loggers, commands, metrics, settings.
+It imports every module of the site, so it runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import pkgutil
+import re
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDED = ROOT / "tests" / "data" / "recorded"
+MAX_DIFF_LINES = 80
+TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
+CODE = re.compile(r'"code": "([a-hjkmnp-z2-9]{6})"')
+TOKEN = re.compile(r'("(?:seat_)?token": )"[^"]+"')
+SHORT_LIST = re.compile(r"\[\n([^][{}]{1,200}?)\n *\]")
+SETTING = re.compile(
+    r"""\benv\.\w+\(\s*"([A-Z_]+)"|os\.environ[\w.]*[(\[]"([A-Z_]+)"|"([A-Z_]+)" (?:not )?in os\.environ"""
+)
+"""A name of the environment where it is read."""
+
+
+def hold(name: str, found: Any) -> None:
+    """Compare with the recording of this name; values other than text are recorded as indented JSON."""
+    text = without_chance(found if isinstance(found, str) else indented(found))
+    file = RECORDED / name
+    if os.environ.get("RECORD"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    before = file.read_text() if file.exists() else ""
+    if before != text:
+        lines = list(difflib.unified_diff(before.splitlines(), text.splitlines(), f"recorded {name}", "now", n=6))
+        more = [f"… and {len(lines) - MAX_DIFF_LINES} more lines"] if len(lines) > MAX_DIFF_LINES else []
+        raise AssertionError("\n".join([f"{name} is not as it was recorded:", *lines[:MAX_DIFF_LINES], *more]))
+
+
+def indented(found: Any) -> str:
+    """JSON with short lists of numbers and texts in one line each."""
+    text = json.dumps(found, indent=1, ensure_ascii=False)
+    return SHORT_LIST.sub(lambda short: f"[{' '.join(short[1].split())}]", text) + "\n"
+
+
+def without_chance(text: str) -> str:
+    """The text with placeholders for moments, codes of rooms and tokens."""
+    for code in CODE.findall(text):
+        text = text.replace(code, "<code>")
+    return TIME.sub("<time>", TOKEN.sub(r'\1"<token>"', text))
+
+
+def packages() -> set[str]:
+    """The names of the top-level packages of the site."""
+    return {file.parent.name for file in ROOT.glob("*/__init__.py")} - {"tests"}
+
+
+def sources() -> Iterator[Path]:
+    for package in sorted(packages()):
+        yield from sorted((ROOT / package).rglob("*.py"))
+    yield ROOT / "manage.py"
+
+
+def import_everything() -> None:
+    for package in sorted(packages()):
+        for module in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
+            if ".migrations" not in module.name and not module.name.endswith("__main__"):
+                import_module(module.name)
+
+
+def below(kind: type) -> set[type]:
+    return {found for child in kind.__subclasses__() for found in (child, *below(child))}
+
+
+def names() -> dict[str, Any]:
+    import logging
+
+    from django.apps import apps
+    from django.conf import settings
+    from django.core.management import get_commands
+    from prometheus_client import REGISTRY
+
+    from menace_site.celery import app
+
+    import_everything()
+    ours = packages() | {"beadbox"}
+    tasks = sorted(name for name in app.tasks if not name.startswith("celery."))
+    own_apps = {config.name for config in apps.get_app_configs() if config.name.partition(".")[0] in packages()}
+    metrics = {one for one in REGISTRY._names_to_collectors.values() if getattr(one, "_name", "").startswith("beadbox")}
+    found: set[str] = set()
+    for file in sources():
+        found |= {next(filter(None, groups)) for groups in SETTING.findall(file.read_text())}
+    return {
+        "tasks": {name: app.amqp.router.route({}, name)["queue"].name for name in tasks},
+        "queues": sorted(app.amqp.queues),
+        "beat": {
+            name: {**entry, "schedule": str(entry["schedule"])}
+            for name, entry in sorted(settings.CELERY_BEAT_SCHEDULE.items())
+        },
+        "loggers": sorted(
+            name
+            for name, logger in logging.root.manager.loggerDict.items()
+            if isinstance(logger, logging.Logger) and name.partition(".")[0] in ours
+        ),
+        "commands": {
+            name: options_of(name) for name, app_name in sorted(get_commands().items()) if app_name in own_apps
+        },
+        "metrics": {
+            metric._name: [metric._type, list(metric._labelnames), metric._documentation]
+            for metric in sorted(metrics, key=lambda one: one._name)
+        },
+        "settings": sorted(found),
+        "refusals": refusals(),
+    }
+
+
+def refusals() -> list[list[Any]]:
+    """Code, status, sentence and seconds to wait of each refusal of a service."""
+    from games.exceptions import PlayError
+
+    found = {(one.code, one.status, one.message, one.retry_after_s) for one in below(PlayError)}
+    return sorted(map(list, found), key=str)
+
+
+def options_of(command: str) -> dict[str, Any]:
+    """The options of a command, and of those below it, that are not Django's own."""
+    from django.core.management import BaseCommand, get_commands, load_command_class
+
+    usual = {action.dest for action in BaseCommand().create_parser("manage.py", "any")._actions}
+    app_name = get_commands()[command]
+    return parser_options(load_command_class(app_name, command).create_parser("manage.py", command), usual)
+
+
+def parser_options(parser: argparse.ArgumentParser, usual: set[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found |= {name: parser_options(child, usual) for name, child in action.choices.items()}
+        elif action.dest not in usual:
+            choices = None if action.choices is None else sorted(map(str, action.choices))
+            default = "<path>" if isinstance(action.default, Path) else str(action.default)
+            found[" ".join(action.option_strings) or action.dest] = [
+                action.nargs, action.required, default, choices, action.help,
+            ]  # fmt: skip
+    return found
+
+
+if __name__ == "__main__":
+    import django
+
+    django.setup()
+    json.dump(names(), sys.stdout, ensure_ascii=False)
