@@ -24,6 +24,7 @@ MAX_DIFF_LINES = 80
 TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
 CODE = re.compile(r'"code": "([a-hjkmnp-z2-9]{6})"')
 TOKEN = re.compile(r'("(?:seat_)?token": )"[^"]+"')
+SLUG = re.compile(r"\bm-[a-z2-9]{10}\b")
 SHORT_LIST = re.compile(r"\[\n([^][{}]{1,200}?)\n *\]")
 SETTING = re.compile(
     r"""\benv\.\w+\(\s*"([A-Z_]+)"|os\.environ[\w.]*[(\[]"([A-Z_]+)"|"([A-Z_]+)" (?:not )?in os\.environ"""
@@ -52,9 +53,10 @@ def indented(found: Any) -> str:
 
 
 def without_chance(text: str) -> str:
-    """The text with placeholders for moments, codes of rooms and tokens."""
+    """The text with placeholders for moments, codes of rooms, drawn slugs and tokens."""
     for code in CODE.findall(text):
         text = text.replace(code, "<code>")
+    text = SLUG.sub("<slug>", text)
     return TIME.sub("<time>", TOKEN.sub(r'\1"<token>"', text))
 
 

@@ -7,32 +7,44 @@ Seeds are fixed and ids begin at 1; moments, codes of rooms and tokens have plac
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from channels.db import database_sync_to_async
 from django.apps import apps
 from django.core.cache import caches
 from django.core.management.color import no_style
 from django.db import connection
 from django.urls import URLPattern, URLResolver, get_resolver
+from pypdf import PdfReader
 
 from games.rules.base import Side
-from games.services import Seated
+from games.rules.registry import game_get
+from games.services import Seated, room_create
+from learning.kinds.registry import KINDS
 from learning.models import TrainingRun
+from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
+from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from learning.workers.jobs import TurnEnd
-from learning.workers.pairings import claimable, pairing_claim, pairing_play
+from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play
 from learning.workers.runs import run_claim, run_execute
-from tests.factories import NC, api_with, house, machine, room
+from menace_site.metrics import Copies, Site, metrics_text
+from tests.factories import NC, api_with, experimented, house, machine, person, play, room, trained, user
 from tests.recording import hold
 from tests.sockets import RunSocket, Socket
+from tests.waiting import HANG_S
 
+EXPORTS = Path(__file__).parents[1] / "data" / "exports"
 in_db = database_sync_to_async
 on_sockets = pytest.mark.django_db(transaction=True)
 
@@ -69,6 +81,12 @@ def test_names_and_refusals() -> None:
     told = subprocess.run([sys.executable, "-m", "tests.recording"], capture_output=True, check=True, text=True)
     for name, found in json.loads(told.stdout).items():
         hold(f"names/{name}.json", found)
+
+
+@pytest.mark.django_db
+def test_figures_of_the_site() -> None:
+    lines = metrics_text(Copies(), Site()).decode().splitlines()
+    hold("figures.txt", "\n".join(line for line in lines if line.startswith("#")) + "\n")
 
 
 @pytest.mark.django_db
@@ -162,3 +180,158 @@ async def test_frames_of_a_tournament() -> None:
             await in_db(play)()
             frames.append(await socket.receive_json_from())
     hold("frames/tournament.json", frames)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    """Samples are small, and no thought is cut short on a busy machine."""
+    settings.AI_TIME_BUDGET_S = settings.AI_QUICK_TIME_BUDGET_S = HANG_S
+    for kind in KINDS.values():
+        monkeypatch.setattr(type(kind), "n_sample", 1)
+
+
+@pytest.fixture
+def world(db: None, quick: None) -> dict[str, Any]:
+    """A machine of each kind and something of everything else, and the owner's client."""
+    first_ids()
+    house()
+    owner = user("owner")
+    trained(machine(Side.FIRST, owner=owner, slug="boxes", name="Boxes"), games=50)
+    for slug, game, preset, opponent, games in (
+        ("values", "romgon", "romgon-q", "easy", 2),
+        ("weights", "romgon", "td-squares", "", 3),
+        ("table", NC, "td-boards", "random", 50),
+    ):
+        one = machine_create(game=game, side=None, preset=preset, name=slug.title(), slug=slug, owner=owner)
+        trained(one, games=games, opponent=opponent or slug)
+    trained(machine_create(game="hexapawn", side=Side.SECOND, name="Hexapawn", slug="hexapawn"), games=20)
+    timing = Timing(crontab="0 3 * * *")
+    schedule_create(user=owner, machine="boxes", stages=[Stage("random", 3)], timing=timing)
+    cup = tournament_start(entries=["boxes", "table", "random"], game=NC, user=owner, games=20, seed=1, enqueue=False)
+    tournament_play(cup.pk)
+    experimented("gardner", machines=10)
+    seated = room("machine", person(owner), machine="table")
+    play(seated, person(owner), "1", "2")
+    romgon = room_create(person=person(owner), game="romgon", opponent="machine", machine="values", side=Side.FIRST)
+    first_ids()  # some numbers of rows were taken and given back
+    start = game_get("romgon").encode(game_get("romgon").initial_position())
+    return {"code": seated.room.code, "romgon": romgon.room.code, "start": start, "api": api_with(owner)}
+
+
+GETS = """
+/api /api/health /api/health/live /api/health/ready /api/ai/health
+/api/games?limit=2 /api/games/noughts-and-crosses /api/games/hexapawn
+/api/machines /api/machines/boxes /api/machines/values /api/machines/weights /api/machines/table
+/api/machines/boxes/boxes?limit=2 /api/machines/boxes/boxes/.........
+/api/machines/values/values/{start} /api/machines/table/values/......... /api/machines/weights/values/{start}
+/api/machines/boxes/progress /api/machines/values/progress /api/machines/weights/progress /api/machines/table/progress
+/api/machines/boxes/strength /api/machines/values/strength /api/machines/weights/strength /api/machines/table/strength
+/api/machines/weights/snapshots /api/machines/values/snapshots
+/api/training-runs /api/training-runs/1 /api/training-runs/2 /api/training-runs/3 /api/training-runs/4
+/api/schedules /api/schedules/1 /api/tournaments /api/tournaments/1
+/api/experiments /api/experiment-runs /api/experiment-runs/1
+/api/learn?games=3 /api/learn/graph?game=hexapawn
+/api/rooms/{code} /api/rooms/{code}/joined /api/rooms/{code}/matches/1 /api/rooms/{code}/positions
+/api/rooms/{romgon} /api/rooms/{romgon}/advice
+"""
+WRITES: list[tuple[str, str, Any]] = [
+    ("POST", "/api/rooms", {"opponent": "human", "side": 0}),
+    ("POST", "/api/rooms", {"opponent": "machine", "machine": "boxes", "side": 1}),
+    ("POST", "/api/rooms", {"first": "random", "second": "perfect"}),
+    ("POST", "/api/rooms/{latest}/step", {"plies": 2}),
+    ("POST", "/api/rooms/{code}/join", None),
+    ("POST", "/api/rooms/{code}/move", {"move": "5", "ply": 4}),
+    ("POST", "/api/rooms/{romgon}/resign", {}),
+    ("POST", "/api/rooms/{romgon}/reset", {"swap": True}),
+    ("POST", "/api/ai/move", {"game": NC, "board": "X........", "playerColor": "O", "difficulty": "hard"}),
+    ("POST", "/api/ai/move", {"game": NC, "board": ".........", "machine": "boxes"}),
+    ("POST", "/api/ai/move", {"game": NC, "board": ".........", "machine": "table"}),
+    ("POST", "/api/ai/evaluate", {"game": NC, "board": "X...O...."}),
+    ("POST", "/api/machines", {"game": "hexapawn", "side": 1, "preset": "hexapawn-rl", "name": "Made"}),
+    ("PATCH", "/api/machines/boxes", {"name": "Renamed", "learns": False}),
+    ("POST", "/api/machines/values/clone", {"name": "A copy"}),
+    ("POST", "/api/machines/table/reset", None),
+    ("DELETE", "/api/machines/table", None),
+    ("POST", "/api/machines/weights/snapshots/choose", {"snapshot": "newest"}),
+    ("POST", "/api/training-runs", {"machine": "values", "opponent": "easy", "games": 3, "seed": 1}),
+    ("POST", "/api/training-runs/{latest}/cancel", None),
+    ("POST", "/api/schedules", {"machine": "values", "opponent": "easy", "games": 3, "every": 2, "seed": 1}),
+    ("PATCH", "/api/schedules/1", {"paused": True}),
+    ("DELETE", "/api/schedules/1", None),
+    ("POST", "/api/tournaments", {"entries": ["boxes", "random"], "games": 3, "seed": 1}),
+    ("POST", "/api/tournaments/{latest}/cancel", None),
+    ("DELETE", "/api/tournaments/{latest}", None),
+    ("POST", "/api/experiment-runs", {"experiment": "gardner", "seed": 1}),
+    ("POST", "/api/experiment-runs/{latest}/cancel", None),
+    ("POST", "/api/machines/import", json.loads((EXPORTS / "hexapawn.json").read_text())),
+    ("POST", "/api/learn/keep", {"address": "games=3", "name": "Kept"}),
+]
+
+
+def answered(world: dict[str, Any], method: str, path: str, body: Any = None) -> dict[str, Any]:
+    answer = getattr(world["api"], method.lower())(path.format_map(world), body, format="json" if body else None)
+    told = json.loads(answer.content) if answer.content else None
+    asked = f"{method} {path}"
+    body = body if len(str(body)) < 200 else "<a file>"
+    return {"asked": asked if body is None else [asked, body], "status": answer.status_code, "answer": told}
+
+
+def test_answers(world: dict[str, Any]) -> None:
+    found = [answered(world, "GET", path) for path in GETS.split()]
+    (newest, *_) = next(one for one in found if one["asked"].endswith("weights/snapshots"))["answer"]
+    found.append(answered(world, "GET", f"/api/machines/weights/snapshots/{newest['id']}/weights"))
+    hold("answers/get.json", found)
+    schema = yaml.safe_load(world["api"].get("/api/schema").content)
+    forms = {path: re.sub(r"{\w+}", "[^/]+", path) for path, one in schema["paths"].items() if "get" in one}
+    asked = [one["asked"].removeprefix("GET ").partition("?")[0] for one in found]
+    left_out = {path for path, form in forms.items() if not any(re.fullmatch(form, one) for one in asked)}
+    assert left_out == {"/api/machines/{ref}/export"}, "which is among the files"
+
+
+def test_answers_to_what_changes_something(world: dict[str, Any]) -> None:
+    found = []
+    for method, path, body in WRITES:
+        found.append(answered(world, method, path, body))
+        if found[-1]["status"] in (201, 202):
+            answer = found[-1]["answer"]
+            world["latest"] = answer.get("code") or answer["id"]
+    hold("answers/write.json", found)
+
+
+DOWNLOADS = """
+/machines/compare.csv?machine=3&machine=6 /machines/compare.json?machine=5 /runs/1/curve.csv /runs/3/curve.csv
+/tournaments/1/standings.csv /tournaments/1/pairings.csv /experiments/runs/1/result.csv
+"""
+SHEETS = "/machines/7/print?paper=A4&width=53&height=36&beads=now"
+ALSO_AT = {
+    "/runs/3/run.json": "/api/training-runs/3",
+    "/tournaments/1/tournament.json": "/api/tournaments/1",
+    "/experiments/runs/1/result.json": "/api/experiment-runs/1",
+}
+"""Downloads that hold what an address of the API answers."""
+EXPORTED = [
+    f"/api/machines/{ref}/export?format={form}"
+    for ref in ("boxes", "values", "weights", "table")
+    for form in ("native", "csv", "matchbox-ai", "hexapawn-rl")
+]
+HELD_ALREADY = ("/api/machines/boxes", "/api/machines/values", *ALSO_AT)
+"""What is golden data of ``tests/data/exports``, or an answer: here only its headers are."""
+
+
+def test_files(world: dict[str, Any]) -> None:
+    headers = {}
+    for path in (*EXPORTED, *DOWNLOADS.split(), *ALSO_AT, SHEETS):
+        answer = world["api"].get(path)
+        content = b"".join(answer.streaming_content) if answer.streaming else answer.content
+        headers[path] = [answer.status_code, answer.get("Content-Type"), answer.get("Content-Disposition")]
+        name = re.sub(r"\W+", "-", path.partition("?")[0].strip("/").removeprefix("api/"))
+        if answer.status_code != 200:
+            headers[path].append(json.loads(content))
+        elif path == SHEETS:
+            pages = [page.extract_text() for page in PdfReader(BytesIO(content)).pages]
+            hold(f"files/{name}.txt", "\n\n".join(pages) + "\n")
+        elif not path.startswith(HELD_ALREADY):
+            hold(f"files/{name}.txt", content.decode().replace("\r\n", "\n"))
+        elif path in ALSO_AT:
+            assert json.loads(content) == json.loads(world["api"].get(ALSO_AT[path]).content)
+    hold("files/headers.json", headers)
