@@ -1,0 +1,174 @@
+"""How many functions and modules a reader has to follow: the journeys of issue 35, each at most what it is today."""
+
+import json
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async
+from django.test import Client
+
+from games import outbox
+from games.models import Match
+from games.rules.base import Side
+from games.rules.registry import game_get
+from learning.models import TrainingRun
+from learning.workers.runs import run_claim, run_execute
+from tests.factories import NC, house, machine, room, user
+from tests.sockets import Socket
+from tests.trace import Reader, Recorder, Trace
+from tests.waiting import HANG_S
+
+in_db = database_sync_to_async
+pytestmark = pytest.mark.django_db(transaction=True)
+
+N_REPEATS = 3
+REACHED = (3, 28)
+HANDLE = ("games/consumers.py", "RoomConsumer.handle")
+
+
+async def match_play(socket: Socket, state: dict[str, Any], recorder: Recorder) -> list[Trace]:
+    """Play the first legal move until the match ends, and trace each move."""
+    traces = []
+    while state["outcome"] is None:
+        recorder.start()
+        await socket.frame("move", {"move": state["legal_moves"][0], "ply": state["ply"]})
+        state = await socket.expect("state")
+        traces.append(recorder.stop())
+    return traces
+
+
+def figures(traces: list[Trace]) -> tuple[int, ...]:
+    """The largest number of functions, modules and modules entered again, and of the first two without the library."""
+    each = [
+        (len(one.functions), len(one.modules), one.n_entered_again, len(own.functions), len(own.modules))
+        for one in traces
+        for own in [one.without_library()]
+    ]
+    return tuple(map(max, *each)) if len(each) > 1 else each[0]
+
+
+def hold(name: str, found: tuple[int, ...], limits: tuple[int, ...]) -> None:
+    sys.stdout.write(f"{name}: {' / '.join(map(str, found))}, at most {' / '.join(map(str, limits))}\n")
+    assert all(one <= limit for one, limit in zip(found, limits, strict=True))
+
+
+async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Messages of the previous move are always still in the outbox, whatever the speed of the machine.
+    monkeypatch.setattr(outbox, "GATHER_S", HANG_S)
+    await in_db(house)()
+    recorder, worst, last = Recorder(), [], []
+    with recorder.installed():
+        for _ in range(N_REPEATS):
+            seated = await in_db(room)("menace")
+            async with Socket(seated.room.code, seated.token) as socket:
+                recorder.task = socket.future
+                state = (await socket.expect("joined"))["state"]
+                for _ in range(2):
+                    await in_db(Match.objects.update)(seed=1)
+                    moves = await match_play(socket, state, recorder)
+                    await socket.frame("reset", {})
+                    state = await socket.expect("state")
+                worst += moves[:-1]
+                last += moves[-1:]
+    hold("a live move, the worst", figures(worst), (182, 36, 202, 135, 28))
+    hold("a live move, the last", figures(last), (211, 41, 257, 163, 31))
+    worst_move = max(worst, key=lambda trace: (len(trace.modules), len(trace.functions)))
+    reached = Trace(tuple(Reader().reached(HANDLE, worst_move.functions))).without_library().modules
+    modules = worst_move.without_library().modules
+    sys.stdout.write(
+        f"go to definition: {len(reached)} of {len(modules)} modules, at least {REACHED[0]} of {REACHED[1]}\n"
+    )
+    assert len(reached) / len(modules) >= REACHED[0] / REACHED[1]
+
+
+def trace_of(journey: Callable[[], Any]) -> list[Trace]:
+    """Traces of a journey that has been made once before, so that what is kept in memory is there."""
+    recorder, traces = Recorder(), []
+    journey()
+    for _ in range(N_REPEATS):
+        with recorder.installed():
+            recorder.start()
+            journey()
+            traces.append(recorder.stop())
+    return traces
+
+
+def test_an_ai_move_of_a_machine() -> None:
+    asked = json.dumps({"game": NC, "board": ".........", "machine": machine(Side.FIRST).slug})
+
+    def journey() -> None:
+        assert Client().post("/api/ai/move", asked, content_type="application/json").json()["box"]
+
+    hold("AI move of a machine", figures(trace_of(journey))[:2], (105, 31))
+
+
+def test_a_training_run() -> None:
+    owner, client = user(), Client()
+    client.force_login(owner)
+    mine = machine(owner=owner)
+    form = {"stage-TOTAL_FORMS": 1, "stage-INITIAL_FORMS": 0, "seed": 7}
+    form |= {"stage-0-opponent": "random", "stage-0-games": 3000}
+
+    def ask() -> None:
+        assert client.post(f"/machines/{mine.pk}/train", form).status_code == 302
+
+    def train() -> None:
+        claimed = run_claim(runs.pop())
+        assert claimed is not None
+        assert run_execute(claimed).games_done == 3000
+
+    hold("form to run", figures(trace_of(ask))[:2], (79, 34))
+    runs = list(TrainingRun.objects.values_list("pk", flat=True))
+    hold("run to stored", figures(trace_of(train))[:2], (127, 35))
+
+
+def test_functions_of_the_site_are_recorded_in_every_thread_until_the_recorder_stops() -> None:
+    recorder = Recorder()
+    with recorder.installed():
+        game_get(NC)
+        recorder.start()
+        thread = threading.Thread(target=lambda: [game_get(slug) for slug in [NC]])
+        thread.start()
+        thread.join()
+        trace = recorder.stop()
+        game_get(NC)
+    assert trace.calls == (("games/rules/registry.py", "game_get"),)
+    assert trace.without_library().calls == ()
+
+
+def test_a_module_is_entered_again_when_a_call_comes_back_to_it() -> None:
+    calls = [("games/a.py", "one"), ("games/a.py", "two"), ("games/rules/b.py", "three"), ("games/a.py", "one")]
+    trace = Trace(tuple(calls))
+    assert figures([trace]) == (3, 2, 1, 2, 1)
+    assert figures([trace, Trace((("games/c.py", "four"),))]) == (3, 2, 1, 2, 1)
+
+
+READ = {
+    "store.py": "from inner import move_store\n",
+    "inner.py": "class Change:\n    def __init__(self): ...\ndef move_store(): Change()\ndef lost(): ...\n",
+    "real.py": "class Real:\n    def choose(self): ...\n",
+    "port.py": "from typing import Protocol\nclass Port(Protocol):\n    def choose(self): ...\n",
+    "consumer.py": """
+from functools import partial
+import store
+from inner import lost
+from port import Port
+hidden = partial(lost)
+class Consumer:
+    def handle(self, port: Port, call) -> None:
+        "Schön"; store.move_store(); port.choose(); hidden(); call(lost)
+""",
+}
+
+
+def test_go_to_definition_ends_at_a_protocol_a_partial_and_a_callback(tmp_path: Path) -> None:
+    for name, text in READ.items():
+        (tmp_path / name).write_text(text)
+    stored = {("inner.py", "move_store"), ("inner.py", "Change.__init__")}
+    handle = ("consumer.py", "Consumer.handle")
+    traced = {handle, *stored, ("inner.py", "lost"), ("real.py", "Real.choose")}
+    assert Reader(tmp_path).reached(handle, traced) == {handle, *stored}

@@ -1,0 +1,158 @@
+"""Record which functions of the site run, and how far "go to definition" follows them.
+
+``python -m tests.trace`` runs ``tests/site/test_trace.py``, which holds the figures to their limits and prints them.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import jedi
+import pytest
+
+from tests.house import PACKAGES, ROOT
+from tests.structure import Function
+
+LIBRARY = ("beadbox/", "games/rules/", "learning/core/")
+jedi.settings.dynamic_params = False  # a reader does not look for the callers of a function to know its arguments
+Place = tuple[str, str]
+"""The path of a module, and the qualified name of a function in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The calls of functions of the site, in their order."""
+
+    calls: tuple[Place, ...]
+
+    def without_library(self) -> Trace:
+        return Trace(tuple(place for place in self.calls if not place[0].startswith(LIBRARY)))
+
+    @property
+    def functions(self) -> set[Place]:
+        return set(self.calls)
+
+    @property
+    def modules(self) -> set[str]:
+        return {path for path, _ in self.calls}
+
+    @property
+    def n_entered_again(self) -> int:
+        """How often a call leads to another module that was entered before."""
+        paths = [path for path, _ in self.calls]
+        changes = [path for before, path in zip(["", *paths], paths, strict=False) if path != before]
+        return len(changes) - len(set(changes))
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Records calls in the loop's task and in threads; in every thread if there is no task."""
+
+    task: asyncio.Task[Any] | None = None
+    calls: list[Place] | None = None
+    loop_thread: int = field(default_factory=threading.get_ident)
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """See calls in this thread and in threads that start from now on."""
+        threading.setprofile(self._see)
+        sys.setprofile(self._see)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)
+
+    def start(self) -> None:
+        self.calls = []
+
+    def stop(self) -> Trace:
+        calls, self.calls = self.calls or [], None
+        return Trace(tuple(calls))
+
+    def _see(self, frame: FrameType, event: str, _: object) -> None:
+        if event != "call" or self.calls is None or (path := site_path(frame.f_code.co_filename)) is None:
+            return
+        if not frame.f_code.co_name.startswith("<") and (self.task is None or self._is_of_the_task()):
+            self.calls.append((path, frame.f_code.co_qualname))
+
+    def _is_of_the_task(self) -> bool:
+        if threading.get_ident() == self.loop_thread:
+            return asyncio.current_task() is self.task
+        return threading.current_thread().name.startswith("asyncio")
+
+
+@cache
+def site_path(filename: str) -> str | None:
+    """The path of a module of the site from the root; ``None`` for any other file."""
+    path = Path(filename)
+    name = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else ""
+    return name if name.partition("/")[0] in PACKAGES else None
+
+
+class Reader:
+    """Follows the calls in a function as "go to definition" of an editor does."""
+
+    def __init__(self, root: Path = ROOT) -> None:
+        self.root = root
+        self.project = jedi.Project(root)
+        self.environment = jedi.InterpreterEnvironment()
+        self.module = cache(self._module)
+
+    def reached(self, start: Place, traced: set[Place]) -> set[Place]:
+        """The traced functions that are found from this one, each in the source of one found before."""
+        waiting, seen = [start], {start}
+        while waiting:
+            found = set(self.called(waiting.pop())) & traced - seen
+            waiting += found
+            seen |= found
+        return seen
+
+    def called(self, place: Place) -> Iterator[Place]:
+        """The definitions to which the calls in the source of a function lead; of a class, what makes an object."""
+        path, name = place
+        script, functions, lines = self.module(path)
+        for call in ast.walk(functions[name]):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute):
+                line, end = call.func.end_lineno or 0, call.func.end_col_offset or 0
+                column = len(lines[line - 1].encode()[:end].decode()) - 1
+                for found in script.goto(line, column, follow_imports=True):
+                    yield from self._places(found)
+
+    def _places(self, found: Any) -> Iterator[Place]:
+        where = found.module_path
+        if where is not None and where.is_relative_to(self.root) and found.type in {"function", "class"}:
+            path = where.relative_to(self.root).as_posix()
+            for name, node in self.module(path)[1].items():
+                if node.lineno == found.line:
+                    makers = ("__init__", "__post_init__", "__new__") if isinstance(node, ast.ClassDef) else ()
+                    yield from ((path, f"{name}.{maker}") for maker in makers) if makers else [(path, name)]
+
+    def _module(self, path: str) -> tuple[Any, dict[str, ast.AST], list[str]]:
+        text = (self.root / path).read_text()
+        script = jedi.Script(text, path=self.root / path, project=self.project, environment=self.environment)
+        return script, dict(definitions(ast.parse(text))), text.splitlines()
+
+
+def definitions(node: ast.AST, before: str = "") -> Iterator[tuple[str, ast.AST]]:
+    """Each class and function below a node by its qualified name."""
+    for child in ast.iter_child_nodes(node):
+        name = before
+        if isinstance(child, ast.ClassDef | Function):
+            yield before + child.name, child
+            name = f"{before}{child.name}." if isinstance(child, ast.ClassDef) else f"{before}{child.name}.<locals>."
+        yield from definitions(child, name)
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main(["-q", "-s", "-n", "0", "tests/site/test_trace.py"]))
