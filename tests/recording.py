@@ -90,6 +90,7 @@ def names() -> dict[str, Any]:
     from django.core.management import get_commands
     from prometheus_client import REGISTRY
 
+    from menace_site.api_docs import codes
     from menace_site.celery import app
 
     import_everything()
@@ -121,6 +122,7 @@ def names() -> dict[str, Any]:
         },
         "settings": sorted(found),
         "refusals": refusals(),
+        "codes": codes(),
     }
 
 
