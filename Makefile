@@ -171,7 +171,7 @@ vendor: $(TOOLS) ## put the JavaScript that others wrote into static/vendor, in 
 		cp lit-html/LICENSE $$lit && sed '/^\/\/# sourceMappingURL/d' lit-html/lit-html.js >$$lit/lit-html.js && \
 		echo 'export * from "lit-html";' >$$lit/lit-html.d.ts
 
-FONTS = learning/core/printing/fonts
+FONTS = beadbox/printing/fonts
 # Latin with Vietnamese, combining marks, Greek, Cyrillic, and the punctuation and money of these scripts.
 FONT_CHARACTERS = U+0020-007E,U+00A0-02FF,U+0300-036F,U+0370-03FF,U+0400-052F,U+1E00-1FFF,U+2000-200A,U+2010-2027,U+202F-205E,U+2070-209C,U+20A0-20BF,U+2116,U+2122,U+2126,U+212A-212B,U+2150-218B,U+2212,U+2C60-2C7F
 

@@ -12,8 +12,8 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, OuterRef
 
+from beadbox.names import name_key, name_search
 from games.models import AccountName
-from games.names import name_key, name_search
 from games.validators import name_validate
 
 NAME_TAKEN = "This name is taken. Choose another name."

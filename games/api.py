@@ -19,6 +19,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.registry import GAMES, game_get
 from games import exceptions, services
 from games.authentication import GUEST_KEY, ScopePermission, SessionAuthentication, scope_require
 from games.codes import parse_code
@@ -26,8 +28,6 @@ from games.crowd import CROWD
 from games.identity import address_of, guest_seated, person_of, seat_token_of
 from games.metrics import MOVE_SECONDS
 from games.paging import Page, known_require
-from games.rules.errors import UnknownGameError
-from games.rules.registry import GAMES, game_get
 from games.selectors import game_view, room_positions
 from games.serializers import (
     MoveSerializer,

@@ -16,7 +16,8 @@ from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import close_old_connections, connection
 
-from games import field_words, services
+from beadbox import field_text
+from games import services
 from games.codes import parse_code
 from games.crowd import CROWD
 from games.events import answering, room_group
@@ -30,6 +31,7 @@ from games.exceptions import (
     ThrottledError,
     TooManyGuessesError,
     UnavailableError,
+    refusal_of,
 )
 from games.identity import person_of_scope, request_of_scope
 from games.metrics import MOVE_SECONDS, REFUSALS
@@ -64,6 +66,7 @@ async def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Raises:
         UnavailableError: the database stumbled over it.
+        PlayError: a refusal, or an engine is not ready.
     """
     number = CROWD.arrive()
 
@@ -78,9 +81,12 @@ async def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
         return await asyncio.to_thread(work)
     except Exception as error:
-        if not database_stumbled(error):
+        if database_stumbled(error):
+            raise unavailable(error, "a socket's request") from None
+        refusal = refusal_of(error)
+        if refusal is None or refusal is error:
             raise
-        raise unavailable(error, "a socket's request") from None
+        raise refusal from None
     finally:
         CROWD.leave(number)
 
@@ -247,7 +253,7 @@ def parse_frame(text: str | None) -> tuple[str, dict[str, Any]]:
         raise FrameError("malformed_frame", 'Please send messages like {"type": "move", "data": {"move": "5"}}.')
     data = frame.get("data") or {}
     if not isinstance(data, dict):
-        raise FrameError("malformed_frame", f"data: {field_words.OBJECT}")
+        raise FrameError("malformed_frame", f"data: {field_text.OBJECT}")
     return frame["type"], data
 
 
@@ -308,7 +314,7 @@ class RoomConsumer(FrameConsumer):
             case "reset":
                 swap = data.get("swap", False)
                 if not isinstance(swap, bool):
-                    raise FrameError("malformed_frame", f"swap: {field_words.TRUE_OR_FALSE}")
+                    raise FrameError("malformed_frame", f"swap: {field_text.TRUE_OR_FALSE}")
                 view = await in_thread(self._call, services.room_reset, swap=swap)
             case "ping":
                 await self._pong()

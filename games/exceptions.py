@@ -3,7 +3,8 @@
 import math
 import re
 
-from games.rules.errors import IllegalMoveError, RulesError
+from beadbox.engines.compiled import EngineCompilingError, EngineMissingError, EngineNotReadyError
+from beadbox.rules.errors import IllegalMoveError, RulesError
 
 NOT_JSON = "The site cannot read this as JSON."
 TOO_LARGE = "This is too large. Send less at once."
@@ -84,6 +85,25 @@ class BusyError(PlayError):
     status = 503
     pauses = True
     retry_after_s = 2
+
+
+class EngineBusyError(BusyError):
+    message = EngineCompilingError.message
+    retry_after_s = 5
+
+
+class EngineUnavailableError(PlayError):
+    message = EngineMissingError.message
+    code = EngineMissingError.code
+    status = 503
+    pauses = True
+
+
+def refusal_of(error: Exception) -> PlayError | None:
+    """The refusal that an error means; ``None`` for a fault."""
+    if isinstance(error, EngineNotReadyError):
+        return EngineBusyError() if isinstance(error, EngineCompilingError) else EngineUnavailableError()
+    return error if isinstance(error, PlayError) else None
 
 
 class SiteFullError(PlayError):

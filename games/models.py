@@ -17,9 +17,10 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Outcome, Side
+from beadbox.rules.registry import game_get
 from games.codes import CODE_ALPHABET, CODE_LENGTH
-from games.rules.base import Game, Outcome, Side
-from games.rules.registry import game_get
 from games.validators import name_validate
 
 MAX_POSITION = 1000
@@ -338,7 +339,7 @@ class AccountName(models.Model):
     account = models.OneToOneField(
         settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="account_name"
     )
-    key = models.CharField(max_length=500, db_index=True, help_text="Equal keys are one name (games.names.name_key).")
+    key = models.CharField(max_length=500, db_index=True, help_text="Equal keys are one name (beadbox.names.name_key).")
     search = models.CharField(max_length=1000, help_text="The key without accents.")
     is_duplicate = models.BooleanField(
         "shares its name", default=False, help_text="Whether an earlier account holds the same key."

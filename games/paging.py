@@ -9,7 +9,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 
-from games.names import did_you_mean
+from beadbox.names import did_you_mean
 
 MAX_NAMES_TOLD = 10
 MAX_NAME_CHARACTERS = 40

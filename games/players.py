@@ -14,8 +14,9 @@ from uuid import UUID
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q
 
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
 from games.models import Match, Seat
-from games.rules.base import Game, Side
 from games.states import Insight, MachineBrief, RatingShape, SeatMachine
 
 MACHINE = "machine"

@@ -16,12 +16,14 @@ from django.db.models import DateTimeField, Exists, Model, OuterRef, Prefetch, Q
 from django.db.models.expressions import Combinable
 from django.utils import timezone
 
+from beadbox.rules.game import Game, GuidePart
+from beadbox.rules.layout import Layout
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import family_games
 from games.codes import CODE_FORM
 from games.exceptions import MatchNotFoundError, RoomNotFoundError, SessionChangedError
 from games.models import HUMAN, ApiToken, Match, MatchStatus, Ply, Room, Seat
 from games.players import BESIDE, GUEST, PLAYERS, Offer, Viewer
-from games.rules.base import Game, GuidePart, Layout, Side
-from games.rules.registry import family_games
 from games.states import (
     Action,
     BoardState,

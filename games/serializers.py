@@ -7,11 +7,12 @@ from typing import Any
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework import serializers
 
-from games import field_words
+from beadbox import field_text
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES, game_get, game_with
 from games.exceptions import MalformedError, PlayError
-from games.rules.base import Game, Side
-from games.rules.errors import UnknownGameError
-from games.rules.registry import GAMES, game_get, game_with
 
 MAX_MOVE_LENGTH = 20
 MAX_STEP_PLIES = 100
@@ -36,7 +37,7 @@ def parse_move_data(data: dict[str, Any]) -> tuple[str, int | None]:
     if move is None and isinstance(position, int) and not isinstance(position, bool):
         move = str(position)
     if not isinstance(move, str) or not 0 < len(move) <= MAX_MOVE_LENGTH:
-        raise FrameError("malformed_frame", f"move: {field_words.REQUIRED}")
+        raise FrameError("malformed_frame", f"move: {field_text.REQUIRED}")
     return move, _parse_ply(ply)
 
 
@@ -48,17 +49,17 @@ def parse_step_data(data: dict[str, Any]) -> tuple[int | None, int]:
     """
     plies = data.get("plies", 1)
     if isinstance(plies, bool) or not isinstance(plies, int):
-        raise FrameError("malformed_frame", f"plies: {field_words.WHOLE_NUMBER}")
+        raise FrameError("malformed_frame", f"plies: {field_text.WHOLE_NUMBER}")
     if plies < 1:
-        raise FrameError("malformed_frame", f"plies: {field_words.at_least(1)}")
+        raise FrameError("malformed_frame", f"plies: {field_text.at_least(1)}")
     if plies > MAX_STEP_PLIES:
-        raise FrameError("malformed_frame", f"plies: {field_words.at_most(MAX_STEP_PLIES)}")
+        raise FrameError("malformed_frame", f"plies: {field_text.at_most(MAX_STEP_PLIES)}")
     return _parse_ply(data.get("ply")), plies
 
 
 def _parse_ply(ply: Any) -> int | None:
     if ply is not None and (isinstance(ply, bool) or not isinstance(ply, int)):
-        raise FrameError("malformed_frame", f"ply: {field_words.WHOLE_NUMBER}")
+        raise FrameError("malformed_frame", f"ply: {field_text.WHOLE_NUMBER}")
     return ply
 
 
@@ -159,7 +160,7 @@ class MoveSerializer(serializers.Serializer[Any]):
         """Either form becomes ``move``."""
         if "move" not in attrs:
             if "position" not in attrs:
-                raise serializers.ValidationError({"move": field_words.REQUIRED}, code="malformed")
+                raise serializers.ValidationError({"move": field_text.REQUIRED}, code="malformed")
             attrs["move"] = str(attrs["position"])
         return attrs
 
@@ -250,4 +251,4 @@ def parse_side(game: Game[Any, Any], text: str, default: Side | None) -> Side | 
     for known in (roles, ["0", "1"], ["first", "second"], list(game.look.layout.role_names)):
         if text in known:
             return Side(known.index(text))
-    raise ValueError(f"side: {field_words.one_of([*game.look.layout.roles, 'random'])}")
+    raise ValueError(f"side: {field_text.one_of([*game.look.layout.roles, 'random'])}")

@@ -29,15 +29,15 @@ from django.db.models import F
 from django.utils import timezone
 from psycopg.errors import DivisionByZero
 
+from beadbox.names import name_near
+from beadbox.rules.errors import RulesError, UnknownGameError
+from beadbox.rules.outcome import Outcome, Side
+from beadbox.rules.registry import game_get
 from games import events, exceptions, thinking
 from games.metrics import MATCHES_BEGUN, MATCHES_ENDED, PLIES
 from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code, this_minute
-from games.names import name_near
 from games.players import CLAIMS, MACHINE, PLAYERS, Choice, Claimed, Insert, NotHeldError, SeatPlayer, Viewer
 from games.quotas import COUNT_LOCK, account_hold, count_lock, match_count, site_require
-from games.rules.base import Outcome, Side
-from games.rules.errors import RulesError, UnknownGameError
-from games.rules.registry import game_get
 from games.selectors import (
     EMPTY_BOX,
     RESIGNATION,

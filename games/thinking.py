@@ -21,6 +21,7 @@ from functools import partial
 from django.conf import settings
 from django.db import close_old_connections
 
+from beadbox.engines.compiled import EngineCompilingError
 from games.events import answering
 from games.exceptions import BusyError
 from games.outages import database_stumbled, unavailable
@@ -118,7 +119,7 @@ def _work() -> None:
         question = _questions.get()
         try:
             question()
-        except BusyError as error:  # whoever looks at the match later asks again
+        except (BusyError, EngineCompilingError) as error:  # whoever looks at the match later asks again
             logger.warning("a thinker could not think: %s", error)
         except Exception as error:  # whatever it is, the next question has nothing to do with it
             if database_stumbled(error):

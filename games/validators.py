@@ -4,8 +4,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from rest_framework import serializers
 
-from games import field_words
-from games.names import name_problem
+from beadbox import field_text
+from beadbox.names import name_problem
 
 
 def name_validate(name: str) -> None:
@@ -22,52 +22,52 @@ def fields_speak() -> None:
     """Let the fields of Django and of REST framework refuse in the same words (``field_words``)."""
     django_s, limit = forms.Field, "%(limit_value)s"
     django_s.default_error_messages |= {
-        "required": field_words.REQUIRED,
-        "min_value": field_words.at_least(limit),
-        "max_value": field_words.at_most(limit),
-        "max_length": field_words.at_most_characters(limit),
+        "required": field_text.REQUIRED,
+        "min_value": field_text.at_least(limit),
+        "max_value": field_text.at_most(limit),
+        "max_length": field_text.at_most_characters(limit),
     }
-    forms.IntegerField.default_error_messages |= {"invalid": field_words.WHOLE_NUMBER}
-    forms.FloatField.default_error_messages |= {"invalid": field_words.NUMBER}
+    forms.IntegerField.default_error_messages |= {"invalid": field_text.WHOLE_NUMBER}
+    forms.FloatField.default_error_messages |= {"invalid": field_text.NUMBER}
     for choice in (forms.ChoiceField, forms.MultipleChoiceField):
-        choice.default_error_messages |= {"invalid_choice": field_words.not_a_choice("%(value)s")}
+        choice.default_error_messages |= {"invalid_choice": field_text.not_a_choice("%(value)s")}
     forms.FileField.default_error_messages |= {
-        "required": field_words.NO_FILE,
-        "missing": field_words.NO_FILE,
-        "invalid": field_words.NO_FILE,
-        "empty": field_words.EMPTY_FILE,
+        "required": field_text.NO_FILE,
+        "missing": field_text.NO_FILE,
+        "invalid": field_text.NO_FILE,
+        "empty": field_text.EMPTY_FILE,
     }
-    serializers.Field.default_error_messages |= {"required": field_words.REQUIRED, "null": field_words.REQUIRED}
+    serializers.Field.default_error_messages |= {"required": field_text.REQUIRED, "null": field_text.REQUIRED}
     serializers.CharField.default_error_messages |= {
-        "invalid": field_words.TEXT,
-        "blank": field_words.REQUIRED,
-        "max_length": field_words.at_most_characters("{max_length}"),
-        "min_length": field_words.at_least_characters("{min_length}"),
+        "invalid": field_text.TEXT,
+        "blank": field_text.REQUIRED,
+        "max_length": field_text.at_most_characters("{max_length}"),
+        "min_length": field_text.at_least_characters("{min_length}"),
     }
-    serializers.SlugField.default_error_messages |= {"invalid": field_words.SLUG}
-    serializers.BooleanField.default_error_messages |= {"invalid": field_words.TRUE_OR_FALSE}
+    serializers.SlugField.default_error_messages |= {"invalid": field_text.SLUG}
+    serializers.BooleanField.default_error_messages |= {"invalid": field_text.TRUE_OR_FALSE}
     for number, invalid in (
-        (serializers.IntegerField, field_words.WHOLE_NUMBER),
-        (serializers.FloatField, field_words.NUMBER),
+        (serializers.IntegerField, field_text.WHOLE_NUMBER),
+        (serializers.FloatField, field_text.NUMBER),
     ):
         number.default_error_messages |= {
             "invalid": invalid,
-            "min_value": field_words.at_least("{min_value}"),
-            "max_value": field_words.at_most("{max_value}"),
+            "min_value": field_text.at_least("{min_value}"),
+            "max_value": field_text.at_most("{max_value}"),
             "max_string_length": invalid,
         }
-    serializers.ChoiceField.default_error_messages |= {"invalid_choice": field_words.not_a_choice("{input}")}
+    serializers.ChoiceField.default_error_messages |= {"invalid_choice": field_text.not_a_choice("{input}")}
     for some in (serializers.ListField, serializers.ListSerializer):
         some.default_error_messages |= {
-            "not_a_list": field_words.LIST,
-            "empty": field_words.at_least_entries(1),
-            "min_length": field_words.at_least_entries("{min_length}"),
-            "max_length": field_words.at_most_entries("{max_length}"),
+            "not_a_list": field_text.LIST,
+            "empty": field_text.at_least_entries(1),
+            "min_length": field_text.at_least_entries("{min_length}"),
+            "max_length": field_text.at_most_entries("{max_length}"),
         }
-    serializers.DictField.default_error_messages |= {"not_a_dict": field_words.OBJECT}
-    serializers.Serializer.default_error_messages |= {"invalid": field_words.OBJECT}
+    serializers.DictField.default_error_messages |= {"not_a_dict": field_text.OBJECT}
+    serializers.Serializer.default_error_messages |= {"invalid": field_text.OBJECT}
     serializers.FileField.default_error_messages |= {
-        "required": field_words.NO_FILE,
-        "invalid": field_words.NO_FILE,
-        "empty": field_words.EMPTY_FILE,
+        "required": field_text.NO_FILE,
+        "invalid": field_text.NO_FILE,
+        "empty": field_text.EMPTY_FILE,
     }

@@ -35,6 +35,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django.views.generic import FormView, TemplateView
 
+from beadbox.names import name_key
 from games import services, services_tokens
 from games.accounts import NAME_TAKEN, NameForm
 from games.answers import not_found, sent_back, too_many
@@ -51,7 +52,6 @@ from games.exceptions import (
 from games.forms import LogInForm, TokenForm, refusal_add
 from games.identity import guest_seated, person_of_request
 from games.letters import password_told
-from games.names import name_key
 from games.players import Claimed
 from games.quotas import account_lock, site_require
 from games.selectors import codes_waiting_of, game_view, machines_managed, token_list_of

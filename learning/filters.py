@@ -10,16 +10,16 @@ from django import forms
 from django.db.models import BigIntegerField, Case, F, Func, Q, QuerySet, When
 from rest_framework.exceptions import ValidationError
 
+from beadbox.experiments.registry import EXPERIMENTS
+from beadbox.learners.presets import ALL_PRESETS, presets_of
+from beadbox.names import MAX_SLUG_CHARACTERS, did_you_mean, name_search
+from beadbox.rules.errors import InvalidPositionError
+from beadbox.rules.game import Game
+from beadbox.rules.registry import GAMES
 from games.accounts import account_named
-from games.names import MAX_SLUG_CHARACTERS, did_you_mean, name_search
 from games.players import Viewer
-from games.rules.base import Game
-from games.rules.errors import InvalidPositionError
-from games.rules.registry import GAMES
 from games.serializers import parse_side
 from learning.access import machines_visible, owned_by, row_id
-from learning.core.experiments.registry import EXPERIMENTS
-from learning.core.machines.presets import ALL_PRESETS, presets_of
 from learning.forms.machines import game_choices
 from learning.models import (
     AnyBox,

@@ -16,9 +16,9 @@ from django_celery_beat.models import ClockedSchedule, CrontabSchedule, Interval
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from beadbox.names import name_key
 from games.accounts import account_named
 from games.admin.base import Counted, Large, NameSearch, ReadOnly
-from games.names import name_key
 
 LISTED = ("attempt_time", "username", "ip_address", "user_agent", "path_info")
 

@@ -16,8 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
+from beadbox.names import did_you_mean
 from games.exceptions import MoveRefusedError, PlayError
-from games.names import did_you_mean
 
 ROOTS = {
     "games": "/api/games",

@@ -16,7 +16,15 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler as default_handler
 from rest_framework.views import set_rollback
 
-from games.exceptions import LOG_IN_FIRST, NOT_ALLOWED, NOT_JSON, TOO_LARGE, ThrottledError, method_not_allowed
+from games.exceptions import (
+    LOG_IN_FIRST,
+    NOT_ALLOWED,
+    NOT_JSON,
+    TOO_LARGE,
+    ThrottledError,
+    method_not_allowed,
+    refusal_of,
+)
 from games.metrics import REFUSALS
 from games.outages import database_stumbled, unavailable
 from games.serializers import first_error
@@ -39,6 +47,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
 def _answer(exc: Exception, context: dict[str, Any]) -> Response | None:
     if database_stumbled(exc):
         exc = unavailable(exc, context["request"].resolver_match.route)
+    exc = refusal_of(exc) or exc
     code, status = getattr(exc, "code", None), getattr(exc, "status", None)
     if isinstance(code, str) and isinstance(status, int):
         set_rollback()

@@ -31,12 +31,12 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
+from beadbox.learners.readiness import games_compiling, kernels_compiling
 from games.addresses import address_read
 from games.crowd import CROWD
 from games.exceptions import method_not_allowed
 from games.models import MatchStatus
 from games.quotas import SITE_COUNTS, SITE_MOST
-from learning.core.training.readiness import games_compiling, kernels_compiling
 from learning.tasks import KINDS
 from learning.workers.runs import RUNS
 from menace_site.backups import latest_age

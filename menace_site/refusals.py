@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
 from games.answers import paused
-from games.exceptions import PlayError
+from games.exceptions import refusal_of
 
 
 class Refusals(MiddlewareMixin):
@@ -14,4 +14,5 @@ class Refusals(MiddlewareMixin):
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Say why, and when to come again."""
-        return paused(request, error) if isinstance(error, PlayError) and error.pauses else None
+        refusal = refusal_of(error)
+        return paused(request, refusal) if refusal is not None and refusal.pauses else None

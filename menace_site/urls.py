@@ -15,9 +15,9 @@ from django.urls import include, is_valid_path, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import bad_request
 
+from beadbox.names import name_near
 from games.answers import refused_json
 from games.exceptions import FAULT, UnavailableError, method_not_allowed
-from games.names import name_near
 from games.outages import database_stumbled
 from games.views import log_in_counted
 from menace_site.api_docs import ROOTS, DocsView, SchemaView, roots

@@ -52,7 +52,7 @@ from django.core.management import call_command
 from django.db import connection
 from games import services
 from games.models import Match
-from games.rules.base import Side
+from beadbox.rules.game import Side
 from learning.models import Lesson
 from tests.factories import NC, guest, house
 does = sys.argv[1]

@@ -11,13 +11,13 @@ from django.db.models import Q
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.built_in import HOUSE
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
 from games import services, services_tokens
-from games.rules.base import Side
 from games.services import Person, Seated
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.registry import HOUSE
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.memory import Memory
 from learning.models import ExperimentRun, Job, JobStatus, Machine
 from learning.services.experiments import experiment_request
 from learning.services.machines import machine_create

@@ -21,15 +21,15 @@ from tests import which_game
 from tests.kind_questions import kind_questions
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("games", "learning", "menace_site")
+PACKAGES = ("beadbox", "games", "learning", "menace_site")
 LONGEST = 60
 SQL = re.compile(r"\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|SET|CREATE|ALTER|DROP)\s+[\w(*{']")
 # Kernels are one loop over arrays: a helper would need as many of them again as arguments.
 LONG_WITH_REASON = {
-    "learning/core/kernels/table_learning.py:train_tables": "a part of it would count references at every move",
-    "learning/core/kernels/learning.py:train_pair": "the same, and each of its two players has nine arrays",
-    "learning/core/engines/romgon/search.py:best": "alpha-beta with its table of positions, on one stack",
-    "learning/core/engines/romgon/search.py:search": "deepening around it, which has to see every array that it uses",
+    "beadbox/kernels/table_learning.py:train_tables": "a part of it would count references at every move",
+    "beadbox/kernels/box_learning.py:train_pair": "the same, and each of its two players has nine arrays",
+    "beadbox/engines/romgon/search.py:best": "alpha-beta with its table of positions, on one stack",
+    "beadbox/engines/romgon/search.py:search": "deepening around it, which has to see every array that it uses",
 }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("games", "learning", "menace_site")
+PACKAGES = ("beadbox", "games", "learning", "menace_site")
 KIND_TYPES = {
     *("BoxRule", "QRule", "ValueRule", "TableRule", "Rule"),
     *("Memory", "OpenMemory", "QMemory", "ValueMemory", "TableMemory", "AnyMemory"),
@@ -36,20 +36,19 @@ KIND_MODULES = re.compile(
 KIND_SLUGS = {"boxes", "q-learning", "value-learner", "table-learner"}
 KINDS_OWN = (
     "learning/kinds/",
-    "learning/core/machines/",
-    "learning/core/training/",
+    "beadbox/learners/",
     "learning/storage/boxes.py",
     "learning/storage/values.py",
     "learning/storage/weights.py",
     "learning/selectors/boxes.py",
     "learning/selectors/values.py",
 )
-"""Where a kind may be sure of itself: its own modules, and the core, where each of them is a class of its own."""
+"""Where a kind may be sure of itself: its own modules, and the library's learners."""
 IMPORTS_WITH_REASON = {
-    "learning/core/advice/romgon.py": "what a machine of Romgon answers is laid down, values and all, by its rules",
-    "learning/core/exchange/": "files of boxes and files of values: each a format of its own",
-    "learning/core/experiments/": "experiments of others, with boxes, done again",
-    "learning/core/printing/": "boxes on paper",
+    "learning/advice/romgon.py": "what a machine of Romgon answers is laid down, values and all, by its rules",
+    "beadbox/exchange/": "files of boxes and files of values: each a format of its own",
+    "beadbox/experiments/": "experiments of others, with boxes, done again",
+    "beadbox/printing/": "boxes on paper",
     "learning/forms/schooling.py": "boxes that fill and empty before one's eyes: an address names a rule of beads",
     "learning/forms/learn.py": "the same, as the fields of a page",
     "learning/services/schooling.py": "the same, when one of them is kept",
@@ -97,7 +96,7 @@ def kind_questions() -> Iterator[str]:
 
 
 def imports_of_a_kind(node: ast.AST) -> bool:
-    """``from learning.kinds.values import live``, ``from learning.core.machines.rule import BoxRule``."""
+    """``from learning.kinds.values import live``, ``from beadbox.learners.boxes.rule import BoxRule``."""
     match node:
         case ast.Import(names=names):
             return any(KIND_MODULES.match(alias.name) for alias in names)

@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 from tests.licences import NPM_LOCK, ROOT, VENDORED, python_licences
 
-FONTS = ROOT / "learning" / "core" / "printing" / "fonts"
+FONTS = ROOT / "beadbox" / "printing" / "fonts"
 
 
 def vendored() -> list[dict[str, Any]]:

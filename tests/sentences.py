@@ -21,7 +21,7 @@ END = re.compile(r"(?<=[.?!])[”\")]*\s+(?=[A-Z“\"(×0-9`]|x [a-z])")
 BREAK = "\n"
 QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`', re.DOTALL)
 JS_COMMENT = re.compile(r"/\*.*?\*/|^\s*//[^\n]*|\s//\s[^\n]*$", re.DOTALL | re.MULTILINE)
-PEOPLE_READ = ("games", "learning", "menace_site")
+PEOPLE_READ = ("beadbox", "games", "learning", "menace_site")
 NOT_ON_PAGES = re.compile(
     r"migrations|management|metrics|models|lessons\.py|menace_site/(?!exception_handler|boundary|urls|web|passwords|staff|admin|health)"
 )

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOT_OURS = {".venv", "node_modules"}
 TOP_LEVEL = {
     "manage.py",
+    "beadbox",
     "menace_site",
     "games",
     "learning",
@@ -69,9 +70,9 @@ def test_the_top_level_is_what_the_readme_promises() -> None:
     assert Path(".ci/run") in tracked()
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "games" / "rules").rglob("*.py")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted((ROOT / "beadbox" / "rules").rglob("*.py")), ids=lambda file: file.stem)
 def test_rules_use_the_standard_library_only(file: Path) -> None:
-    assert imported_by(file) <= {*sys.stdlib_module_names, "games"}
+    assert imported_by(file) <= {*sys.stdlib_module_names, "beadbox"}
 
 
 @pytest.mark.parametrize("name", ["menace", "q_table"])
@@ -84,7 +85,7 @@ def test_independent_programs_share_no_code_with_what_they_check(name: str) -> N
 def test_the_contract_on_independent_games_names_every_game() -> None:
     config = tomllib.loads((ROOT / "pyproject.toml").read_text())
     contracts = {contract["id"]: contract for contract in config["tool"]["importlinter"]["contracts"]}
-    folders = {f"games.rules.{file.parent.name}" for file in (ROOT / "games" / "rules").glob("*/rules.py")}
+    folders = {f"beadbox.rules.{file.parent.name}" for file in (ROOT / "beadbox" / "rules").glob("*/rules.py")}
     assert set(contracts["3a"]["modules"]) == folders
 
 
@@ -107,7 +108,9 @@ def test_pages_hold_nothing_that_the_security_policy_refuses() -> None:
     found = [
         f"{path}: {what}"
         for path in tracked()
-        if path != saved and path.suffix in {".html", ".svg"} and path.parts[0] in {"templates", "games", "learning"}
+        if path != saved
+        and path.suffix in {".html", ".svg"}
+        and path.parts[0] in {"templates", "beadbox", "games", "learning"}
         for what, pattern in INLINE.items()
         if pattern.search((ROOT / path).read_text())
     ]
@@ -118,7 +121,7 @@ def test_pages_hold_nothing_that_the_security_policy_refuses() -> None:
     "line",
     [
         "from learning.kinds.values import live",
-        "from learning.core.machines.rule import BoxRule",
+        "from beadbox.learners.boxes.rule import BoxRule",
         "import learning.storage.values",
         "same = type(one.rule) is type(other.rule)",
         "same = type(rule) in (BoxRule, QRule)",
@@ -134,9 +137,9 @@ def test_a_question_for_a_kind_is_seen_however_it_is_asked(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "from learning.core.engines.romgon.answers import LEVELS",
-        "from learning.core.advice import romgon",
-        "import games.rules.hexapawn.rules",
+        "from beadbox.engines.romgon.answers import LEVELS",
+        "from learning.advice import romgon",
+        "import beadbox.rules.hexapawn.rules",
     ],
 )
 def test_a_question_for_a_game_is_seen_in_its_engine_and_adviser_as_well(line: str) -> None:
@@ -216,7 +219,7 @@ def test_imports_between_folders_and_cycles_are_counted() -> None:
 
 def test_tests_and_files_that_the_security_pages_name_exist() -> None:
     text = "".join((ROOT / "docs" / name).read_text() for name in ("security.md", "asvs.md"))
-    named = re.findall(r"`((?:menace_site|games|learning|tests|docs)/[\w/.-]+\.\w+)(?:::(\w+))?`", text)
+    named = re.findall(r"`((?:menace_site|beadbox|games|learning|tests|docs)/[\w/.-]+\.\w+)(?:::(\w+))?`", text)
     assert len(named) > 60
     for path, test in named:
         assert (ROOT / path).exists(), path

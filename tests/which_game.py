@@ -10,17 +10,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from games.rules.registry import GAMES
+from beadbox.rules.registry import GAMES
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = {file.parent.name for file in (ROOT / "games" / "rules").glob("*/rules.py")}
+FOLDERS = {file.parent.name for file in (ROOT / "beadbox" / "rules").glob("*/rules.py")}
 OWN = (
-    "games/rules/registry.py",  # the one line that every game has
-    "learning/core/engines/registry.py",  # and one for its engine, if its family has one
-    "learning/core/advice/registry.py",  # and for its adviser
-    *(f"games/rules/{folder}/" for folder in FOLDERS),
-    *(f"learning/core/engines/{folder}/" for folder in FOLDERS),  # a search that knows one family
-    *(f"learning/core/advice/{folder}.py" for folder in FOLDERS),  # a format of questions that others laid down
+    "beadbox/rules/registry.py",  # the one line that every game has
+    "beadbox/engines/registry.py",  # and one for its engine, if its family has one
+    "learning/advice/registry.py",  # and for its adviser
+    *(f"beadbox/rules/{folder}/" for folder in FOLDERS),
+    *(f"beadbox/engines/{folder}/" for folder in FOLDERS),  # a search that knows one family
+    *(f"learning/advice/{folder}.py" for folder in FOLDERS),  # a format of questions that others laid down
     "migrations/",  # history
 )
 NAMES = {
@@ -46,7 +46,7 @@ _IN_SCRIPT = re.compile(
 _IN_TEMPLATE = re.compile(rf"{{%\s*(?:el)?if\b[^%]*{_LITERAL}")
 
 
-_OF_A_GAME = re.compile(rf"(?:games\.rules|learning\.core\.engines|learning\.core\.advice)\.(?:{'|'.join(FOLDERS)})\b")
+_OF_A_GAME = re.compile(rf"(?:beadbox\.rules|beadbox\.engines|learning\.advice)\.(?:{'|'.join(FOLDERS)})\b")
 """A game, its engine, its adviser."""
 
 
@@ -82,7 +82,7 @@ def without_comments(text: str) -> str:
 def places() -> list[str]:
     """Every such place as ``file:line``."""
     found = []
-    for top in ("games", "learning", "menace_site", "templates", "static/js"):
+    for top in ("beadbox", "games", "learning", "menace_site", "templates", "static/js"):
         for file in sorted((ROOT / top).rglob("*")):
             name = file.relative_to(ROOT).as_posix()
             if any(own in name for own in OWN):

@@ -23,9 +23,9 @@ from django.http import HttpRequest
 from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 
+from beadbox.names import name_search
+from beadbox.rules.registry import GAMES
 from games.models import Seat
-from games.names import name_search
-from games.rules.registry import GAMES
 
 COUNTED_MOST = 5_000
 """So many rows of a list can be paged through; who wants others narrows the list."""
@@ -69,7 +69,7 @@ class Counted(admin.ModelAdmin):
 
 
 class NameSearch:
-    """A list that is searched by folded names: for what is typed, and for its folded form (``games.names``)."""
+    """A list that is searched by folded names: for what is typed, and for its folded form (``beadbox.names``)."""
 
     def spellings(self, term: str) -> set[str]:
         """The texts to search for."""
@@ -301,7 +301,7 @@ def board_html(game_slug: str, text: str) -> str:
 
     The script asks for the layout of each game once, so a list does not repeat it in every row.
     """
-    from games.rules.registry import game_get
+    from beadbox.rules.registry import game_get
 
     game = game_get(game_slug)
     board = json.dumps(list(game.pieces(game.decode(text))))

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
+from beadbox.rules.registry import GAMES
 from games.admin.base import (
     BoardMedia,
     Choices,
@@ -25,7 +26,6 @@ from games.codes import parse_code
 from games.exceptions import NotACodeError
 from games.models import HUMAN, Match, Ply, Room, Seat
 from games.players import PLAYERS
-from games.rules.registry import GAMES
 from games.selectors import MATCH_REASONS
 
 

@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                 (
                     "key",
                     models.CharField(
-                        db_index=True, help_text="Equal keys are one name (games.names.name_key).", max_length=500
+                        db_index=True, help_text="Equal keys are one name (beadbox.names.name_key).", max_length=500
                     ),
                 ),
                 ("search", models.CharField(help_text="The key without accents.", max_length=1000)),

@@ -6,9 +6,9 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from beadbox.experiments.registry import EXPERIMENTS
 from games.admin.base import Choices, Large, ReadOnly, log_each
 from games.services import Person
-from learning.core.experiments.registry import EXPERIMENTS
 from learning.models import ExperimentRun
 from learning.services import experiments as services_experiments
 

@@ -16,6 +16,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
+from beadbox.learners.presets import ALL_PRESETS
 from games.admin.base import (
     BoardMedia,
     Choices,
@@ -34,7 +35,6 @@ from games.admin.base import (
 from games.exceptions import PlayError
 from learning.access import row_id
 from learning.admin.base import MachineFilter, OfMachine, cause_link, page_link
-from learning.core.machines.presets import ALL_PRESETS
 from learning.kinds.registry import kind_of
 from learning.models import AnyBox, Box, Machine
 from learning.selectors.boxes import box_history, slots_view

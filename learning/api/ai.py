@@ -13,10 +13,10 @@ from typing import Any
 from django.http import HttpRequest
 from drf_spectacular.utils import extend_schema
 
+from beadbox.engines.registry import LEVELS, levels_named
+from beadbox.kernels.random_source import RandomSource
 from learning.api import ai_schema
 from learning.api.open_view import OpenView, fields_of, user_of
-from learning.core.engines.registry import LEVELS, levels_named
-from learning.core.kernels.random_source import RandomSource
 from learning.kinds.machines import machine_mind
 from learning.selectors import advice
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample
 
-from learning.core.engines.registry import LEVELS
+from beadbox.engines.registry import LEVELS
 
 JSON = "application/json"
 

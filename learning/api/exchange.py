@@ -14,14 +14,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from games import field_words
+from beadbox import field_text
+from beadbox.exchange.registry import FORMATS, MAX_BYTES
+from beadbox.rules.outcome import Side
 from games.exceptions import MalformedError
-from games.rules.base import Side
 from games.serializers import StrictSerializer, refusals
 from games.throttles import WriteThrottle
 from games.validators import name_validate
 from learning.access import machine_for
-from learning.core.exchange.registry import FORMATS, MAX_BYTES
 from learning.exceptions import MachineQuotaError, ValueQuotaError
 from learning.kinds.machines import import_notes, machine_export
 from learning.models import Machine
@@ -175,6 +175,6 @@ def _content(request: Request) -> tuple[bytes, dict[str, Any]]:
         return data, {}
     file = request.FILES.get("file")
     if file is None:
-        raise MalformedError(f"file: {field_words.NO_FILE}")
+        raise MalformedError(f"file: {field_text.NO_FILE}")
     fields = {name: value for name, value in data.dict().items() if name not in ("file", "csrfmiddlewaretoken")}
     return file.read(MAX_BYTES + 1), fields

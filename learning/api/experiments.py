@@ -11,12 +11,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from beadbox.experiments.registry import EXPERIMENTS
 from games.api import NewsView
 from games.identity import person_of
 from games.serializers import parsed, refusals
 from games.throttles import WriteThrottle
 from learning.access import staff_may
-from learning.core.experiments.registry import EXPERIMENTS
 from learning.exceptions import ExperimentQuotaError
 from learning.filters import ExperimentRunFilter
 from learning.models import ExperimentRun, JobStatus

@@ -15,12 +15,13 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from rest_framework.views import APIView
 
+from beadbox.engines.compiled import EngineNotReadyError
 from games.authentication import bearer_of
-from games.exceptions import PlayError
+from games.exceptions import PlayError, refusal_of
 from games.metrics import REFUSALS
 from games.services_tokens import token_read
 from games.throttles import AddressThrottle
-from learning.core.advice.question import AdviceError, read_object
+from learning.advice.question import AdviceError, read_object
 
 
 class OpenView(APIView):
@@ -63,7 +64,9 @@ class OpenView(APIView):
         except RequestDataTooBig:
             detail = f"A question has at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes."
             return _refused("Request too large", detail, "too_large", 413)
-        except PlayError as refusal:
+        except (PlayError, EngineNotReadyError) as error:
+            refusal = refusal_of(error)
+            assert refusal is not None
             REFUSALS.labels("ai", refusal.code).inc()
             headers = {} if refusal.retry_after_s is None else {"Retry-After": str(refusal.retry_after_s)}
             return _refused(str(refusal), str(refusal), refusal.code, refusal.status, **headers)

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from games.api import RoomCodeView
 from games.exceptions import MatchFinishedError, RoomNotFoundError
 from games.serializers import refusals
-from learning.core.advice.live import Advice
+from learning.advice.live import Advice
 from learning.exceptions import NoEngineError
 from learning.selectors.advice import room_advice
 

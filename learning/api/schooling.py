@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from beadbox.learners.boxes.training_config import games_taught
 from games.serializers import parsed, refusals
 from games.throttles import LiveThrottle, WriteThrottle
-from learning.core.training.plan import games_taught
 from learning.exceptions import MachineQuotaError, RunQuotaError
 from learning.forms.schooling import KNOWN, Asked, asked_read
 from learning.selectors.graphs import graph_view

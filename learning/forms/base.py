@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from learning.core.seeds import MAX_SEED
+from beadbox.seeds import MAX_SEED
 
 SAME_GAMES = "The same seed and the same machines always give the same games."
 """What a seed is good for."""

@@ -6,14 +6,14 @@ from typing import Any
 
 from django import forms
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
+from beadbox.exchange.registry import FORMATS, MAX_BYTES
+from beadbox.learners.presets import PRESETS
+from beadbox.printing.ink import BEADS
+from beadbox.printing.paper import DEFAULT_MM, LARGEST_MM, PAPERS, SMALLEST_MM
+from beadbox.printing.sheets import N_COLOURS, PrintChoices, PrintOptions
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from games.validators import name_validate
-from learning.core.exchange.registry import FORMATS, MAX_BYTES
-from learning.core.machines.presets import PRESETS
-from learning.core.printing.ink import BEADS
-from learning.core.printing.paper import DEFAULT_MM, LARGEST_MM, PAPERS, SMALLEST_MM
-from learning.core.printing.sheets import N_COLOURS, PrintChoices, PrintOptions
 
 NOW, START = "now", "start"
 GARDNER, MIRRORED = "gardner", "mirrored"

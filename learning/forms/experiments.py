@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from learning.core.experiments.base import Experiment
+from beadbox.experiments.experiment import Experiment
 from learning.forms.base import SeedField
 
 

@@ -8,10 +8,10 @@ from typing import Any, get_type_hints
 
 from django import forms
 
-from games.rules.base import Game
-from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import BoxRule
-from learning.core.seeds import MAX_SEED
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.presets import PRESETS
+from beadbox.rules.game import Game
+from beadbox.seeds import MAX_SEED
 from learning.forms.rule_words import rule_field, rule_to_form
 from learning.kinds.registry import KINDS
 

@@ -7,14 +7,15 @@ from typing import Any, get_type_hints
 
 from django import forms
 
-from games.rules.base import Game, Side
-from games.rules.errors import UnknownGameError
-from games.rules.registry import GAMES, family_games, game_with
+from beadbox.learners.presets import ALL_PRESETS, MATTER, presets_of
+from beadbox.learners.registry import rule_read
+from beadbox.learners.rule import RuleError
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES, family_games, game_with
 from games.selectors import game_picture
 from games.validators import name_validate
-from learning.core.machines.presets import ALL_PRESETS, MATTER, presets_of
-from learning.core.machines.registry import rule_read
-from learning.core.machines.rule import RuleError
 from learning.forms.rule_words import rule_field, rule_to_form
 from learning.kinds.base import Kind
 from learning.kinds.registry import KINDS, kind_of_rule, kind_usual

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from learning.core.machines.rule import Rule
+from beadbox.learners.rule import Rule
 from learning.kinds.base import Words
 from learning.kinds.registry import kind_of_rule
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from django import forms
 
-from games import field_words
-from games.rules.base import Game
-from learning.core.opponents.registry import opponents_offered
+from beadbox import field_text
+from beadbox.policies.registry import opponents_offered
+from beadbox.rules.game import Game
 from learning.forms.base import SAME_GAMES, SeedField
 from learning.kinds.snapshots import MEASURED_MOST, keeps_snapshots, measured_usually
 from learning.models import Machine
@@ -67,7 +67,7 @@ class SeedForm(forms.Form):
         step_size=2,
         required=False,
         localize=False,
-        error_messages={"step_size": field_words.EVEN_NUMBER},
+        error_messages={"step_size": field_text.EVEN_NUMBER},
         help_text="Each snapshot plays this many games against each opponent, half on each side. "
         "With 0 games nothing is measured, and the last snapshot plays.",
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from games import field_words
+from beadbox import field_text
 from learning.forms.base import SeedField
 from learning.services.schedules import MOST, PERIODS, Timing
 
@@ -64,7 +64,7 @@ class TimingForm(forms.Form):
         kind = data.get("kind")
         needed = {"every": "every", "daily": "at", "crontab": "crontab"}.get(str(kind), "kind")
         if needed not in self.errors and not data.get(needed):
-            self.add_error(needed, field_words.REQUIRED)
+            self.add_error(needed, field_text.REQUIRED)
         if self.errors:
             return data
         if kind == "every":

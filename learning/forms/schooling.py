@@ -11,12 +11,21 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from games import field_words
-from games.rules.base import Game, Side
-from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS
-from learning.core.machines.rule import BoxRule, RuleError
-from learning.core.seeds import MAX_SEED
-from learning.core.training.plan import MEASURES, MOST_GAMES, TEACHERS, USUAL_MEASURE, Schooling, games_taught
+from beadbox import field_text
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.boxes.training_config import (
+    MEASURES,
+    MOST_GAMES,
+    TEACHERS,
+    USUAL_MEASURE,
+    Schooling,
+    games_taught,
+)
+from beadbox.learners.presets import DEFAULT_PRESETS, PRESETS
+from beadbox.learners.rule import RuleError
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.seeds import MAX_SEED
 
 SIDES = {"first": Side.FIRST, "second": Side.SECOND}
 USUAL_GAME = "noughts-and-crosses"
@@ -196,7 +205,7 @@ class _Reader:
         text = self._text(name)
         if text is None or text in choices:
             return usual if text is None else text
-        self._tell(name, field_words.one_of(choices))
+        self._tell(name, field_text.one_of(choices))
         return usual
 
     def _number(self, name: str, most: int, usual: int) -> int:
@@ -206,7 +215,7 @@ class _Reader:
         number = _whole(text)
         if number is not None and 0 <= number <= most:
             return number
-        self._tell(name, field_words.rather(f"Please give a whole number from 0 to {most:,}.", _quoted(text)))
+        self._tell(name, field_text.rather(f"Please give a whole number from 0 to {most:,}.", _quoted(text)))
         return usual if number is None else min(max(number, 0), most)
 
     def _rule(self, preset_name: str, prefix: str, usual: str) -> Named:
@@ -233,7 +242,7 @@ class _Reader:
         if isinstance(like, bool):
             if text in ("true", "false"):
                 return text == "true"
-            self._tell(name, field_words.rather(field_words.TRUE_OR_FALSE, _quoted(text)))
+            self._tell(name, field_text.rather(field_text.TRUE_OR_FALSE, _quoted(text)))
             return _UNREAD
         if field == "cap" and text == NOTHING:
             return None
@@ -245,8 +254,8 @@ class _Reader:
             return text
         if None in numbers:
             listed = "Please give whole numbers with commas between them."
-            wanted = listed if isinstance(like, list) else field_words.WHOLE_NUMBER
-            self._tell(name, field_words.rather(wanted, _quoted(text)))
+            wanted = listed if isinstance(like, list) else field_text.WHOLE_NUMBER
+            self._tell(name, field_text.rather(wanted, _quoted(text)))
             return _UNREAD
         return numbers if isinstance(like, list) else numbers[0]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from django import forms
 
-from games import field_words
-from games.rules.base import Game
+from beadbox import field_text
+from beadbox.rules.game import Game
 from games.validators import name_validate
 from learning.forms.base import SAME_GAMES, SeedField
 from learning.forms.runs import opponent_choices
@@ -68,7 +68,7 @@ class TournamentForm(forms.Form):
             data["rounds"] = None  # only a Swiss tournament has a number of them, and the page hides the field
         most = games_most(self.game, [self.offered[pk] for pk in data.get("machines", [])])
         if data.get("games", 0) > most:
-            self.add_error("games", field_words.at_most(most))
+            self.add_error("games", field_text.at_most(most))
         if not self.errors and len(data["entries"]) < 2:
             self.add_error(None, FEW_ENTRIES)
         return data

@@ -14,24 +14,25 @@ from typing import Any, ClassVar, NamedTuple
 
 from django.db.models import QuerySet
 
-from games import field_words
+from beadbox import field_text
+from beadbox.engines.level import Level
+from beadbox.exchange.document import Document
+from beadbox.exchange.registry import Format
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import TouchedBox
+from beadbox.learners.memory import AnyMemory
+from beadbox.learners.presets import Preset
+from beadbox.learners.rule import Rule, RuleError
+from beadbox.policies.registry import OPPONENTS
+from beadbox.printing.sheets import PrintChoices, PrintOptions
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Outcome, Side
+from beadbox.rules.play import MovePlayer
+from beadbox.strength.snapshots import Meeting, meeting
+from beadbox.tournaments.contest import ContestPlayer
 from games.models import Match, Seat
 from games.players import MACHINE, Choice, Insert, Memo
-from games.rules.base import Game, Outcome, Side
 from games.states import Insight
-from learning.core.engines.base import Level
-from learning.core.exchange.document import Document
-from learning.core.exchange.registry import Format
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import Preset
-from learning.core.machines.rule import Rule, RuleError
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.printing.sheets import PrintChoices, PrintOptions
-from learning.core.training.any_memory import AnyMemory
-from learning.core.training.contest import ContestPlayer
-from learning.core.training.measuring import Meeting, meeting
-from learning.core.training.memory import TouchedBox
-from learning.core.training.play import MovePlayer
 from learning.exceptions import (
     BoxNotFoundError,
     MachineWrongSideError,
@@ -423,7 +424,7 @@ class Kind(ABC):
     def mind(self, machine: Machine, position: Any) -> Any:
         """The machine as it stands, frozen, for a question about one position: nothing is locked, nothing written.
 
-        What it has to be able to do the adviser of its game says (``learning.core.advice``).
+        What it has to be able to do the adviser of its game says (``learning.advice``).
         """
 
     # Pages
@@ -496,7 +497,7 @@ class Kind(ABC):
             RuleError: one cannot be read.
         """
         if empty := [name for name, value in values.items() if value is None]:
-            raise RuleError(empty[0], field_words.REQUIRED)
+            raise RuleError(empty[0], field_text.REQUIRED)
         return values
 
     # Tournaments

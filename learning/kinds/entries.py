@@ -10,17 +10,15 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
+from beadbox.exchange import native
+from beadbox.exchange.errors import ExchangeError
+from beadbox.exchange.registry import Format
+from beadbox.exchange.values import MAX_VALUES, ValueData, ValuesData
+from beadbox.learners.boxes.memory import TouchedBox
+from beadbox.learners.memory import AnyMemory, TouchedValue
+from beadbox.rules.outcome import Result, Side, Tally
 from games.models import Seat
 from games.players import Insert, Memo
-from games.rules.base import Side
-from learning.core.exchange import native
-from learning.core.exchange.errors import ExchangeError
-from learning.core.exchange.registry import Format
-from learning.core.exchange.values import MAX_VALUES, ValueData, ValuesData
-from learning.core.machines.box_machine import Result
-from learning.core.training.any_memory import AnyMemory
-from learning.core.training.episodes import Tally
-from learning.core.training.memory import TouchedBox, TouchedValue
 from learning.exceptions import EntryGoneError, SnapshotFarError
 from learning.kinds.base import Ended, Kind
 from learning.models import Decision, LessonKind, Machine, TournamentEntry

@@ -9,12 +9,12 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from games.rules.base import Game
-from learning.core.exchange.document import Document
-from learning.core.exchange.errors import ExchangeError
-from learning.core.exchange.registry import format_get
-from learning.core.machines.presets import preset_named
-from learning.core.printing.sheets import PrintChoices, PrintOptions
+from beadbox.exchange.document import Document
+from beadbox.exchange.errors import ExchangeError
+from beadbox.exchange.registry import format_get
+from beadbox.learners.presets import preset_named
+from beadbox.printing.sheets import PrintChoices, PrintOptions
+from beadbox.rules.game import Game
 from learning.exceptions import MachineFileError
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
 from learning.models import Machine
@@ -66,7 +66,7 @@ class MachineFile:
 
 
 def machine_export(machine: Machine, form: str = "native", *, any_size: bool = False) -> MachineFile:
-    """A machine as a file of one of the formats of :data:`~learning.core.exchange.registry.FORMATS`.
+    """A machine as a file of one of the formats of :data:`~beadbox.exchange.registry.FORMATS`.
 
     With ``any_size`` a machine that keeps values may have more of them than others could bring in.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from games.rules.base import Game
-from learning.core.exchange.native import READERS
-from learning.core.machines.presets import ALL_PRESETS, PRESETS_OF_KIND
-from learning.core.machines.registry import RULES
-from learning.core.machines.rule import Rule
+from beadbox.exchange.native import READERS
+from beadbox.learners.presets import ALL_PRESETS, PRESETS_OF_KIND
+from beadbox.learners.registry import RULES
+from beadbox.learners.rule import Rule
+from beadbox.rules.game import Game
 from learning.kinds.base import Kind
 from learning.kinds.boxes.kind import BoxKind
 from learning.kinds.tables.kind import TableKind

@@ -13,8 +13,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Max, QuerySet, Sum
 
-from learning.core.training.episodes import Tally
-from learning.core.training.measuring import CHOSEN_ON, SAID_ON, Points, best_of, is_snapshot, measured, openings
+from beadbox.rules.outcome import Tally
+from beadbox.strength.snapshots import CHOSEN_ON, SAID_ON, Points, best_of, is_snapshot, measured, openings
 from learning.kinds.registry import kind_of
 from learning.models import LessonKind, Machine, Measurement, Snapshot, TournamentEntry, TrainingRun
 from learning.storage.lessons import Cause, lessons_open

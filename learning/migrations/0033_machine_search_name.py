@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
                 db_default="",
                 default="",
                 editable=False,
-                help_text="The name as it is searched (games.names).",
+                help_text="The name as it is searched (beadbox.names).",
             ),
         ),
         migrations.SeparateDatabaseAndState(

@@ -42,7 +42,7 @@ class Draw(models.Model):
 class Thought(models.Model):
     """A move of a machine that learns a value, in a live match: what its search said of every legal move then.
 
-    Scores are those of ``learning.core.engines.base.Look``. What the machine knew then its ledger tells.
+    Scores are those of ``beadbox.engines.position_values.Look``. What the machine knew then its ledger tells.
     """
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="thoughts")

@@ -15,14 +15,16 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.registry import rule_read
+from beadbox.learners.rule import Rule
+from beadbox.names import name_search
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
 from games.models import Room, new_code
-from games.names import name_search
-from games.rules.base import Game, Side
-from games.rules.registry import game_get
 from games.validators import name_validate
-from learning.core.machines.boxes import Cabinet
-from learning.core.machines.registry import rule_read
-from learning.core.machines.rule import BoxRule, Rule
 from learning.exceptions import NoBoxesError
 
 Audience = list[int | str] | None
@@ -104,7 +106,7 @@ class Machine(models.Model):
     slug = models.SlugField(max_length=60, unique=True, default=machine_slug)
     name = models.CharField(max_length=80, validators=[name_validate])
     search_name = models.TextField(
-        blank=True, default="", db_default="", editable=False, help_text="The name as it is searched (games.names)."
+        blank=True, default="", db_default="", editable=False, help_text="The name as it is searched (beadbox.names)."
     )
     description = models.TextField(blank=True, max_length=2000)
     game = models.SlugField(max_length=40)

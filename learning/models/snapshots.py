@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from learning.core.training.measuring import Points
+from beadbox.strength.snapshots import Points
 from learning.models.machines import Machine
 from learning.models.runs import TrainingRun
 

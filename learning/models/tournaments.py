@@ -10,8 +10,8 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from games.rules.base import Game
-from games.rules.registry import game_get
+from beadbox.rules.game import Game
+from beadbox.rules.registry import game_get
 from games.validators import name_validate
 from learning.models.jobs import Job, JobStatus
 from learning.models.machines import SIDES, Machine

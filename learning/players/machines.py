@@ -8,6 +8,14 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from beadbox.engines.compiled import ready_require
+from beadbox.engines.registry import engine_of
+from beadbox.learners.built_in import house_machine
+from beadbox.learners.presets import ALL_PRESETS
+from beadbox.policies.opponent import Opponent
+from beadbox.policies.registry import ENGINES, LEVELS, OPPONENTS, opponent_at, opponents_offered
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
 from games.exceptions import MalformedError
 from games.models import Match, Seat
 from games.players import (
@@ -25,7 +33,6 @@ from games.players import (
     Visitor,
     player_register,
 )
-from games.rules.base import Game, Side
 from games.selectors import plies_read, seats_read
 from games.states import Insight, MachineBrief, RatingShape, SeatMachine
 from learning.access import (
@@ -40,12 +47,6 @@ from learning.access import (
     row_id,
     unseen,
 )
-from learning.core.engines.jit import ready_require
-from learning.core.engines.registry import engine_of
-from learning.core.machines.presets import ALL_PRESETS
-from learning.core.machines.registry import house_machine
-from learning.core.opponents.base import Opponent
-from learning.core.opponents.registry import ENGINES, LEVELS, OPPONENTS, opponent_at, opponents_offered
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kinds.base import Kind, LevelMove
 from learning.kinds.registry import KINDS, kind_of

@@ -11,18 +11,18 @@ from typing import Any
 
 from django.conf import settings
 
+from beadbox.engines.registry import engine_of
+from beadbox.kernels.jit import LOOK_EVERY_S, Readiness
+from beadbox.kernels.random_source import RandomSource
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.game import Game
+from beadbox.rules.registry import game_get
 from games.exceptions import MatchFinishedError
-from games.rules.base import Game
-from games.rules.errors import UnknownGameError
-from games.rules.registry import game_get
 from games.selectors import match_current
 from learning.access import machine_for
-from learning.core.advice.live import Advice, advice
-from learning.core.advice.question import AdviceError
-from learning.core.advice.registry import UNNAMED, adviser_of
-from learning.core.engines.registry import engine_of
-from learning.core.kernels.jit import LOOK_EVERY_S, Readiness
-from learning.core.kernels.random_source import RandomSource
+from learning.advice.live import Advice, advice
+from learning.advice.question import AdviceError
+from learning.advice.registry import UNNAMED, adviser_of
 from learning.exceptions import MachineNotFoundError, NoEngineError
 from learning.models import Machine
 

@@ -10,14 +10,15 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from games.rules.base import Game, Side
-from games.rules.errors import InvalidPositionError
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.printed_set import printed_set
+from beadbox.learners.boxes.rule import EmptyOpening, WhenEmpty
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.rules.errors import InvalidPositionError
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
 from games.states import MovesView, SlotView
-from learning.core.machines.box_machine import BoxMachine
-from learning.core.machines.boxes import Cabinet
-from learning.core.machines.printed_set import printed_set
-from learning.core.machines.rule import EmptyOpening, WhenEmpty
-from learning.core.training.tables import boxes_compile
 from learning.exceptions import BoxNotFoundError, HistoryFoldedError
 from learning.models import AnyBox, Change, Draw, Machine
 from learning.selectors.machines import GONE

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from games.names import did_you_mean
-from games.rules.registry import game_get
-from learning.core.experiments.base import Experiment, Unit
-from learning.core.experiments.findings import of_hundred, tolerance
-from learning.core.experiments.registry import EXPERIMENTS
-from learning.core.seeds import seed_to_json
+from beadbox.experiments.experiment import Experiment, Unit
+from beadbox.experiments.findings import of_hundred, tolerance
+from beadbox.experiments.registry import EXPERIMENTS
+from beadbox.names import did_you_mean
+from beadbox.rules.registry import game_get
+from beadbox.seeds import seed_to_json
 from learning.exceptions import ExperimentNotFoundError
 from learning.models import ExperimentRun, JobStatus
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from games.rules.base import Game, Side, Symmetry
-from learning.core.opponents.base import UniformOpponent
-from learning.core.opponents.registry import UNIFORM
-from learning.core.training.tables import Graph, graph_compile
+from beadbox.policies.opponent import UniformOpponent
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.game import Game, Symmetry
+from beadbox.rules.outcome import Side
+from beadbox.strength.graph import Graph, graph_compile
 
 EVERY_MOVE = "random"
 """The opponent that may play every move, so that no list of its replies is sent."""

@@ -14,18 +14,18 @@ from django.db.models.functions import JSONObject
 from django.urls import reverse
 from django.utils import timezone
 
+from beadbox.engines.registry import engine_of
+from beadbox.learners.built_in import HOUSE, house_machine
+from beadbox.learners.presets import preset_named
+from beadbox.names import name_search
+from beadbox.policies.registry import opponent_usual
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Result, Side
 from games.models import Room, Seat
-from games.names import name_search
 from games.players import Viewer
-from games.rules.base import Game, Side
 from games.selectors import RoomsOf, rooms_where
 from games.states import MachineBrief
 from learning.access import is_seen, machines_visible, owned_by
-from learning.core.engines.registry import engine_of
-from learning.core.machines.box_machine import Result
-from learning.core.machines.presets import preset_named
-from learning.core.machines.registry import HOUSE, house_machine
-from learning.core.opponents.registry import opponent_usual
 from learning.models import (
     Draw,
     JobStatus,

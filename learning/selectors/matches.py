@@ -8,6 +8,9 @@ from typing import Any, NamedTuple, TypedDict, TypeVar
 
 from django.urls import reverse
 
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.rules.outcome import Result
 from games.models import Match, MatchStatus, Seat
 from games.selectors import plies_read, reason_of, role_of
 from games.states import (
@@ -23,9 +26,6 @@ from games.states import (
     SlotOpened,
     ValuesInsight,
 )
-from learning.core.machines.box_machine import Result
-from learning.core.machines.boxes import Cabinet
-from learning.core.machines.rule import BoxRule
 from learning.models import Draw, Lesson, LessonKind, Machine
 from learning.selectors.boxes import moves_view, slots_view
 from learning.selectors.machines import draws_of, machine_brief, machine_in

@@ -9,14 +9,14 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 
+from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
+from beadbox.policies.registry import OPPONENTS
+from beadbox.seeds import seed_to_json
+from beadbox.strength.sampled import wilson
 from games.players import GUEST, Viewer
 from games.quotas import site_is_full
 from games.selectors import HIDDEN
 from learning.access import machines_visible, may_see
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.seeds import seed_to_json
-from learning.core.training.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
-from learning.core.training.sampled import wilson
 from learning.models import CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.states import PointState, RunProgress, RunState, ShareState
 

@@ -13,14 +13,14 @@ from celery.schedules import crontab as celery_crontab
 from django.db.models import QuerySet
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
+from beadbox.policies.registry import OPPONENTS
+from beadbox.seeds import seed_to_json
 from games.players import Viewer
 from games.selectors import HIDDEN
 from learning.access import may_see, staff_may
-from learning.core.crontabs import FIELDS, LAST_DAY, Crontab, crontab_written, has_both_days
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.seeds import seed_to_json
 from learning.exceptions import ScheduleNotFoundError
 from learning.models import Machine, Schedule
+from learning.selectors.crontabs import FIELDS, LAST_DAY, Crontab, crontab_written, has_both_days
 
 N_NEXT = 5
 

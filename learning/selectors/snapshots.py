@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.seeds import seed_to_json
-from learning.core.training.measuring import CHOSEN_ON, OPENING_PLIES, SAID_ON
+from beadbox.policies.registry import OPPONENTS
+from beadbox.seeds import seed_to_json
+from beadbox.strength.snapshots import CHOSEN_ON, OPENING_PLIES, SAID_ON
 from learning.exceptions import SnapshotNotFoundError
 from learning.models import Machine, Measurement, Snapshot
 from learning.states import MeasurementState, SnapshotState

@@ -8,23 +8,18 @@ from typing import Any
 
 from django.core.cache import cache
 
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.open_memory import OpenMemory
+from beadbox.learners.boxes.strength import machine_policy, visit_probability
+from beadbox.names import did_you_mean
+from beadbox.policies.opponent import UniformOpponent
+from beadbox.policies.registry import UNIFORM
+from beadbox.policies.table import opponent_policy
+from beadbox.rules.outcome import Side
+from beadbox.strength.exact import Floats, at_worst, expected
+from beadbox.strength.graph import Graph
 from games.exceptions import MalformedError
-from games.names import did_you_mean
-from games.rules.base import Side
-from learning.core.kernels.random_source import RandomSource
-from learning.core.opponents.base import UniformOpponent
-from learning.core.opponents.registry import UNIFORM
-from learning.core.training.memory import Memory
-from learning.core.training.open_memory import OpenMemory
-from learning.core.training.strength import (
-    Floats,
-    at_worst,
-    expected,
-    machine_policy,
-    opponent_policy,
-    visit_probability,
-)
-from learning.core.training.tables import Graph
 from learning.models import CurvePoint, Machine
 from learning.storage.boxes import table_load
 

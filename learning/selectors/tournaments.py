@@ -8,15 +8,16 @@ from typing import Any
 from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet
 
+from beadbox.engines.registry import engine_of
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.seeds import seed_to_json
+from beadbox.tournaments.ratings import Rating, ratings
+from beadbox.tournaments.standings import Result, table
 from games.players import GUEST, Viewer
-from games.rules.base import Game, Side
-from games.rules.registry import GAMES
 from games.selectors import HIDDEN
 from learning.access import machines_visible, may_see, staff_may
-from learning.core.engines.registry import engine_of
-from learning.core.seeds import seed_to_json
-from learning.core.tournaments.ratings import Rating, ratings
-from learning.core.tournaments.standings import Result, table
 from learning.exceptions import TournamentNotFoundError
 from learning.models import JobStatus, Machine, Pairing, Tournament, TournamentEntry
 from learning.states import (

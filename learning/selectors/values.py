@@ -9,12 +9,12 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
+from beadbox.learners.choice import OUTLOOK, Candidate
+from beadbox.rules.errors import InvalidPositionError
+from beadbox.rules.game import Game
 from games.models import Match, Seat
-from games.rules.base import Game
-from games.rules.errors import InvalidPositionError
 from games.selectors import plies_read
 from games.states import ActionValue, Insight, LessonState, Thought, ValueChangeState
-from learning.core.machines.q_learning import OUTLOOK, Candidate
 from learning.exceptions import BoxNotFoundError
 from learning.models import Decision, LessonKind, Machine, ValueChange
 from learning.selectors.machines import GONE, machine_brief, machine_in

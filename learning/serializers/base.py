@@ -8,10 +8,10 @@ from typing import Any, NoReturn
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from games.names import MAX_SLUG_CHARACTERS, did_you_mean
-from learning.core.machines.registry import rule_read
-from learning.core.machines.rule import Rule, RuleError
-from learning.core.seeds import MAX_JSON_NUMBER, MAX_SEED, seed_to_json
+from beadbox.learners.registry import rule_read
+from beadbox.learners.rule import Rule, RuleError
+from beadbox.names import MAX_SLUG_CHARACTERS, did_you_mean
+from beadbox.seeds import MAX_JSON_NUMBER, MAX_SEED, seed_to_json
 
 
 class SlugChoiceField(serializers.ChoiceField):

@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from beadbox.experiments.registry import EXPERIMENTS
 from games.serializers import StrictSerializer
-from learning.core.experiments.registry import EXPERIMENTS
 from learning.models import JobStatus
 from learning.serializers.base import AnsweredSeedField, SeedField, SlugChoiceField
 

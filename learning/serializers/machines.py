@@ -8,14 +8,15 @@ from drf_spectacular.plumbing import resolve_type_hint
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from games.rules.base import Game, Side
-from games.rules.errors import UnknownGameError
-from games.rules.registry import game_get
+from beadbox.learners.presets import ALL_PRESETS, preset_named
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
 from games.serializers import StrictSerializer, parse_side
 from games.states import PartsState
 from games.validators import name_validate
 from learning.access import is_seen
-from learning.core.machines.presets import ALL_PRESETS, preset_named
 from learning.kinds.base import Kind
 from learning.kinds.registry import kind_of_rule, kind_usual
 from learning.models import AnyBox, Machine

@@ -6,9 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from games import field_words
+from beadbox import field_text
+from beadbox.policies.registry import OPPONENTS
 from games.serializers import StrictSerializer
-from learning.core.opponents.registry import OPPONENTS
 from learning.kinds.snapshots import MEASURED_MOST
 from learning.models import JobStatus
 from learning.serializers.base import AnsweredSeedField, SeedField
@@ -49,12 +49,12 @@ class TrainingSerializer(StrictSerializer):
         single = [name for name in ("opponent", "games", "opponent_learns") if name in attrs]
         if "opponents" in attrs:
             if single:
-                problem = field_words.NOT_TOGETHER.format(f"opponents, {single[0]}")
+                problem = field_text.NOT_TOGETHER.format(f"opponents, {single[0]}")
                 raise serializers.ValidationError({"opponents": problem}, code="invalid")
             stages = [Stage(**stage) for stage in attrs["opponents"]]
         else:
             if missing := [name for name in ("opponent", "games") if name not in attrs]:
-                raise serializers.ValidationError(dict.fromkeys(missing, field_words.REQUIRED), code="required")
+                raise serializers.ValidationError(dict.fromkeys(missing, field_text.REQUIRED), code="required")
             stages = [Stage(attrs["opponent"], attrs["games"], attrs.get("opponent_learns", False))]
             if stages[0].learns and stages[0].opponent in OPPONENTS:
                 raise serializers.ValidationError({"opponent_learns": ONLY_MACHINES_LEARN}, code="invalid")
@@ -77,7 +77,7 @@ class RunStartSerializer(TrainingSerializer):
     def validate_measured(self, value: int) -> int:
         """Every opening is played from both sides."""
         if value % 2:
-            raise serializers.ValidationError(field_words.EVEN_NUMBER)
+            raise serializers.ValidationError(field_text.EVEN_NUMBER)
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from beadbox.learners.boxes.training_config import MEASURES, games_taught
 from games.serializers import StrictSerializer
 from games.validators import name_validate
-from learning.core.training.plan import MEASURES, games_taught
 
 
 class CountsField(serializers.ListField):

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from django.db import transaction
 from django.utils import timezone
 
+from beadbox.experiments.experiment import ParameterError
+from beadbox.experiments.registry import EXPERIMENTS
+from beadbox.seeds import SeedError, seed_checked
 from games.asking import request_id
 from games.quotas import account_hold, site_require
 from games.services import Person
 from learning import tasks
-from learning.core.experiments.base import ParameterError
-from learning.core.experiments.registry import EXPERIMENTS
-from learning.core.seeds import SeedError, seed_checked
 from learning.exceptions import ExperimentQuotaError, ExperimentRefusedError, NotYourExperimentError
 from learning.models import ExperimentRun, JobStatus
 from learning.selectors.experiments import experiment_get, experiment_run_for

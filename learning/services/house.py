@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from django.db import IntegrityError, transaction
 
-from games.rules.base import Side
-from games.rules.registry import game_get
-from learning.core.machines.presets import presets_of
-from learning.core.machines.registry import HOUSE, HOUSE_TOURNAMENT, HouseMachine
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.recorded import recorded
+from beadbox.learners.built_in import HOUSE, HOUSE_TOURNAMENT, HouseMachine
+from beadbox.learners.presets import presets_of
+from beadbox.learners.recorded import recorded
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
 from learning.kinds.registry import kind_of_rule
 from learning.models import Machine, Tournament, TrainingRun
 from learning.services.machines import machine_create

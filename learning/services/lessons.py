@@ -15,11 +15,11 @@ from uuid import UUID
 from django.db import transaction
 from prometheus_client import Counter, Histogram
 
+from beadbox.kernels.random_source import RandomSource
 from games.models import Match, Seat
 from games.players import Choice, Insert, Memo
 from games.selectors import seats_read
 from learning import events
-from learning.core.kernels.random_source import RandomSource
 from learning.kinds.base import Ended
 from learning.kinds.registry import kind_of
 from learning.models import Machine

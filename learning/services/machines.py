@@ -12,22 +12,23 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet, Sum
 
+from beadbox.exchange.document import Document, Wanted
+from beadbox.exchange.errors import ExchangeError
+from beadbox.exchange.registry import machine_read
+from beadbox.learners.presets import PRESETS, preset_named, presets_of
+from beadbox.learners.rule import Rule
+from beadbox.names import did_you_mean, name_problem
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
 from games.exceptions import GuestMovedError, MalformedError
 from games.models import Room
-from games.names import did_you_mean, name_problem
 from games.players import Visitor
 from games.quotas import account_lock, count_lock, quota_require, site_require
-from games.rules.base import Game, Side
-from games.rules.errors import UnknownGameError
-from games.rules.registry import game_get
 from games.selectors import RoomsOf, rooms_of, rooms_open
 from games.services import AT_ONCE
 from learning.access import To, machine_for, machine_require
-from learning.core.exchange.document import Document, Wanted
-from learning.core.exchange.errors import ExchangeError
-from learning.core.exchange.registry import machine_read
-from learning.core.machines.presets import PRESETS, preset_named, presets_of
-from learning.core.machines.rule import Rule
 from learning.exceptions import (
     GameTooLargeError,
     MachineBusyError,

@@ -16,15 +16,16 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 
+from beadbox.learners.built_in import HOUSE, HouseMachine, house_machine
+from beadbox.learners.presets import ALL_PRESETS
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
 from games import services as rooms
 from games.players import MACHINE, Claimed, Visitor
 from games.quotas import account_lock
-from games.rules.base import Game, Side
-from games.rules.registry import game_get
 from games.selectors import room_going_on
 from games.services import Person, Seated
-from learning.core.machines.presets import ALL_PRESETS
-from learning.core.machines.registry import HOUSE, HouseMachine, house_machine
 from learning.exceptions import MachineNotFoundError, NoPupilError
 from learning.models import Machine, MovedGuest
 from learning.selectors.machines import pupil_of

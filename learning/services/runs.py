@@ -11,15 +11,15 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
-from games import field_words
-from games.names import did_you_mean
+from beadbox import field_text
+from beadbox.kernels.random_source import RandomSource
+from beadbox.names import did_you_mean
+from beadbox.policies.registry import ENGINES, OPPONENTS
+from beadbox.seeds import SeedError, seed_checked, seed_or_random
 from games.players import Visitor
 from games.quotas import account_lock, quota_require, site_require
 from learning import events, tasks
 from learning.access import machine_find, machine_for, run_for, staff_may
-from learning.core.kernels.random_source import RandomSource
-from learning.core.opponents.registry import ENGINES, OPPONENTS
-from learning.core.seeds import SeedError, seed_checked, seed_or_random
 from learning.exceptions import (
     MachineNotFoundError,
     RunQuotaError,
@@ -36,7 +36,7 @@ from learning.workers.runs import RUNS
 
 MAX_GAMES = 1_000_000_000
 MAX_STAGES = 20
-GAMES_IN_ALL = field_words.at_most(f"{MAX_GAMES:,} games in all")
+GAMES_IN_ALL = field_text.at_most(f"{MAX_GAMES:,} games in all")
 ONLY_MACHINES_LEARN = "Only an opponent that is a machine can learn."
 
 
@@ -75,10 +75,10 @@ def training_run_start(
         MachineNotFoundError, MachineWrongSideError, TrainingRefusedError.
     """
     if not 1 <= len(stages) <= MAX_STAGES:
-        raise TrainingRefusedError(f"opponents: {field_words.between(1, MAX_STAGES)}")
+        raise TrainingRefusedError(f"opponents: {field_text.between(1, MAX_STAGES)}")
     games = sum(stage.games for stage in stages)
     if min(stage.games for stage in stages) < 1:
-        raise TrainingRefusedError(f"games: {field_words.at_least(1)}")
+        raise TrainingRefusedError(f"games: {field_text.at_least(1)}")
     if games > MAX_GAMES:
         raise TrainingRefusedError(f"opponents: {GAMES_IN_ALL}")
     try:
@@ -150,9 +150,9 @@ def training_run_request(
 
 def _measured_require(machine: Machine, measured: int) -> None:
     if not 0 <= measured <= MEASURED_MOST:
-        raise TrainingRefusedError(f"measured: {field_words.between(0, MEASURED_MOST)}")
+        raise TrainingRefusedError(f"measured: {field_text.between(0, MEASURED_MOST)}")
     if measured % 2:
-        raise TrainingRefusedError(f"measured: {field_words.EVEN_NUMBER}")
+        raise TrainingRefusedError(f"measured: {field_text.EVEN_NUMBER}")
     if measured and not keeps_snapshots(machine):
         raise TrainingRefusedError(f"measured: Trainings of {machine.name} keep no snapshots, so please give 0.")
 

@@ -20,15 +20,15 @@ from django.db import transaction
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
-from games import field_words
+from beadbox import field_text
+from beadbox.policies.registry import OPPONENTS
 from games.exceptions import PlayError
 from games.players import Viewer
 from games.quotas import quota_require, site_require
 from learning.access import unseen
-from learning.core.crontabs import CrontabError, crontab_read, zone_name
-from learning.core.opponents.registry import OPPONENTS
 from learning.exceptions import MachineNotFoundError, ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
 from learning.models import Machine, Schedule, TrainingRun
+from learning.selectors.crontabs import CrontabError, crontab_read, zone_name
 from learning.selectors.schedules import (
     To,
     crontab_parsed,
@@ -265,9 +265,9 @@ def _set_timing(task: PeriodicTask, timing: Timing, usual: str = "UTC") -> None:
         return
     assert timing.every is not None
     if timing.period not in PERIODS:
-        raise ScheduleRefusedError(f"period: {field_words.one_of(PERIODS)}")
+        raise ScheduleRefusedError(f"period: {field_text.one_of(PERIODS)}")
     if not 1 <= timing.every <= MOST[timing.period]:
-        raise ScheduleRefusedError(f"every: {field_words.between(1, f'{MOST[timing.period]:,} {timing.period}')}")
+        raise ScheduleRefusedError(f"every: {field_text.between(1, f'{MOST[timing.period]:,} {timing.period}')}")
     # Locked, so that the sweep does not take one that nobody used until now.
     found = IntervalSchedule.objects.select_for_update().filter(every=timing.every, period=timing.period).first()
     task.interval = found or IntervalSchedule.objects.create(every=timing.every, period=timing.period)
@@ -293,6 +293,6 @@ def _crontab(text: str, zone: str) -> CrontabSchedule:
     except (ParseException, ValueError) as error:
         raise ScheduleRefusedError(f"crontab: The site cannot read {text!r}: {error}.") from None
     if max(map(len, text.split())) > 60:
-        raise ScheduleRefusedError(f"crontab: {field_words.at_most_characters('60')}")
+        raise ScheduleRefusedError(f"crontab: {field_text.at_most_characters('60')}")
     found = CrontabSchedule.objects.select_for_update().filter(**fields, timezone=zone).first()
     return found or CrontabSchedule.objects.create(**fields, timezone=zone)

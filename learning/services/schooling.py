@@ -9,13 +9,13 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from beadbox.learners.boxes.population import Marked, Population
+from beadbox.learners.boxes.training_config import MEASURES, PARTNER, Class, Schooling, curve_marks
+from beadbox.learners.readiness import kernels_ready
+from beadbox.rules.outcome import Tally
+from beadbox.strength.exact import Floats
+from beadbox.strength.snapshots import snapshot_after
 from games.quotas import site_require
-from learning.core.training.episodes import Tally
-from learning.core.training.measuring import snapshot_after
-from learning.core.training.plan import MEASURES, PARTNER, Class, Schooling, curve_marks
-from learning.core.training.population import Marked, Population
-from learning.core.training.readiness import kernels_ready
-from learning.core.training.strength import Floats
 from learning.kinds.registry import kind_of
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
 from learning.services.machines import machine_create, machine_quota_require

@@ -8,18 +8,18 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from games import field_words
+from beadbox import field_text
+from beadbox.engines.registry import engine_of
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.game import Game
+from beadbox.rules.registry import game_get
+from beadbox.seeds import SeedError, seed_checked, seed_or_random
+from beadbox.strength.graph import graph_compile
+from beadbox.tournaments.pairings import round_robin, swiss_rounds_usual
 from games.quotas import account_lock, quota_require, site_require
-from games.rules.base import Game
-from games.rules.errors import UnknownGameError
-from games.rules.registry import game_get
 from learning import tasks
 from learning.access import machine_find, machine_for, staff_may
-from learning.core.engines.registry import engine_of
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.seeds import SeedError, seed_checked, seed_or_random
-from learning.core.tournaments.meetings import round_robin, swiss_rounds_usual
-from learning.core.training.tables import graph_compile
 from learning.exceptions import (
     NotYourTournamentError,
     TournamentQuotaError,
@@ -84,7 +84,7 @@ def tournament_start(
     machines = _machines(user, entries)
     played = _game_of(machines.values(), entries, game)
     if games > (most := games_most(played, machines.values())):
-        raise TournamentRefusedError(f"games: {field_words.at_most(most)}")
+        raise TournamentRefusedError(f"games: {field_text.at_most(most)}")
     tournament = Tournament.objects.create(
         owner=user,
         name=name
@@ -140,18 +140,18 @@ def _own(user: Any, tournament_id: int, permission: str) -> Tournament:
 def _require_numbers(entries: Sequence[str], games: int, format_: str, rounds: int | None, seed: int) -> None:
     if not 2 <= len(entries) <= MAX_ENTRIES:
         raise TournamentRefusedError(
-            f"entries: {FEW_ENTRIES if len(entries) < 2 else field_words.at_most_entries(MAX_ENTRIES)}"
+            f"entries: {FEW_ENTRIES if len(entries) < 2 else field_text.at_most_entries(MAX_ENTRIES)}"
         )
     if format_ not in TournamentFormat.values:
-        raise TournamentRefusedError(f"format: {field_words.one_of(TournamentFormat.values)}")
+        raise TournamentRefusedError(f"format: {field_text.one_of(TournamentFormat.values)}")
     if games < 1:
-        raise TournamentRefusedError(f"games: {field_words.at_least(1)}")
+        raise TournamentRefusedError(f"games: {field_text.at_least(1)}")
     if games > MAX_GAMES_PER_PAIRING:
-        raise TournamentRefusedError(f"games: {field_words.at_most(MAX_GAMES_PER_PAIRING)}")
+        raise TournamentRefusedError(f"games: {field_text.at_most(MAX_GAMES_PER_PAIRING)}")
     if rounds is not None and format_ != TournamentFormat.SWISS:
         raise TournamentRefusedError("rounds: Only a Swiss tournament has a number of rounds.")
     if rounds is not None and not 1 <= rounds < len(entries):
-        raise TournamentRefusedError(f"rounds: {field_words.between(1, len(entries) - 1)}")
+        raise TournamentRefusedError(f"rounds: {field_text.between(1, len(entries) - 1)}")
     try:
         seed_checked(seed)
     except SeedError as error:

@@ -12,11 +12,11 @@ from typing import Any
 from django.db import connection
 from django.db.models import F, QuerySet
 
-from learning.core.machines.boxes import Cabinet
-from learning.core.machines.rule import OpenBoxes
-from learning.core.training.memory import Memory, TouchedBox
-from learning.core.training.open_memory import Fetch, OpenMemory
-from learning.core.training.tables import BoxTable, boxes_compile
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.memory import Memory, TouchedBox
+from beadbox.learners.boxes.open_memory import Fetch, OpenMemory
+from beadbox.learners.boxes.rule import OpenBoxes
+from beadbox.learners.boxes.table import BoxTable, boxes_compile
 from learning.models import AnyBox, Box, Machine
 from learning.storage.locks import machine_lock, machines_locked
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.utils import timezone
 
-from learning.core.training.episodes import Tally
+from beadbox.rules.outcome import Tally
 from learning.models import Lesson, LessonKind, Machine
 
 TOTALS = ("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "n_values")

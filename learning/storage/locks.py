@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from django.db import DEFAULT_DB_ALIAS, connection
 
-from learning.core.machines.registry import rule_read
-from learning.core.machines.rule import Rule
+from beadbox.learners.registry import rule_read
+from beadbox.learners.rule import Rule
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine
 

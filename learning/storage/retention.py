@@ -19,9 +19,9 @@ from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet, Subque
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule
 
+from beadbox.learners.built_in import HOUSE_TOURNAMENT
 from games.models import AddressBlock, ApiToken, Match, MatchStatus, Room, Seat
 from games.quotas import guests_share
-from learning.core.machines.registry import HOUSE_TOURNAMENT
 from learning.models import (
     Box,
     Change,

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from games.names import name_search
+from beadbox.names import name_search
 
 BATCH_SIZE = 1_000
 """Machines read at a time, of which those that need it are written in one transaction."""

@@ -11,10 +11,10 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connection
 
+from beadbox.learners.boxes.machine import BeadDraw
+from beadbox.learners.boxes.memory import TouchedBox
 from games.models import Seat
 from games.players import Insert
-from learning.core.machines.box_machine import BeadDraw
-from learning.core.training.memory import TouchedBox
 from learning.models import Draw, Machine
 from learning.storage.locks import machine_columns, machine_of
 

@@ -13,9 +13,10 @@ from functools import partial
 from django.conf import settings
 from django.db import connection
 
-from learning.core.machines.q_learning import Fetch, QLearner, QRule, Values
-from learning.core.training.memory import TouchedValue
-from learning.core.training.q_episodes import QMemory
+from beadbox.learners.memory import TouchedValue
+from beadbox.learners.q_learning.learner import Fetch, QLearner, Values
+from beadbox.learners.q_learning.memory import QMemory
+from beadbox.learners.q_learning.rule import QRule
 from learning.models import Machine
 
 

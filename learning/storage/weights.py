@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from django.db import connection
 
-from games.rules.base import Game
-from learning.core.machines import value_learner as core
-from learning.core.machines.value_learner import ValueLearner
-from learning.core.machines.value_rule import ValueRule
-from learning.core.training.value_memory import ValueMemory
+from beadbox.learners.value_learner import learner as core
+from beadbox.learners.value_learner.learner import ValueLearner
+from beadbox.learners.value_learner.memory import ValueMemory
+from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.rules.game import Game
 from learning.exceptions import HistoryFoldedError
 from learning.models import Machine, Weights
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from learning.core.shares import apportion
+from beadbox.apportionment import apportion
 
 register = template.Library()
 

@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from games.rules.base import Game
-from games.rules.registry import GAMES, game_get
+from beadbox.learners.built_in import HOUSE
+from beadbox.learners.presets import presets_of
+from beadbox.rules.game import Game
+from beadbox.rules.registry import GAMES, game_get
 from games.selectors import game_view
-from learning.core.advice.registry import UNNAMED, adviser_of
-from learning.core.machines.presets import presets_of
-from learning.core.machines.registry import HOUSE
+from learning.advice.registry import UNNAMED, adviser_of
 
 
 @require_safe

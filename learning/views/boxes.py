@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from beadbox.policies.registry import UNIFORM
 from games.answers import not_found, refused_json
 from games.exceptions import PlayError
 from games.players import Viewer
@@ -17,7 +18,6 @@ from games.selectors import (
     game_view,
 )
 from learning.access import cause_hidden, is_lent, machine_for
-from learning.core.opponents.registry import UNIFORM
 from learning.exceptions import BoxNotFoundError, HistoryFoldedError, MachineNotFoundError
 from learning.kinds.registry import kind_of
 from learning.models import LessonKind

@@ -13,12 +13,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from beadbox.exchange.registry import FORMATS
 from games.answers import refused
 from games.exceptions import PlayError
 from games.forms import refusal_add
 from games.views import account_required
 from learning.access import machine_for
-from learning.core.exchange.registry import FORMATS
 from learning.exceptions import ManyBeadsRefusedError
 from learning.forms.exchange import ImportForm, PrintForm
 from learning.kinds.machines import import_notes, machine_export, machine_print_choices, machine_sheets

@@ -7,14 +7,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from beadbox.experiments.experiment import Experiment
+from beadbox.experiments.registry import EXPERIMENTS
+from beadbox.learners.presets import ALL_PRESETS
+from beadbox.names import name_near
 from games.answers import not_found, refused, sent_back
 from games.exceptions import PlayError
 from games.identity import guest_seated, person_of_request
-from games.names import name_near
 from learning.access import row_id, staff_may
-from learning.core.experiments.base import Experiment
-from learning.core.experiments.registry import EXPERIMENTS
-from learning.core.machines.presets import ALL_PRESETS
 from learning.exceptions import ExperimentNotFoundError
 from learning.forms.experiments import ExperimentForm
 from learning.models import ExperimentRun

@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from beadbox.rules.registry import GAMES
 from games.identity import person_of_request
 from games.players import Viewer
-from games.rules.registry import GAMES
 from games.selectors import game_picture, match_list_live, match_list_own, match_list_waiting
 from learning.selectors import machines as selectors
 from learning.selectors.matches import match_live, match_own, match_waiting

@@ -8,6 +8,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from beadbox.learners.presets import ALL_PRESETS
+from beadbox.seeds import MAX_SEED
 from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.forms import refusal_add
@@ -17,8 +19,6 @@ from games.selectors import (
 )
 from games.views import account_required, form_only
 from learning.access import cause_hidden, is_lent, is_master, is_own, machine_for, machines_visible
-from learning.core.machines.presets import ALL_PRESETS
-from learning.core.seeds import MAX_SEED
 from learning.exceptions import MachineNotFoundError
 from learning.forms.machines import MachineDetailsForm, MachineForm, games_with, machine_kinds, usual_presets
 from learning.forms.rule_words import rule_to_form

@@ -10,12 +10,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get, game_with
 from games.answers import not_found, sent_back
 from games.exceptions import PlayError
 from games.identity import guest_seated, person_of_request
-from games.rules.base import Side
-from games.rules.errors import UnknownGameError
-from games.rules.registry import game_get, game_with
 from games.selectors import game_view, player_list
 from games.serializers import parse_side
 from games.views import form_only

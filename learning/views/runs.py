@@ -13,10 +13,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from beadbox.rules.registry import GAMES
 from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.players import Viewer
-from games.rules.registry import GAMES
 from games.selectors import game_picture
 from games.views import account_required, form_only
 from learning.access import To, is_master, machine_for, machines_visible, owned_by, run_for

@@ -12,11 +12,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from beadbox.rules.registry import GAMES
 from games.answers import not_found, refused
 from games.exceptions import PlayError
 from games.forms import refusal_add
 from games.players import Viewer
-from games.rules.registry import GAMES
 from games.views import account_required, form_only
 from learning.access import row_id, staff_may
 from learning.filters import EntrantFilter

@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.registry import game_get
 from games.answers import not_found, refused_json
 from games.exceptions import PlayError
-from games.rules.errors import UnknownGameError
-from games.rules.registry import game_get
 from games.selectors import game_view
 from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError

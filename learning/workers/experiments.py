@@ -15,9 +15,9 @@ from django.db.models import QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
+from beadbox.experiments.registry import EXPERIMENTS
+from beadbox.learners.readiness import games_compiling, kernels_compiling
 from games.outages import ERRORS as DATABASE_ERRORS
-from learning.core.experiments.registry import EXPERIMENTS
-from learning.core.training.readiness import games_compiling, kernels_compiling
 from learning.models import ExperimentPart, ExperimentRun, JobStatus
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd

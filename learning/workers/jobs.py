@@ -25,7 +25,7 @@ from django.db.models import Max, Min, Q, QuerySet
 from django.utils import timezone
 from prometheus_client import Counter
 
-from games.exceptions import PlayError
+from games.exceptions import refusal_of
 from learning.models import Job, JobStatus, Turn
 
 JobT = TypeVar("JobT", bound=Job)
@@ -184,7 +184,7 @@ def worker_name() -> str:
 
 def fault(error: Exception) -> str:
     """What a job that failed says of its fault: a sentence of ours as it is, else what kind of fault it was as well."""
-    said = str(error) if isinstance(error, PlayError) else f"{type(error).__name__}: {error}"
+    said = str(error) if refusal_of(error) else f"{type(error).__name__}: {error}"
     return said[:2000]
 
 

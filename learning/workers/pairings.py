@@ -18,17 +18,17 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
+from beadbox.learners.registry import rule_read
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.game import Game
+from beadbox.rules.play import MovePlayer
+from beadbox.tournaments.contest import NO_GAMES, Contest, ContestPlayer, contest, contest_played
+from beadbox.tournaments.pairings import Entrant, Meeting, round_robin, swiss_round
+from beadbox.tournaments.standings import table
 from games.outages import ERRORS as DATABASE_ERRORS
-from games.rules.base import Game
 from learning import events
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.registry import rule_read
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.tournaments.meetings import Entrant, Meeting, round_robin, swiss_round
-from learning.core.tournaments.standings import table
-from learning.core.training.contest import NO_GAMES, Contest, ContestPlayer, contest, contest_played
-from learning.core.training.play import MovePlayer
-from learning.core.training.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
 from learning.kinds.base import Kind
 from learning.kinds.registry import kind_of_rule
 from learning.models import JobStatus, Pairing, Tournament, TournamentEntry, TournamentFormat

@@ -5,13 +5,13 @@ from __future__ import annotations
 from django.db import transaction
 from django.utils import timezone
 
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import preset_named
-from learning.core.machines.registry import HouseMachine
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.episodes import Tally
-from learning.core.training.measuring import is_snapshot
-from learning.core.training.recorded import Recorded, RecordedPoint, Steps, fresh_memory, recorded_of
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.built_in import HouseMachine
+from beadbox.learners.presets import preset_named
+from beadbox.learners.recorded import Recorded, RecordedPoint, Steps, fresh_memory, recorded_of
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Tally
+from beadbox.strength.snapshots import is_snapshot
 from learning.kinds.registry import kind_of, kind_of_rule
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, TrainingRun
 from learning.storage.lessons import Cause

@@ -18,16 +18,16 @@ from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 from prometheus_client import Counter
 
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import TouchedBox
+from beadbox.learners.memory import AnyMemory
+from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Tally
+from beadbox.strength.snapshots import snapshot_after
 from games.outages import ERRORS as DATABASE_ERRORS
 from games.quotas import site_is_full
 from learning import events
-from learning.core.kernels.random_source import RandomSource
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.any_memory import AnyMemory
-from learning.core.training.episodes import Tally
-from learning.core.training.measuring import snapshot_after
-from learning.core.training.memory import TouchedBox
-from learning.core.training.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.registry import kind_of
 from learning.kinds.snapshots import snapshot_take

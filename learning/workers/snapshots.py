@@ -9,7 +9,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 from django.utils import timezone
 
-from learning.core.training.episodes import Tally
+from beadbox.rules.outcome import Tally
 from learning.exceptions import EntryGoneError, SnapshotFarError
 from learning.kinds.snapshots import (
     best_measured,

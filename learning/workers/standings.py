@@ -6,7 +6,7 @@ import logging
 
 from django.db.models import F, Q
 
-from learning.core.training.readiness import games_compiling
+from beadbox.learners.readiness import games_compiling
 from learning.kinds.machines import strength_at_hand
 from learning.kinds.registry import kind_of
 from learning.models import Machine, Standing

@@ -2,7 +2,7 @@
  * Training of matchbox machines on the graph of a game (learning/selectors/graphs.py): no board, no rule of any game.
  *
  * A classic script, for a worker. It is held equal to the readable machine of the server, bead for bead and random word
- * for random word (tests/learning/core/test_learn_kernel.py). Names follow learning/core/kernels/learning.py.
+ * for random word (tests/beadbox/test_learn_kernel.py). Names follow beadbox/kernels/box_learning.py.
  */
 
 /** @type {any} */ (globalThis).learnKernel = (() => {

@@ -30,7 +30,7 @@ export function percent(/** @type {number} */ chance) {
 }
 
 /**
- * So many units divided among parts by the largest remainder, so that they add up: as `learning/core/shares.py`.
+ * So many units divided among parts by the largest remainder, so that they add up: as `beadbox/apportionment.py`.
  *
  * @param {number[]} parts none of them negative
  */

@@ -12,21 +12,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from games.rules.base import Game, Side
-from games.rules.player import Random
-from games.rules.registry import game_get
-from games.rules.romgon.geometry import IDS
-from games.rules.romgon.moves import Move
-from games.rules.romgon.pieces import FLIPPED_BIT, TYPE_NAMES, kind_of, side_of
-from games.rules.romgon.rules import Position, Romgon
-from learning.core.advice.registry import UNNAMED, adviser_of
-from learning.core.advice.romgon import SIDES
-from learning.core.engines.ladder import Pair
-from learning.core.engines.registry import engine_of
-from learning.core.training import ladder
-from learning.core.training.measuring import Points, measured, meeting, openings
-from learning.core.training.play import Mover
-from learning.core.training.sampled import wilson
+from beadbox.engines.ladder import Pair
+from beadbox.engines.registry import engine_of
+from beadbox.rules.chance import Random
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.play import Mover
+from beadbox.rules.registry import game_get
+from beadbox.rules.romgon.geometry import IDS
+from beadbox.rules.romgon.moves import Move
+from beadbox.rules.romgon.pieces import FLIPPED_BIT, TYPE_NAMES, kind_of, side_of
+from beadbox.rules.romgon.rules import Position, Romgon
+from beadbox.strength.sampled import wilson
+from beadbox.strength.snapshots import Points, measured, meeting, openings
+from beadbox.tournaments import ladder
+from learning.advice.registry import UNNAMED, adviser_of
+from learning.advice.romgon import SIDES
 from tests.bench.figures import Figure
 from tests.sizes import sized
 

@@ -105,8 +105,8 @@ def _fill() -> None:
 
 def _play() -> None:
     """Two hundred matches in twenty rooms against a new machine; the moves are drawn."""
+    from beadbox.rules.outcome import Side
     from games import services
-    from games.rules.base import Side
     from tests.factories import NC, guest, machine
 
     draw = random.Random(1)

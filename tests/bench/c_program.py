@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.rule import WhenEmpty
-from learning.core.opponents.base import UniformOpponent
-from learning.core.training.table_memory import TableMemory, replies_compile, table_words
-from learning.core.training.tables import Course
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.rule import WhenEmpty
+from beadbox.learners.boxes.table import Course
+from beadbox.learners.table_learner.memory import TableMemory, replies_compile, table_words
+from beadbox.policies.opponent import UniformOpponent
 
 COMMAND = ("-std=c11", "-O3", "-ffp-contract=off")
 """Without contraction, so that sums and products round as they do in the kernels."""

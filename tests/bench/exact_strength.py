@@ -6,14 +6,14 @@ import statistics
 import time
 from collections.abc import Iterator
 
-from games.rules.base import Side
-from games.rules.registry import game_get
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import PRESETS
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.memory import Memory
-from learning.core.training.strength import against_opponent, worst_case
-from learning.core.training.tables import boxes_compile
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.strength import against_opponent, worst_case
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
 from tests.bench.figures import Figure
 from tests.sizes import sized
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from games.rules.registry import game_get
-from learning.core.engines.ladder import Pair, ladders_read
-from learning.core.engines.registry import ENGINES
-from learning.core.training import ladder
-from learning.core.training.sampled import wilson
+from beadbox.engines.ladder import Pair, ladders_read
+from beadbox.engines.registry import ENGINES
+from beadbox.rules.registry import game_get
+from beadbox.strength.sampled import wilson
+from beadbox.tournaments import ladder
 from tests.bench.figures import Figure
 from tests.sizes import sized
 

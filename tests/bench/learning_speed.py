@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from games.rules.base import Side
-from games.rules.registry import game_get
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import PRESETS, TABLE_PRESETS
-from learning.core.machines.table_rule import TableRule
-from learning.core.opponents.registry import OPPONENTS, UNIFORM
-from learning.core.training.memory import Memory
-from learning.core.training.table_memory import TableMemory
-from learning.core.training.tables import boxes_compile, course_compile
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.table import boxes_compile, course_compile
+from beadbox.learners.presets import PRESETS, TABLE_PRESETS
+from beadbox.learners.table_learner.memory import TableMemory
+from beadbox.learners.table_learner.rule import TableRule
+from beadbox.policies.registry import OPPONENTS, UNIFORM
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
 from tests.bench import c_program
 from tests.bench.figures import Figure, spread
 from tests.sizes import sized

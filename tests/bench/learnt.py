@@ -12,19 +12,19 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from games.rules.registry import game_get
-from games.rules.romgon.rules import Romgon
-from learning.core.engines.base import Learnt
-from learning.core.engines.romgon.answers import LEVELS, board_array, option_flags
-from learning.core.engines.romgon.boards import generate_legal, load
-from learning.core.engines.romgon.shipped import shipped
-from learning.core.engines.romgon.value_search import desk_made, look
-from learning.core.kernels.jit import kernel
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import VALUE_PRESETS
-from learning.core.machines.value_learner import Weights, weights_none
-from learning.core.training.measuring import Meeting, Points, kept, measured, openings
-from learning.core.training.value_memory import ValueMemory, value_meeting
+from beadbox.engines.position_values import Learnt
+from beadbox.engines.romgon.answers import LEVELS, board_array, option_flags
+from beadbox.engines.romgon.boards import generate_legal, load
+from beadbox.engines.romgon.shipped import shipped
+from beadbox.engines.romgon.value_search import desk_made, look
+from beadbox.kernels.jit import kernel
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.presets import VALUE_PRESETS
+from beadbox.learners.value_learner.learner import Weights, weights_none
+from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
+from beadbox.rules.registry import game_get
+from beadbox.rules.romgon.rules import Romgon
+from beadbox.strength.snapshots import Meeting, Points, kept, measured, openings
 from tests.bench.figures import Figure, spread
 from tests.sizes import sized
 

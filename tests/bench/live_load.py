@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import IO, Any
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from tests.bench.figures import Figure, spread
 from tests.bench.live_client import Case
 from tests.bench.live_site import OF_TRANSACTIONS, Sample, Site, Watch, kill_in_turn, running_site, statements

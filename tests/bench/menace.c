@@ -3,7 +3,7 @@
  *     cc -O3 -o menace menace.c && ./menace TABLES GAMES
  *
  * TABLES is what tests/bench/c_program.py writes: the machine's boxes, the opponent's replies, the rule and the
- * random state, as whole numbers in text. The same algorithm as learning/core/kernels/learning.py for a machine that
+ * random state, as whole numbers in text. The same algorithm as beadbox/kernels/box_learning.py for a machine that
  * resigns (or refills its box) when it finds no bead: one random word per choice, beads, draws and totals brought up
  * to date after every game. Prints the seconds of processor time that the games took, then everything that was
  * learnt, to be compared.

@@ -68,7 +68,7 @@ def _site(running: contextlib.ExitStack) -> None:
     django.setup()
     call_command("migrate", verbosity=0)
 
-    from learning.core.machines.registry import HOUSE
+    from beadbox.learners.built_in import HOUSE
     from learning.services.house import house_machine_ensure
     from learning.workers.runs import run_claim, run_execute
 
@@ -173,7 +173,7 @@ def _accounts_make() -> None:
     """Accounts with a machine each, which a schedule trains every day."""
     from django.contrib.auth import get_user_model
 
-    from games.rules.base import Side
+    from beadbox.rules.outcome import Side
     from learning.services.machines import machine_make
     from learning.services.runs import Stage
     from learning.services.schedules import Timing, schedule_create

@@ -118,8 +118,8 @@ def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: i
 
 def _match(rng: random.Random, took: list[float], people: range, n_guests: int) -> None:
     """One match of somebody: mostly with a machine that many play, or with their own; some never come to an end."""
+    from beadbox.rules.outcome import Side
     from games import services
-    from games.rules.base import Side
     from games.services import Person
     from learning.services.pupils import pupil_teach
 

@@ -6,14 +6,14 @@ import statistics
 import time
 from collections.abc import Iterator
 
-from games.rules.base import Side
-from games.rules.registry import game_get
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import PRESETS
-from learning.core.opponents.registry import UNIFORM
-from learning.core.training.band import MACHINES, MOST_GAMES, band_marks
-from learning.core.training.population import N_CORES, Population
-from learning.core.training.tables import boxes_compile
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.band import MACHINES, MOST_GAMES, band_marks
+from beadbox.learners.boxes.population import N_CORES, Population
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
 from tests.bench.figures import Figure, spread
 from tests.sizes import sized
 

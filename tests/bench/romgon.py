@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from games.rules.registry import game_get
-from games.rules.romgon.moves import CORE, Options
-from games.rules.romgon.pieces import BLACK, START
-from games.rules.romgon.rules import Romgon
-from learning.core.engines.romgon import boards
-from learning.core.engines.romgon.answers import perft, ranking
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import Q_PRESETS
-from learning.core.machines.q_learning import QRule
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.measuring import Points, measured, meeting, openings
-from learning.core.training.q_contest import FrozenValues
-from learning.core.training.q_episodes import QMemory
-from learning.core.training.sampled import wilson
+from beadbox.engines.romgon import boards
+from beadbox.engines.romgon.answers import perft, ranking
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.presets import Q_PRESETS
+from beadbox.learners.q_learning.frozen import FrozenValues
+from beadbox.learners.q_learning.memory import QMemory
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.registry import game_get
+from beadbox.rules.romgon.moves import CORE, Options
+from beadbox.rules.romgon.pieces import BLACK, START
+from beadbox.rules.romgon.rules import Romgon
+from beadbox.strength.sampled import wilson
+from beadbox.strength.snapshots import Points, measured, meeting, openings
 from tests.bench.figures import Figure, spread
 from tests.sizes import sized
 

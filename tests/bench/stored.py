@@ -162,15 +162,15 @@ def storing_boxes() -> Iterator[Figure]:
     site()
     from django.db import transaction
 
-    from games.rules.base import Side
-    from games.rules.registry import GAMES
+    from beadbox.rules.outcome import Side
+    from beadbox.rules.registry import GAMES
     from learning.models import LessonKind
     from learning.services.machines import machine_create
     from learning.services.runs import Stage, training_run_start
     from learning.storage.boxes import boxes_load, boxes_store, table_of
     from learning.storage.lessons import Cause, lessons_open
     from learning.storage.locks import machine_lock
-    from tests.learning.core.race import Race
+    from tests.beadbox.race import Race
 
     GAMES.setdefault(Race.slug, Race())
     laid_out, loaded, stored = list[float](), list[float](), list[float]()
@@ -282,8 +282,8 @@ def _machine_of_many_boxes() -> int:
     """
     from django.db import connection
 
-    from games.rules.base import Side
-    from games.rules.registry import GAMES
+    from beadbox.rules.outcome import Side
+    from beadbox.rules.registry import GAMES
     from learning.services.machines import machine_create
     from learning.services.runs import Stage, training_run_start
     from learning.workers.runs import run_claim, run_execute

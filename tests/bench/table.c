@@ -4,7 +4,7 @@
  *
  * TABLES is what tests/bench/c_program.py writes: the graph of the game, the entry of each move, the opponent's
  * replies, the rule and the random state, as numbers in text. The same algorithm as
- * learning/core/kernels/table_learning.py against a fixed opponent, the learner on either side at random: sums and
+ * beadbox/kernels/table_learning.py against a fixed opponent, the learner on either side at random: sums and
  * products stand in the same order, so that the values are the same to the last bit. Prints the seconds of processor
  * time that the games took, then everything that was learnt, to be compared.
  */

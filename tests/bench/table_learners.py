@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from games.rules.base import Side
-from games.rules.registry import game_get
-from learning.core.experiments.intervals import mean_interval
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import TABLE_PRESETS
-from learning.core.opponents.registry import UNIFORM
-from learning.core.training.sampled import Z
-from learning.core.training.table_memory import TableMemory, table_against_opponent
+from beadbox.experiments.intervals import mean_interval
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.presets import TABLE_PRESETS
+from beadbox.learners.table_learner.memory import TableMemory, table_against_opponent
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
+from beadbox.strength.sampled import Z
 from tests.bench.figures import Figure
 from tests.sizes import sized
 

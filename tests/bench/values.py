@@ -62,7 +62,7 @@ def _compared(name: str, without: list[float], among: list[float], unit: str, mo
 
 def _moves(machine: Any) -> list[float]:
     """Milliseconds of choosing at positions of a random game, each with a machine that has read nothing yet."""
-    from learning.core.kernels.random_source import RandomSource
+    from beadbox.kernels.random_source import RandomSource
     from learning.storage.values import values_learner
 
     game, rng = machine.game_rules, RandomSource(5)
@@ -78,7 +78,7 @@ def _moves(machine: Any) -> list[float]:
 
 def _learnt_games(machine: Any) -> list[float]:
     """Milliseconds of resigning against it after some moves: everything that the end of a match stores."""
-    from games.rules.base import Side
+    from beadbox.rules.outcome import Side
     from games.selectors import room_get, room_view
     from games.services import Person, match_play_move, match_resign, room_create
 

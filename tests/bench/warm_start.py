@@ -13,14 +13,14 @@ from tests.sizes import IS_SMALL
 
 FIRST_CALL = """
 import time
-from games.rules.base import Side
-from games.rules.registry import game_get
-from learning.core.kernels.learning import train_on_course
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import PRESETS
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.memory import Memory
-from learning.core.training.tables import boxes_compile, course_compile
+from beadbox.rules.game import Side
+from beadbox.rules.registry import game_get
+from beadbox.kernels.box_learning import train_on_course
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.registry import OPPONENTS
+from beadbox.learners.boxes.memory import Memory
+from beadbox.strength.graph import boxes_compile, course_compile
 
 game, rule, opponent = game_get("noughts-and-crosses"), PRESETS["michie-1961"].rule, OPPONENTS["random"]
 memory = Memory.fresh(boxes_compile(game, Side.FIRST, rule))

@@ -10,8 +10,8 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from playwright.sync_api import Page, expect
 
+from beadbox.rules.outcome import Side
 from games.models import Match
-from games.rules.base import Side
 from games.services import Person, match_resign
 from learning.models import Box, Machine
 from learning.services.machines import machine_create

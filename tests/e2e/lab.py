@@ -12,7 +12,7 @@ from django.db import connection
 from django.test import Client
 from playwright.sync_api import BrowserContext, Page, expect
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.models import Box, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.services.machines import machine_update
 from learning.services.runs import Stage, training_run_start

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import connection
 from playwright.sync_api import BrowserContext, Page, expect
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.everywhere import STATES, lost, options, play_mid, world
 from tests.e2e.lab import EMPTY, LAB, lab, sign_in

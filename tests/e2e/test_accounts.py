@@ -9,8 +9,8 @@ from django.contrib.auth import get_user_model
 from django.core import mail
 from playwright.sync_api import Page, expect
 
+from beadbox.rules.outcome import Side
 from games.models import Seat
-from games.rules.base import Side
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.playing import expect_turn, play_mouse, play_out_mouse, start_first

@@ -7,7 +7,7 @@ import shlex
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.services.machines import machine_create
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.layout import broken, with_each

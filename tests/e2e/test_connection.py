@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
+from beadbox.rules.outcome import Side
 from games.exceptions import StalePlyError
 from games.models import Room
 from games.pulse import PULSE
-from games.rules.base import Side
 from learning.models import Draw
 from menace_site import servers
 from tests.e2e.axe import violations

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from pypdf import PdfReader
 
-from games.rules.base import Side
-from learning.core.engines.romgon.entries import entry_key
+from beadbox.engines.romgon.entry_keys import entry_key
+from beadbox.rules.outcome import Side
 from learning.kinds.machines import machine_export
 from learning.models import Machine, Value
 from learning.services.machines import machine_create

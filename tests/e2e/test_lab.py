@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from games.rules.base import Side
-from learning.core.machines.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
-from learning.core.machines.q_learning import QRule
+from beadbox.learners.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.rules.outcome import Side
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.selectors.runs import run_curve

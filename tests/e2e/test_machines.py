@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from playwright.sync_api import Page, Route, expect
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.models import Box, Draw, Machine
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.everywhere import options

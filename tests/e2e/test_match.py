@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from beadbox.rules.outcome import Side
 from games.models import MatchStatus, Seat
-from games.rules.base import Side
 from games.selectors import room_get, room_view
 from learning.models import Draw, Lesson
 from tests.e2e.playing import (

@@ -13,7 +13,7 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import Locator, Page, Route, expect
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.services.machines import machine_create
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.contrast import DULL_BEADS, faint

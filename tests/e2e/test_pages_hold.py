@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from playwright.sync_api import Page, expect
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from tests.e2e.axe import THEMES, violations
 from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.contrast import DULL_BEADS, FAINT, TEXT_MIN_CONTRAST

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.models import Schedule, Tournament
 from learning.services.machines import machine_create
 from tests.conftest import StartWorker

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from games.rules.base import Game, Side
-from games.rules.registry import GAMES
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from games.selectors import room_get, room_view
 from learning.models import Draw
 from learning.services.machines import machine_create

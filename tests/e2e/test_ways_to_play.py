@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from beadbox.learners.boxes.rule import BoxRule, OpenBoxes
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import family_games
 from games.models import Match
-from games.rules.base import Side
-from games.rules.registry import family_games
-from learning.core.machines.rule import BoxRule, OpenBoxes
 from learning.models import Draw, Lesson, Machine, TrainingRun
 from learning.services.machines import machine_create
 from tests.e2e.conftest import Visitor

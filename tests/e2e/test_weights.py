@@ -6,8 +6,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from games.rules.romgon.geometry import CELL
-from learning.core.engines.romgon.shipped import FOLDER
+from beadbox.engines.romgon.shipped import FOLDER
+from beadbox.rules.romgon.geometry import CELL
 from learning.models import Machine
 from learning.services.machines import machine_import
 from tests.e2e.axe import violations

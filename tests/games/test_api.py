@@ -7,8 +7,8 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from rest_framework.test import APIClient
 
+from beadbox.rules.outcome import Side
 from games.models import Match, Ply, Room, Seat
-from games.rules.base import Side
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from beadbox.rules.outcome import Side
 from games import services
 from games.models import Match, Ply, Room, Seat
-from games.rules.base import Side
 from games.services import Seated
 from learning.models import Draw, Machine
 from learning.selectors.advice import room_advice

@@ -10,12 +10,12 @@ from django.db import connection, connections
 from django.db.utils import load_backend
 from django.test import Client
 
+from beadbox.rules.outcome import Side
 from games import crowd
 from games.consumers import in_thread
 from games.crowd import CROWD, Crowd
 from games.exceptions import BusyError
 from games.models import Ply
-from games.rules.base import Side
 from tests.factories import room
 from tests.sockets import Socket
 from tests.waiting import HANG_S, wait_until

@@ -9,9 +9,9 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from beadbox.rules.outcome import Side
 from games import services, thinking
 from games.models import Match, Room, Seat
-from games.rules.base import Side
 from menace_site import processes
 from tests.conftest import environment
 from tests.factories import guest

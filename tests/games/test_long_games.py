@@ -3,8 +3,8 @@
 import pytest
 from rest_framework.test import APIClient
 
+from beadbox.rules.registry import GAMES
 from games.models import Match, Ply
-from games.rules.registry import GAMES
 
 pytestmark = pytest.mark.django_db
 

@@ -7,11 +7,11 @@ import pytest
 import yaml
 from rest_framework.test import APIClient
 
+from beadbox.rules.outcome import Side
+from beadbox.rules.playthrough import random_game
+from beadbox.rules.registry import GAMES
 from games import services
 from games.models import Match, Ply
-from games.rules.base import Side
-from games.rules.playthrough import random_game
-from games.rules.registry import GAMES
 from tests.factories import NC, api_with, guest, play, room, user
 from tests.schema import differences
 

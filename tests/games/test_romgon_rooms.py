@@ -8,16 +8,16 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
+from beadbox.policies.registry import ENGINES
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES, family_games, game_with
+from beadbox.rules.romgon.pieces import START, WHITE
+from beadbox.rules.romgon.rules import Romgon
 from games import services, thinking
 from games.exceptions import MalformedError
 from games.models import Match, Room, Seat
-from games.rules.base import Side
-from games.rules.errors import UnknownGameError
-from games.rules.registry import GAMES, family_games, game_with
-from games.rules.romgon.pieces import START, WHITE
-from games.rules.romgon.rules import Romgon
 from games.selectors import game_view
-from learning.core.opponents.registry import ENGINES
 from learning.exceptions import RuleRefusedError
 from learning.services.machines import machine_create
 from tests.factories import NC, guest

@@ -8,9 +8,9 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from beadbox.rules.outcome import Side
 from games import exceptions, services
 from games.models import Match, Ply, Room, Seat
-from games.rules.base import Side
 from games.selectors import room_view
 from games.services import Person
 from tests import factories

@@ -12,10 +12,10 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
+from beadbox.rules.outcome import Side
 from games import services, thinking
 from games.models import Match, Ply
 from games.players import PLAYERS, player_register
-from games.rules.base import Side
 from games.services import Seated
 from tests.factories import NC, guest, play_out, room
 from tests.ponderer import Ponderer

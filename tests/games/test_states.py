@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
+from beadbox.rules.outcome import Side
 from games.models import Room
-from games.rules.base import Side
 from games.services import match_play_move, match_resign, match_step, room_create
 from learning.services.machines import machine_create
 from tests import factories

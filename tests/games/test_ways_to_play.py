@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
+from beadbox.learners.boxes.rule import BoxRule, FinalLoss, OpenBoxes, WhenEmpty
+from beadbox.rules.outcome import Result, Side
+from beadbox.rules.registry import GAMES
 from games import exceptions, services
 from games.models import Match, Ply, Room, Seat
-from games.rules.base import Side
-from games.rules.registry import GAMES
 from games.selectors import room_view
 from games.services import Person, Seated
-from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
-from learning.core.machines.rule import BoxRule, FinalLoss, OpenBoxes, WhenEmpty
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, NotYourMachineError
 from learning.models import Box, Draw, Lesson, LessonKind, Machine
 from learning.selectors.boxes import ledger_errors

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from beadbox.rules.outcome import Side
 from games import exceptions, services
 from games.models import Match, Ply, Room
-from games.rules.base import Side
 from games.services import Seated
 from tests.factories import guest, play, room, user
 from tests.waiting import HANG_S, wait_until

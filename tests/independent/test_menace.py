@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from learning.core.experiments.registry import EXPERIMENTS
+from beadbox.experiments.registry import EXPERIMENTS
 from tests.independent.menace import Replies, checks, good, habit_figures, mark, menace_needs, moves
 from tests.independent.q_table import both_seats, points, q_needs
 

@@ -1,4 +1,4 @@
-/** Does in JavaScript what tests/learning/core/test_learn_kernel.py has done in Python: cases on stdin, results on stdout. */
+/** Does in JavaScript what tests/beadbox/test_learn_kernel.py has done in Python: cases on stdin, results on stdout. */
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.access import is_master, is_seen, machine_for, machines_visible, run_for, runs_visible
 from learning.exceptions import (
     MachineNotFoundError,
@@ -178,8 +178,8 @@ def test_a_reset_machine_is_as_it_was_laid_out(people: dict[str, Any], preset: s
 def test_a_machine_whose_boxes_open_when_met_forgets_which_it_has_met(people: dict[str, Any]) -> None:
     from dataclasses import replace
 
-    from learning.core.machines.presets import PRESETS
-    from learning.core.machines.rule import OpenBoxes
+    from beadbox.learners.boxes.rule import OpenBoxes
+    from beadbox.learners.presets import PRESETS
 
     rule = replace(PRESETS["michie-refill"].rule, open_boxes=OpenBoxes.WHEN_MET)
     learner = services.machine_make(user=people["owner"], game=NC, side=Side.SECOND, name="Fresh eyes", rule=rule)

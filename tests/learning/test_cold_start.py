@@ -10,12 +10,12 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
+from beadbox.engines.compiled import EngineCompilingError, EngineMissingError
+from beadbox.kernels.jit import PACKAGES, KernelPackage, Readiness
+from beadbox.learners.readiness import MAX_PLAIN_GAMES
+from beadbox.rules.outcome import Side
 from games import services
 from games.models import Match, Room
-from games.rules.base import Side
-from learning.core.engines.jit import EngineCompilingError, EngineMissingError
-from learning.core.kernels.jit import PACKAGES, KernelPackage, Readiness
-from learning.core.training.readiness import MAX_PLAIN_GAMES
 from learning.models import ExperimentRun, JobStatus, Standing, TournamentFormat
 from learning.selectors.runs import run_view
 from learning.services.machines import machine_create

@@ -11,8 +11,8 @@ from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
+from beadbox.rules.outcome import Side
 from games.authentication import user_of_scope
-from games.rules.base import Side
 from learning import consumers
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine, TrainingRun

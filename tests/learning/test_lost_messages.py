@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from channels.db import database_sync_to_async
 
+from beadbox.rules.outcome import Side
 from games import outbox
 from games.outbox import Outbox, outbox_close
-from games.rules.base import Side
 from learning import consumers
 from tests.factories import guest, house, play_out, room
 from tests.outage import Outage

@@ -19,9 +19,9 @@ from django.db import transaction
 from django.urls import get_resolver, reverse
 from rest_framework.test import APIClient
 
+from beadbox.rules.outcome import Side
 from games import services as rooms
 from games.players import Viewer
-from games.rules.base import Side
 from games.selectors import room_get, room_view
 from learning.access import is_seen, may_see, unseen
 from learning.models import Machine, TrainingRun

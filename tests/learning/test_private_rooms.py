@@ -13,10 +13,10 @@ from channels.testing import WebsocketCommunicator
 from django.db import connection
 from django.utils import timezone
 
+from beadbox.rules.outcome import Side
 from games import consumers, services
 from games.models import Room
 from games.players import Viewer
-from games.rules.base import Side
 from games.selectors import HIDDEN_NAME, room_view
 from games.services import Person
 from learning.events import boxes_changed

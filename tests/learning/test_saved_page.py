@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from learning.core.training.plan import games_taught
+from beadbox.learners.boxes.training_config import games_taught
 
 pytestmark = pytest.mark.django_db
 

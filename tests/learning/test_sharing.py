@@ -12,10 +12,10 @@ from django.test import Client
 from django.urls import get_resolver
 from django.utils import timezone
 
+from beadbox.rules.outcome import Side
 from games.models import Room
 from games.players import Visitor
 from games.rates import Throttle
-from games.rules.base import Side
 from games.selectors import HIDDEN_NAME
 from learning.access import is_seen, machines_visible
 from learning.exceptions import LinkNotFoundError

@@ -21,9 +21,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from beadbox.rules.outcome import Side
 from games import services, services_tokens
 from games.models import ApiToken, Match
-from games.rules.base import Side
 from learning.models import Lesson, Machine
 from menace_site import backups
 from menace_site.backups import BackupError, accounts_log_out, backup_daily, backup_make, backup_restore, digest_of

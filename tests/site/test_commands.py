@@ -3,7 +3,7 @@
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from learning.core.experiments.registry import EXPERIMENTS
+from beadbox.experiments.registry import EXPERIMENTS
 
 APPS = ("games", "learning", "menace_site")
 OURS = [name for name, app in sorted(get_commands().items()) if app in APPS]

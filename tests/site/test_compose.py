@@ -13,7 +13,7 @@ import yaml
 from django.core.management import call_command
 from django.test import override_settings
 
-from learning.core.training.population import MOST_THREADS
+from beadbox.learners.boxes.population import MOST_THREADS
 from learning.workers.runs import LEASE_S
 from menace_site.management.commands import set_up
 from menace_site.servers import BASE_DIR, HUNG

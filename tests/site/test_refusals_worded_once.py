@@ -15,11 +15,13 @@ from django.test import Client
 from rest_framework import serializers
 
 import learning.exceptions  # noqa: F401  # so that its refusals are among the subclasses
+from beadbox.exchange.errors import SENTENCES
+from beadbox.rules.errors import IllegalMoveError
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.seeds import MAX_SEED
 from games.consumers import parse_frame
 from games.exceptions import NOT_JSON, MoveRefusedError, PlayError
-from games.rules.base import Side
-from games.rules.errors import IllegalMoveError
-from games.rules.registry import GAMES
 from games.serializers import (
     FrameError,
     MoveSerializer,
@@ -29,8 +31,6 @@ from games.serializers import (
     parse_move_data,
     parse_step_data,
 )
-from learning.core.exchange.errors import SENTENCES
-from learning.core.seeds import MAX_SEED
 from learning.forms.exchange import ImportForm
 from learning.forms.runs import SeedForm
 from learning.forms.schedules import TimingForm

@@ -81,7 +81,7 @@ def test_sentences_are_short_and_begin_with_their_subject() -> None:
 
 def test_labels_of_experiments_use_no_such_turn() -> None:
     """They are no sentences, so that nothing above reads them."""
-    for path in (ROOT / "learning" / "core" / "experiments").glob("*.py"):
+    for path in (ROOT / "beadbox" / "experiments").glob("*.py"):
         nodes = list(ast.walk(ast.parse(path.read_text())))
         unread = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         strings = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in unread]

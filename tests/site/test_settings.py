@@ -27,7 +27,7 @@ SAFE = {
 }
 
 
-PRELOADED = ["celery", "django.core.management.commands.check", "learning.core.machines.registry", "reportlab"]
+PRELOADED = ["celery", "django.core.management.commands.check", "beadbox.learners.built_in", "reportlab"]
 """What takes long to import and reads no setting: one process does, and each case is forked from it."""
 multiprocessing.set_forkserver_preload(PRELOADED)
 

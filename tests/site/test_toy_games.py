@@ -12,12 +12,13 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from beadbox.rules.game import POSITIONS_RETURN, Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from games import services
 from games.models import Match, Room
-from games.rules.base import POSITIONS_RETURN, Game, Side
-from games.rules.registry import GAMES
 from games.selectors import room_get, room_view
-from learning.core.advice.any_game import alphabet
+from learning.advice.any_game import alphabet
 from learning.models import Machine
 from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_request

@@ -6,7 +6,7 @@ and of ``Heaps`` nobody makes boxes and no engine knows it.
 
 from typing import Any
 
-from games.rules.base import Game
+from beadbox.rules.game import Game
 from tests.toys.heaps import Heaps
 from tests.toys.touch import Touch
 from tests.toys.tug import Tug

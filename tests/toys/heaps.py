@@ -6,8 +6,10 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from games.rules.base import Cell, Game, GuidePart, Layout, Look, Outcome, PieceLook, Side, Symmetry
-from games.rules.errors import InvalidMoveError, InvalidPositionError
+from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
+from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.layout import Cell, Layout, PieceLook
+from beadbox.rules.outcome import Outcome, Side
 
 HEAPS = (3, 4, 5)
 PLACES = tuple((heap, place) for heap, size in enumerate(HEAPS) for place in range(size))

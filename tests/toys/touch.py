@@ -8,8 +8,10 @@ from __future__ import annotations
 from functools import cached_property
 from types import MappingProxyType
 
-from games.rules.base import Cell, Game, GuidePart, Layout, Look, Outcome, PieceLook, Side, Symmetry
-from games.rules.errors import InvalidMoveError, InvalidPositionError
+from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
+from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.layout import Cell, Layout, PieceLook
+from beadbox.rules.outcome import Outcome, Side
 
 SIZE = 4
 MOST_PLIES = 4

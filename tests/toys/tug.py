@@ -9,8 +9,10 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from games.rules.base import Cell, Game, GuidePart, Layout, Look, Outcome, Side, Symmetry
-from games.rules.errors import InvalidMoveError, InvalidPositionError
+from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
+from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.layout import Cell, Layout
+from beadbox.rules.outcome import Outcome, Side
 
 LAST = 4
 MIDDLE = LAST // 2

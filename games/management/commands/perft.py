@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from games.rules.errors import RulesError
-from games.rules.perft import perft
-from games.rules.registry import GAMES, game_get
+from beadbox.rules.errors import RulesError
+from beadbox.rules.perft import perft
+from beadbox.rules.registry import GAMES, game_get
 
 
 class Command(BaseCommand):

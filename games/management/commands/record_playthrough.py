@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from games.rules.playthrough import playthrough_lines, random_game
-from games.rules.registry import GAMES, game_get
+from beadbox.rules.playthrough import playthrough_lines, random_game
+from beadbox.rules.registry import GAMES, game_get
 
 
 class Command(BaseCommand):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from io import BytesIO
 
-from learning.core.exchange.document import BoxData, MachineData, boxes_sorted
-from learning.core.machines.presets import PRESETS
-from learning.core.printing.errors import ManyBeadsError, PrintingError
-from learning.core.printing.sheets import PrintOptions, sheets_pdf
+from beadbox.exchange.document import BoxData, MachineData, boxes_sorted
+from beadbox.learners.presets import PRESETS
+from beadbox.printing.errors import ManyBeadsError, PrintingError
+from beadbox.printing.sheets import PrintOptions, sheets_pdf
 from learning.exceptions import ManyBeadsRefusedError, PrintRefusedError
 from learning.models import Machine
 from learning.selectors.boxes import machine_stopped

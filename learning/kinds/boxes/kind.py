@@ -12,24 +12,27 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
+from beadbox.exchange.document import MachineData
+from beadbox.exchange.native import boxes_machine
+from beadbox.exchange.registry import Format
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.frozen import FrozenBoxes
+from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
+from beadbox.learners.boxes.memory import Memory, TouchedBox
+from beadbox.learners.boxes.open_memory import OpenMemory
+from beadbox.learners.boxes.printed_set import printed_set
+from beadbox.learners.boxes.rule import BoxRule, OpenBoxes
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import DEFAULT_PRESETS, PRESETS
+from beadbox.learners.rule import RuleError
+from beadbox.printing.sheets import PrintChoices, PrintOptions
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.tournaments.contest import ContestPlayer
 from games.models import Match, Seat
 from games.players import Choice, Insert
-from games.rules.base import Game, Side
 from games.states import Insight
 from learning import events
-from learning.core.exchange.document import MachineData
-from learning.core.exchange.native import boxes_machine
-from learning.core.exchange.registry import Format
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.box_machine import BeadDraw, BoxMachine
-from learning.core.machines.presets import DEFAULT_PRESETS, PRESETS
-from learning.core.machines.printed_set import printed_set
-from learning.core.machines.rule import BoxRule, OpenBoxes, RuleError
-from learning.core.printing.sheets import PrintChoices, PrintOptions
-from learning.core.training.contest import ContestPlayer, FrozenBoxes
-from learning.core.training.memory import Memory, TouchedBox
-from learning.core.training.open_memory import OpenMemory
-from learning.core.training.tables import boxes_compile
 from learning.exceptions import GameTooLargeError, RuleRefusedError, TrainingRefusedError
 from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Kind, Page
 from learning.kinds.boxes import files, live, page

@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
+from beadbox.learners.boxes.memory import TouchedBox
+from beadbox.learners.boxes.open_memory import OpenMemory
+from beadbox.rules.outcome import Outcome, Result, Tally
 from games.models import Seat
 from games.players import Choice, NotHeldError
-from games.rules.base import Outcome
 from games.selectors import RESIGNATION, seats_read
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
-from learning.core.training.episodes import Tally
-from learning.core.training.memory import TouchedBox
-from learning.core.training.open_memory import OpenMemory
 from learning.kinds.base import Ended
 from learning.models import Machine
 from learning.selectors.machines import draws_of, machine_in

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from django.core.cache import cache
 from django.db import connection
 
-from games.rules.base import Side
-from learning.core.opponents.registry import UNIFORM
-from learning.core.training.memory import Memory
-from learning.core.training.strength import against_opponent
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.strength import against_opponent
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.outcome import Side
 from learning.models import CurvePoint, LessonKind, Machine
 from learning.selectors.boxes import slots_view, why_view
 from learning.selectors.strength import STRENGTH_CACHE_S

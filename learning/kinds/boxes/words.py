@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate, groupby
 
-from learning.core.machines.rule import (
+from beadbox.learners.boxes.rule import (
     BoxRule,
     BoxSet,
     EmptyOpening,

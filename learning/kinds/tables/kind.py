@@ -6,23 +6,20 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, cast
 
+from beadbox.exchange.errors import shown
+from beadbox.exchange.values import KeyProblem, ValuesData, values_document
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.choice import Chosen
+from beadbox.learners.presets import TABLE_PRESETS
+from beadbox.learners.table_learner.frozen import FrozenTable
+from beadbox.learners.table_learner.memory import TableMemory, entries_compile, table_policy
+from beadbox.learners.table_learner.rule import TableRule
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side, Tally
+from beadbox.tournaments.contest import ContestPlayer
 from games.models import Match, Seat
 from games.players import Choice
-from games.rules.base import Game, Side
 from games.states import Insight
-from learning.core.exchange.errors import shown
-from learning.core.exchange.values import KeyProblem, ValuesData, values_document
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import TABLE_PRESETS
-from learning.core.machines.q_learning import Chosen
-from learning.core.machines.table_rule import TableRule
-from learning.core.training.contest import ContestPlayer, FrozenTable
-from learning.core.training.episodes import Tally
-from learning.core.training.table_memory import (
-    TableMemory,
-    entries_compile,
-    table_policy,
-)
 from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Page, percent
 from learning.kinds.entries import Entries
 from learning.kinds.tables import live

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from beadbox.learners.choice import Candidate, Chosen
+from beadbox.learners.table_learner.learner import TableLearner
+from beadbox.learners.table_learner.memory import TableMemory
+from beadbox.learners.table_learner.rule import TableRule
+from beadbox.rules.chance import Random
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Tally
 from games.players import Choice
-from games.rules.base import Game
-from games.rules.player import Random
-from learning.core.machines.q_learning import Candidate, Chosen
-from learning.core.machines.table_learner import TableLearner
-from learning.core.machines.table_rule import TableRule
-from learning.core.training.episodes import Tally
-from learning.core.training.table_memory import TableMemory
 from learning.kinds.base import Ended
 from learning.kinds.entries import seats_decided
 from learning.models import Machine

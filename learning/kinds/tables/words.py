@@ -5,7 +5,7 @@ Sections are those of R. Sutton and A. Barto, "Reinforcement Learning: An Introd
 
 from __future__ import annotations
 
-from learning.core.machines.table_rule import Method, TableRule
+from beadbox.learners.table_learner.rule import Method, TableRule
 from learning.kinds.base import RuleGroup, Words, percent
 
 WORDS: dict[str, Words] = {

@@ -7,21 +7,23 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from beadbox.engines.registry import engine_of
+from beadbox.exchange import native
+from beadbox.exchange.values import MAX_VALUES, ValuesData
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.choice import Chosen
+from beadbox.learners.presets import Q_PRESETS
+from beadbox.learners.q_learning.frozen import FrozenValues
+from beadbox.learners.q_learning.learner import QLearner
+from beadbox.learners.q_learning.memory import QMemory
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side, Tally
+from beadbox.tournaments.contest import ContestPlayer
 from games.models import Match, Seat
 from games.players import Choice
-from games.rules.base import Game, Side
 from games.states import Insight
-from learning.core.engines.registry import engine_of
-from learning.core.exchange import native
-from learning.core.exchange.values import MAX_VALUES, ValuesData
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import Q_PRESETS
-from learning.core.machines.q_learning import Chosen, QLearner, QRule
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.contest import ContestPlayer
-from learning.core.training.episodes import Tally
-from learning.core.training.q_contest import FrozenValues
-from learning.core.training.q_episodes import QMemory
 from learning.kinds.base import Ended, Page, percent
 from learning.kinds.entries import Entries
 from learning.kinds.values import live

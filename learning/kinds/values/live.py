@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from beadbox.engines.registry import engine_of
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.choice import Candidate
+from beadbox.learners.choice import Decision as Learnt
+from beadbox.learners.q_learning.memory import QMemory
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Tally
 from games.players import Choice
-from games.rules.base import Game
-from learning.core.engines.registry import engine_of
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.q_learning import Candidate
-from learning.core.machines.q_learning import Decision as Learnt
-from learning.core.training.episodes import Tally
-from learning.core.training.q_episodes import QMemory
 from learning.kinds.base import Ended
 from learning.kinds.entries import seats_decided
 from learning.models import Machine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from learning.core.machines.q_learning import QRule
+from beadbox.learners.q_learning.rule import QRule
 from learning.kinds.base import RuleGroup, Words
 
 WORDS: dict[str, Words] = {

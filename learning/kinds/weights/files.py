@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from games.rules.base import Game
-from learning.core.exchange import native
-from learning.core.exchange.errors import ExchangeError
-from learning.core.machines.value_learner import Weights, WeightsError, weights_none, weights_read
-from learning.core.machines.value_rule import ValueRule
+from beadbox.exchange import native
+from beadbox.exchange.errors import ExchangeError
+from beadbox.learners.value_learner.learner import Weights, WeightsError, weights_none, weights_read
+from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.rules.game import Game
 from learning.models import Machine
 from learning.storage.weights import weights_memory
 
@@ -66,7 +66,7 @@ def read(file: dict[str, Any], game: Game[Any, Any], rule: ValueRule, head: dict
     Raises:
         ExchangeError: something in it is wrong; the place is named.
     """
-    from learning.core.exchange import schemas  # only when a file is read
+    from beadbox.exchange import schemas  # only when a file is read
 
     try:
         none = weights_none(game, rule)

@@ -6,24 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, cast
 
+from beadbox.engines.registry import engine_of
+from beadbox.exchange.errors import ExchangeError
+from beadbox.exchange.registry import Format
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import TouchedBox
+from beadbox.learners.presets import VALUE_PRESETS
+from beadbox.learners.value_learner.learner import WeightsError, weights_none
+from beadbox.learners.value_learner.memory import ValueMemory, ValuePlayer, value_meeting
+from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Result, Side, Tally
+from beadbox.strength.sampled import Sampled, sample
+from beadbox.strength.snapshots import CHOSEN_ON, Meeting, Opening, openings
+from beadbox.tournaments.contest import ContestPlayer
 from games.models import Match, Seat
 from games.players import Choice, Insert, Memo
-from games.rules.base import Game, Side
 from games.states import Insight
-from learning.core.engines.registry import engine_of
-from learning.core.exchange.errors import ExchangeError
-from learning.core.exchange.registry import Format
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.box_machine import Result
-from learning.core.machines.presets import VALUE_PRESETS
-from learning.core.machines.value_learner import WeightsError, weights_none
-from learning.core.machines.value_rule import ValueRule
-from learning.core.training.contest import ContestPlayer
-from learning.core.training.episodes import Tally
-from learning.core.training.measuring import CHOSEN_ON, Meeting, Opening, openings
-from learning.core.training.memory import TouchedBox
-from learning.core.training.sampled import Sampled, sample
-from learning.core.training.value_memory import ValueMemory, ValuePlayer, value_meeting
 from learning.exceptions import EntryGoneError, RuleRefusedError
 from learning.kinds.base import Ended, Kind, LevelMove, Page
 from learning.kinds.weights import files, levels, live, page, told

@@ -14,16 +14,16 @@ from typing import Any
 
 from django.urls import reverse
 
+from beadbox.engines.registry import engine_of
+from beadbox.exchange.document import Wanted
+from beadbox.exchange.registry import machine_read
+from beadbox.learners.value_learner.learner import Thought as Scores
+from beadbox.learners.value_learner.learner import ValueLearner
+from beadbox.rules.game import Game
+from beadbox.rules.registry import game_get
 from games.models import Match
-from games.rules.base import Game
-from games.rules.registry import game_get
 from games.selectors import plies_read
 from games.states import Insight, PartsThought
-from learning.core.engines.registry import engine_of
-from learning.core.exchange.document import Wanted
-from learning.core.exchange.registry import machine_read
-from learning.core.machines.value_learner import Thought as Scores
-from learning.core.machines.value_learner import ValueLearner
 from learning.kinds.base import LevelMove, Page
 from learning.kinds.weights import files, told
 from learning.kinds.weights.live import position_before

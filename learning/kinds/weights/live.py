@@ -9,17 +9,16 @@ from typing import Any, cast
 import numpy as np
 from django.conf import settings
 
+from beadbox.kernels.exact_floats import worth
+from beadbox.learners.choice import Candidate, Chosen
+from beadbox.learners.value_learner.learner import Thought as Scores
+from beadbox.learners.value_learner.learner import ValueLearner, valuer_of
+from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.rules.outcome import Result, Side
 from games.models import Match, Seat
 from games.players import Choice, Insert
-from games.rules.base import Side
 from games.selectors import plies_read
 from games.states import Insight, LessonState, PartsThought, WeightsLearnt
-from learning.core.kernels.exact_floats import worth
-from learning.core.machines.box_machine import Result
-from learning.core.machines.q_learning import Candidate, Chosen
-from learning.core.machines.value_learner import Thought as Scores
-from learning.core.machines.value_learner import ValueLearner, valuer_of
-from learning.core.machines.value_rule import ValueRule
 from learning.exceptions import HistoryFoldedError
 from learning.kinds.weights import told
 from learning.models import Machine, Thought, Weights

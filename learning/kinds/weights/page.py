@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from learning.core.engines.base import WeightSheet, WeightTable
-from learning.core.machines.value_learner import ValueLearner
-from learning.core.machines.value_learner import Weights as Numbers
-from learning.core.machines.value_rule import ValueRule
+from beadbox.engines.position_values import WeightSheet, WeightTable
+from beadbox.learners.value_learner.learner import ValueLearner
+from beadbox.learners.value_learner.learner import Weights as Numbers
+from beadbox.learners.value_learner.rule import ValueRule
 from learning.models import LessonKind, Machine, Weights
 from learning.selectors.boxes import folded_told
 from learning.storage.weights import weights_around, weights_learner, weights_learner_at

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.conf import settings
 
+from beadbox.kernels.exact_floats import WIN, squash, worth
+from beadbox.learners.value_learner.learner import Thought, ValueLearner
+from beadbox.rules.errors import InvalidPositionError
 from games.models import Seat
-from games.rules.errors import InvalidPositionError
 from games.states import MoveWorth, PartsState, PartsThought
-from learning.core.kernels.exact_floats import WIN, squash, worth
-from learning.core.machines.value_learner import Thought, ValueLearner
 from learning.exceptions import BoxNotFoundError
 
 SHOWN = 6

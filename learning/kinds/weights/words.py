@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from learning.core.machines.value_rule import ValueRule
+from beadbox.learners.value_learner.rule import ValueRule
 from learning.kinds.base import RuleGroup, Words, percent
 
 WORDS: dict[str, Words] = {

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from learning.core.experiments.base import Experiment, Figure, ParameterError, Result, Unit
-from learning.core.experiments.findings import percent, tolerance
-from learning.core.experiments.registry import EXPERIMENTS
-from learning.core.seeds import SeedError, seed_checked, seed_to_json
+from beadbox.experiments.experiment import Experiment, Figure, ParameterError, Result, Unit
+from beadbox.experiments.findings import percent, tolerance
+from beadbox.experiments.registry import EXPERIMENTS
+from beadbox.seeds import SeedError, seed_checked, seed_to_json
 
 
 class Command(BaseCommand):

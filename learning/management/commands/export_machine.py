@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from beadbox.exchange.registry import FORMATS
 from games.exceptions import PlayError
 from learning.access import machine_find
-from learning.core.exchange.registry import FORMATS
 from learning.kinds.machines import machine_export
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from beadbox.exchange.registry import FORMATS, MAX_BYTES
+from beadbox.learners.presets import PRESETS
+from beadbox.rules.outcome import Side
 from games.accounts import account_named
 from games.exceptions import PlayError
-from games.rules.base import Side
-from learning.core.exchange.registry import FORMATS, MAX_BYTES
-from learning.core.machines.presets import PRESETS
 from learning.kinds.machines import import_notes
 from learning.kinds.registry import kind_of
 from learning.services.machines import machine_import

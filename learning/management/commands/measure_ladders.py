@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from games.rules.registry import game_get
-from learning.core.engines.base import Engine
-from learning.core.engines.ladder import Measured, ladders_text
-from learning.core.engines.registry import ENGINES
-from learning.core.training import ladder
+from beadbox.engines.engine import Engine
+from beadbox.engines.ladder import Measured, ladders_text
+from beadbox.engines.registry import ENGINES
+from beadbox.rules.registry import game_get
+from beadbox.tournaments import ladder
 
 
 class Command(BaseCommand):

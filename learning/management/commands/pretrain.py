@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from learning.core.machines.registry import HOUSE
+from beadbox.learners.built_in import HOUSE
 from learning.management.progress import Progress
 from learning.services.experiments import experiments_prepare
 from learning.services.house import house_machine_ensure

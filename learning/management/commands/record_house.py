@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from learning.core.machines.registry import HOUSE
-from learning.core.training.recorded import FOLDER, file_of
+from beadbox.learners.built_in import HOUSE
+from beadbox.learners.recorded import FOLDER, file_of
 from learning.workers.recorded import house_record
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from games.rules.base import Side
-from games.rules.registry import GAMES, game_get
-from learning.core.exchange import native, recorded_games
-from learning.core.exchange.errors import ExchangeError
-from learning.core.exchange.registry import MAX_BYTES, text_of
-from learning.core.machines.presets import PRESETS
-from learning.core.training.replay import Pupil, RecordedGame, replay
+from beadbox.exchange import native, recorded_games
+from beadbox.exchange.errors import ExchangeError
+from beadbox.exchange.registry import MAX_BYTES, text_of
+from beadbox.learners.boxes.replay import Pupil, RecordedGame, replay
+from beadbox.learners.presets import PRESETS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES, game_get
 from learning.kinds.registry import kind_of_rule
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from learning.core.engines.registry import engine_of
-from learning.core.training.shipped import RECIPES, made
+from beadbox.engines.registry import engine_of
+from beadbox.learners.shipped import RECIPES, made
 from learning.kinds.weights.files import WeightsData, written
 
 

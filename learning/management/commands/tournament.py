@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from beadbox.rules.outcome import Side
+from beadbox.seeds import seed_or_random
 from games.exceptions import PlayError
-from games.rules.base import Side
-from learning.core.seeds import seed_or_random
 from learning.models import JobStatus, Tournament, TournamentFormat
 from learning.selectors.tournaments import tournament_whole
 from learning.services.tournaments import tournament_start

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from beadbox.seeds import seed_or_random
 from games.exceptions import PlayError
-from learning.core.seeds import seed_or_random
 from learning.management.progress import Progress
 from learning.models import JobStatus, TrainingRun
 from learning.services.runs import Stage, training_run_cancel, training_run_start

@@ -7,26 +7,26 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
-from learning.core.engines.base import Learnt
-from learning.core.engines.registry import engine_of
-from learning.core.kernels.jit import PACKAGES, can_compile
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.q_learning import QRule
-from learning.core.machines.rule import BoxRule
-from learning.core.machines.table_rule import TableRule
-from learning.core.machines.value_learner import weights_none
-from learning.core.machines.value_rule import ValueRule
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.contest import contest
-from learning.core.training.memory import Memory
-from learning.core.training.population import Population
-from learning.core.training.q_episodes import QMemory
-from learning.core.training.strength import against_opponent, visit_probability, worst_case
-from learning.core.training.table_memory import TableMemory
-from learning.core.training.tables import boxes_compile
-from learning.core.training.value_memory import ValueMemory, value_meeting
+from beadbox.engines.position_values import Learnt
+from beadbox.engines.registry import engine_of
+from beadbox.kernels.jit import PACKAGES, can_compile
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.boxes.strength import against_opponent, visit_probability, worst_case
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.q_learning.memory import QMemory
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.learners.table_learner.memory import TableMemory
+from beadbox.learners.table_learner.rule import TableRule
+from beadbox.learners.value_learner.learner import weights_none
+from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
+from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.tournaments.contest import contest
 from learning.selectors.advice import warm_up
 
 NICENESS = 5
@@ -111,7 +111,7 @@ def learnt_value() -> None:
 
 
 CALLS: dict[str, Sequence[Callable[[], object]]] = {
-    "learning.core.kernels": (boxes, tables),
-    "learning.core.engines.romgon": (learnt_value, kept_values, warm_up),
+    "beadbox.kernels": (boxes, tables),
+    "beadbox.engines.romgon": (learnt_value, kept_values, warm_up),
 }
 """By package of kernels what calls all of them; first those that most pages need."""

@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django_celery_beat.models import PeriodicTask
 
+from beadbox.rules.outcome import Side
 from games.exceptions import TokenInvalidError
 from games.models import Match, Room
-from games.rules.base import Side
 from games.services import room_create
 from games.services_tokens import token_make, token_read
 from learning.exceptions import AccountNotClosedError

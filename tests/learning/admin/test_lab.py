@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django_celery_beat.models import PeriodicTask
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.models import JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.services.runs import Stage
 from learning.services.schedules import Timing, schedule_create

@@ -8,8 +8,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from beadbox.engines.romgon.entry_keys import action_key
 from games.admin import base as pages
-from learning.core.engines.romgon.entries import action_key
 from learning.kinds.values.kind import ValueKind
 from learning.models import Lesson, Machine, Value
 from learning.services.machines import machine_create

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from games.rules.romgon.geometry import IDS
-from games.rules.romgon.moves import Options
-from learning.core.advice import romgon
-from learning.core.engines.romgon.levels import LEVELS
-from learning.core.kernels.random_source import RandomSource
+from beadbox.engines.romgon.levels import LEVELS
+from beadbox.kernels.random_source import RandomSource
+from beadbox.rules.romgon.geometry import IDS
+from beadbox.rules.romgon.moves import Options
+from learning.advice import romgon
 
 VECTORS = json.loads((Path(__file__).parents[2] / "data" / "romgon" / "vectors.json").read_text())
 CASES = {case["id"]: case for case in VECTORS["api"]}

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from games.rules.base import Side
-from games.rules.registry import GAMES, game_get
-from learning.core.advice import any_game
-from learning.core.advice.question import AdviceError
-from learning.core.kernels.random_source import RandomSource
-from learning.core.opponents.perfect import move_values
+from beadbox.kernels.random_source import RandomSource
+from beadbox.policies.perfect import move_values
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES, game_get
+from learning.advice import any_game
+from learning.advice.question import AdviceError
 from learning.models import Box
 from tests.factories import api_with, house, user
 

@@ -10,9 +10,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from beadbox.engines.romgon.entry_keys import action_key, entry_key
+from beadbox.learners.choice import OUTLOOK
 from learning.api.ai_schema import START_BOARD
-from learning.core.engines.romgon.entries import action_key, entry_key
-from learning.core.machines.q_learning import OUTLOOK
 from learning.models import Decision, Lesson, Machine, Value
 from learning.services.machines import machine_create
 from tests.factories import api_with, house, user

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from games.rules.registry import game_get
-from games.rules.romgon.moves import Options
-from games.rules.romgon.rules import THREEFOLD_REPETITION, Position, Romgon
+from beadbox.engines.ladder import ladders_read
+from beadbox.engines.registry import ENGINES
+from beadbox.engines.romgon.levels import FILE
+from beadbox.kernels.random_source import RandomSource
+from beadbox.rules.registry import game_get
+from beadbox.rules.romgon.moves import Options
+from beadbox.rules.romgon.rules import THREEFOLD_REPETITION, Position, Romgon
+from beadbox.strength.snapshots import openings
+from beadbox.tournaments import ladder
+from learning.advice.romgon import read_question
 from learning.api import ai
-from learning.core.advice.romgon import read_question
-from learning.core.engines.ladder import ladders_read
-from learning.core.engines.registry import ENGINES
-from learning.core.engines.romgon.levels import FILE
-from learning.core.kernels.random_source import RandomSource
-from learning.core.training import ladder
-from learning.core.training.measuring import openings
 from tests.bench.asked_ladder import GAME, PAGE, as_answered, asked, cell, head, heeding_history, question
 
 LEVELS = [rung.level.slug for rung in ENGINES["romgon"].ladder(game_get(GAME))]

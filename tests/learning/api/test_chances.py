@@ -15,12 +15,13 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from games.rules.base import Game, Side
-from games.rules.registry import game_get
-from games.rules.romgon.rules import Position
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import PRESETS, TABLE_PRESETS
-from learning.core.opponents.registry import UNIFORM
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.presets import PRESETS, TABLE_PRESETS
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
+from beadbox.rules.romgon.rules import Position
 from learning.kinds.registry import KINDS
 from learning.models import Box, JobStatus, Machine
 from learning.services.machines import machine_create

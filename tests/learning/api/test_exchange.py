@@ -10,9 +10,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from games.rules.base import Side
+from beadbox.exchange.registry import FORMATS
+from beadbox.rules.outcome import Side
 from games.services_tokens import token_make
-from learning.core.exchange.registry import FORMATS
 from learning.kinds.machines import machine_export
 from learning.models import Machine
 from learning.selectors.boxes import ledger_errors

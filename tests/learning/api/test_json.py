@@ -8,9 +8,9 @@ import yaml
 from channels.db import database_sync_to_async
 from django.core.management import call_command
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
+from beadbox.seeds import MAX_SEED
 from games.services import room_join
-from learning.core.seeds import MAX_SEED
 from learning.kinds.machines import machine_export
 from learning.models import Machine, TrainingRun
 from learning.services.runs import Stage, training_run_start

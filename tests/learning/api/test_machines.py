@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from beadbox.rules.outcome import Side
 from games.models import ApiToken
-from games.rules.base import Side
 from learning.models import Machine
 from learning.selectors.boxes import ledger_errors
 from learning.services import machines as services

@@ -12,9 +12,9 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 from rest_framework.throttling import SimpleRateThrottle
 
+from beadbox.rules.outcome import Side
 from games import services_tokens
 from games.models import ApiToken
-from games.rules.base import Side
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.services.runs import training_run_cancel

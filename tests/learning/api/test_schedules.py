@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.models import Machine, Schedule
 from learning.services.runs import Stage
 from learning.services.schedules import Timing, schedule_create, schedule_fire, schedule_update

@@ -10,8 +10,8 @@ from drf_spectacular.validation import validate_schema
 from rest_framework.test import APIClient
 from rest_framework.throttling import SimpleRateThrottle
 
+from beadbox.learners.value_learner.rule import ValueRule
 from learning.api.ai_schema import START_BOARD
-from learning.core.machines.value_rule import ValueRule
 from learning.models import Machine
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start

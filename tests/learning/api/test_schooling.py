@@ -4,11 +4,11 @@ import pytest
 from django.http import QueryDict
 from rest_framework.test import APIClient
 
-from games.rules.registry import GAMES
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.presets import PRESETS
+from beadbox.rules.registry import GAMES
+from beadbox.seeds import MAX_SEED
 from games.throttles import LiveThrottle
-from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import BoxRule
-from learning.core.seeds import MAX_SEED
 from learning.forms.schooling import asked_read
 from tests.factories import api_with, user
 

@@ -8,10 +8,10 @@ from django.conf import settings
 from django.test import Client
 from rest_framework.test import APIClient
 
+from beadbox.rules.outcome import Side
 from games import services_tokens
 from games.players import GUEST as GUEST_VIEWER
 from games.players import Viewer
-from games.rules.base import Side
 from learning.models import JobStatus, Machine, Tournament
 from learning.selectors.tournaments import tournament_view, tournament_whole
 from learning.services.tournaments import tournament_cancel, tournament_start

@@ -9,21 +9,20 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-from games import field_words
+from beadbox import field_text
+from beadbox.exchange.errors import ExchangeError
+from beadbox.exchange.values import ValueData, ValuesData
+from beadbox.learners.memory import TouchedValue
+from beadbox.learners.presets import Preset
+from beadbox.learners.q_learning.learner import Values
+from beadbox.learners.rule import RuleError
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Result, Side, Tally
+from beadbox.rules.play import game_played
+from beadbox.strength.sampled import sample
+from beadbox.tournaments.contest import ContestPlayer
 from games.players import Choice
-from games.rules.base import Game, Side
-from learning.core.exchange.errors import ExchangeError
-from learning.core.exchange.values import ValueData, ValuesData
-from learning.core.machines.box_machine import Result
-from learning.core.machines.presets import Preset
-from learning.core.machines.q_learning import Values
-from learning.core.machines.rule import RuleError
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.contest import ContestPlayer
-from learning.core.training.episodes import Tally
-from learning.core.training.memory import TouchedValue
-from learning.core.training.play import game_played
-from learning.core.training.sampled import sample
 from learning.kinds.base import RuleGroup, Words
 from learning.kinds.entries import Entries
 from learning.models import Decision
@@ -49,7 +48,7 @@ class LastWonRule:
     @classmethod
     def from_json(cls, data):
         if odd := data.keys() - {"kind", "forgives"}:
-            raise RuleError(min(odd), field_words.unknown_field(["kind", "forgives"]))
+            raise RuleError(min(odd), field_text.unknown_field(["kind", "forgives"]))
         return cls(forgives=bool(data.get("forgives", False)))
 
 
@@ -185,7 +184,7 @@ class LastWonKind(Entries):
 
     @staticmethod
     def read(file, game, rule, head, any_size):
-        from learning.core.exchange import schemas
+        from beadbox.exchange import schemas
 
         fields = schemas.read(schemas.ValueFile, file)
         for index, one in enumerate(fields.values):

@@ -7,19 +7,19 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from beadbox.engines.romgon.levels import LEVELS
+from beadbox.engines.romgon.shipped import shipped
+from beadbox.kernels.exact_floats import squash
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.policies.registry import opponents_offered
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
 from games import services
 from games.models import Match
 from games.players import GUEST
-from games.rules.base import Side
-from games.rules.registry import game_get
 from games.selectors import room_get, room_state, room_view
 from games.states import PartsThought
-from learning.core.engines.romgon.levels import LEVELS
-from learning.core.engines.romgon.shipped import shipped
-from learning.core.kernels.exact_floats import squash
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.value_rule import ValueRule
-from learning.core.opponents.registry import opponents_offered
 from learning.kinds.weights.levels import learnt
 from learning.kinds.weights.live import match_moves
 from learning.services.machines import machine_create

@@ -9,10 +9,10 @@ from uuid import UUID
 import pytest
 from django.core.cache import cache
 
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
 from games.models import Match
 from games.players import Visitor
-from games.rules.base import Side
-from games.rules.registry import game_get
 from learning.kinds.boxes.progress import CURVE_POINTS, Strong, _does, holds_words, hundred, points_words, progress
 from learning.kinds.machines import machine_export, machine_strength
 from learning.models import Machine

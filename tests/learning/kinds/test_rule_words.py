@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from django.test import Client
 
-from games.rules.base import Side
-from learning.core.machines.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
-from learning.core.machines.rule import BoxRule, FinalLoss, WhenEmpty
+from beadbox.learners.boxes.rule import BoxRule, FinalLoss, WhenEmpty
+from beadbox.learners.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
+from beadbox.rules.outcome import Side
 from learning.kinds.boxes.words import sentences
 from learning.kinds.registry import kind_of_rule
 from learning.services.machines import machine_create

@@ -12,14 +12,13 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from beadbox.engines.registry import engine_of
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
+from beadbox.rules.outcome import Result, Side
+from beadbox.strength.snapshots import CHOSEN_ON, SAID_ON, Points, best_of, measured, openings
 from games import services as games_services
-from games.rules.base import Side
 from learning import tasks
-from learning.core.engines.registry import engine_of
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.box_machine import Result
-from learning.core.training.measuring import CHOSEN_ON, SAID_ON, Points, best_of, measured, openings
-from learning.core.training.value_memory import ValueMemory, value_meeting
 from learning.exceptions import (
     HistoryFoldedError,
     MachineBusyError,

@@ -12,17 +12,16 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.presets import PRESETS, TABLE_PRESETS
+from beadbox.learners.table_learner.learner import TableLearner
+from beadbox.learners.table_learner.memory import TableMemory, table_against_opponent, table_against_table
+from beadbox.learners.table_learner.rule import Method, TableRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Result, Side
+from beadbox.rules.registry import GAMES, game_get
 from games import services
-from games.rules.base import Side
-from games.rules.registry import GAMES, game_get
 from games.selectors import plies_read
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.box_machine import Result
-from learning.core.machines.presets import PRESETS, TABLE_PRESETS
-from learning.core.machines.table_learner import TableLearner
-from learning.core.machines.table_rule import Method, TableRule
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.table_memory import TableMemory, table_against_opponent, table_against_table
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError, ValueQuotaError
 from learning.kinds.machines import machine_export, machine_strength
 from learning.kinds.tables.kind import TableKind

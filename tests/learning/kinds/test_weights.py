@@ -15,22 +15,22 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from beadbox.kernels.exact_floats import squash
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.presets import VALUE_PRESETS
+from beadbox.learners.value_learner.learner import WHOLE_DEPTH, valuer_of, weights_none
+from beadbox.learners.value_learner.memory import ValueMemory
+from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
+from beadbox.rules.romgon.rules import Romgon
 from games import services
 from games.models import Room
 from games.players import GUEST, Viewer
-from games.rules.base import Side
-from games.rules.registry import game_get
-from games.rules.romgon.rules import Romgon
 from games.selectors import room_get, room_state, room_view
 from games.states import PartsInsight
 from learning.api.ai_schema import START_BOARD
-from learning.core.kernels.exact_floats import squash
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import VALUE_PRESETS
-from learning.core.machines.value_learner import WHOLE_DEPTH, valuer_of, weights_none
-from learning.core.machines.value_rule import ValueRule
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.value_memory import ValueMemory
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError
 from learning.kinds.machines import machine_export, machine_strength
 from learning.kinds.weights.kind import WeightsKind

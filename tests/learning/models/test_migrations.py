@@ -13,11 +13,11 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
+from beadbox.experiments.registry import EXPERIMENTS
+from beadbox.rules.outcome import Side
 from games.models import AccountName, Room
-from games.rules.base import Side
 from games.selectors import room_get, room_view
 from games.services import Person, match_play_move, room_create
-from learning.core.experiments.registry import EXPERIMENTS
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.services.schedules import schedule_fire

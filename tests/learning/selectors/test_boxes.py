@@ -6,10 +6,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
 from games.exceptions import MalformedError
-from games.rules.base import Side
-from learning.core.machines.box_machine import BoxMachine
-from learning.core.opponents.registry import OPPONENTS
 from learning.exceptions import BoxNotFoundError
 from learning.models import Box, Machine
 from learning.selectors.boxes import boxes_at, why_view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from learning.core.training.sampled import wilson
+from beadbox.strength.sampled import wilson
 from learning.selectors.runs import run_curve
 from tests import factories
 

@@ -8,19 +8,19 @@ import pytest
 from django.test import Client
 from pypdf import PdfReader
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
+from beadbox.exchange import hexapawn_rl
+from beadbox.exchange.document import BoxData, MachineData, Wanted
+from beadbox.exchange.errors import ExchangeError
+from beadbox.exchange.registry import FORMATS, machine_read
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.printing.sheets import PrintOptions, sheets_pdf
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from games.selectors import room_get, room_view
 from games.services import room_create
-from learning.core.exchange import hexapawn_rl
-from learning.core.exchange.document import BoxData, MachineData, Wanted
-from learning.core.exchange.errors import ExchangeError
-from learning.core.exchange.registry import FORMATS, machine_read
-from learning.core.machines.box_machine import BoxMachine
-from learning.core.machines.boxes import Cabinet
-from learning.core.machines.presets import PRESETS
-from learning.core.printing.sheets import PrintOptions, sheets_pdf
-from learning.core.training.tables import boxes_compile
 from learning.exceptions import MachineFileError
 from learning.kinds.machines import import_notes, machine_export, machine_strength
 from learning.models import Box, Machine

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from beadbox.rules.outcome import Side
 from games.exceptions import AccountClosedError
 from games.models import Match, Room
-from games.rules.base import Side
 from games.services import room_join
 from games.services_tokens import token_make
 from learning.exceptions import AccountNotClosedError

@@ -10,8 +10,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
+from beadbox.rules.outcome import Side
 from games.models import Room
-from games.rules.base import Side
 from games.selectors import room_get, room_view
 from games.services import match_play_move, match_resign, room_create
 from learning.exceptions import MachineBusyError, MachineNotFoundError

@@ -11,22 +11,22 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
-from learning.core.exchange.document import BoxData, MachineData, Wanted
-from learning.core.exchange.registry import FORMATS, machine_read
-from learning.core.machines.box_machine import BoxMachine
-from learning.core.machines.boxes import Cabinet
-from learning.core.machines.presets import PRESETS
-from learning.core.training.tables import graph_compile
+from beadbox.exchange.document import BoxData, MachineData, Wanted
+from beadbox.exchange.registry import FORMATS, machine_read
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.presets import PRESETS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.strength.graph import graph_compile
 from learning.exceptions import MachineFileError
 from learning.kinds.machines import machine_export, machine_strength
 from learning.models import Box, Machine
 from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_import
+from tests.beadbox.box_rules import rules
+from tests.beadbox.files import STATE, boxes, memory, native, states
 from tests.factories import guest, machine, play_out, room, trained, user
-from tests.learning.core.files import STATE, boxes, memory, native, states
-from tests.learning.core.rules import rules
 
 WRITTEN = Path(__file__).parents[2] / "data" / "matchbox-ai"
 FOREIGN = ["matchbox-ai", "hexapawn-rl", "csv"]

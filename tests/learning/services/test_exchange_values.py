@@ -11,17 +11,17 @@ from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
-from games.rules.romgon.rules import Romgon
+from beadbox.engines.romgon.entry_keys import entry_key, entry_problem, entry_read
+from beadbox.exchange.document import Wanted
+from beadbox.exchange.native import dump_values
+from beadbox.exchange.registry import FORMATS, MAX_BYTES, machine_read
+from beadbox.exchange.values import MAX_VALUES, ValueData, ValuesData
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.rules.romgon.rules import Romgon
 from games.services import room_create
-from learning.core.engines.romgon.entries import entry_key, entry_problem, entry_read
-from learning.core.exchange.document import Wanted
-from learning.core.exchange.native import dump_values
-from learning.core.exchange.registry import FORMATS, MAX_BYTES, machine_read
-from learning.core.exchange.values import MAX_VALUES, ValueData, ValuesData
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.q_learning import QRule
 from learning.exceptions import MachineFileError
 from learning.kinds.machines import machine_export
 from learning.models import Machine, Value

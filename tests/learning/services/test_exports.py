@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.kinds.machines import machine_export
 from learning.models import Machine
 from learning.services.machines import machine_import

@@ -8,16 +8,19 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.boxes import Cabinet
-from learning.core.machines.presets import PRESETS
-from learning.core.machines.printed_set import printed_set
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.memory import Memory
-from learning.core.training.strength import expected, opponent_policy, worst_case
-from learning.core.training.tables import boxes_compile, graph_compile
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.printed_set import printed_set
+from beadbox.learners.boxes.strength import worst_case
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.registry import OPPONENTS
+from beadbox.policies.table import opponent_policy
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.strength.exact import expected
+from beadbox.strength.graph import graph_compile
 from learning.kinds.machines import machine_strength
 from learning.models import Machine
 from learning.services.machines import machine_create

@@ -9,9 +9,9 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from games.rules.base import Side
-from learning.core.machines.presets import presets_of
-from learning.core.machines.registry import HOUSE_TOURNAMENT
+from beadbox.learners.built_in import HOUSE_TOURNAMENT
+from beadbox.learners.presets import presets_of
+from beadbox.rules.outcome import Side
 from learning.models import JobStatus, Machine, Tournament, TrainingRun
 from learning.services import house
 from learning.services.house import house_tournament_ensure

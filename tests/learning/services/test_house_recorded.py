@@ -9,10 +9,10 @@ from django.core.management import call_command
 from django.db.models import Model
 from django.test import Client
 
-from games.rules.base import Side
-from learning.core.machines.registry import HOUSE, HouseMachine
-from learning.core.training.plan import Class, Schooling
-from learning.core.training.recorded import FOLDER, Recorded, file_of, recorded
+from beadbox.learners.boxes.training_config import Class, Schooling
+from beadbox.learners.built_in import HOUSE, HouseMachine
+from beadbox.learners.recorded import FOLDER, Recorded, file_of, recorded
+from beadbox.rules.outcome import Side
 from learning.models import Machine, TrainingRun
 from learning.services.house import house_machine_ensure
 from learning.workers.runs import run_claim, run_execute
@@ -106,7 +106,7 @@ def test_a_new_site_has_its_machines_without_a_kernel_and_its_ledgers_add_up(
     def refused(*arguments: object) -> None:
         raise AssertionError("nothing is to be worked out")
 
-    monkeypatch.setattr("learning.core.kernels.jit.Kernel.__call__", refused)
+    monkeypatch.setattr("beadbox.kernels.jit.Kernel.__call__", refused)
     call_command("pretrain")
     assert set(Machine.objects.values_list("slug", flat=True)) == {house.slug for house in HOUSE}
     assert not TrainingRun.objects.exclude(status="finished").exists()

@@ -7,19 +7,20 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.episodes import train_episodes
+from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.rule import BoxRule, OpenBoxes
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.registry import OPPONENTS
+from beadbox.policies.table import opponent_policy
+from beadbox.rules.outcome import Result, Side
+from beadbox.rules.registry import GAMES
+from beadbox.strength.graph import NotListedError, graph_compile
+from beadbox.strength.sampled import sample, wilson
 from games.models import Room
-from games.rules.base import Side
-from games.rules.registry import GAMES
 from games.services import room_create
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.box_machine import BoxMachine, Result
-from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import BoxRule, OpenBoxes
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.episodes import train_episodes
-from learning.core.training.sampled import sample, wilson
-from learning.core.training.strength import opponent_policy
-from learning.core.training.tables import NotListedError, boxes_compile, graph_compile
 from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
 from learning.kinds.boxes.kind import BoxKind
 from learning.kinds.machines import machine_export, machine_strength

@@ -12,12 +12,12 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from games import services as rooms
 from games.exceptions import GuestMovedError
 from games.models import Room
 from games.players import CLAIMS, Claimed, Viewer, Visitor
-from games.rules.base import Side
-from games.rules.registry import GAMES
 from learning.access import is_master, is_seen, machines_visible
 from learning.exceptions import MachineNotFoundError, MachineQuotaError, NoPupilError, NotYourMachineError
 from learning.models import Box, Lesson, Machine, MovedGuest

@@ -16,7 +16,7 @@ from django.db import connection
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, PeriodicTask, PeriodicTasks
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning import beat
 from learning.exceptions import (
     MachineNotFoundError,

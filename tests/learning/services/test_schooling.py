@@ -5,14 +5,14 @@ from uuid import uuid4
 import pytest
 from rest_framework.test import APIClient
 
+from beadbox.learners.boxes.strength import against_opponent
+from beadbox.learners.boxes.training_config import Class, Schooling, curve_marks
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from games.exceptions import SiteFullError
 from games.players import Visitor
-from games.rules.base import Side
-from games.rules.registry import GAMES
-from learning.core.machines.presets import PRESETS
-from learning.core.opponents.registry import UNIFORM
-from learning.core.training.plan import Class, Schooling, curve_marks
-from learning.core.training.strength import against_opponent
 from learning.exceptions import MachineQuotaError, RunQuotaError
 from learning.kinds.boxes.progress import progress
 from learning.kinds.registry import kind_of

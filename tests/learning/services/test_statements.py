@@ -8,11 +8,11 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from beadbox.rules.outcome import Side
 from games import services
 from games.exceptions import SessionChangedError
 from games.identity import person_of_scope
 from games.models import Room
-from games.rules.base import Side
 from learning.services.pupils import pupil_teach
 from tests import factories
 from tests.factories import guest, play, room

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from beadbox.rules.outcome import Side
 from games import exceptions, services
 from games.models import Match, Room
-from games.rules.base import Side
 from games.selectors import match_current, seats_read
 from games.services import Seated
 from learning.models import Lesson, Machine

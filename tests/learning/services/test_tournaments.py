@@ -13,11 +13,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
-from games.rules.base import Side
+from beadbox.kernels.random_source import RandomSource
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.outcome import Side
+from beadbox.tournaments.contest import contest
 from learning import tasks
-from learning.core.kernels.random_source import RandomSource
-from learning.core.opponents.registry import UNIFORM
-from learning.core.training.contest import contest
 from learning.exceptions import (
     MachineNotFoundError,
     NotYourTournamentError,

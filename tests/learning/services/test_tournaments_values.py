@@ -13,16 +13,17 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
-from games.rules.romgon.rules import Romgon
+from beadbox.engines.romgon.entry_keys import entry_key
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.q_learning.frozen import FrozenValues
+from beadbox.learners.q_learning.learner import QLearner, Values
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.rules.romgon.rules import Romgon
+from beadbox.tournaments.contest import Contest, contest_played
 from learning import tasks
-from learning.core.engines.romgon.entries import entry_key
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.q_learning import QLearner, QRule, Values
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.contest import Contest, contest_played
-from learning.core.training.q_contest import FrozenValues
 from learning.exceptions import EntryGoneError, TournamentRefusedError
 from learning.models import JobStatus, Lesson, Machine, Pairing, Tournament, Value, ValueChange
 from learning.selectors.tournaments import tournament_view

@@ -10,16 +10,16 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
-from games.rules.romgon.rules import Romgon
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.q_learning.memory import QMemory
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.rules.romgon.rules import Romgon
 from games.selectors import room_get, room_view
 from games.services import Person, match_resign, match_step, room_create, room_reset
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.q_learning import QRule
-from learning.core.machines.rule import BoxRule
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.q_episodes import QMemory
 from learning.exceptions import RuleRefusedError, TrainingRefusedError
 from learning.kinds.values.kind import ValueKind
 from learning.models import Decision, JobStatus, Lesson, Machine, TrainingRun, Value, ValueChange

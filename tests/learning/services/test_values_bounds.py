@@ -9,16 +9,17 @@ from django.core.management import call_command
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.choice import Decision
+from beadbox.learners.q_learning.learner import QLearner, Values
+from beadbox.learners.q_learning.memory import QMemory
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Result, Side
+from beadbox.rules.registry import game_get
 from games.models import Room
-from games.rules.base import Side
-from games.rules.registry import game_get
 from games.selectors import room_get, room_view
 from games.services import Person, match_play_move, match_resign, room_create
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.box_machine import Result
-from learning.core.machines.q_learning import Decision, QLearner, QRule, Values
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.q_episodes import QMemory
 from learning.exceptions import ValueQuotaError
 from learning.kinds.machines import machine_export
 from learning.kinds.values.kind import ValueKind

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from beadbox.engines.romgon.evaluation import evaluate
+from beadbox.rules.registry import GAMES
+from beadbox.rules.romgon.moves import after
+from beadbox.rules.romgon.rules import Position, Romgon
 from games.models import Match
-from games.rules.registry import GAMES
-from games.rules.romgon.moves import after
-from games.rules.romgon.rules import Position, Romgon
 from games.services import match_step, room_create
-from learning.core.engines.romgon.evaluation import evaluate
 from learning.models import Decision
 from learning.services.machines import machine_create
 from tests.factories import guest

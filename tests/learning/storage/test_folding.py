@@ -10,8 +10,8 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.utils import timezone
 
+from beadbox.rules.outcome import Side
 from games.models import Match
-from games.rules.base import Side
 from games.selectors import room_get, room_view
 from learning.exceptions import HistoryFoldedError
 from learning.kinds.boxes.kind import BoxKind

@@ -8,12 +8,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection
 
+from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
+from beadbox.learners.boxes.rule import BoxRule, OpenBoxes, WhenEmpty
+from beadbox.rules.outcome import Result, Side
 from games import services
 from games.models import Match
-from games.rules.base import Side
 from games.selectors import room_get, room_view
-from learning.core.machines.box_machine import BeadDraw, BoxMachine, Result
-from learning.core.machines.rule import BoxRule, OpenBoxes, WhenEmpty
 from learning.models import Box, Change, Draw, Lesson, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_clone, machine_create

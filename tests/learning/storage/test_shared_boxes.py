@@ -15,15 +15,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.rule import OpenBoxes
+from beadbox.learners.presets import PRESETS
+from beadbox.rules.outcome import Outcome, Side
 from games import services
 from games.models import Match, Room, Seat
 from games.players import Memo
-from games.rules.base import Outcome, Side
 from games.selectors import room_get, room_view
 from games.services import room_create
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import OpenBoxes
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.base import Ended
 from learning.kinds.boxes.kind import BoxKind

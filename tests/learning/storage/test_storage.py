@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from django.db import transaction
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
-from learning.core.machines.presets import PRESETS
-from learning.core.machines.rule import OpenBoxes
-from learning.core.training.memory import TouchedBox
+from beadbox.learners.boxes.memory import TouchedBox
+from beadbox.learners.boxes.rule import OpenBoxes
+from beadbox.learners.presets import PRESETS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from learning.models import Change, LessonKind, Machine
 from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_create
@@ -17,8 +17,8 @@ from learning.services.runs import Stage, training_run_start
 from learning.storage.boxes import boxes_load, boxes_store, table_of
 from learning.storage.lessons import Cause, lessons_open
 from learning.storage.locks import machine_lock
+from tests.beadbox.race import Race
 from tests.factories import machine, trained
-from tests.learning.core.race import Race
 
 pytestmark = pytest.mark.django_db
 

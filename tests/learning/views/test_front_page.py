@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from beadbox.rules.outcome import Side
 from games.models import Ply, Room
-from games.rules.base import Side
 from learning.models import Machine
 from tests.factories import NC, guest, machine, person, play, room, user
 from tests.learning.services.test_pupils import guest_of, taught

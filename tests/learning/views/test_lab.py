@@ -11,12 +11,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
-from learning.core.machines.presets import ALL_PRESETS, PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
-from learning.core.machines.q_learning import QRule
-from learning.core.machines.registry import RULES
-from learning.core.machines.rule import BoxRule, Rule, WhenEmpty
+from beadbox.learners.boxes.rule import BoxRule, WhenEmpty
+from beadbox.learners.presets import ALL_PRESETS, PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.learners.registry import RULES
+from beadbox.learners.rule import Rule
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from learning.forms.rule_words import rule_to_form
 from learning.kinds.machines import machine_strength
 from learning.kinds.registry import KINDS

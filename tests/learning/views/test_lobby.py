@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
-from learning.core.training.open_memory import OpenMemory
+from beadbox.learners.boxes.open_memory import OpenMemory
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from learning.kinds.machines import strength_at_hand
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors import strength as selectors_strength

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.filters import SORTS, MachineListFilter
 from learning.models import Machine, Standing
 from learning.services.machines import machine_create

@@ -9,16 +9,16 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from learning.kinds.machines import machine_strength
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import Pace, run_chunk, run_claim
 from tests import factories
+from tests.beadbox.race import Race
 from tests.factories import guest, machine, play_out, trained
-from tests.learning.core.race import Race
 from tests.pages import page_json
 from tests.sockets import Socket
 

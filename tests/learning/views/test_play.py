@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from beadbox.policies.registry import opponents_offered
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from games.models import Room, Seat
-from games.rules.base import Side
-from games.rules.registry import GAMES
-from learning.core.opponents.registry import opponents_offered
 from learning.models import TrainingRun
 from tests.factories import NC, house, machine, user
 

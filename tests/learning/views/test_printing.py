@@ -16,18 +16,18 @@ from pypdf.generic import ContentStream
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfbase.ttfonts import TTFontFile
 
-from games.rules.base import Side
-from games.rules.registry import GAMES
-from learning.core.machines.boxes import Cabinet
-from learning.core.machines.presets import PRESETS
-from learning.core.machines.printed_set import printed_set
-from learning.core.machines.rule import BoxRule
-from learning.core.printing.box_front import CAPITAL, LETTER_SIZE, UNIT, Face, spots_of
-from learning.core.printing.errors import ManyBeadsError, PrintingError
-from learning.core.printing.ink import BEADS, ordinal
-from learning.core.printing.paper import MM, PAPERS, Sheet
-from learning.core.printing.sheets import PrintOptions, fronts_of, sheets_pdf
-from learning.core.training.tables import boxes_compile
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.printed_set import printed_set
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.printing.box_front import CAPITAL, LETTER_SIZE, UNIT, Face, spots_of
+from beadbox.printing.errors import ManyBeadsError, PrintingError
+from beadbox.printing.ink import BEADS, ordinal
+from beadbox.printing.paper import MM, PAPERS, Sheet
+from beadbox.printing.sheets import PrintOptions, fronts_of, sheets_pdf
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
 from learning.exceptions import PrintRefusedError
 from learning.kinds.machines import machine_sheets
 from learning.models import Machine

@@ -6,8 +6,8 @@ import io
 import pytest
 from django.test import Client
 
-from games.rules.base import Side
-from learning.core.seeds import MAX_SEED
+from beadbox.rules.outcome import Side
+from beadbox.seeds import MAX_SEED
 from learning.kinds.machines import machine_export
 from learning.models import Machine
 from learning.services.experiments import experiment_request

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.test import Client
 from pypdf import PdfReader
 
-from learning.core.experiments.registry import EXPERIMENTS
-from learning.core.machines.registry import HOUSE
+from beadbox.experiments.registry import EXPERIMENTS
+from beadbox.learners.built_in import HOUSE
 from learning.models import Machine
 from learning.services.machines import machine_create
 from tests.factories import user

@@ -13,10 +13,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from beadbox.experiments.experiment import Result, Unit
+from beadbox.experiments.registry import EXPERIMENTS
 from games.services import Person
 from learning import tasks
-from learning.core.experiments.base import Result, Unit
-from learning.core.experiments.registry import EXPERIMENTS
 from learning.exceptions import (
     ExperimentNotFoundError,
     ExperimentQuotaError,

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning import tasks
 from learning.exceptions import RunQuotaError, TournamentQuotaError
 from learning.kinds.base import FIRST_CHUNK_GAMES

@@ -11,9 +11,9 @@ from channels.db import database_sync_to_async
 from django.db import transaction
 from django.utils import timezone
 
+from beadbox.rules.outcome import Side
 from games.exceptions import SiteFullError
 from games.quotas import site_counts
-from games.rules.base import Side
 from games.services_tokens import token_make
 from learning import tasks
 from learning.kinds.base import FIRST_CHUNK_GAMES

@@ -11,9 +11,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from beadbox.experiments.registry import EXPERIMENTS
 from games.asking import REQUEST_ID
 from learning import tasks
-from learning.core.experiments.registry import EXPERIMENTS
 from learning.models import (
     ExperimentPart,
     ExperimentRun,

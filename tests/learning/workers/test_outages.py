@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.models import CurvePoint, JobStatus, Machine, Tournament, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.selectors.tournaments import tournament_view

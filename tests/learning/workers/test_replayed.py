@@ -3,7 +3,7 @@
 import pytest
 from django.core.management import call_command
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.models import TrainingRun
 from learning.services.machines import machine_create
 from learning.workers.runs import run_claim, run_execute

@@ -20,10 +20,10 @@ from django.db.models import DO_NOTHING, QuerySet
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule
 
+from beadbox.rules.outcome import Side
 from games import services
 from games.models import AddressBlock, ApiToken, Match, Ply, Room, Seat
 from games.quotas import site_counts
-from games.rules.base import Side
 from games.services import Person
 from games.services_tokens import token_make
 from learning import tasks

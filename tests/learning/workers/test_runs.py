@@ -11,16 +11,16 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import Memory, TouchedBox
+from beadbox.learners.built_in import HOUSE
+from beadbox.learners.table_learner.memory import TableMemory
+from beadbox.learners.table_learner.rule import TableRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
 from games.models import Room
 from games.outages import ERRORS as DATABASE_ERRORS
-from games.rules.base import Side
 from learning import events, tasks
-from learning.core.kernels.random_source import RandomSource
-from learning.core.machines.registry import HOUSE
-from learning.core.machines.table_rule import TableRule
-from learning.core.opponents.registry import OPPONENTS
-from learning.core.training.memory import Memory, TouchedBox
-from learning.core.training.table_memory import TableMemory
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
 from learning.kinds.machines import machine_strength
 from learning.models import JobStatus, Lesson, Machine, TrainingRun

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.kinds.machines import strength_at_hand
 from learning.models import Machine, Standing
 from learning.services.machines import machine_clone, machine_reset

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from games.services import match_resign, match_step, room_create
 from learning import tasks
 from learning.kinds.values.kind import ValueKind

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db.models import Sum
 
-from games.rules.base import Side
+from beadbox.rules.outcome import Side
 from learning.models import Change, JobStatus, Lesson, Machine, TrainingRun
 from learning.selectors.boxes import boxes_at, ledger_errors
 from learning.selectors.runs import run_curve

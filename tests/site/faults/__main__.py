@@ -603,8 +603,8 @@ def case_of(site: Site) -> Case:
 
 def learning(n_games: int) -> Any:
     """A training of a machine of its own, always the same one as far as it goes."""
-    from games.rules.base import Side
-    from games.rules.registry import game_get
+    from beadbox.rules.outcome import Side
+    from beadbox.rules.registry import game_get
     from learning import tasks
     from learning.services.machines import machine_create, preset_usual
     from learning.services.runs import Stage, run_store

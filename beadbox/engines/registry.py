@@ -1,0 +1,23 @@
+"""Every engine, by the family of games that it knows. A new one is a folder beside this file and a line here."""
+
+from typing import Any
+
+from beadbox.engines.engine import Engine
+from beadbox.engines.level import Level
+from beadbox.engines.romgon.engine import RomgonEngine
+from beadbox.rules.game import Game
+
+ENGINES: dict[str, Engine[Any]] = {"romgon": RomgonEngine()}
+
+LEVELS = tuple(dict.fromkeys(slug for engine in ENGINES.values() for slug in engine.levels))
+"""Every level that an engine plays at, the weakest first. What a level is, each engine says of its own."""
+
+
+def levels_named(slug: str) -> list[Level]:
+    """What the engines that have such a level make of it."""
+    return [engine.levels[slug] for engine in ENGINES.values() if slug in engine.levels]
+
+
+def engine_of(game: Game[Any, Any]) -> Engine[Any] | None:
+    """The engine that knows a game; ``None`` where none does."""
+    return ENGINES.get(game.family)

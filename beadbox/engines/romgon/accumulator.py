@@ -1,0 +1,224 @@
+"""The learnt value of a board, compiled: its features, and their sum with the weights.
+
+Weights are multiples of 2**-32 and no greater than 512, features multiples of 1/8: every sum of their products is
+exact in a float64, so its order makes no difference, on this machine or on any other.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.engines.compiled import kernel
+from beadbox.engines.romgon.boards import FLIPPED, N_SETS, RHOMBI, bit, count_of, first_of, load, strikes
+from beadbox.engines.romgon.features import (
+    ATTACKS,
+    FAR,
+    FOLDED,
+    FREE,
+    FREEDOM,
+    HANGING,
+    MOBILITY,
+    N_KINDS,
+    RACE,
+    SQUARES,
+    folded,
+)
+from beadbox.engines.romgon.tables import GOAL, PATTERN, QUIET, TAKES
+from beadbox.kernels.jit import inlined
+from beadbox.rules.outcome import Side
+from beadbox.rules.romgon.geometry import N_CELLS
+from beadbox.rules.romgon.pieces import FLIPPED_BIT, RHOMBUS, TYPE_BITS
+
+MAX_SEEN = 1024
+"""More than any board has to say: a bias, and for each piece its place, its moves, 13 attacks and that it hangs."""
+
+_NONE, _ONE = np.uint64(0), np.uint64(1)
+_FOLD = np.array([[folded(cell, me) for cell in range(N_CELLS)] for me in Side], np.int64)
+_N_FOLDED = len(FOLDED)
+
+
+class Sight(NamedTuple):
+    """A board, as kernels hold it, and room for what it has to say."""
+
+    cells: NDArray[np.uint8]
+    sets: NDArray[np.uint64]
+    seen: NDArray[np.int64]
+    """``(MAX_SEEN,)``: indices of features."""
+    amounts: NDArray[np.float64]
+    """``(MAX_SEEN,)``: how much of each; one may stand there in parts."""
+
+
+class Sweep(NamedTuple):
+    """What the pieces of a side strike."""
+
+    plain: np.uint64
+    """The cells that those not flipped strike."""
+    flipped: np.uint64
+    """The same of those flipped."""
+    taken: np.uint64
+    """Where they could capture."""
+
+
+@kernel
+def sight_made(n_cells: int) -> Sight:
+    """Room for a board of so many cells."""
+    return Sight(
+        np.empty(n_cells, np.uint8),
+        np.empty(N_SETS, np.uint64),
+        np.empty(MAX_SEEN, np.int64),
+        np.empty(MAX_SEEN, np.float64),
+    )
+
+
+@inlined
+def _slot(owner: int, code: Any) -> Any:
+    return (owner * N_KINDS + np.int64(code & TYPE_BITS) - 1) * 2 + (1 if code & FLIPPED_BIT else 0)
+
+
+@inlined
+def _see(index: Any, amount: float, sight: Sight, n: int) -> int:
+    sight.seen[n] = index
+    sight.amounts[n] = amount
+    return n + 1
+
+
+@inlined
+def _sweep(sight: Sight, side: int, owner: int, n: int) -> tuple[int, Sweep]:
+    """Mobility and attacks of a side, and what its pieces strike."""
+    cells, sets = sight.cells, sight.sets
+    occupied = sets[0] | sets[1]
+    plain, flipped, taken = _NONE, _NONE, _NONE
+    own = sets[side]
+    while own != _NONE:
+        cell = first_of(own)
+        own &= own - _ONE
+        code = cells[cell]
+        takes = strikes(cells, occupied, cell)
+        enemies = sets[1 - side]
+        if code & FLIPPED_BIT:
+            flipped |= takes
+            enemies &= sets[FLIPPED]
+        else:
+            plain |= takes
+            enemies &= ~sets[FLIPPED]
+        kind = np.int64(code & TYPE_BITS)
+        if kind == RHOMBUS:
+            enemies &= ~sets[RHOMBI]
+        captures = takes & enemies
+        taken |= captures
+        n_ends = count_of((takes | QUIET[PATTERN[code], cell]) & ~occupied | captures)
+        if n_ends:
+            n = _see(MOBILITY + _slot(owner, code), n_ends * 0.125, sight, n)
+        first = ATTACKS + (owner * N_KINDS + kind - 1) * N_KINDS - 1
+        while captures != _NONE:
+            victim = np.int64(cells[first_of(captures)] & TYPE_BITS)
+            captures &= captures - _ONE
+            n = _see(first + victim, 1.0, sight, n)
+    return n, Sweep(plain, flipped, taken)
+
+
+@inlined
+def _hang(sight: Sight, owner: int, own: Sweep, other: Sweep, n: int) -> int:
+    """The pieces that the other side attacks, by whether those that strike the cells of their own defend them."""
+    hit = other.taken
+    while hit != _NONE:
+        cell = first_of(hit)
+        hit &= hit - _ONE
+        code = sight.cells[cell]
+        defended = (own.flipped if code & FLIPPED_BIT else own.plain) >> np.uint64(cell) & _ONE
+        place = (owner * N_KINDS + np.int64(code & TYPE_BITS) - 1) * 2 + np.int64(defended)
+        n = _see(HANGING + place, 1.0, sight, n)
+    return n
+
+
+@inlined
+def _race(sight: Sight, side: int, other: Sweep) -> tuple[int, int]:
+    """The safe distance and the freedom of a side's rhombus, given what the other side strikes."""
+    sets, distance, free = sight.sets, FAR, 0
+    own = sets[side] & sets[RHOMBI]
+    if own != _NONE:
+        start = first_of(own)
+        pattern = PATTERN[sight.cells[start]]
+        prey = sets[1 - side] & ~sets[RHOMBI]
+        goal = bit(GOAL[side])
+        safe = goal
+        if sight.cells[start] & FLIPPED_BIT:
+            prey &= sets[FLIPPED]
+            safe |= ~other.flipped
+        else:
+            prey &= ~sets[FLIPPED]
+            safe |= ~other.plain
+        empty = ~(sets[0] | sets[1])
+        frontier = own
+        for step in range(1, FAR):
+            ends = _NONE
+            while frontier != _NONE:
+                cell = first_of(frontier)
+                frontier &= frontier - _ONE
+                ends |= TAKES[pattern, cell] & (empty | prey) | QUIET[pattern, cell] & empty
+            ends &= safe & ~own
+            if step == 1:
+                free = min(FREE, count_of(ends))
+            if ends & goal:
+                distance = step
+                break
+            if ends == _NONE:
+                break
+            own |= ends
+            frontier = ends
+        if start == GOAL[side]:
+            distance = 0
+    return distance, free
+
+
+@inlined
+def see(sight: Sight, me: int, n_weights: int) -> int:
+    """Write the features of a board on which ``me`` has just acted, some in parts; returns how many were written."""
+    cells, sets = sight.cells, sight.sets
+    n = _see(0, 1.0, sight, 0)
+    pieces = sets[0] | sets[1]
+    while pieces != _NONE:
+        cell = first_of(pieces)
+        pieces &= pieces - _ONE
+        owner = 0 if sets[me] >> np.uint64(cell) & _ONE else 1
+        n = _see(SQUARES + _slot(owner, cells[cell]) * _N_FOLDED + _FOLD[me, cell], 1.0, sight, n)
+    if n_weights > MOBILITY:
+        n, mine = _sweep(sight, me, 0, n)
+        n, theirs = _sweep(sight, 1 - me, 1, n)
+        n = _hang(sight, 0, mine, theirs, n)
+        n = _hang(sight, 1, theirs, mine, n)
+        my_distance, my_free = _race(sight, me, theirs)
+        their_distance, their_free = _race(sight, 1 - me, mine)
+        n = _see(RACE + my_distance * (FAR + 1) + their_distance, 1.0, sight, n)
+        n = _see(FREEDOM + my_free, 1.0, sight, n)
+        n = _see(FREEDOM + FREE + 1 + their_free, 1.0, sight, n)
+    return n
+
+
+@kernel
+def score(sight: Sight, me: int, weights: NDArray[np.float64]) -> float:
+    """The sum of the features of a board on which ``me`` has just acted, each with its weight: exact."""
+    total = 0.0
+    for index in range(see(sight, me, len(weights))):
+        total += weights[sight.seen[index]] * sight.amounts[index]
+    return total
+
+
+@inlined
+def spread(sight: Sight, me: int, phi: NDArray[np.float64]) -> None:
+    """All features of a board, those that are 0 too: ``phi: (n_weights,)`` is overwritten."""
+    phi[:] = 0.0
+    for index in range(see(sight, me, len(phi))):
+        phi[sight.seen[index]] += sight.amounts[index]
+
+
+@kernel
+def seen_features(board: NDArray[np.uint8], me: int, n_weights: int) -> NDArray[np.float64]:
+    """All features of a board on which ``me`` has just acted: ``(n_weights,) float64``."""
+    sight, phi = sight_made(len(board)), np.empty(n_weights, np.float64)
+    load(board, sight.cells, sight.sets)
+    spread(sight, me, phi)
+    return phi

@@ -1,0 +1,374 @@
+"""A board in the compiled engine: what pieces may do, check, and the evaluation. Equal to the rules, and much faster.
+
+A board is two arrays. ``cells: (51,) uint8`` is the board of the rules; ``sets: (5,) uint64`` says where things stand,
+a bit for each cell: Black's pieces, White's, the flipped, the rhombuses, the circles. Both are changed in place.
+
+An action is one number: the cell it begins on, 64 times the one it ends on, and 4096 times one more than the new
+rotation if it turns. Options are bits. Values are counted in half points.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.engines.compiled import kernel
+from beadbox.engines.romgon.tables import (
+    CENTER,
+    DEAD,
+    GOAL,
+    NEAR,
+    PATTERN,
+    QUIET,
+    RING,
+    RING_NEXT,
+    RUNS,
+    TAKES,
+    TURNS,
+    VALUE,
+    WAY,
+)
+from beadbox.kernels.jit import inlined, instruction
+from beadbox.rules.romgon.pieces import CIRCLE, FLIPPED_BIT, RHOMBUS, ROTATION_SHIFT, TYPE_BITS, WHITE_BIT
+
+FLIP, TURN, SHAPE, PLAIN = 1, 2, 4, 8
+"""Bits of the options: flip mode, turning, shape defence, and leaves that see material and advancement only."""
+
+FLIPPED, RHOMBI, CIRCLES = 2, 3, 4
+"""What the sets after those of the two sides hold."""
+N_SETS = 5
+
+MAX_ACTIONS = 51 * 41
+"""More than any board offers: a flipped triangle has six neighbours, six rotations on each, and five in place."""
+
+_NONE, _ONE = np.uint64(0), np.uint64(1)
+_PLAIN_BITS = (1 << ROTATION_SHIFT) - 1
+
+
+@instruction("cttz")
+def first_of(word: np.uint64) -> int:
+    """The lowest cell of a set that is not empty."""
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+@instruction("ctpop")
+def count_of(word: np.uint64) -> int:
+    """The number of cells in a set."""
+    return int(word).bit_count()
+
+
+@inlined
+def bit(cell: int) -> np.uint64:
+    """The set of one cell."""
+    return _ONE << np.uint64(cell)
+
+
+@kernel
+def load(board: NDArray[np.uint8], cells: NDArray[np.uint8], sets: NDArray[np.uint64]) -> None:
+    """Put a board of the rules into the two arrays."""
+    sets[:] = _NONE
+    for cell in range(len(board)):
+        code = board[cell]
+        cells[cell] = code
+        if code:
+            here = bit(cell)
+            sets[1 if code & WHITE_BIT else 0] |= here
+            if code & FLIPPED_BIT:
+                sets[FLIPPED] |= here
+            if code & TYPE_BITS == RHOMBUS:
+                sets[RHOMBI] |= here
+            if code & TYPE_BITS == CIRCLE:
+                sets[CIRCLES] |= here
+
+
+@inlined
+def do(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, action: int) -> Any:
+    """Play an action; returns what stood where it ends. The caller keeps ``sets`` and the piece, to take it back."""
+    origin, target, turn = action & 63, action >> 6 & 63, action >> 12
+    code, other = cells[origin], cells[target]
+    if turn:
+        code = np.uint8(code & _PLAIN_BITS | (turn - 1) << ROTATION_SHIFT)
+    if origin == target:
+        if not turn:
+            code ^= np.uint8(FLIPPED_BIT)
+            sets[FLIPPED] ^= bit(origin)
+        cells[origin] = code
+        return np.uint8(0)
+    cells[origin] = 0
+    cells[target] = code
+    there, both = bit(target), bit(origin) | bit(target)
+    if other:
+        for which in range(N_SETS):
+            sets[which] &= ~there
+    sets[side] ^= both
+    if code & FLIPPED_BIT:
+        sets[FLIPPED] ^= both
+    if code & TYPE_BITS == RHOMBUS:
+        sets[RHOMBI] ^= both
+    elif code & TYPE_BITS == CIRCLE:
+        sets[CIRCLES] ^= both
+    return other
+
+
+@kernel
+def is_attacked(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, cell: int) -> bool:
+    """Whether the other side may capture the rhombus of ``side`` that stands on a cell."""
+    flipped = cells[cell] & FLIPPED_BIT != 0
+    alike = sets[FLIPPED] if flipped else ~sets[FLIPPED]
+    enemies = sets[1 - side] & alike & ~sets[RHOMBI]
+    near = enemies & NEAR[cell]
+    while near != _NONE:
+        origin = first_of(near)
+        near &= near - _ONE
+        if TAKES[PATTERN[cells[origin]], origin] >> np.uint64(cell) & _ONE:
+            return True
+    if flipped:
+        return False
+    circles = enemies & sets[CIRCLES] & RING[cell]
+    if circles == _NONE:
+        return False
+    occupied = sets[0] | sets[1]
+    for way in range(2):
+        met = RING_NEXT[way, cell]
+        while not occupied >> np.uint64(met) & _ONE:
+            met = RING_NEXT[way, met]
+        if circles >> np.uint64(met) & _ONE:
+            return True
+    return False
+
+
+@inlined
+def in_check(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int) -> bool:
+    """Whether the rhombus of a side is attacked."""
+    own = sets[side] & sets[RHOMBI]
+    return bool(own != _NONE and is_attacked(cells, sets, side, first_of(own)))
+
+
+@inlined
+def strikes(cells: NDArray[np.uint8], occupied: np.uint64, cell: int) -> Any:
+    """The cells on which the piece on a cell would capture a fit enemy, if it stood there; a circle's ring included."""
+    code = cells[cell]
+    takes = TAKES[PATTERN[code], cell]
+    if RUNS[code] and RING[cell] != _NONE:
+        for way in range(2):
+            met = RING_NEXT[way, cell]
+            while met != cell:
+                takes |= bit(met)
+                if occupied >> np.uint64(met) & _ONE:
+                    break
+                met = RING_NEXT[way, met]
+    return takes
+
+
+@inlined
+def reach(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, cell: int) -> tuple[np.uint64, np.uint64]:
+    """The cells that the piece of ``side`` on a cell may move to, and those that it may capture on."""
+    code = cells[cell]
+    occupied = sets[0] | sets[1]
+    takes = strikes(cells, occupied, cell)
+    enemies = sets[1 - side] & (sets[FLIPPED] if code & FLIPPED_BIT else ~sets[FLIPPED])
+    if code & TYPE_BITS == RHOMBUS:
+        enemies &= ~sets[RHOMBI]
+    return (takes | QUIET[PATTERN[code], cell]) & ~occupied, takes & enemies
+
+
+@kernel
+def generate(
+    cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int, actions: NDArray[np.int32]
+) -> int:
+    """Write every action of a side, its rhombus's safety aside, in canonical order; returns how many."""
+    n = 0
+    own = sets[side]
+    while own != _NONE:
+        origin = first_of(own)
+        own &= own - _ONE
+        code = cells[origin]
+        moves, captures = reach(cells, sets, side, origin)
+        n_turns = TURNS[code] if options & TURN else 1
+        ends = moves | captures
+        if options & FLIP or n_turns > 1:
+            ends |= bit(origin)
+        while ends != _NONE:
+            target = first_of(ends)
+            ends &= ends - _ONE
+            action = origin | target << 6
+            if target != origin or options & FLIP:
+                actions[n] = action
+                n += 1
+            if n_turns > 1 and not captures >> np.uint64(target) & _ONE:
+                for turn in range(n_turns):
+                    if turn != code >> ROTATION_SHIFT:
+                        actions[n] = action | (turn + 1) << 12
+                        n += 1
+    return n
+
+
+@inlined
+def wins(cells: NDArray[np.uint8], side: int, action: int) -> bool:
+    """Whether an action captures a rhombus or brings the own one to its goal. Ask before it is played."""
+    origin, target = action & 63, action >> 6 & 63
+    if origin == target:
+        return False
+    entering = target == GOAL[side] and cells[origin] & TYPE_BITS == RHOMBUS
+    return bool(entering or cells[target] & TYPE_BITS == RHOMBUS)
+
+
+@inlined
+def enters(cells: NDArray[np.uint8], side: int, action: int) -> bool:
+    """Whether an action brings the own rhombus to its goal. Ask before it is played."""
+    origin, target = action & 63, action >> 6 & 63
+    return bool(target == GOAL[side] and origin != target and cells[origin] & TYPE_BITS == RHOMBUS)
+
+
+@inlined
+def undo(
+    cells: NDArray[np.uint8],
+    sets: NDArray[np.uint64],
+    action: int,
+    code: np.uint8,
+    other: np.uint8,
+    before: tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64],
+) -> None:
+    """Take an action back: what stood where it began and ended, and the sets before it."""
+    cells[action >> 6 & 63] = other
+    cells[action & 63] = code
+    sets[0], sets[1], sets[2], sets[3], sets[4] = before
+
+
+@kernel
+def is_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int, action: int) -> bool:
+    """Whether an action that the piece can do leaves the own rhombus unattacked, or enters its goal."""
+    if enters(cells, side, action) and not options & SHAPE:
+        return True
+    before = (sets[0], sets[1], sets[2], sets[3], sets[4])
+    code = cells[action & 63]
+    other = do(cells, sets, side, action)
+    safe = not in_check(cells, sets, side)
+    undo(cells, sets, action, code, other, before)
+    return safe
+
+
+@kernel
+def has_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int) -> bool:
+    """Whether a side has any legal action. Nothing is written down: the first one found will do."""
+    own = sets[side]
+    while own != _NONE:
+        origin = first_of(own)
+        own &= own - _ONE
+        moves, captures = reach(cells, sets, side, origin)
+        ends = moves | captures
+        if options & FLIP:
+            ends |= bit(origin)
+        while ends != _NONE:
+            target = first_of(ends)
+            ends &= ends - _ONE
+            if is_legal(cells, sets, side, options, origin | target << 6):
+                return True
+        # A move that also turns is safe where the move is; a turn in place where there is no check.
+        if options & TURN and TURNS[cells[origin]] > 1 and not in_check(cells, sets, side):
+            return True
+    return False
+
+
+@kernel
+def generate_legal(
+    cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int, actions: NDArray[np.int32]
+) -> int:
+    """Write every legal action of a side in canonical order; returns how many."""
+    n = 0
+    for index in range(generate(cells, sets, side, options, actions)):
+        if is_legal(cells, sets, side, options, actions[index]):
+            actions[n] = actions[index]
+            n += 1
+    return n
+
+
+@kernel
+def legal(board: NDArray[np.uint8], side: int, options: int) -> NDArray[np.int32]:
+    """Every legal action in canonical order: ``(n,) int32``."""
+    cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
+    load(board, cells, sets)
+    actions = np.empty(MAX_ACTIONS, np.int32)
+    n = generate_legal(cells, sets, side, options, actions)
+    return actions[:n].copy()
+
+
+@inlined
+def weigh(
+    cells: NDArray[np.uint8], sets: NDArray[np.uint64], me: int, options: int
+) -> tuple[int, int, int, int, int, int]:
+    """The six terms of the evaluation for ``me``, in half points."""
+    material, mobility, threats = 0, 0, 0
+    for side in range(2):
+        sign = 1 if side == me else -1
+        own = sets[side]
+        while own != _NONE:
+            cell = first_of(own)
+            own &= own - _ONE
+            material += sign * VALUE[cells[cell]]
+            if options & PLAIN:
+                continue
+            moves, captures = reach(cells, sets, side, cell)
+            mobility += sign * count_of(moves | captures)
+            while captures != _NONE:
+                threats += sign * VALUE[cells[first_of(captures)]]
+                captures &= captures - _ONE
+    mine = sets[me]
+    advancement = 0
+    rhombus = mine & sets[RHOMBI]
+    if rhombus != _NONE:
+        advancement = 5 * int(WAY[me, first_of(rhombus)])
+    flip = 0
+    if options & FLIP and not options & PLAIN:
+        n_flipped = count_of(mine & sets[FLIPPED])
+        n_others = count_of(mine) - n_flipped
+        flip = 10 * n_flipped
+        dead = mine & DEAD
+        flip += 15 * count_of(dead & (sets[RHOMBI] | sets[CIRCLES]) & sets[FLIPPED])
+        flip += 80 * count_of(dead & sets[RHOMBI] & ~sets[FLIPPED])
+        flip += 30 * count_of(dead & sets[CIRCLES] & ~sets[FLIPPED])
+        if min(n_flipped, n_others) == 1 and max(n_flipped, n_others) > 3:
+            flip -= 20
+    center = 0
+    if not options & PLAIN:
+        center = 3 * (count_of(mine & CENTER) - count_of(sets[1 - me] & CENTER))
+    return 2 * material, 2 * advancement, 2 * flip, 4 * mobility, threats, 2 * center
+
+
+@kernel
+def evaluate(cells: NDArray[np.uint8], sets: NDArray[np.uint64], me: int, options: int) -> int:
+    """What a board is worth to ``me``, in half points."""
+    material, advancement, flip, mobility, threats, center = weigh(cells, sets, me, options)
+    return material + advancement + flip + mobility + threats + center
+
+
+@kernel
+def terms(board: NDArray[np.uint8], me: int, options: int) -> tuple[int, int, int, int, int, int]:
+    """The six terms of the evaluation for ``me``, in half points."""
+    cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
+    load(board, cells, sets)
+    return weigh(cells, sets, me, options)
+
+
+@kernel
+def prospects(
+    board: NDArray[np.uint8], side: int, options: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.bool_]]:
+    """Every legal action in canonical order, what the board after it is worth to ``side``, whether it wins."""
+    cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
+    load(board, cells, sets)
+    actions = np.empty(MAX_ACTIONS, np.int32)
+    n = generate_legal(cells, sets, side, options, actions)
+    values, is_won = np.empty(n, np.int64), np.empty(n, np.bool_)
+    for index in range(n):
+        action = actions[index]
+        before = (sets[0], sets[1], sets[2], sets[3], sets[4])
+        code = cells[action & 63]
+        ends = wins(cells, side, action)
+        other = do(cells, sets, side, action)
+        is_won[index] = ends or not has_legal(cells, sets, 1 - side, options)
+        values[index] = evaluate(cells, sets, side, options)
+        undo(cells, sets, action, code, other, before)
+    return actions[:n].copy(), values, is_won

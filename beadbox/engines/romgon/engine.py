@@ -1,0 +1,86 @@
+"""The Romgon engine as the house knows engines: the port on one side, boards and options on the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from beadbox.engines.action_values import Entry
+from beadbox.engines.engine import Candidate, Engine
+from beadbox.engines.level import Level, Rung
+from beadbox.engines.romgon import entry_keys
+from beadbox.engines.romgon import levels as at
+from beadbox.engines.romgon.answers import legal, prospects, ranking
+from beadbox.engines.romgon.q_trainer import RomgonTrainer
+from beadbox.engines.romgon.shipped import FOLDER, shipped_name
+from beadbox.engines.romgon.value_minimax import loses_by_history
+from beadbox.kernels.jit import PACKAGES, Readiness
+from beadbox.rules.chance import Random
+from beadbox.rules.romgon.moves import Move
+from beadbox.rules.romgon.pieces import side_of
+from beadbox.rules.romgon.rules import Position, Romgon
+
+DEPTH = at.LEVELS["hard"].depth
+"""Deep enough to see an answer, and done in a few milliseconds on the fullest of boards."""
+
+
+class RomgonEngine(Engine[Romgon]):
+    """Plays every game of the Romgon family, with whatever options it has.
+
+    A level with a time limit answers with the last depth that it has finished by then, so what it plays may differ on
+    a machine that is slower or busier.
+    """
+
+    levels = at.LEVELS
+    modes = at.MODES
+    ladder_file = at.FILE
+    newcomers = at.NEWCOMERS
+    valuer = at.VALUER
+    trainer = RomgonTrainer()
+
+    def readiness(self) -> Readiness:
+        return PACKAGES[__name__.rpartition(".")[0]].readiness()
+
+    def plays_at(self, game: Romgon, level: Level) -> bool:
+        return at.plays_at(game, level)
+
+    def ladder(self, game: Romgon) -> list[Rung]:
+        return at.ladder(game)
+
+    def learnt_file(self, game: Romgon) -> Path | None:
+        return None if self.valuer.refusal(game) else FOLDER / f"{shipped_name(game.options)}.json"
+
+    def learnt_mark(self, game: Romgon) -> str:
+        return "" if self.valuer.refusal(game) else at.learnt_mark(game)
+
+    def choose(self, game: Romgon, position: Position, *, level: Level, rng: Random) -> Move:
+        return at.choose(game, position, level=level, rng=rng)
+
+    def best(self, game: Romgon, position: Position) -> tuple[tuple[Candidate, ...], int]:
+        return ranking(position.board, position.side, game.options, depth=DEPTH)
+
+    def entries(self, game: Romgon, position: Position) -> list[Entry]:
+        pieces = entry_keys.pieces_key(position.board)
+        return [
+            Entry(
+                move,
+                f"{entry_keys.action_key(move)}#{pieces}",
+                outlook,
+                is_won - loses_by_history(game, position, move),
+            )
+            for move, outlook, is_won in prospects(position.board, position.side, game.options)
+        ]
+
+    def keys(self, game: Romgon, position: Position) -> tuple[str, ...]:
+        pieces = entry_keys.pieces_key(position.board)
+        actions = legal(position.board, position.side, game.options)
+        return tuple(f"{entry_keys.action_key(move)}#{pieces}" for move in actions)
+
+    def key_board(self, key: str) -> str:
+        return entry_keys.key_board(key)
+
+    def entry_read(self, key: str) -> tuple[Position, Move]:
+        board, move = entry_keys.entry_read(key)
+        return Position(board, side_of(board[move.origin])), move
+
+    def entry_problem(self, game: Romgon, position: Position, move: Move) -> str:
+        return entry_keys.entry_problem(position.board, move, game.options)

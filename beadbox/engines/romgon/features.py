@@ -1,0 +1,236 @@
+"""What a learnt value sees of a board after a move, readable: named sets of features, and the features of a board.
+
+A board is seen from whoever has just acted, as if that were White, and folded along its middle row: that mirror is a
+symmetry of all moves while nothing turns. So one list of weights serves both colours and both halves of the board.
+
+Features stand in groups, one after another: a bias; which piece stands where; how many moves the pieces of a type
+have, in eighths; what attacks what; what hangs, defended or not; how far both rhombuses have to go; how free they are.
+A set is never changed, for weights belong to it: a better one gets a new name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from beadbox.rules.outcome import Side
+from beadbox.rules.romgon.geometry import CELL, IDS, N_ROWS, PLACES, half_turn
+from beadbox.rules.romgon.moves import REACH, Options, targets
+from beadbox.rules.romgon.pieces import (
+    FLIPPED_BIT,
+    GOALS,
+    HEXGON,
+    RHOMBUS,
+    TYPE_NAMES,
+    WHITE,
+    Board,
+    kind_of,
+    rhombus_cell,
+    side_of,
+)
+
+N_KINDS = HEXGON
+FOLDED = tuple(cell for cell, (row, _) in enumerate(PLACES) if row <= N_ROWS // 2)
+"""The cells of the half board, to which those of the other half are folded."""
+FAR = 7
+"""The safe distance of a rhombus that has no safe way of fewer moves."""
+FREE = 4
+"""So many safe moves of a rhombus, or more."""
+
+OWNERS = 2
+SQUARES = 1
+MOBILITY = SQUARES + OWNERS * N_KINDS * 2 * len(FOLDED)
+ATTACKS = MOBILITY + OWNERS * N_KINDS * 2
+HANGING = ATTACKS + OWNERS * N_KINDS * N_KINDS
+RACE = HANGING + OWNERS * N_KINDS * 2
+FREEDOM = RACE + (FAR + 1) ** 2
+"""Where each group begins; the bias is feature 0."""
+
+FEATURE_SETS: Mapping[str, int] = {"squares-1": MOBILITY, "full-1": FREEDOM + OWNERS * (FREE + 1)}
+"""The number of features of each set, and so of weights. ``squares-1`` ends where mobility begins."""
+
+
+def refusal(options: Options) -> str:
+    """Why the features say too little of a game with these options; nothing if they do."""
+    if options.turn:
+        return "its features do not see where a piece has turned to, and turned boards have no mirror"
+    if options.shape:
+        return "its features count a way into an attacked goal, which shape defence forbids"
+    return ""
+
+
+@cache
+def folded(cell: int, me: Side) -> int:
+    """The index, 0 to 29, of a cell on the half board of a side."""
+    row, column = PLACES[cell if me == WHITE else half_turn(cell)]
+    return FOLDED.index(CELL[f"{min(row, N_ROWS - 1 - row)}-{column}"])
+
+
+def features(board: Board, me: Side, feature_set: str) -> dict[int, float]:
+    """The features of a board on which ``me`` has just acted: by index in ascending order, 0 left out."""
+    found: Counter[int] = Counter({0: 8})
+    for index, eighths in _wide(board, me) if FEATURE_SETS[feature_set] > MOBILITY else _squares(board, me):
+        found[index] += eighths
+    return {index: found[index] / 8 for index in sorted(found)}
+
+
+def _slot(owner: int, code: int) -> int:
+    """The place of a piece among own and other, types, flipped or not."""
+    return (owner * N_KINDS + kind_of(code) - 1) * 2 + bool(code & FLIPPED_BIT)
+
+
+def _squares(board: Board, me: Side) -> Iterator[tuple[int, int]]:
+    for cell, code in enumerate(board):
+        if code:
+            yield square_of(cell, code, me), 8
+
+
+def square_of(cell: int, code: int, me: Side) -> int:
+    """The feature of a piece that stands on a cell, as ``me`` sees it."""
+    return SQUARES + _slot(side_of(code) != me, code) * len(FOLDED) + folded(cell, me)
+
+
+def _wide(board: Board, me: Side) -> Iterator[tuple[int, int]]:
+    yield from _squares(board, me)
+    attacked = set()
+    for cell, code in enumerate(board):
+        if not code:
+            continue
+        owner, ends = int(side_of(code) != me), targets(board, cell)
+        if ends:
+            yield MOBILITY + _slot(owner, code), len(ends)
+        for target in ends:
+            if board[target]:
+                pair = (kind_of(code) - 1) * N_KINDS + kind_of(board[target]) - 1
+                yield ATTACKS + owner * N_KINDS * N_KINDS + pair, 8
+                attacked.add(target)
+    for cell in attacked:
+        side, code = side_of(board[cell]), board[cell]
+        defended = cell in struck(board, side, flipped=bool(code & FLIPPED_BIT))
+        yield HANGING + (int(side != me) * N_KINDS + kind_of(code) - 1) * 2 + defended, 8
+    distances = []
+    for owner, side in enumerate((me, me.other)):
+        distance, free = race(board, side)
+        distances.append(distance)
+        yield FREEDOM + owner * (FREE + 1) + free, 8
+    yield RACE + distances[0] * (FAR + 1) + distances[1], 8
+
+
+def struck(board: Board, side: Side, *, flipped: bool) -> set[int]:
+    """The cells on which a side's pieces of one flip state would capture a fit enemy, if it stood there now."""
+    found = set[int]()
+    for cell, code in enumerate(board):
+        if code and side_of(code) == side and bool(code & FLIPPED_BIT) == flipped:
+            takes, _, runs = REACH[code][cell]
+            found.update(takes)
+            for run in runs:
+                for target in run:
+                    found.add(target)
+                    if board[target]:
+                        break
+    return found
+
+
+def race(board: Board, side: Side) -> tuple[int, int]:
+    """How many moves a side's rhombus needs to its goal, at most 7, and how many safe moves it has, at most 4.
+
+    It goes over cells that the other side does not strike now, and captures on the way what it may; the goal itself
+    may be struck. All else stands still. Without a rhombus it is 7 and 0.
+    """
+    start, goal = rhombus_cell(board, side), GOALS[side]
+    if start is None:
+        return FAR, 0
+    code = board[start]
+    danger = struck(board, side.other, flipped=bool(code & FLIPPED_BIT)) - {goal}
+    seen, frontier, free = {start}, [start], 0
+    for distance in range(1, FAR):
+        ends = {end for cell in frontier for end in _steps(board, code, cell)} - danger - seen
+        if distance == 1:
+            free = min(FREE, len(ends))
+        if start == goal or goal in ends:
+            return (0 if start == goal else distance), free
+        seen |= ends
+        frontier = sorted(ends)
+    return FAR, free
+
+
+def _steps(board: Board, rhombus: int, cell: int) -> Iterator[int]:
+    """Where a rhombus could go from a cell, to an empty one or by a capture."""
+    takes, quiet, _ = REACH[rhombus][cell]
+    for target in takes:
+        other = board[target]
+        differs = side_of(other) != side_of(rhombus) and kind_of(other) != RHOMBUS
+        if not other or (differs and not (other ^ rhombus) & FLIPPED_BIT):
+            yield target
+    yield from (target for target in quiet if not board[target])
+
+
+class Feature(NamedTuple):
+    """What one feature says, for people: a group, and as much of the rest as the group has."""
+
+    group: str
+    """``bias``, ``squares``, ``mobility``, ``attacks``, ``hanging``, ``race`` or ``freedom``."""
+    own: bool = True
+    """Whether it is about whoever has just acted; of ``attacks``, the attacker."""
+    kind: int = 0
+    """The type of piece, 1 to 5; of ``attacks``, the attacker."""
+    flipped: bool = False
+    cell: int = -1
+    """Of ``squares``: the cell of the upper half, seen as White."""
+    victim: int = 0
+    """Of ``attacks``: the type that is attacked."""
+    defended: bool = False
+    """Of ``hanging``: whether something could take back."""
+    distances: tuple[int, int] = (0, 0)
+    """Of ``race``: the own and the other's, 0 to 7."""
+    free: int = 0
+    """Of ``freedom``: the number of safe moves, 0 to 4."""
+
+
+@cache
+def feature_read(index: int) -> Feature:
+    """What the feature with this index says."""
+    if index < SQUARES:
+        return Feature("bias")
+    if index < MOBILITY:
+        slot, cell = divmod(index - SQUARES, len(FOLDED))
+        owner, kind, flipped = slot // (2 * N_KINDS), slot // 2 % N_KINDS + 1, bool(slot % 2)
+        return Feature("squares", not owner, kind, flipped, cell=FOLDED[cell])
+    if index < ATTACKS:
+        slot = index - MOBILITY
+        return Feature("mobility", slot < 2 * N_KINDS, slot // 2 % N_KINDS + 1, bool(slot % 2))
+    if index < HANGING:
+        pair = index - ATTACKS
+        kind, victim = pair // N_KINDS % N_KINDS + 1, pair % N_KINDS + 1
+        return Feature("attacks", pair < N_KINDS * N_KINDS, kind, victim=victim)
+    if index < RACE:
+        slot = index - HANGING
+        return Feature("hanging", slot < 2 * N_KINDS, slot // 2 % N_KINDS + 1, defended=bool(slot % 2))
+    if index < FREEDOM:
+        own, other = divmod(index - RACE, FAR + 1)
+        return Feature("race", distances=(own, other))
+    owner, free = divmod(index - FREEDOM, FREE + 1)
+    return Feature("freedom", not owner, RHOMBUS, free=free)
+
+
+def feature_told(index: int) -> str:
+    """The same in words: what the weight of this feature is about."""
+    one = feature_read(index)
+    whose, other = ("its own", "the other's") if one.own else ("the other's", "its own")
+    piece, flipped = TYPE_NAMES[one.kind], "flipped " if one.flipped else ""
+    if one.group == "squares":
+        return f"{whose} {flipped}{piece} on {IDS[one.cell]}, as White sees it, or on its mirror"
+    if one.group == "mobility":
+        return f"eight moves of {whose} {flipped}{piece}s"
+    if one.group == "attacks":
+        return f"{whose} {piece} attacks {other} {TYPE_NAMES[one.victim]}"
+    if one.group == "hanging":
+        return f"{whose} {piece} is attacked, and {'defended' if one.defended else 'nothing defends it'}"
+    if one.group == "race":
+        own, others = (f"{far} or more" if far == FAR else str(far) for far in one.distances)
+        return f"moves to the goal: {own} of its own, {others} of the other's"
+    if one.group == "freedom":
+        return f"{whose} rhombus has {f'{one.free} or more' if one.free == FREE else one.free or 'no'} safe moves"
+    return "any board, for whoever has just moved"

@@ -1,0 +1,164 @@
+"""Every level that Romgon is played at, by the evaluation of its rules or by a learnt value, and their ladders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from beadbox.engines.engine import Candidate
+from beadbox.engines.ladder import Measured, ladders_read
+from beadbox.engines.level import Level, Rung
+from beadbox.engines.position_values import Look
+from beadbox.engines.romgon import answers
+from beadbox.engines.romgon.answers import N_CANDIDATES, Answer
+from beadbox.engines.romgon.shipped import shipped, shipped_name
+from beadbox.engines.romgon.valuer import RomgonValuer
+from beadbox.rules.chance import Random
+from beadbox.rules.outcome import Side
+from beadbox.rules.romgon.moves import Move, Options
+from beadbox.rules.romgon.pieces import Board
+from beadbox.rules.romgon.rules import Position, Romgon
+
+VALUER = RomgonValuer()
+FILE = Path(__file__).parent / "ladder.json"
+DIGITS = 4
+"""After the point of a score that is shown."""
+
+LEVELS: Mapping[str, Level] = {
+    **answers.LEVELS,
+    **{
+        level.slug: level
+        for level in (
+            Level(
+                "skilled",
+                "Skilled",
+                "Three moves in ten are random; otherwise it plays the move it rates highest.",
+                1,
+                random_tenths=3,
+                learnt=True,
+                whom="for regular players",
+            ),
+            Level(
+                "veteran",
+                "Veteran",
+                "Plays the move it rates highest.",
+                1,
+                learnt=True,
+                whom="for strong players",
+            ),
+            Level(
+                "champion",
+                "Champion",
+                "Looks two moves ahead and rates boards by its learnt values.",
+                2,
+                learnt=True,
+                whom="for very strong players",
+            ),
+            Level(
+                "grandmaster",
+                "Grandmaster",
+                "Looks three moves ahead and rates boards by its learnt values.",
+                3,
+                learnt=True,
+                whom="for the strongest players",
+            ),
+            Level(
+                "legend",
+                "Legend",
+                "Looks four moves ahead and rates boards by its learnt values.",
+                4,
+                learnt=True,
+                whom="for players who have beaten all the rest",
+            ),
+        )
+    },
+}
+"""By slug. A learnt value is quick enough to need no clock in any match, so whatever plays by one can be repeated."""
+
+MODES: Mapping[str, str] = {"plain": "romgon", "flips": "romgon-flip"}
+NEWCOMERS = ("novice", "starter")
+_RUNGS = {
+    "plain": ("easy", "novice", "medium", "skilled", "veteran", "champion", "grandmaster", "legend"),
+    "flips": ("easy", "starter", "medium", "skilled", "veteran", "legend"),
+}
+"""By mode the levels that take .65 and more from the one before (docs/ladder.md)."""
+_UNLEARNT = {
+    "plain": ("easy", "novice", "medium", "expert", "master"),
+    "flips": ("easy", "starter", "medium", "expert", "master"),
+}
+"""In games that no value has been learnt for. Nobody has measured there either."""
+
+
+@cache
+def measured() -> dict[str, Measured]:
+    """What was measured of the levels, by mode."""
+    return ladders_read(FILE)
+
+
+def learnt_mark(game: Romgon) -> str:
+    """What tells the value that is played by in a game from any other."""
+    value = shipped(shipped_name(game.options))
+    return sha256(value.weights.astype("<f8").tobytes() + repr(value.restlessness).encode()).hexdigest()[:16]
+
+
+def plays_at(game: Romgon, level: Level) -> bool:
+    """Whether the game can be played at a level: what was learnt does not do for every choice of options."""
+    return not level.learnt or not VALUER.refusal(game)
+
+
+def ladder(game: Romgon) -> list[Rung]:
+    """The levels offered in a game, the weakest first, with their ratings if they were measured in that very game."""
+    mode = shipped_name(game.options)
+    slugs = _UNLEARNT[mode] if VALUER.refusal(game) else _RUNGS[mode]
+    found = measured().get(mode)  # the first time that anybody measures there is nothing
+    ratings = found.ratings if found is not None and found.game == game.slug else {}
+    return [Rung(LEVELS[slug], ratings.get(slug)) for slug in slugs]
+
+
+def answer(
+    board: Board, side: Side, options: Options, *, level: Level, rng: Random, time_limit_s: float | None = None
+) -> Answer:
+    """What a level plays on a board without a history, and the five actions that it likes best, as ``answers.answer``.
+
+    What plays by a learnt value scores by that.
+    """
+    if not level.learnt:
+        return answers.answer(board, side, options, level=level, rng=rng, time_limit_s=time_limit_s)
+    game, position = Romgon(options), Position(board, side)
+    look = _looked(game, position, level, whole=True, time_limit_s=time_limit_s)
+    ranked = sorted(range(len(look.moves)), key=lambda index: -look.deep[index])
+    candidates = [Candidate(look.moves[index], round(look.deep[index], DIGITS)) for index in ranked]
+    if not ranked:
+        return Answer(None, (), look.depth)
+    index = _drawn(look, level, rng)
+    chosen = Candidate(look.moves[index], round(look.deep[index], DIGITS))
+    return Answer(chosen, tuple(candidates[:N_CANDIDATES]), look.depth)
+
+
+def choose(game: Romgon, position: Position, *, level: Level, rng: Random) -> Move:
+    """What a level plays in a game that goes on."""
+    if not level.learnt:
+        found = answers.answer_in(game, position, level=level, rng=rng)
+        assert found.chosen is not None, "the game goes on"
+        move: Move = found.chosen.move
+        return move
+    look = _looked(game, position, level)
+    chosen: Move = look.moves[_drawn(look, level, rng)]
+    return chosen
+
+
+def _drawn(look: Look, level: Level, rng: Random) -> int:
+    """The index of what is played: the best, or anything where a level leaves that to chance."""
+    if level.plays_anything(rng):
+        return rng.below(len(look.moves))
+    return look.best
+
+
+def _looked(
+    game: Romgon, position: Position, level: Level, *, whole: bool = False, time_limit_s: float | None = None
+) -> Look:
+    """What the learnt value says."""
+    player = shipped(shipped_name(game.options))._replace(depth=level.depth)
+    return VALUER.look(game, position, player, whole=whole, time_limit_s=time_limit_s)

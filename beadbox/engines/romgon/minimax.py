@@ -1,0 +1,67 @@
+"""Plain minimax, readable: what the compiled search has to equal, to the half point.
+
+Source: ``docs/rules/romgon.md``, search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from beadbox.engines.romgon.evaluation import Terms, evaluate
+from beadbox.rules.outcome import Side
+from beadbox.rules.romgon.moves import CORE, Move, Options, after, legal_moves
+from beadbox.rules.romgon.pieces import GOALS, RHOMBUS, Board, kind_of
+
+WIN = 1_000_000
+"""A win with the ``k``-th action is worth this less ``k``."""
+
+
+def full(terms: Terms) -> float:
+    """A leaf's value as most levels see it: all six terms."""
+    return terms.total
+
+
+def plain(terms: Terms) -> float:
+    """A leaf's value as ``medium`` sees it: material and advancement."""
+    return terms.material + terms.advancement
+
+
+def ranked(
+    board: Board, side: Side, options: Options = CORE, *, depth: int, leaf: Callable[[Terms], float] = full
+) -> list[tuple[Move, float]]:
+    """Every legal action with its value, best first, ties in canonical order."""
+    values = [
+        (move, _value(board, move, side, side, options, depth, 1, leaf)) for move in legal_moves(board, side, options)
+    ]
+    return sorted(values, key=lambda valued: -valued[1])
+
+
+def is_won_by(board: Board, move: Move, side: Side) -> bool:
+    """Whether the action captures a rhombus or brings the own one to its goal."""
+    if move.origin == move.target:
+        return False
+    return RHOMBUS in (
+        kind_of(board[move.target]),
+        kind_of(board[move.origin]) if move.target == GOALS[side] else None,
+    )
+
+
+def _value(
+    board: Board,
+    move: Move,
+    side: Side,
+    root: Side,
+    options: Options,
+    depth: int,
+    k: int,
+    leaf: Callable[[Terms], float],
+) -> float:
+    """What the ``k``-th action, played by ``side``, is worth to the root side, ``depth - 1`` more to come."""
+    following = after(board, move)
+    replies = legal_moves(following, side.other, options)
+    if is_won_by(board, move, side) or not replies:
+        return (WIN - k) * (1 if side == root else -1)
+    if depth == 1:
+        return leaf(evaluate(following, root, options))
+    values = (_value(following, reply, side.other, root, options, depth - 1, k + 1, leaf) for reply in replies)
+    return min(values) if side == root else max(values)

@@ -1,0 +1,287 @@
+"""Games of machines that keep values, and what these learn from them: compiled.
+
+The law is ``beadbox/learners/q_learning/learner.py`` and the loop ``beadbox/learners/q_learning/memory.py``, which this
+equals to the last bit: choices, endings, values, random words.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.engines.action_values import QLessons
+from beadbox.engines.compiled import kernel
+from beadbox.engines.romgon.boards import do, evaluate, generate_legal, has_legal, undo, wins
+from beadbox.engines.romgon.q_tables import N_ENTRIES, N_LEFT_OUT, N_NEW, Table, board_at, entry_add, entry_at
+from beadbox.engines.romgon.value_contests import Contestant, action_of
+from beadbox.engines.romgon.value_games import GOES_ON, Record, Start, act, bar, begin, drawn, winner
+from beadbox.engines.romgon.value_search import Desk
+from beadbox.kernels.jit import inlined
+from beadbox.rules.romgon.pieces import WHITE_BIT
+from beadbox.rules.romgon.rules import MAX_PLIES
+
+TABLE, LEVEL, UNIFORM = range(3)
+"""What somebody plays by: a table of values, as a level of the engine does, anything at all."""
+UNASKED, UNKNOWN = -2, -1
+"""In ``Trail.boards``: nobody with a table was to move, or it does not know the board."""
+SPARE = 2 * MAX_PLIES
+"""A table with less room for entries than this counts as full."""
+N_DONE, IS_PENDING, N_PLIES, SIDE, WINNER = range(5)
+"""What ``state`` holds: games done, and of the one that is still to be learnt from its plies, our side and who won."""
+
+_TICKETS = (1 << 32) - 1
+_OUTLOOK = 100
+_NOBODY = 2
+
+
+class QPlayer(NamedTuple):
+    """Somebody who plays; ``table``, ``lessons`` and ``epsilon`` (``(1,)``, in place) are those of a table."""
+
+    plays_by: int
+    table: Table
+    lessons: QLessons
+    epsilon: NDArray[np.float64]
+    room: NDArray[np.int64]
+    """``(1,)``: how many entries the table may be given."""
+    level: Contestant
+
+
+class Trail(NamedTuple):
+    """What has to be known of each ply of a game to learn from it, and room for a choice."""
+
+    boards: NDArray[np.int64]
+    n_legal: NDArray[np.int64]
+    left: NDArray[np.int64]
+
+
+def trail_made(n_actions: int) -> Trail:
+    """Room for a game."""
+    return Trail(np.empty(MAX_PLIES + 2, np.int64), np.empty(MAX_PLIES + 2, np.int64), np.empty(n_actions, np.int64))
+
+
+@inlined
+def _wins_at_once(desk: Desk, n_legal: int, side: int, options: int, left: NDArray[np.int64]) -> int:
+    """Write the indexes of the actions that win at once; returns how many."""
+    cells, sets = desk.sight.cells, desk.sight.sets
+    before = (sets[0], sets[1], sets[2], sets[3], sets[4])
+    n = 0
+    for index in range(n_legal):
+        action = desk.actions[0, index]
+        is_won = wins(cells, side, action)
+        if not is_won:
+            code = cells[action & 63]
+            taken = do(cells, sets, side, action)
+            is_won = not has_legal(cells, sets, 1 - side, options)
+            undo(cells, sets, action, code, taken, before)
+        if is_won:
+            left[n] = index
+            n += 1
+    return n
+
+
+@kernel
+def _left(
+    desk: Desk,
+    record: Record,
+    n: int,
+    n_legal: int,
+    side: int,
+    start: Start,
+    lessons: QLessons,
+    left: NDArray[np.int64],
+) -> int:
+    """Write the indexes of the actions that the checks leave, in canonical order; returns how many."""
+    n_left = _wins_at_once(desk, n_legal, side, start.options, left) if lessons.take_wins else 0
+    if n_left:
+        return n_left
+    if lessons.avoid_repetition:
+        bar(desk, record, n, n_legal, side, start.shuttle)
+        for index in range(n_legal):
+            if not desk.barred[index]:
+                left[n_left] = index
+                n_left += 1
+    if n_left:
+        return n_left
+    for index in range(n_legal):
+        left[index] = index
+    return n_legal
+
+
+@kernel
+def _chosen(
+    desk: Desk,
+    record: Record,
+    trail: Trail,
+    n: int,
+    n_legal: int,
+    side: int,
+    start: Start,
+    who: QPlayer,
+    words: NDArray[np.uint64],
+) -> Any:
+    """The index of what a table plays: with chance ε anything that is left, else the greatest Q + E/100 of it."""
+    explores = drawn(words, _TICKETS) < who.epsilon[0] * _TICKETS
+    n_left = _left(desk, record, n, n_legal, side, start, who.lessons, trail.left)
+    if explores:
+        return trail.left[drawn(words, n_left)]
+    cells, sets, board = desk.sight.cells, desk.sight.sets, trail.boards[n]
+    before = (sets[0], sets[1], sets[2], sets[3], sets[4])
+    best, greatest = np.int64(-1), 0.0
+    for at in range(n_left):
+        action = desk.actions[0, trail.left[at]]
+        code = cells[action & 63]
+        taken = do(cells, sets, side, action)
+        total = evaluate(cells, sets, side, start.options) / 2.0 / _OUTLOOK
+        undo(cells, sets, action, code, taken, before)
+        entry = entry_at(who.table, board, action) if board >= 0 else np.int64(-1)
+        if entry >= 0:
+            total = who.table.values[entry] + total
+        if best < 0 or total > greatest:
+            best, greatest = trail.left[at], total
+    return best
+
+
+@kernel
+def _index(
+    desk: Desk,
+    record: Record,
+    trail: Trail,
+    n: int,
+    n_legal: int,
+    side: int,
+    start: Start,
+    who: QPlayer,
+    words: NDArray[np.uint64],
+) -> Any:
+    """The index of what somebody plays."""
+    trail.boards[n] = UNASKED
+    if who.plays_by == UNIFORM:
+        return drawn(words, n_legal)
+    if who.plays_by == TABLE:
+        trail.boards[n] = board_at(who.table, record.keys[n], desk.sight.cells)
+        return _chosen(desk, record, trail, n, n_legal, side, start, who, words)
+    action = action_of(desk, record, n, side, start, who.level, words)
+    index = np.int64(0)
+    while desk.actions[0, index] != action:
+        index += 1
+    return index
+
+
+@kernel
+def _play(
+    desk: Desk,
+    record: Record,
+    trail: Trail,
+    start: Start,
+    ours: int,
+    n_random: int,
+    players: tuple[QPlayer, QPlayer],
+    words: NDArray[np.uint64],
+) -> tuple[int, int, bool]:
+    """Play a game to its end, nothing learnt: plies, the winner, whether a table did not know a board.
+
+    The first ``n_random`` plies are anything at all.
+    """
+    n, ending, side, is_missed = 0, GOES_ON, start.side, False
+    begin(desk, record, start)
+    while ending == GOES_ON:
+        n_legal = generate_legal(desk.sight.cells, desk.sight.sets, side, start.options, desk.actions[0])
+        trail.n_legal[n] = n_legal
+        who = players[0] if side == ours else players[1]
+        if n < n_random:
+            trail.boards[n] = UNASKED
+            index = drawn(words, n_legal)
+        else:
+            index = _index(desk, record, trail, n, n_legal, side, start, who, words)
+        is_missed |= trail.boards[n] == UNKNOWN
+        ending = act(desk, record, n, side, desk.actions[0, index], start)
+        n, side = n + 1, 1 - side
+    return n, winner(ending, side), is_missed
+
+
+@inlined
+def _ahead(record: Record, trail: Trail, at: int, table: Table, side: int) -> float:
+    """The greatest value of all that could be played at a ply."""
+    board = board_at(table, record.keys[at], record.boards[at])
+    greatest, n = -np.inf, 0
+    entry = table.heads[board]
+    while entry >= 0:
+        code = record.boards[at, table.actions[entry] & 63]
+        # The board alone does not say who is to move: the other side's actions on it have entries, too.
+        if (code & WHITE_BIT != 0) == (side == 1):
+            greatest = max(greatest, table.values[entry])
+            n += 1
+        entry = table.nexts[entry]
+    return max(greatest, 0.0) if n < trail.n_legal[at] else greatest
+
+
+@kernel
+def _learn(record: Record, trail: Trail, first: int, side: int, n: int, won_by: int, who: QPlayer) -> None:
+    """Learn from our own plies of a game of ``n``, that side ``first`` began."""
+    table, lessons = who.table, who.lessons
+    end = 0.0 if won_by == _NOBODY else 1.0 if won_by == side else -1.0
+    for at in range(0 if side == first else 1, n, 2):
+        if trail.boards[at] == UNASKED:
+            continue
+        board = board_at(table, record.keys[at], record.boards[at])
+        entry = entry_at(table, board, record.actions[at])
+        if entry < 0:
+            if table.counts[N_NEW] >= who.room[0]:
+                table.counts[N_LEFT_OUT] += 1
+                continue
+            entry = entry_add(table, board, record.actions[at], 0.0, True)
+            table.counts[N_NEW] += 1
+        before = table.values[entry]
+        is_last = at + 2 >= n
+        ahead = 0.0 if is_last else _ahead(record, trail, at + 2, table, side)
+        reward = end if is_last else lessons.step_reward
+        table.values[entry] = before + lessons.learning_rate * (reward + lessons.discount * ahead - before)
+        table.visits[entry] += 1
+    who.epsilon[0] = max(lessons.epsilon_floor, lessons.epsilon_decay * who.epsilon[0])
+
+
+@kernel
+def play_on(
+    start: Start,
+    players: tuple[QPlayer, QPlayer],
+    in_turn: bool,
+    n_random: int,
+    n_games: int,
+    desk: Desk,
+    record: Record,
+    trail: Trail,
+    words: NDArray[np.uint64],
+    saved: NDArray[np.uint64],
+    state: NDArray[np.int64],
+    tally: NDArray[np.int64],
+) -> None:
+    """Play and learn until ``n_games`` are done or a table has met a board that it does not know, or is nearly full.
+
+    Then the game is played to its end as if that board had no entry, and is pending. Whoever has told the table of it
+    calls again: as it is if there was no entry, so that the game is learnt from; else with nothing pending and the
+    words of before it, which are ``saved``. Sides: by a random word, or ``in_turn``, ours first. ``players``: ours, and
+    the other. ``tally``: ``(3,)``, games that we lost, drew, won. All are updated in place.
+    """
+    while True:
+        if state[IS_PENDING]:
+            n, ours, won_by = state[N_PLIES], state[SIDE], state[WINNER]
+            for index in range(2):
+                who = players[index]
+                if who.plays_by == TABLE and who.lessons.learns:
+                    side = ours if index == 0 else 1 - ours
+                    _learn(record, trail, start.side, side, n, won_by, who)
+            tally[1 if won_by == _NOBODY else 2 if won_by == ours else 0] += 1
+            state[N_DONE] += 1
+            state[IS_PENDING] = 0
+        for index in range(2):
+            table = players[index].table
+            if state[N_DONE] >= n_games or table.counts[N_ENTRIES] + SPARE > len(table.nexts):
+                return
+        saved[:] = words
+        ours = state[N_DONE] % 2 if in_turn else drawn(words, 2)
+        n, won_by, is_missed = _play(desk, record, trail, start, ours, n_random, players, words)
+        state[IS_PENDING], state[N_PLIES], state[SIDE], state[WINNER] = 1, n, ours, won_by
+        if is_missed:
+            return

@@ -1,0 +1,106 @@
+"""Games in which nobody learns, between learnt values and levels of the engine: compiled.
+
+A level plays as ``answers.answer_in`` does with the same random words, its clock aside: it always has the time.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.engines.compiled import kernel
+from beadbox.engines.romgon.answers import N_CANDIDATES
+from beadbox.engines.romgon.boards import MAX_ACTIONS, PLAIN, generate_legal
+from beadbox.engines.romgon.search import search
+from beadbox.engines.romgon.value_games import (
+    GOES_ON,
+    Record,
+    Start,
+    act,
+    bar,
+    begin,
+    charge,
+    drawn,
+    record_made,
+    winner,
+)
+from beadbox.engines.romgon.value_search import Desk, desk_made, look
+
+
+class Contestant(NamedTuple):
+    """Who plays: a value with as many weights as there are, or a level if there are none."""
+
+    depth: int
+    weights: NDArray[np.float64]
+    random_tenths: int
+    plain: bool
+    restlessness: float
+
+
+@kernel
+def _level_action(
+    desk: Desk, n_legal: int, side: int, options: int, level: Contestant, words: NDArray[np.uint64]
+) -> Any:
+    """What a level plays; ``desk.barred`` says which actions lose at once."""
+    random = np.int32(-1)
+    if level.random_tenths and drawn(words, 10) < level.random_tenths:
+        index = drawn(words, n_legal)
+        random = desk.actions[0, index]
+        if not desk.barred[index]:
+            return random
+    flags = options | PLAIN if level.plain else options
+    n_best = MAX_ACTIONS if level.random_tenths else N_CANDIDATES
+    ranked = search(desk.sight.cells, side, flags, level.depth, n_best, np.zeros(1, np.uint8))[0]
+    # What was drawn at random stays as it was drawn, unless it is what the level likes best.
+    if random >= 0 and random != ranked[0]:
+        return random
+    for action in ranked[:N_CANDIDATES]:
+        for index in range(n_legal):
+            if desk.actions[0, index] == action and not desk.barred[index]:
+                return action
+    return ranked[0]
+
+
+@kernel
+def contest(
+    start: Start,
+    opening: NDArray[np.int32],
+    contestants: tuple[Contestant, Contestant],
+    words: NDArray[np.uint64],
+) -> tuple[int, int]:
+    """Play a game that begins with the actions of an opening; its ending and winner. ``words``: updated in place.
+
+    ``contestants``: by side, 0 first.
+    """
+    desk = desk_made(max(contestants[0].depth, contestants[1].depth), len(start.board), np.zeros(1, np.uint8))
+    record = record_made(len(start.board))
+    n, ending, side = 0, GOES_ON, start.side
+    begin(desk, record, start)
+    while ending == GOES_ON:
+        action = opening[n] if n < len(opening) else action_of(desk, record, n, side, start, contestants[side], words)
+        ending = act(desk, record, n, side, action, start)
+        n, side = n + 1, 1 - side
+    return ending, winner(ending, side)
+
+
+@kernel
+def action_of(
+    desk: Desk,
+    record: Record,
+    n: int,
+    side: int,
+    start: Start,
+    who: Contestant,
+    words: NDArray[np.uint64],
+) -> Any:
+    """The action that somebody plays as the ``n``-th of a game; the desk's first row holds the legal ones then."""
+    n_legal = generate_legal(desk.sight.cells, desk.sight.sets, side, start.options, desk.actions[0])
+    bar(desk, record, n, n_legal, side, start.shuttle)
+    if len(who.weights):
+        if who.random_tenths and drawn(words, 10) < who.random_tenths:
+            return desk.actions[0, drawn(words, n_legal)]
+        charge(desk, record, n, n_legal, start.shuttle, who.restlessness)
+        return desk.actions[0, look(desk, n_legal, side, start.options, who.depth, False, who.weights)]
+    return _level_action(desk, n_legal, side, start.options, who, words)

@@ -1,0 +1,341 @@
+"""Games of a learnt value against itself, and what it learns from each: compiled.
+
+The law is ``beadbox/learners/value_learner/learner.py``, which this equals to the last bit: choices, endings, weights.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.engines.compiled import kernel
+from beadbox.engines.position_values import Lessons
+from beadbox.engines.romgon.accumulator import score, spread
+from beadbox.engines.romgon.boards import RHOMBI, do, generate_legal, has_legal, in_check, load, undo, wins
+from beadbox.engines.romgon.search import place_key
+from beadbox.engines.romgon.value_search import Desk, desk_made, look
+from beadbox.kernels.exact_floats import TICKETS, fading, grained, squash, worth
+from beadbox.kernels.jit import inlined
+from beadbox.kernels.random_source import below, next_word
+from beadbox.rules.romgon.pieces import TYPE_BITS
+from beadbox.rules.romgon.rules import (
+    BASE_CAPTURED,
+    DEADLOCK,
+    DRAGLOCK,
+    MAX_OCCURRENCES,
+    MAX_PLIES,
+    MAX_SHUTTLES,
+    MOVE_LIMIT,
+    RHOMBUS_CAPTURED,
+    SHUTTLE,
+    THREEFOLD_REPETITION,
+)
+
+ENDINGS = (RHOMBUS_CAPTURED, BASE_CAPTURED, DEADLOCK, DRAGLOCK, THREEFOLD_REPETITION, SHUTTLE, MOVE_LIMIT)
+GOES_ON, _RHOMBUS, _BASE, _DEAD, _DRAG, _THREEFOLD, _SHUTTLE, _LIMIT = range(-1, len(ENDINGS))
+_NOBODY = 2
+
+
+class Start(NamedTuple):
+    """What a game begins with, and the options by which it is played."""
+
+    board: NDArray[np.uint8]
+    side: int
+    """Who is to move."""
+    ply: int
+    """How many plies have been played; none of them is remembered."""
+    options: int
+    shuttle: bool
+
+
+class Record(NamedTuple):
+    """A game as it was played; its first row is the board that it began with."""
+
+    boards: NDArray[np.uint8]
+    keys: NDArray[np.uint64]
+    """``(202,)``: of each board, the same for equal ones."""
+    actions: NDArray[np.int32]
+    kinds: NDArray[np.int64]
+    """``(202,)``: which type of piece each action moved, if it was a quiet move, else 0."""
+    worths: NDArray[np.float64]
+    """``(202,)``: what the search thought of each board for the side to move."""
+    followed: NDArray[np.bool_]
+    """``(202,)``: whether what the search found best was played."""
+
+
+@kernel
+def record_made(n_cells: int) -> Record:
+    """Room for a game."""
+    n = MAX_PLIES + 2
+    return Record(
+        np.empty((n, n_cells), np.uint8),
+        np.empty(n, np.uint64),
+        np.empty(n, np.int32),
+        np.empty(n, np.int64),
+        np.empty(n, np.float64),
+        np.empty(n, np.bool_),
+    )
+
+
+@inlined
+def drawn(words: NDArray[np.uint64], n: int) -> Any:
+    """The next number below ``n``."""
+    word, words[0], words[1] = next_word(words[0], words[1])
+    return np.int64(below(word, np.uint64(n)))
+
+
+@kernel
+def begin(desk: Desk, record: Record, start: Start) -> None:
+    """Lay out the board of a game."""
+    load(start.board, desk.sight.cells, desk.sight.sets)
+    _note(record, 0, start.board)
+
+
+@inlined
+def _note(record: Record, n: int, cells: NDArray[np.uint8]) -> None:
+    """Keep the board after ``n`` actions."""
+    key = np.uint64(0)
+    for cell in range(len(cells)):
+        record.boards[n, cell] = cells[cell]
+        key ^= place_key(cells[cell], cell)
+    record.keys[n] = key
+
+
+@inlined
+def _is_repeated(record: Record, n: int, key: np.uint64, cells: NDArray[np.uint8]) -> bool:
+    """Whether the board after ``n`` actions has stood twice before with the same side to move."""
+    n_times, at = 1, n - 2
+    while at >= 0 and n_times < MAX_OCCURRENCES:
+        if record.keys[at] == key and np.all(record.boards[at] == cells):
+            n_times += 1
+        at -= 2
+    return n_times >= MAX_OCCURRENCES
+
+
+@inlined
+def _is_shuttled(record: Record, n: int, kind: int, action: int) -> bool:
+    """Whether the ``n``-th action, a move of such a piece, is its player's fifth between its two cells."""
+    origin, target = action & 63, action >> 6 & 63
+    n_times, at = 1, n - 2
+    while kind and at >= 0:
+        begun, ended = record.actions[at] & 63, record.actions[at] >> 6 & 63
+        is_alike = (begun == origin and ended == target) or (begun == target and ended == origin)
+        if record.kinds[at] == kind and is_alike:
+            n_times += 1
+        at -= 2
+    return n_times >= MAX_SHUTTLES
+
+
+@inlined
+def _quiet_kind(cells: NDArray[np.uint8], action: int) -> Any:
+    """The type of the piece that makes a quiet move, else 0. Ask before it is played."""
+    origin, target = action & 63, action >> 6 & 63
+    return 0 if origin == target or cells[target] else np.int64(cells[origin] & TYPE_BITS)
+
+
+@kernel
+def bar(desk: Desk, record: Record, n: int, n_legal: int, side: int, shuttle: bool) -> None:
+    """Mark which of the legal actions would lose at once by repetition or shuttling."""
+    cells, sets = desk.sight.cells, desk.sight.sets
+    before = (sets[0], sets[1], sets[2], sets[3], sets[4])
+    for index in range(n_legal):
+        action = desk.actions[0, index]
+        origin, target = action & 63, action >> 6 & 63
+        kind = _quiet_kind(cells, action)
+        key = record.keys[n] ^ place_key(cells[origin], origin)
+        if target != origin:
+            key ^= place_key(cells[target], target)
+        code = cells[origin]
+        taken = do(cells, sets, side, action)
+        key ^= place_key(cells[target], target)
+        desk.barred[index] = _is_repeated(record, n + 1, key, cells) or (
+            shuttle and _is_shuttled(record, n, kind, action)
+        )
+        undo(cells, sets, action, code, taken, before)
+
+
+@kernel
+def charge(desk: Desk, record: Record, n: int, n_legal: int, shuttle: bool, restlessness: float) -> None:
+    """Write what the legal actions cost: so much for each earlier one to the same end by the same kind of piece."""
+    since = _n_forgotten(record, n, shuttle) if restlessness > 0.0 else n
+    for index in range(n_legal):
+        action = desk.actions[0, index]
+        kind, n_times = desk.sight.cells[action & 63] & TYPE_BITS, 0
+        for at in range(n - 2, since - 1, -2):
+            other = record.actions[at]
+            is_alike = record.boards[at, other & 63] & TYPE_BITS == kind and (other ^ action) >> 6 & 63 == 0
+            if is_alike and _is_flip(other) == _is_flip(action):
+                n_times += 1
+        desk.cost[index] = grained(restlessness) * n_times
+
+
+@inlined
+def _n_forgotten(record: Record, n: int, shuttle: bool) -> int:
+    """How many of ``n`` plies are forgotten: those up to the last capture, unless moves back and forth are counted."""
+    since = 0 if shuttle else n
+    while since > 0 and (record.kinds[since - 1] or _is_flip(record.actions[since - 1])):
+        since -= 1
+    return since
+
+
+@inlined
+def _is_flip(action: int) -> bool:
+    return action & 63 == action >> 6
+
+
+@inlined
+def _chosen(desk: Desk, n_legal: int, best: int, lessons: Lessons, words: NDArray[np.uint64]) -> Any:
+    """What is played while learning: something at random, by fading scores, or what the search found best."""
+    ticket = drawn(words, TICKETS)
+    if ticket < lessons.random_share * TICKETS:
+        return drawn(words, n_legal)
+    if ticket >= (lessons.random_share + lessons.soft_share) * TICKETS:
+        return best
+    greatest = np.max(desk.near[:n_legal])
+    total = 0
+    for index in range(n_legal):
+        total += fading((desk.near[index] - greatest) / lessons.temperature)
+    left = drawn(words, total)
+    for index in range(n_legal):
+        left -= fading((desk.near[index] - greatest) / lessons.temperature)
+        if left < 0:
+            return index
+    return best
+
+
+@inlined
+def act(desk: Desk, record: Record, n: int, side: int, action: int, start: Start) -> int:
+    """Play an action after ``n`` others; how the game stands then."""
+    cells, sets = desk.sight.cells, desk.sight.sets
+    record.actions[n] = action
+    record.kinds[n] = _quiet_kind(cells, action)
+    is_won = wins(cells, side, action)
+    do(cells, sets, side, action)
+    _note(record, n + 1, cells)
+    if is_won:
+        return _BASE if sets[1 - side] & sets[RHOMBI] else _RHOMBUS
+    if not has_legal(cells, sets, 1 - side, start.options):
+        return _DEAD if in_check(cells, sets, 1 - side) else _DRAG
+    if _is_repeated(record, n + 1, record.keys[n + 1], cells):
+        return _THREEFOLD
+    if start.shuttle and _is_shuttled(record, n, record.kinds[n], action):
+        return _SHUTTLE
+    return _LIMIT if start.ply + n + 1 >= MAX_PLIES else GOES_ON
+
+
+@inlined
+def winner(ending: int, side: int) -> int:
+    """Who has won a game that is over, ``side`` to move next; 2 for nobody."""
+    if ending in (_THREEFOLD, _SHUTTLE):
+        return side
+    return _NOBODY if ending == _LIMIT else 1 - side
+
+
+@kernel
+def play(
+    desk: Desk,
+    record: Record,
+    start: Start,
+    lessons: Lessons,
+    weights: NDArray[np.float64],
+    words: NDArray[np.uint64],
+) -> tuple[int, int, int, int]:
+    """Play a game to the end; returns plies, those at random first, the ending and the winner."""
+    sight, side, options = desk.sight, start.side, start.options
+    n, ending = 0, GOES_ON
+    n_opening = drawn(words, lessons.random_opening + 1)
+    begin(desk, record, start)
+    while ending == GOES_ON:
+        n_legal = generate_legal(sight.cells, sight.sets, side, options, desk.actions[0])
+        if n < n_opening:
+            index = drawn(words, n_legal)
+            record.followed[n] = False
+        else:
+            bar(desk, record, n, n_legal, side, start.shuttle)
+            best = look(desk, n_legal, side, options, lessons.search_depth, False, weights)
+            record.worths[n] = worth(desk.deep[best], lessons.discount)
+            index = _chosen(desk, n_legal, best, lessons, words)
+            record.followed[n] = index == best
+        ending = act(desk, record, n, side, desk.actions[0, index], start)
+        n, side = n + 1, 1 - side
+    return n, n_opening, ending, winner(ending, side)
+
+
+@kernel
+def learn(
+    desk: Desk,
+    record: Record,
+    side: int,
+    game: tuple[int, int, int, int],
+    rate: float,
+    lessons: Lessons,
+    weights: NDArray[np.float64],
+    phi: NDArray[np.float64],
+) -> None:
+    """Learn from a game that ``side`` began, as :func:`play` returned it: ``weights`` are updated in place."""
+    n, n_opening, _, won_by = game
+    targets = np.empty(n, np.float64)
+    last = side if n % 2 else 1 - side
+    ahead = 0.0 if won_by == _NOBODY else 1.0 if won_by == last else -1.0
+    first = max(n_opening - 1, 0)
+    for at in range(n - 2, first - 1, -1):
+        found = record.worths[at + 1]
+        if record.followed[at + 1] or not lessons.trace_cut:
+            found = (1.0 - lessons.trace) * found + lessons.trace * ahead
+        ahead = -lessons.discount * found
+        targets[at] = ahead
+    for at in range(first, n - 1):
+        me = side if at % 2 == 0 else 1 - side
+        load(record.boards[at + 1], desk.sight.cells, desk.sight.sets)
+        spread(desk.sight, me, phi)
+        value = squash(score(desk.sight, me, weights))
+        norm = 0.0
+        for index in range(len(phi)):
+            norm += phi[index] * phi[index]
+        step = rate / norm * (targets[at] - value)
+        for index in range(len(phi)):
+            if phi[index] != 0.0:
+                weights[index] = grained(weights[index] + step * phi[index])
+
+
+@kernel
+def train(
+    start: Start,
+    lessons: Lessons,
+    n_learnt: int,
+    n_games: int,
+    weights: NDArray[np.float64],
+    average: NDArray[np.float64],
+    words: NDArray[np.uint64],
+) -> NDArray[np.int64]:
+    """Play ``n_games`` and learn from each, ``n_learnt`` having been learnt from before.
+
+    ``weights``, their ``average`` and ``words`` are updated in place. Returns games by winner (2 for nobody) and
+    ending: ``(3, 7)``.
+    """
+    n_cells, tally = len(start.board), np.zeros((3, len(ENDINGS)), np.int64)
+    desk = desk_made(lessons.search_depth, n_cells, np.zeros(1, np.uint8))
+    record, phi = record_made(n_cells), np.empty(len(weights))
+    for number in range(n_learnt, n_learnt + n_games):
+        game = play(desk, record, start, lessons, weights, words)
+        rate = lessons.rate_floor + (lessons.rate - lessons.rate_floor) / (1.0 + number / lessons.half_life)
+        learn(desk, record, start.side, game, rate, lessons, weights, phi)
+        tally[game[3], game[2]] += 1
+        if lessons.average_games > 0.0:
+            share = 1.0 / min(number + 1.0, lessons.average_games)
+            for index in range(len(weights)):
+                average[index] = grained(average[index] + share * (weights[index] - average[index]))
+    return tally
+
+
+@kernel
+def played(
+    start: Start, lessons: Lessons, weights: NDArray[np.float64], words: NDArray[np.uint64]
+) -> tuple[Any, int, int]:
+    """One game, nothing learnt: its actions, ending and winner. ``words`` is updated in place."""
+    desk = desk_made(lessons.search_depth, len(start.board), np.zeros(1, np.uint8))
+    record = record_made(len(start.board))
+    n, _, ending, won_by = play(desk, record, start, lessons, weights, words)
+    return record.actions[:n].copy(), ending, won_by

@@ -1,0 +1,98 @@
+"""Plain minimax with a learnt value, readable: what the compiled search has to equal, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.engines.position_values import Learnt, Look, PartGroup, Valuer, WeightSheet
+from beadbox.engines.romgon.features import FEATURE_SETS, feature_told, features, refusal
+from beadbox.engines.romgon.minimax import is_won_by
+from beadbox.engines.romgon.parts import parts, sheet
+from beadbox.kernels.exact_floats import WIN, grained
+from beadbox.rules.outcome import Side
+from beadbox.rules.romgon.moves import Move, Options, after, legal_moves
+from beadbox.rules.romgon.pieces import Board, kind_of
+from beadbox.rules.romgon.rules import Position, Romgon
+
+
+class ReadableValuer(Valuer[Romgon]):
+    """Features and searches for Romgon, as slow as they are plain."""
+
+    sets = FEATURE_SETS
+
+    def refusal(self, game: Romgon) -> str:
+        return refusal(game.options)
+
+    def features(self, position: Position, feature_set: str) -> dict[int, float]:
+        return features(position.board, position.side.other, feature_set)
+
+    def told(self, index: int) -> str:
+        return feature_told(index)
+
+    def parts(self, position: Position, weights: NDArray[np.float64], feature_set: str) -> tuple[PartGroup, ...]:
+        return parts(position.board, position.side.other, self.features(position, feature_set), weights)
+
+    def sheet(self, game: Romgon, feature_set: str) -> WeightSheet:
+        return sheet(feature_set, flips=game.options.flip)
+
+    def look(
+        self,
+        game: Romgon,
+        position: Position,
+        player: Learnt,
+        *,
+        whole: bool = False,
+        time_limit_s: float | None = None,
+    ) -> Look:
+        """As of any valuer; it takes its time."""
+        board, side, options, weights = position.board, position.side, game.options, player.weights
+        moves = legal_moves(board, side, options)
+        barred = [loses_by_history(game, position, move) for move in moves]
+        near = [_value(board, move, side, options, weights, 1, 1) for move in moves]
+        deep = [_value(board, move, side, options, weights, player.depth, 1) for move in moves]
+        for index, move in enumerate(moves):
+            if barred[index]:
+                near[index] = deep[index] = 1 - WIN
+            elif abs(deep[index]) < WIN / 2:
+                deep[index] -= grained(player.restlessness) * n_visits(position, move)
+        return Look(moves, tuple(near), tuple(deep), max(range(len(moves)), key=deep.__getitem__), player.depth)
+
+
+def loses_by_history(game: Romgon, position: Position, move: Move) -> bool:
+    """Whether an action loses the game at once, by repetition or shuttling."""
+    if not game.options.shuttle and after(position.board, move) not in position.past:
+        return False
+    outcome = game.outcome(game.apply(position, move))
+    return outcome is not None and outcome.winner is position.side.other
+
+
+def n_visits(position: Position, move: Move) -> int:
+    """How often whoever is to move has brought such a piece to where the action ends, or flipped it there."""
+    kind = kind_of(position.board[move.origin])
+    own = range(len(position.moves) - 2, -1, -2)
+    return sum(
+        position.moves[at].target == move.target
+        and position.moves[at].is_flip == move.is_flip
+        and kind_of(position.past[at][position.moves[at].origin]) == kind
+        for at in own
+    )
+
+
+def _value(
+    board: Board, move: Move, side: Side, options: Options, weights: NDArray[np.float64], depth: int, k: int
+) -> float:
+    """What the ``k``-th action is worth to its player, ``depth - 1`` more to come."""
+    following = after(board, move)
+    replies = legal_moves(following, side.other, options)
+    if is_won_by(board, move, side) or not replies:
+        return WIN - k
+    if depth > 1:
+        return -max(_value(following, reply, side.other, options, weights, depth - 1, k + 1) for reply in replies)
+    return scored(following, side, weights)
+
+
+def scored(board: Board, me: Side, weights: NDArray[np.float64]) -> float:
+    """The sum of the features of a board on which ``me`` has just acted, each with its weight."""
+    feature_set = next(name for name, n_weights in FEATURE_SETS.items() if n_weights == len(weights))
+    return float(sum(weights[index] * amount for index, amount in features(board, me, feature_set).items()))

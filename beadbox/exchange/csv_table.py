@@ -1,0 +1,183 @@
+"""A table for spreadsheets: one row for each slot of each box, in order of play.
+
+Reading needs the columns ``position``, ``move`` and ``beads``; ``draws`` is read where it is there. A table may have
+been through a spreadsheet, which changes the separator, adds empty rows and columns, and writes 4 as 4.0.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from beadbox.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from
+from beadbox.exchange.errors import ExchangeError, shown
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.presets import PRESETS
+from beadbox.rules.errors import InvalidPositionError
+from beadbox.rules.game import Game
+
+COLUMNS = ("position", "ply", "move_number", "move", "moves", "beads", "probability", "draws")
+NEEDED = ("position", "move", "beads")
+PRESET = "michie-1961"
+SEPARATORS = ",;\t"
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How text begins that a spreadsheet takes for a formula."""
+_SEP = re.compile(r'"?sep=([,;\t])"?[,;\t]*', re.IGNORECASE)
+"""The first line by which spreadsheets tell each other the separator."""
+_DECIMALS = re.compile(r"(\d+)[.,](0+)", re.ASCII)
+"""A whole number as a spreadsheet may write it: 4.0, or 4,0 where the comma marks decimals."""
+
+
+def dump(data: MachineData) -> str:
+    """The table, with a heading."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(COLUMNS)
+    game, cabinet = data.game, data.cabinet
+    for box in data.boxes:
+        position = game.decode(box.position)
+        total = sum(box.beads)
+        slots = zip(cabinet.printed_moves(position), cabinet.slots(position), box.beads, box.visits, strict=True)
+        for move, members, beads, draws in slots:
+            table.writerow(
+                (
+                    box.position,
+                    game.ply(position),
+                    cabinet.move_number(position) + 1,
+                    game.format_move(move),
+                    " ".join(map(game.format_move, members)),
+                    beads,
+                    beads / total if total else 0.0,
+                    draws,
+                )
+            )
+    return out.getvalue()
+
+
+def load(text: str, wanted: Wanted) -> MachineData:
+    """The machine that a table holds; whether like squares share a slot is read off it.
+
+    Raises:
+        ExchangeError: something in it is wrong.
+    """
+    entries = list(_entries(text))
+    merged = machine_from(entries, wanted, preset=PRESET)
+    if wanted.rule is None and not _is_merged(merged.game, merged.rule, entries):
+        usual = replace(PRESETS[PRESET].rule, merge_symmetric_moves=False)
+        return machine_from(entries, wanted, preset=PRESET, usual=usual)
+    return merged
+
+
+def _is_merged(game: Game[object, object], rule: BoxRule, entries: list[Entry]) -> bool:
+    """Whether every box has as many rows as it has classes of like moves."""
+    for entry in entries:
+        try:
+            position = game.decode(entry.text)
+        except InvalidPositionError:  # written with other blanks
+            return False
+        if len(entry.beads) != len(game.distinct_moves(position)):
+            return False
+    return rule.merge_symmetric_moves
+
+
+def _entries(text: str) -> Iterator[Entry]:
+    """The boxes of a table: rows of one position belong together, wherever they stand."""
+    from beadbox.exchange import schemas  # only when a file is read
+
+    boxes: dict[str, Entry] = {}
+    for line, row in _rows(text):
+        cells = {
+            "position": _board(row["position"]),
+            "move": _whole(row["move"], line, "move"),
+            "beads": _number(row["beads"], line, "beads"),
+            "draws": _number(row.get("draws") or "0", line, "draws"),
+        }
+        read = schemas.read(schemas.RowFields, cells, line)
+        entry = boxes.setdefault(read.position, Entry(line, read.position, {}, {}))
+        assert isinstance(entry.beads, dict)
+        assert isinstance(entry.visits, dict)
+        if read.move in entry.beads:
+            raise ExchangeError(line, "move_of_box_twice", move=shown(read.move), position=shown(read.position))
+        entry.beads[read.move], entry.visits[read.move] = read.beads, read.draws
+    yield from boxes.values()
+
+
+def _rows(text: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each row that is not empty, by column, with its line."""
+    lines = io.StringIO(text, newline="").readlines()
+    first = next((number for number, line in enumerate(lines) if line.strip(SEPARATORS + " \r\n")), 0)
+    if named := _SEP.fullmatch(lines[first].strip("\r\n ")):
+        separator, first = named[1], first + 1
+    else:
+        separator = max(SEPARATORS, key=lines[first].count)
+    reader = csv.reader(_tight("".join(lines[first:]), separator), delimiter=separator, strict=True)
+    columns: list[str] = []
+    try:
+        for row in reader:
+            line = f"line {first + reader.line_num}"
+            if not any(cell.strip() for cell in row):
+                continue
+            if columns:
+                yield line, _row(row, columns, line)
+            else:
+                columns = _columns(row, line)
+    except csv.Error as error:
+        raise ExchangeError(f"line {first + reader.line_num}", "not_csv", problem=error) from None
+
+
+def _tight(text: str, separator: str) -> io.StringIO:
+    """The text without blanks between a separator and a quotation mark, which would not count as one there."""
+    beside = rf'(?<![^{separator}\r\n])[ \xa0]+(?=")|(?<=")[ \xa0]+(?![^{separator}\r\n])'
+    return io.StringIO(re.sub(beside, "", text), newline="")
+
+
+def _columns(row: list[str], line: str) -> list[str]:
+    """The names in the heading, empty for a column that has none."""
+    columns = [cell.strip().lower() for cell in row]
+    missing = [column for column in NEEDED if column not in columns]
+    if missing:
+        raise ExchangeError(line, "no_column", columns=", ".join(missing))
+    named = [column for column in columns if column]
+    if len(set(named)) < len(named):
+        raise ExchangeError(line, "column_twice")
+    return columns
+
+
+def _row(row: list[str], columns: list[str], line: str) -> dict[str, str]:
+    """The cells by column. Spreadsheets leave out empty cells at the end of a row, or add some."""
+    n_needed = max(map(columns.index, NEEDED)) + 1
+    if len(row) < n_needed or any(cell.strip() for cell in row[len(columns) :]):
+        raise ExchangeError(line, "n_fields", n_fields=len(row), n_columns=len(columns))
+    for number, (column, cell) in enumerate(zip(columns, row, strict=False), start=1):
+        if not column and cell.strip():
+            raise ExchangeError(line, "nameless_column", number=number, value=shown(cell))
+    return dict(zip(columns, row, strict=False))
+
+
+def _board(text: str) -> str:
+    """The text of a position. Blanks around it are dropped, unless they stand for its empty squares."""
+    plain = text.strip()
+    if plain.startswith("'"):
+        plain = plain[1:]  # as a download of ours hides from spreadsheets that it looks like a formula
+    return plain if set(plain) & set(BLANKS.strip()) else text
+
+
+def _whole(text: str, line: str, column: str) -> str:
+    """The text of a cell, a whole number without decimals."""
+    text = text.strip()
+    number = _DECIMALS.fullmatch(text)
+    if number is None:
+        return text
+    if len(number[2]) == 3:
+        meanings = {"decimal": number[1], "thousands": number[1] + number[2]}
+        raise ExchangeError(f"{line}, {column}", "ambiguous_number", value=shown(text), **meanings)
+    return number[1]
+
+
+def _number(text: str, line: str, column: str) -> int | str:
+    """The whole number of a cell; what is none stays text, for the schema to refuse."""
+    text = _whole(text, line, column)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else text

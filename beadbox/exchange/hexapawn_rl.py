@@ -1,0 +1,98 @@
+"""The save file of HexapawnRL: ``{"memory": {position: {validMoves, confidenceScores}}}``.
+
+It holds texts of positions and moves, so it is written for any game; of a game whose side to move that program knows,
+without the side. A move that was taken out of play is not listed; ``level`` says how many there were.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from beadbox.exchange import json_text
+from beadbox.exchange.document import Entry, MachineData, Wanted, machine_from, name_or
+from beadbox.exchange.errors import ExchangeError, shown
+from beadbox.learners.presets import PRESETS
+
+PRESET = "hexapawn-rl-as-shipped"
+RULE = PRESETS[PRESET].rule
+"""How that program learns, whatever it says of itself."""
+FAMILY = "hexapawn"
+"""What that program plays: files of other games were written by us, for machines of any rule."""
+
+
+def dump(data: MachineData) -> str:
+    """The file, in the shape and order of that program."""
+    game, cabinet = data.game, data.cabinet
+    memory = {}
+    for box in data.boxes:
+        position = game.decode(box.position)
+        printed = cabinet.printed_moves(position)
+        kept = [(game.format_move(move), count) for move, count in zip(printed, box.beads, strict=True) if count]
+        memory[game.encode_short(position)] = {
+            "validMoves": [move for move, _ in kept],
+            "confidenceScores": [count for _, count in kept],
+        }
+    fields: dict[str, Any] = {
+        "memory": memory,
+        "name": data.name,
+        "level": data.removed + 1,
+        "losses": data.losses,
+        "wins": data.wins,
+        "isLearning": data.learns,
+    }
+    if data.draws:
+        fields["draws"] = data.draws
+    return json.dumps(fields, indent=1, ensure_ascii=False) + "\n"
+
+
+def load(text: str, wanted: Wanted) -> MachineData:
+    """The machine that a file holds.
+
+    Raises:
+        ExchangeError: something in it is wrong.
+    """
+    from beadbox.exchange import schemas  # only when a file is read
+
+    file = schemas.read(schemas.HexapawnFile, json_text.parse(text))
+    entries = [_entry(item, position, f"memory[{shown(position)}]") for position, item in file.memory.items()]
+    data = machine_from(
+        entries,
+        wanted,
+        preset=PRESET,
+        name=name_or(file.name, wanted),
+        learns=file.isLearning,
+        removed=max(file.level - 1, 0),
+        wins=file.wins,
+        draws=file.draws,
+        losses=file.losses,
+    )
+    if wanted.rule is None and data.game.family == FAMILY:
+        _trust_require(entries)
+    return data
+
+
+def _trust_require(entries: Iterable[Entry]) -> None:
+    """Refuse more trust in a move than that program can have."""
+    assert RULE.cap is not None
+    for entry in entries:
+        most = max(entry.beads.values(), default=0)
+        if most > RULE.cap:
+            raise ExchangeError(f"{entry.where}.confidenceScores", "cap_of_hexapawn_rl", cap=RULE.cap, count=most)
+
+
+def _entry(item: Any, position: str, where: str) -> Entry:
+    from beadbox.exchange import schemas  # only when a file is read
+
+    fields = schemas.read(schemas.MoveFields, item, where)
+    moves, scores = fields.validMoves, fields.confidenceScores
+    if len(moves) != len(scores):
+        counts = {"wanted": len(moves), "things": "moves", "given": len(scores)}
+        raise ExchangeError(f"{where}.confidenceScores", "one_for_each", **counts)
+    beads: dict[str | int, int] = {}
+    for index, (move, score) in enumerate(zip(moves, scores, strict=True)):
+        if move in beads:
+            raise ExchangeError(f"{where}.validMoves[{index}]", "move_twice", move=repr(move))
+        beads[move] = score
+    return Entry(where, position, beads)

@@ -1,0 +1,39 @@
+"""JSON that is read strictly: no key twice, no infinite numbers, no depth that breaks the reader."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from beadbox.exchange.errors import ExchangeError, shown
+
+
+def parse(text: str) -> Any:
+    """What a JSON text says.
+
+    Raises:
+        ExchangeError: it is no JSON, with the line.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except json.JSONDecodeError as error:
+        raise ExchangeError(f"line {error.lineno}, column {error.colno}", "not_json", problem=error.msg) from None
+    except RecursionError:
+        raise ExchangeError("", "nested") from None
+    except ExchangeError:
+        raise
+    except ValueError:  # a number of thousands of digits
+        raise ExchangeError("", "long_number") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise ExchangeError(shown(twice), "name_twice")
+    return fields
+
+
+def _no_number(constant: str) -> Any:
+    raise ExchangeError("", "constant", constant=constant)

@@ -1,0 +1,96 @@
+"""The list of states of matchbox-ai: ``[{state, beads, totalBeads}]``, one entry a box, beads by square.
+
+That program looks a box up by the least of the eight turned texts of the board, with ``_`` for an empty square, so that
+``O`` < ``X`` < ``_``; ``beads[i]`` belongs to square ``i`` of that text. Only for games in which a move is one square.
+Source: that program's ``getCanonicalState``, ``exportMemory`` and ``importMemory``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from beadbox.exchange import json_text
+from beadbox.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from
+from beadbox.exchange.errors import ExchangeError, shown
+from beadbox.rules.game import Game
+
+if TYPE_CHECKING:
+    from beadbox.exchange import schemas
+
+PRESET = "matchbox-ai-as-shipped"
+"""How that program learns, whatever it says of itself."""
+BLANK = "_"
+MISCOUNTED = (
+    "On boards that it turns by a quarter, matchbox-ai reads and adds beads at the wrong square. "
+    "So it plays those boards differently."
+)
+"""Why beads lie on squares that are taken: it finds its way back with the turn itself instead of its inverse."""
+
+
+def dump(data: MachineData) -> str:
+    """The file: one line for each box.
+
+    A slot that stands for several squares deals its beads out to them one by one, so that together they are as likely
+    as here.
+
+    Raises:
+        ExchangeError: a move of this game is more than a square, or the machine has a box for every turned board.
+    """
+    game, cabinet = data.game, data.cabinet
+    if not data.rule.reduce_symmetry:
+        raise ExchangeError("", "every_turned_board")
+    lines = []
+    for box in data.boxes:
+        printed = game.decode(box.position)
+        turned = min(game.orbit(printed), key=lambda position: _key(game, position))
+        placement = cabinet.placement(turned)
+        merged = data.rule.merge_symmetric_moves
+        classes = cabinet.slots(printed) if merged else [(move,) for move in game.legal_moves(printed)]
+        beads = [0] * len(game.look.layout.cells)
+        for moves, count in zip(classes, box.beads, strict=True):
+            squares = sorted(_square(game, game.transform_move(move, placement)) for move in moves)
+            each, over = divmod(count, len(squares))
+            for index, square in enumerate(squares):
+                beads[square] = each + (index < over)
+        lines.append(json.dumps({"state": _key(game, turned), "beads": beads, "totalBeads": sum(beads)}))
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def load(text: str, wanted: Wanted) -> MachineData:
+    """The machine that a file holds.
+
+    Raises:
+        ExchangeError: something in it is wrong.
+    """
+    from beadbox.exchange import schemas  # only when a file is read
+
+    states = schemas.read(schemas.StatesFile, json_text.parse(text)).root
+    entries = [_entry(fields, f"[{index}]") for index, fields in enumerate(states)]
+    return machine_from(entries, wanted, preset=PRESET, why_set_aside=MISCOUNTED)
+
+
+def _key(game: Game[Any, Any], position: Any) -> str:
+    return "".join(piece or BLANK for piece in game.pieces(position))
+
+
+def _square(game: Game[Any, Any], move: Any) -> int:
+    path = game.path(move)
+    if len(path) != 1:
+        raise ExchangeError("", "move_of_squares", game=game.name)
+    return path[0]
+
+
+def _entry(fields: schemas.StateFields, where: str) -> Entry:
+    state, beads = fields.state, fields.beads
+    if isinstance(state, list):
+        state = "".join(" " if cell in (None, "") else str(cell) for cell in state)
+    if not isinstance(state, str):
+        raise ExchangeError(f"{where}.state", "expected", expected="a text or a list of squares", value=shown(state))
+    if len(beads) != len(state):
+        counts = {"wanted": len(state), "things": "squares", "given": len(beads)}
+        raise ExchangeError(f"{where}.beads", "one_for_each", **counts)
+    if fields.totalBeads != sum(beads):
+        raise ExchangeError(f"{where}.totalBeads", "beads_sum", total=sum(beads), value=fields.totalBeads)
+    free: dict[str | int, int] = {square: count for square, count in enumerate(beads) if state[square] in BLANKS}
+    return Entry(where, state, free, set_aside=sum(beads) - sum(free.values()))

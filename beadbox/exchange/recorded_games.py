@@ -1,0 +1,87 @@
+"""Files of recorded games: ``{"games": [{"moves": ["b1b2", …], "winner": 1}]}``, the winner 1, 2 or ``"draw"``.
+
+What a program that kept such a file calls a win is checked against the rules; a game that stops while moves remain was
+given up by the side to move.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from beadbox.exchange import json_text
+from beadbox.exchange.document import BoxData, MachineData, boxes_sorted
+from beadbox.exchange.errors import ExchangeError
+from beadbox.learners.boxes.replay import Pupil, RecordedGame
+from beadbox.learners.boxes.rule import OpenBoxes
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.rules.errors import RulesError
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+
+if TYPE_CHECKING:
+    from beadbox.exchange import schemas
+
+
+def load(text: str, game: Game[Any, Any]) -> tuple[RecordedGame, ...]:
+    """The games of a file.
+
+    Raises:
+        ExchangeError: something in it is wrong, with its place.
+    """
+    from beadbox.exchange import schemas  # only when a file is read
+
+    file = schemas.read(schemas.GamesFile, json_text.parse(text))
+    return tuple(_game(game, fields, f"games[{index}]") for index, fields in enumerate(file.games))
+
+
+def _game(game: Game[Any, Any], fields: schemas.GameFields, where: str) -> RecordedGame:
+    position, moves = game.initial_position(), []
+    for index, text in enumerate(fields.moves):
+        place = f"{where}.moves[{index}]"
+        if game.is_terminal(position):
+            raise ExchangeError(place, "ended_game", position=repr(game.encode(position)))
+        try:
+            move = game.parse_move(text)
+            position = game.play(position, move)
+        except RulesError as error:
+            raise ExchangeError(place, "move", problem=error.sentence) from None
+        moves.append(move)
+    winner = Side(fields.winner - 1) if isinstance(fields.winner, int) else None
+    outcome, to_move, roles = game.outcome(position), game.side_to_move(position), game.look.layout.role_names
+    if outcome is None:
+        if winner is not to_move.other:
+            raise ExchangeError(f"{where}.winner", "gave_up", role=roles[to_move])
+        return RecordedGame(tuple(moves), winner, resigned=to_move)
+    if outcome.winner is not winner:
+        code = "no_winner" if outcome.winner is None else "winner"
+        won = "" if outcome.winner is None else roles[outcome.winner]
+        raise ExchangeError(f"{where}.winner", code, position=repr(game.encode(position)), winner=won)
+    return RecordedGame(tuple(moves), winner)
+
+
+def machine_of(pupil: Pupil, *, name: str, preset: str) -> MachineData:
+    """A machine that has watched recorded games, as a file has it."""
+    machine, tally = pupil.machine, pupil.tally
+    boxes = dict(machine.boxes)
+    if machine.rule.open_boxes is OpenBoxes.IN_ADVANCE:
+        table = boxes_compile(machine.game, machine.side, machine.rule)
+        for key in table.keys:
+            boxes.setdefault(key, machine.cabinet.initial_beads(machine.game.decode(key)))
+    return MachineData(
+        game=machine.game,
+        side=machine.side,
+        rule=machine.rule,
+        name=name,
+        preset=preset,
+        boxes=boxes_sorted(
+            machine.game,
+            (
+                BoxData(key, tuple(beads), tuple(pupil.played[key, slot] for slot in range(len(beads))))
+                for key, beads in boxes.items()
+            ),
+        ),
+        wins=tally.wins,
+        draws=tally.draws,
+        losses=tally.losses,
+        removed=machine.n_removed,
+    )

@@ -1,0 +1,283 @@
+"""The shapes of all files. pydantic checks them, and one table turns its errors into our codes.
+
+The other modules import this one when a file is read, and not before: pydantic takes .3 s and 10 MB.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    FailFast,
+    Field,
+    GetCoreSchemaHandler,
+    RootModel,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from beadbox.exchange.document import FORMAT, MAX_TEXT, VERSION
+from beadbox.exchange.errors import ExchangeError, shown
+from beadbox.learners.boxes.rule import MAX_BEADS
+from beadbox.seeds import MAX_SEED
+
+MAX_COUNT = 1 << 60
+"""The greatest number of games or draws that is read: room is left for more to come."""
+MAX_KEY = 700
+MAX_VALUE = 1_000_000
+"""Nothing that can be learnt comes near; beyond it sums would lose what a game teaches."""
+MAX_GAMES = 100_000
+MAX_MOVES = 1_000
+"""The most moves of a game that are read."""
+
+CODES = {
+    "model_type": "object",
+    "dict_type": "object",
+    "list_type": "list",
+    "string_type": "text",
+    "string_too_long": "too_long",
+    "string_unicode": "characters",
+    "string_pattern_mismatch": "characters",
+    "bool_type": "true_or_false",
+    "int_type": "whole_number",
+    "float_type": "number",
+    "finite_number": "finite",
+    "none_required": "either_side",
+    "too_long": "too_many",
+}
+"""Our codes of pydantic's types of errors, where they differ."""
+
+ShapeT = TypeVar("ShapeT", bound=BaseModel)
+ItemT = TypeVar("ItemT")
+Items = Annotated[list[ItemT], FailFast()]
+"""A list whose first wrong item is the only one that is looked at: a file may hold a million."""
+
+
+class Between:
+    """The bounds of a number, both named when one of them is passed."""
+
+    def __init__(self, least: int, most: int) -> None:
+        self.bounds = {"least": least, "most": most}
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The type that is bounded, then its bounds."""
+        kind = core_schema.float_schema if source is float else core_schema.int_schema
+        bounded = kind(ge=self.bounds["least"], le=self.bounds["most"])
+        error = core_schema.custom_error_schema(
+            bounded, "between", custom_error_message="between", custom_error_context=dict(self.bounds)
+        )
+        return core_schema.chain_schema([handler(source), error])
+
+
+class OneOf:
+    """The only values that a field may have, and how a refusal names them."""
+
+    def __init__(self, expected: str, *values: object) -> None:
+        self.expected, self.values = expected, list(values)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Refuse one value and accept every other."""
+        return core_schema.custom_error_schema(
+            core_schema.chain_schema([handler(source), core_schema.literal_schema(self.values)]),
+            "expected",
+            custom_error_message="expected",
+            custom_error_context={"expected": self.expected},
+        )
+
+
+Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
+ShortText = Annotated[Text, Field(max_length=MAX_TEXT)]
+Count = Annotated[int, Between(0, MAX_COUNT)]
+Beads = Annotated[int, Between(0, MAX_BEADS)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+_NONE: Any = None
+
+
+class Shape(BaseModel):
+    """An object of a file: its types are kept to strictly, and it has no other fields."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, fields: Any) -> Any:
+        known = cls.model_fields
+        if isinstance(fields, dict) and cls.model_config["extra"] == "forbid" and not fields.keys() <= known.keys():
+            name = next(name for name in fields if name not in known)
+            raise PydanticCustomError("unknown_field", "unknown", {"name": shown(name), "known": ", ".join(known)})
+        return fields
+
+
+class Named(Shape):
+    """A file or an object with the name of a machine."""
+
+    name: Text = Field("", max_length=80)
+
+
+class Head(Named, extra="ignore"):
+    """The fields that native files of every kind have. What else there is depends on the rule."""
+
+    format: Annotated[str, OneOf(repr(FORMAT), FORMAT)] = Field(_NONE, validate_default=True)
+    version: Annotated[Any, OneOf(str(VERSION), VERSION)] = Field(_NONE, validate_default=True)
+    game: Text = Field(max_length=40)
+    description: Text = Field("", max_length=2000)
+    preset: Text = Field("", max_length=40)
+    rule: Any
+    learns: bool = True
+
+
+class Totals(Shape):
+    """Numbers of games that a machine has played, by result."""
+
+    games: Count = _NONE
+    wins: Count = 0
+    draws: Count = 0
+    losses: Count = 0
+
+    def counted(self) -> dict[str, Any]:
+        """The totals by name, without their sum.
+
+        Raises:
+            ExchangeError: they do not add up.
+        """
+        total = self.wins + self.draws + self.losses
+        if self.games not in (None, total):
+            raise ExchangeError("totals.games", "totals", total=total, value=self.games)
+        return self.model_dump(exclude={"games"})
+
+
+class BoxTotals(Totals):
+    """Totals of a machine with boxes, which may take moves out of play."""
+
+    removed: Count = 0
+
+
+class BoxFields(Shape):
+    """A box of a native file."""
+
+    position: ShortText
+    beads: Items[Beads]
+    draws: Items[Count] = Field(default_factory=lambda fields: [0] * len(fields["beads"]))
+
+
+class BoxFile(Head, extra="forbid"):
+    """The native file of a machine with boxes."""
+
+    side: Annotated[int, Between(0, 1)]
+    boxes: Items[BoxFields]
+    totals: BoxTotals = BoxTotals()
+
+
+class ValueFields(Shape):
+    """A value of a native file."""
+
+    key: Text = Field(max_length=MAX_KEY)
+    value: Annotated[Number, Between(-MAX_VALUE, MAX_VALUE)]
+    visits: Count = 0
+
+
+class ValueFile(Head, extra="forbid"):
+    """The native file of a machine that keeps values."""
+
+    side: None = None
+    epsilon: Number = _NONE
+    values: Items[ValueFields]
+    totals: Totals = Totals()
+
+
+class WeightFile(Head, extra="forbid"):
+    """The native file of a machine that keeps weights."""
+
+    learnt: Count
+    weights: list[Any]
+    seed: Annotated[int, Between(0, MAX_SEED)] = 0
+    """In the files of levels (``manage.py teach_levels``): the one that they were taught from."""
+    totals: Totals = Totals()
+
+
+class AverageFile(WeightFile):
+    """The file of a machine that plays by the mean of its weights."""
+
+    average: list[Any]
+
+
+class StateFields(Shape):
+    """A box of matchbox-ai: beads by square."""
+
+    state: Any
+    beads: Items[Beads]
+    totalBeads: Count = Field(default_factory=lambda fields: sum(fields["beads"]))  # noqa: N815  # as it stands there
+
+
+class StatesFile(RootModel[Items[StateFields]]):
+    """A file of matchbox-ai."""
+
+
+class HexapawnFile(Named):
+    """The save file of HexapawnRL."""
+
+    memory: dict[Any, Any]
+    level: Count = 1
+    losses: Count = 0
+    wins: Count = 0
+    draws: Count = 0
+    isLearning: bool = True  # noqa: N815  # as it stands there
+
+
+class MoveFields(Shape):
+    """A box of HexapawnRL."""
+
+    validMoves: Items[ShortText]  # noqa: N815  # as it stands there
+    confidenceScores: Items[Annotated[int, Between(1, MAX_BEADS)]]  # noqa: N815  # as it stands there
+
+
+class RowFields(Shape):
+    """A row of a table: a slot of a box."""
+
+    position: ShortText
+    move: ShortText
+    beads: Beads
+    draws: Count
+
+
+class GameFields(Shape, extra="ignore"):
+    """A recorded game."""
+
+    moves: Items[ShortText] = Field(max_length=MAX_MOVES)
+    winner: Annotated[int | str, OneOf('1, 2 or "draw"', 1, 2, "draw")]
+
+
+class GamesFile(Shape, extra="ignore"):
+    """A file of recorded games."""
+
+    games: Items[GameFields] = Field(max_length=MAX_GAMES)
+
+
+def read(shape: type[ShapeT], value: object, where: str = "") -> ShapeT:
+    """The value as a shape; ``where`` is its own place in the file.
+
+    Raises:
+        ExchangeError: it is of another shape. Of several mistakes the first is told.
+    """
+    try:
+        return shape.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+    given = first["input"]
+    length = len(given) if isinstance(given, str) else 0
+    parameters = {"value": shown(given), "length": length} | first.get("ctx", {})
+    code = CODES.get(first["type"], first["type"])
+    if code == "number" and type(given) is int:  # of hundreds of digits
+        code = "finite"
+    raise ExchangeError(_place(where, first["loc"]), code, **parameters)
+
+
+def _place(where: str, path: tuple[str | int, ...]) -> str:
+    """A path below a place: ``boxes[2].beads`` in a file of objects, ``line 3, beads`` in a table."""
+    separator = ", " if where.startswith("line ") else "."
+    for part in path:
+        where += f"[{part}]" if isinstance(part, int) else f"{separator}{part}"
+    return where.removeprefix(".")

@@ -1,0 +1,152 @@
+"""How many games Gardner's HER has to lose before it can lose no more.
+
+Source: M. Gardner, "Mathematical Games", Scientific American, March 1962.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.experiments.experiment import Chart, Experiment, Figure, Line, Parameter, Result, Table, Unit
+from beadbox.experiments.findings import ROUNDING, interval, number
+from beadbox.experiments.intervals import mean_interval, median_interval, quantile, wilson_bands
+from beadbox.experiments.random_streams import sources
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.population import Marked, Population
+from beadbox.learners.boxes.table import BoxTable, boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
+
+AT_ONCE = 50
+"""So many games are played before those that are perfect leave."""
+POINTS = 60
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+
+def perfect_at(marked: Marked) -> NDArray[np.bool_]:
+    """``(n_machines, n_marks)``: which win against every possible reply, even of somebody who knows their beads."""
+    is_perfect: NDArray[np.bool_] = marked.strength[:, :, -1, 0] > 1 - ROUNDING
+    return is_perfect
+
+
+def learn_until_perfect(table: BoxTable, rngs: Sequence[RandomSource]) -> list[tuple[int, int]]:
+    """Games and losses of fresh machines until each is provably perfect, against random play."""
+    learners, left, games = Population.fresh(table, rngs), np.arange(len(rngs)), 0
+    found = [(0, 0)] * len(rngs)
+    while len(left):
+        marked = learners.train(OPPONENTS["random"], range(1, AT_ONCE + 1), worst=True)
+        perfect = perfect_at(marked)
+        is_done = perfect.any(axis=1)
+        for row in np.flatnonzero(is_done).tolist():
+            at = int(perfect[row].argmax())
+            found[left[row]] = games + at + 1, int(marked.tallies[row, at, 2])
+        learners, left, games = learners.of(np.flatnonzero(~is_done)), left[~is_done], games + AT_ONCE
+    return found
+
+
+class Gardner(Experiment):
+    """HER, punished only, against random play until it is provably perfect."""
+
+    slug = "gardner"
+    edition = 4
+    name = "How often must HER lose?"
+    question = "How many games does Gardner’s machine lose before it never loses again?"
+    story = """
+    HER is a machine of matchboxes. It plays hexapawn and moves second. When it loses, the bead of its last move
+    is taken away. It never gains a bead. So it only learns what it must not do.
+
+    Here HER plays against random moves until no player can beat it. Then a new HER begins. We count how many
+    games each machine played, and how many it lost.
+    """
+    science = """
+    The preset is gardner-her, as second player on 3 × 3. Every box starts with one bead for each move. The last
+    move of a lost game is removed. An empty box resigns, and then the move before it counts as the last. Machine
+    number i takes its random words from stream i of the seed.
+
+    A machine is provably perfect when its exact worst case is a win with probability 1. The worst case is its
+    value against the best reply of an opponent that knows all its beads. It is calculated again after every loss.
+
+    All intervals are 95 % intervals. Means use the central limit theorem, medians use ranks, and shares use the
+    Wilson interval.
+    """
+    game = "hexapawn"
+    presets = ("gardner-her",)
+    parameters = (Parameter("machines", "How many machines learn", default=300, low=10, high=3000),)
+
+    def n_parts(self, settings: Mapping[str, int]) -> int:
+        return settings["machines"]
+
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+        table = boxes_compile(game_get(self.game), Side.SECOND, PRESETS["gardner-her"].rule)
+        return learn_until_perfect(table, sources(seed, first, settings["machines"]))
+
+    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+        games, losses = [pair[0] for pair in found], [pair[1] for pair in found]
+        lost = Figure("Losses until it is perfect, on average", Unit.LOSSES, *mean_interval(losses))
+        return Result(
+            figures=(
+                lost,
+                Figure("Games until perfect (median)", Unit.GAMES, *median_interval(games)),
+            ),
+            charts=(_perfect_chart(games), _losses_chart(losses)),
+            tables=(
+                Table(
+                    "Of all machines",
+                    ("", *(f"{share:.0%} needed at most" for share in QUANTILES), "the slowest"),
+                    (
+                        ("games", *(f"{quantile(games, share)}" for share in QUANTILES), f"{max(games)}"),
+                        ("losses", *(f"{quantile(losses, share)}" for share in QUANTILES), f"{max(losses)}"),
+                    ),
+                ),
+            ),
+            findings=_findings(lost, games, losses),
+        )
+
+
+def _findings(lost: Figure, games: list[int], losses: list[int]) -> tuple[str, ...]:
+    assert lost.value is not None, "there is a mean of any numbers"
+    few_losses, most_losses, few_games, most_games = (
+        quantile(counts, share) for counts in (losses, games) for share in (QUANTILES[0], QUANTILES[-1])
+    )
+    mean = f"{number(lost.value, 2)}, {interval(lost.low, lost.high, 2)}"
+    return (
+        f"A machine loses games before it is perfect: on average {mean}.",
+        f"At least eight in ten machines lose {few_losses} to {most_losses} games.",
+        f"At least eight in ten play {few_games} to {most_games} games in all.",
+    )
+
+
+def _perfect_chart(games: list[int]) -> Chart:
+    end = int(quantile(games, 0.99))
+    xs = sorted({round(end * point / POINTS) for point in range(POINTS + 1)})
+    shares = np.searchsorted(np.sort(games), xs, side="right") / len(games)
+    return Chart(
+        "perfect",
+        "How many machines are perfect after so many games",
+        "games",
+        "of 100 machines",
+        xs,
+        (Line("perfect", shares.tolist(), *wilson_bands(shares, len(games))),),
+        "The band is the 95 % interval of the share (Wilson).",
+    )
+
+
+def _losses_chart(losses: list[int]) -> Chart:
+    counts = np.bincount(losses)
+    first = min(losses)
+    shares = counts[first:] / len(losses)
+    return Chart(
+        "losses",
+        "How many games they lost on the way",
+        "losses",
+        "of 100 machines",
+        list(range(first, len(counts))),
+        (Line("needed so many losses", shares.tolist(), *wilson_bands(shares, len(losses))),),
+        is_bars=True,
+    )

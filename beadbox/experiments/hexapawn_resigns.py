@@ -1,0 +1,217 @@
+"""HexapawnRL's first player, that in the end resigns every game before its first move.
+
+Source: the program HexapawnRL; who moves first loses 3 × 3 hexapawn against best play, so every one of its openings is
+taken away in time. The documented rule of ours fills that box again, so that a machine never dies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from beadbox.experiments.experiment import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
+from beadbox.experiments.findings import hundred, interval, number
+from beadbox.experiments.intervals import finite, mean_interval, median_interval, quantile, wilson_bands
+from beadbox.experiments.random_streams import sources
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
+from beadbox.strength.sampled import wilson
+
+SHIPPED, DOCUMENTED = "hexapawn-rl-as-shipped", "hexapawn-rl"
+NAMES = {SHIPPED: "as shipped", DOCUMENTED: "as documented"}
+POINTS = 50
+
+FOR_EVER = Published("every one", "the program HexapawnRL, its source", low=1.0, high=1.0)
+
+
+@dataclass
+class Pairs:
+    """What became of all pairs under one rule.
+
+    Attributes:
+        empty_after: games until the first player's opening box was empty; infinite where it never was.
+        empties: how often the opening box ran empty.
+        moved: games after the box was first empty in which the first player moved at all.
+        after: games after the box was first empty.
+        wins: for each block of games how many the first player won.
+    """
+
+    empty_after: list[float]
+    empties: list[int]
+    moved: int
+    after: int
+    wins: list[list[int]]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[Any]]) -> Pairs:
+        """The pairs of these rows; what never came is ``None`` there."""
+        empty_after, empties, moved, after, wins = (list(column) for column in zip(*rows, strict=True))
+        return cls([finite(games) for games in empty_after], empties, sum(moved), sum(after), wins)
+
+
+class HexapawnResigns(Experiment):
+    """Two machines of HexapawnRL learn from each other until the first one gives up."""
+
+    slug = "hexapawn-resigns"
+    edition = 4
+    name = "The machine that gives up for ever"
+    question = "After how many games does HexapawnRL’s first player resign every game at once?"
+    story = """
+    Two machines of the program HexapawnRL play hexapawn against each other. Both learn. The first player cannot win
+    against good play. So its first moves turn out to be bad, one after the other. Each bad move is removed from
+    the box.
+
+    When the first box is empty, the machine gives up at once. It never plays again, so it never learns again. It
+    resigns every game from then on.
+
+    The other pair plays as the program is documented. There an empty first box is filled again, and the machine goes
+    on playing. Beads of earlier moves change there too.
+    """
+    science = """
+    The presets are hexapawn-rl-as-shipped (empty_opening: stop) and hexapawn-rl (empty_opening: refill). A fresh
+    machine plays on each side of 3 × 3, and both learn after every game. Pair number i takes its random words from
+    stream i of the seed.
+
+    The opening box is checked after every game. A game counts as resigned at the start if the first player lost it
+    and drew no bead. The two presets differ in one more point. As
+    shipped, beads of earlier moves never change.
+    """
+    game = "hexapawn"
+    presets = (SHIPPED, DOCUMENTED)
+    parameters = (
+        Parameter("pairs", "How many pairs of machines", default=200, low=10, high=500),
+        Parameter("games", "Games of each pair", default=200, low=50, high=500),
+    )
+
+    def n_parts(self, settings: Mapping[str, int]) -> int:
+        return len(NAMES) * settings["pairs"]
+
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+        rule, first = divmod(first, settings["pairs"])
+        rngs = sources(seed, first, settings["pairs"])
+        return _play(list(NAMES)[rule], settings["games"], _width(settings), rngs)
+
+    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+        n, width = settings["pairs"], _width(settings)
+        pairs = {slug: Pairs.of(found[index * n : (index + 1) * n]) for index, slug in enumerate(NAMES)}
+        charts = _charts(pairs, settings["games"], width)
+        return Result(_figures(pairs), charts, (_table(pairs),), _findings(pairs, settings["games"]))
+
+
+def _width(settings: Mapping[str, int]) -> int:
+    """How many games make a block."""
+    return max(1, settings["games"] // POINTS)
+
+
+def _play(slug: str, n_games: int, width: int, rngs: Sequence[RandomSource]) -> list[Any]:
+    """Pairs of fresh machines: rows of :class:`Pairs`."""
+    first, second = (
+        Population.fresh(boxes_compile(game_get(HexapawnResigns.game), side, PRESETS[slug].rule), rngs) for side in Side
+    )
+    marked = first.train_against(second, range(n_games + 1))
+    won = np.diff(marked.tallies[:, :, 0], axis=1)
+    moved = np.diff(marked.openings[..., 1].sum(axis=2), axis=1) > 0
+    emptied = moved & ~marked.openings[:, 1:, :, 0].any(axis=2)
+    wins = np.add.reduceat(won, np.arange(0, n_games, width), axis=1)
+    rows = []
+    for row, empty in enumerate(emptied):
+        end = int(empty.argmax()) + 1 if empty.any() else n_games
+        after = moved[row, end:]
+        first_empty = end if empty.any() else None
+        rows.append([first_empty, int(empty.sum()), int(after.sum()), len(after), wins[row].tolist()])
+    return rows
+
+
+def _figures(found: dict[str, Pairs]) -> tuple[Figure, ...]:
+    shipped, documented = found[SHIPPED], found[DOCUMENTED]
+    n = len(shipped.empty_after)
+    empty = sum(math.isfinite(games) for games in shipped.empty_after)
+    resigned = 1 - shipped.moved / shipped.after if shipped.after else None
+    return (
+        Figure(
+            "As shipped: games until the first box is empty (median)",
+            Unit.GAMES,
+            *median_interval(shipped.empty_after),
+        ),
+        Figure("As shipped: pairs whose first player has given up for good", Unit.SHARE, empty / n, *wilson(empty, n)),
+        Figure(
+            "As shipped: games given up before they began, once the box is empty",
+            Unit.SHARE,
+            resigned,
+            published=FOR_EVER,
+        ),
+        Figure(
+            "As documented: how often the first box ran empty",
+            Unit.TIMES,
+            *mean_interval(documented.empties),
+        ),
+    )
+
+
+def _findings(found: dict[str, Pairs], n_games: int) -> tuple[str, ...]:
+    """When the first box runs empty under both rules, and what becomes of the first player then."""
+    sentences = []
+    for slug, pairs in found.items():
+        middle, low, high = median_interval(pairs.empty_after)
+        n, empty = len(pairs.empty_after), sum(math.isfinite(games) for games in pairs.empty_after)
+        name = NAMES[slug].capitalize()
+        sentences.append(f"{name}, the first box runs empty in {empty:,} of {n:,} pairs.")
+        if middle is not None:
+            sentences.append(f"{name}, the median of games until then is {number(middle)}, {interval(low, high)}.")
+        if pairs.after:
+            sentences.append(f"{name}, the first player moves in {pairs.moved:,} of {pairs.after:,} games after that.")
+    documented = found[DOCUMENTED]
+    times, won = np.mean(documented.empties), np.sum(documented.wins) / (n_games * len(documented.wins))
+    sentences.append(f"As documented, the box runs empty {number(float(times))} times in {n_games:,} games on average.")
+    sentences.append(f"As documented, the first player wins {hundred(float(won))} of 100 games.")
+    return tuple(sentences)
+
+
+def _charts(found: dict[str, Pairs], n_games: int, width: int) -> tuple[Chart, ...]:
+    n = len(found[SHIPPED].empty_after)
+    xs = list(range(0, n_games + 1, width))
+    empty, won = [], []
+    for slug, pairs in found.items():
+        shares = np.searchsorted(np.sort(pairs.empty_after), xs, side="right") / n
+        empty.append(Line(NAMES[slug], shares.tolist(), *wilson_bands(shares, n)))
+        blocks = np.array(pairs.wins)[:, : n_games // width].mean(axis=0) / width
+        won.append(Line(NAMES[slug], blocks.tolist(), *wilson_bands(blocks, n)))
+    return (
+        Chart(
+            "empty",
+            "Pairs whose first box has run empty",
+            "games",
+            "of 100 pairs",
+            xs,
+            empty,
+            "As shipped the first player plays no more from there on. The bands are 95 % intervals (Wilson).",
+        ),
+        Chart(
+            "won",
+            "Games that the first player wins",
+            "games",
+            "of 100 games",
+            xs[1:],
+            won,
+            f"Each point is the mean of {width} games of all pairs; the bands are 95 % intervals (Wilson).",
+        ),
+    )
+
+
+def _table(found: dict[str, Pairs]) -> Table:
+    rows = []
+    for slug, pairs in found.items():
+        quantiles = (quantile(pairs.empty_after, share) for share in (0.1, 0.5, 0.9))
+        moved = f"{pairs.moved:,} of {pairs.after:,}" if pairs.after else "–"
+        cells = (f"{games:g}" if math.isfinite(games) else "never" for games in quantiles)
+        rows.append((NAMES[slug], *cells, f"{np.mean(pairs.empties):.1f}", moved))
+    heads = ("", "10% empty after", "50% after", "90% after", "times empty on average", "later games it moved in")
+    return Table("When the first box runs empty", heads, rows)

@@ -1,0 +1,275 @@
+"""Michie's first tournament, many times over: MENACE moves first, 220 games against good play.
+
+Sources: D. Michie, "Trial and error", Science Survey 2 (1961); "Experiments on the mechanization of game-learning",
+The Computer Journal 6 (1963). The good play of a person is ours to define: see ``teachers``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.experiments.experiment import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
+from beadbox.experiments.findings import hundred, interval, number, percent, tolerance
+from beadbox.experiments.intervals import median_interval, share_interval, wilson_bands
+from beadbox.experiments.random_streams import sources
+from beadbox.experiments.teachers import HABIT, PERFECT, TRAPS
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
+from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.opponent import Opponent, UniformOpponent
+from beadbox.rules.chance import Random
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Result as MachineResult
+from beadbox.rules.outcome import Side
+from beadbox.rules.play import game_played
+from beadbox.rules.registry import game_get
+from beadbox.strength.sampled import wilson
+
+TEACHERS: tuple[tuple[str, Opponent], ...] = (
+    ("any good move", PERFECT),
+    ("good moves by habit", HABIT),
+    ("good moves that set traps", TRAPS),
+)
+MENACE = PRESETS["michie-1961"].rule
+OPENINGS = ("corner", "edge", "centre")
+"""The slots of the box of the empty board, in their order."""
+POINTS = 44
+WINDOW = 10
+STEADY = 9
+"""Draws are steady from the game on at which this many of the next :data:`WINDOW` are drawn."""
+
+MICHIE = "D. Michie (1961, 1963), one tournament, as it is usually told"
+STEADY_PUBLISHED = Published("about 20", MICHIE, low=15.0, high=25.0)
+
+
+@dataclass(frozen=True)
+class Tournaments:
+    """All tournaments against one teacher.
+
+    Attributes:
+        drawn: ``(n_tournaments, n_games) float64``, 1 for a draw; nobody beats good play, so every other game is lost.
+        opening: ``(n_tournaments, n_games + 1, 3) float64``, shares of the openings among the beads of the first box.
+    """
+
+    drawn: NDArray[np.float64]
+    opening: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, held: Sequence[Any]) -> Tournaments:
+        """These tournaments: of each which games were drawn, and the beads of the first box before and after each."""
+        drawn, opening = (np.array(column, dtype=np.float64) for column in zip(*held, strict=True))
+        # The box may be empty after a game: it is filled again for the next, so until then it counts as equal thirds.
+        opening += (opening.sum(axis=2) == 0)[:, :, None]
+        return cls(drawn, opening / opening.sum(axis=2, keepdims=True))
+
+    def steady(self) -> list[float]:
+        """For each tournament the games before draws were steady; infinite where they never were."""
+        found = []
+        for games in self.drawn:
+            runs = np.convolve(games, np.ones(WINDOW), "valid") > STEADY - 0.5
+            found.append(float(runs.argmax()) if runs.any() else math.inf)
+        return found
+
+    def preferred(self) -> NDArray[np.int64]:
+        """``(3,)``: how many tournaments ended with most beads on each opening, the first of equals."""
+        return np.bincount(self.opening[:, -1].argmax(axis=1), minlength=len(OPENINGS))
+
+
+class MichieTournament(Experiment):
+    """MENACE of 1961 against good play."""
+
+    slug = "michie-tournament"
+    edition = 4
+    name = "Michie’s first tournament"
+    question = "How soon does MENACE draw against a good player, and which opening does it prefer?"
+    story = """
+    In 1961 Donald Michie played 220 games against his own boxes. After about twenty games MENACE is said to have
+    drawn steadily. It is also said to have preferred a corner as its first move.
+
+    Here the tournament is repeated many times. Each time, new boxes play against an opponent that never makes a
+    mistake. Nobody can beat such a player. So a draw is the best result for MENACE.
+
+    There is more than one way to play well. So three kinds of good player teach it, one after the other.
+    """
+    science = """
+    The preset is michie-1961, as first player. Draws are steady from the first game after which nine of the next
+    ten games are drawn. The preferred opening is the slot with most beads in the first box after the last game.
+    Tournament number i takes its random words from stream i of the seed.
+
+    The teachers keep the value of the game with every move. “Any good move” chooses uniformly among those moves.
+    “By habit” always takes the first of them in the order of the board. “Traps” takes the moves after which
+    uniformly random replies lose most often. The habit is one of squares, so it changes when the board is turned.
+    Therefore the games against it are played on the board as it lies, by the readable machine. Of equal squares
+    MENACE chooses one at random there. The two other teachers choose alike on a turned board.
+
+    Three things are ours: the teachers, the definition of steady, and that a teacher never changes. Michie was one
+    person in one tournament, and he could change his play. His games and his definition of steady are not
+    available. His figures are given as they are usually told. So a difference refutes nothing.
+    """
+    game = "noughts-and-crosses"
+    presets = ("michie-1961",)
+    parameters = (
+        Parameter("tournaments", "How many tournaments against each teacher", default=200, low=10, high=500),
+        Parameter("games", "Games of each tournament", default=220, low=20, high=500),
+    )
+
+    def n_parts(self, settings: Mapping[str, int]) -> int:
+        return len(TEACHERS) * settings["tournaments"]
+
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+        teacher, first = divmod(first, settings["tournaments"])
+        game, rngs = game_get(self.game), sources(seed, first, settings["tournaments"])
+        opponent = TEACHERS[teacher][1]
+        if not isinstance(opponent, UniformOpponent):
+            return [_hold_as_it_lies(game, opponent, settings["games"], rngs[0])]
+        learners = Population.fresh(boxes_compile(game, Side.FIRST, MENACE), rngs)
+        return _hold(learners, opponent, settings["games"])
+
+    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+        n = settings["tournaments"]
+        held = [Tournaments.of(found[index * n : (index + 1) * n]) for index in range(len(TEACHERS))]
+        return Result(_figures(held[0]), _charts(held), (_table(held),), _findings(held))
+
+
+def _hold(learners: Population, teacher: Opponent, n_games: int) -> list[Any]:
+    """A tournament of each fresh machine: which games were drawn, the beads of its first box before and after each."""
+    marked = learners.train(teacher, range(n_games + 1))
+    drawn, opening = np.diff(marked.tallies[:, :, 1], axis=1), marked.openings[:, :, :, 0]
+    return list(zip(drawn.tolist(), opening.tolist(), strict=True))
+
+
+def _hold_as_it_lies(game: Game[Any, Any], teacher: Opponent, n_games: int, rng: RandomSource) -> tuple[Any, Any]:
+    """The same of one machine whose games are played on boards that nobody turns."""
+    machine = BoxMachine(game, Side.FIRST, MENACE)
+    first_box = machine.open_box(game.initial_position())
+    drawn, opening = list[int](), [list(first_box)]
+    for _ in range(n_games):
+        draws: list[BeadDraw] = []
+
+        def move(position: Any, rng: Random, draws: list[BeadDraw] = draws) -> Any:
+            chosen, draw = machine.choose(position, rng)
+            draws += [draw] if draw is not None else []
+            return chosen
+
+        movers = {Side.FIRST: move, Side.SECOND: teacher.mover(game)}
+        result = game_played(game, movers, rng)[Side.FIRST]
+        played = [draw for draw in draws if draw.slot is not None]
+        machine.restock(played, result, resigned=len(played) < len(draws))
+        drawn.append(int(result is MachineResult.DRAW))
+        opening.append(list(first_box))
+    return drawn, opening
+
+
+def _findings(held: Sequence[Tournaments]) -> tuple[str, ...]:
+    """When draws are steady under each teacher beside Michie's figure, and which opening each leads to."""
+    found, most, n_agree = list[str](), dict[str, tuple[str, float]](), 0
+    for (name, _), tournaments in zip(TEACHERS, held, strict=True):
+        middle, low, high = median_interval(tournaments.steady())
+        when = "fewer than half of the tournaments reach steady draws"
+        if middle is not None:
+            when = f"median {number(middle)} games until draws are steady, {interval(low, high)}"
+        found.append(f"Taught by {name}: {when}.")
+        n_agree += bool(Figure(name, Unit.GAMES, middle, low, high, STEADY_PUBLISHED).agrees)
+        shares = tournaments.preferred() / len(tournaments.drawn)
+        most[name] = OPENINGS[int(shares.argmax())], float(shares.max())
+    same = tolerance(Unit.GAMES, STEADY_PUBLISHED.low, STEADY_PUBLISHED.high)
+    reach = f"The intervals of {n_agree} of {len(held)} teachers reach there."
+    found.append(f"Michie’s figure is {STEADY_PUBLISHED.words}; {same}. {reach}")
+    found += [
+        f"{hundred(share)} of 100 tournaments come to prefer the {opening}, taught by {name}."
+        for name, (opening, share) in most.items()
+    ]
+    n_corner = sum(opening == OPENINGS[0] for opening, _ in most.values())
+    corner = f"The {OPENINGS[0]}, which Michie’s machine preferred,"
+    found.append(f"{corner} is the most frequent favourite with {n_corner} of {len(most)} teachers.")
+    return tuple(found)
+
+
+def _figures(held: Tournaments) -> tuple[Figure, ...]:
+    n, n_games = held.drawn.shape
+    late = held.drawn[:, n_games // 2 :].mean(axis=1).tolist()
+    figures = [
+        Figure(
+            "Games until draws are steady (median)",
+            Unit.GAMES,
+            *median_interval(held.steady()),
+            STEADY_PUBLISHED,
+        ),
+        Figure("Drawn in the second half", Unit.SHARE, *share_interval(late), Published("draws are steady", MICHIE)),
+    ]
+    for opening, k in zip(OPENINGS, held.preferred().tolist(), strict=True):
+        published = Published("his machine came to prefer it", MICHIE) if opening == "corner" else None
+        label = f"Tournaments after which the {opening} is the favourite opening"
+        figures.append(Figure(label, Unit.SHARE, k / n, *wilson(k, n), published))
+    return tuple(figures)
+
+
+def _charts(held: list[Tournaments]) -> tuple[Chart, ...]:
+    n, n_games = held[0].drawn.shape
+    width = max(1, round(n_games / POINTS))
+    ends = list(range(width, n_games + 1, width))
+    lines = []
+    for (name, _), tournaments in zip(TEACHERS, held, strict=True):
+        shares = np.array([tournaments.drawn[:, end - width : end].mean() for end in ends])
+        lines.append(Line(name, shares.tolist(), *wilson_bands(shares, n)))
+    drawn = Chart(
+        "drawn",
+        "How many games are drawn",
+        "games of the tournament",
+        "of 100 games",
+        ends,
+        lines,
+        f"Each point is the mean of {width} games over all tournaments; the bands are 95 % intervals (Wilson).",
+    )
+    return drawn, _openings_chart(held[0], [0, *ends]), _one_chart(held[0])
+
+
+def _openings_chart(held: Tournaments, xs: list[int]) -> Chart:
+    lines = []
+    for slot, opening in enumerate(OPENINGS):
+        shares = held.opening[:, xs, slot]
+        low, high = np.quantile(shares, (0.1, 0.9), axis=0)
+        lines.append(Line(opening, shares.mean(axis=0).tolist(), low.tolist(), high.tolist()))
+    return Chart(
+        "openings",
+        f"How it begins, taught by {TEACHERS[0][0]}",
+        "games of the tournament",
+        "of 100 beads in the first box",
+        xs,
+        lines,
+        "The mean of all tournaments; the lowest and the highest tenth lie outside the bands.",
+    )
+
+
+def _one_chart(held: Tournaments) -> Chart:
+    xs = list(range(WINDOW, held.drawn.shape[1] + 1))
+    drawn = np.convolve(held.drawn[0], np.ones(WINDOW) / WINDOW, "valid")
+    lines = [Line(f"drawn of the last {WINDOW} games", drawn.tolist())]
+    lines += [
+        Line(f"{opening}: share of the beads in the first box", held.opening[0, xs, slot].tolist())
+        for slot, opening in enumerate(OPENINGS)
+    ]
+    return Chart("one", "One tournament, game by game", "games of the tournament", "of 100", xs, lines)
+
+
+def _table(held: list[Tournaments]) -> Table:
+    rows = []
+    for (name, _), tournaments in zip(TEACHERS, held, strict=True):
+        n, n_games = tournaments.drawn.shape
+        steady, low, high = median_interval(tournaments.steady())
+        when = "never" if steady is None else f"{steady:g} ({low:g} to {'never' if high is None else f'{high:g}'})"
+        late = tournaments.drawn[:, n_games // 2 :].mean()
+        rows.append((name, when, percent(float(late)), *(percent(k / n) for k in tournaments.preferred().tolist())))
+    return Table(
+        "Taught by",
+        ("", "games until draws are steady", "drawn in the second half", *(f"{name} preferred" for name in OPENINGS)),
+        rows,
+    )

@@ -1,0 +1,279 @@
+"""What Romgon's own page promised of its learner and its levels, measured for three learners.
+
+The learner as the page's rules have it, the same with two checks before it plays, and the learner of a value of
+positions. Sources of the learners: their presets; of the ratings: ``tournaments.elo``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.engines.position_values import Learnt
+from beadbox.engines.registry import engine_of
+from beadbox.experiments.experiment import Chart, Experiment, Figure, Line, Parameter, Published, Result, Table, Unit
+from beadbox.experiments.findings import agreement, hundred, interval, number
+from beadbox.experiments.intervals import jackknife, mean_interval, share_interval
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.presets import Q_PRESETS, VALUE_PRESETS
+from beadbox.learners.q_learning.memory import QMemory
+from beadbox.learners.value_learner.learner import weights_none
+from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Tally
+from beadbox.rules.registry import game_get
+from beadbox.strength.elo import Score, likeliest
+from beadbox.strength.snapshots import OPENING_PLIES, Points, measured, openings
+
+Q_LEARNERS = {"romgon-q": "as written", "romgon-q-careful": "with two checks"}
+VALUE_LEARNER = "td-search"
+LEARNERS = {**Q_LEARNERS, VALUE_LEARNER: "value of positions"}
+LEVELS = {"easy": 800, "medium": 1200, "hard": 1600}
+"""The levels and their ratings, as the page gives them."""
+MARKS = (0, 25, 50, 100)
+"""After so many games each machine is measured against ``easy``; after the last against all levels."""
+
+NEAR = 50.0
+"""A rating this far from the page's "about" still counts as the same."""
+PAGE = "the description of Romgon"
+MORE = Published("10 to 15 % more wins after 100 games", PAGE, low=0.10, high=0.15)
+
+
+class RomgonPage(Experiment):
+    """The promises of Romgon's page beside what comes of them."""
+
+    slug = "romgon-page"
+    edition = 3
+    name = "The promise of Romgon’s page"
+    question = "Does the learner win 10 to 15 % more after 100 games, and how far apart are the levels?"
+    story = """
+    Romgon came with a page that promised two things. Its learner should win 10 to 15 of 100 games more after it
+    has played 100 games. Its three levels should be rated about 800, 1200 and 1600.
+
+    Here three learners play 100 games each, many times from the start. The first is the learner of the page. The
+    second is the same, but it takes a win that it sees. It also avoids a loss by repetition. The third learns what
+    makes a position good, and it looks ahead while it learns.
+
+    Before, during and after these games they play against the weakest level. At the end they play against all
+    three levels. The levels also play each other.
+    """
+    science = """
+    The presets are romgon-q, romgon-q-careful and td-search. Each machine takes its random words from its own stream
+    of the seed. The level easy teaches the two Q-learners, which explore as their rule says. The learner of a value
+    plays against itself, as it usually does. During measurements nobody learns or explores. Sides alternate, and
+    every game begins with four random moves. The third learner looks one move ahead.
+
+    The gain is the share of games won after 100 games minus the share before. A draw counts as half a point. Gains,
+    shares and points are means over the machines. Their intervals are those of a mean, by the central limit theorem.
+    For levels against each other, each machine’s number stands for as many games with openings of its own.
+
+    Ratings follow Bradley and Terry on Elo’s scale. They are fitted to all games at once, with easy at 800. A
+    difference of 400 means ten points of eleven. Their intervals are of the difference from easy. They come from the
+    jackknife: the fit is made again without each machine’s games in turn. The page rates levels only. So the ratings
+    of the learners have no published figure.
+    """
+    game = "romgon"
+    presets = tuple(LEARNERS)
+    parameters = (
+        Parameter("machines", "How many machines of each learner", default=10, low=2, high=40),
+        Parameter("games", "Games of each against a level", default=100, low=20, high=200),
+        Parameter("flips", "With flips: 1, without: 0", default=0, low=0, high=1),
+    )
+
+    def n_parts(self, settings: Mapping[str, int]) -> int:
+        return (len(LEARNERS) + 1) * settings["machines"]
+
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+        learner, machine = divmod(first, settings["machines"])
+        rng = RandomSource(seed, machine * (len(LEARNERS) + 1) + learner)
+        game = game_get("romgon-flip" if settings["flips"] else "romgon")
+        n_games = settings["games"] // 2 * 2
+        if learner == len(LEARNERS):
+            return [_levels(game, n_games, rng)]
+        slug = list(LEARNERS)[learner]
+        return [(_of_value if slug == VALUE_LEARNER else _of_q)(game, slug, n_games, rng)]
+
+    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+        n = settings["machines"]
+        groups = [found[index * n : (index + 1) * n] for index in range(len(LEARNERS) + 1)]
+        taught, levels = dict(zip(LEARNERS, groups, strict=False)), groups[-1]
+        gains, ratings = _gains(taught), _ratings(taught, levels)
+        return Result(
+            figures=(*gains, *ratings.values()),
+            charts=(_chart(taught),),
+            tables=(_table(taught, levels),),
+            findings=_findings(taught, gains, ratings),
+        )
+
+
+def _counts(tally: Tally) -> list[int]:
+    return [tally.wins, tally.draws, tally.losses]
+
+
+def _of_q(game: Game[Any, Any], slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
+    """A Q-learner from nothing to a hundred games: wins, draws and losses against easy on the way, and each level."""
+    rule, done = Q_PRESETS[slug].rule, 0
+    memory = QMemory.load(game, rule, rule.epsilon, lambda keys: {})
+    found = {}
+    for mark in MARKS:
+        memory.train(OPPONENTS["easy"], mark - done, rng)
+        done = mark
+        against = LEVELS if mark == MARKS[-1] else ("easy",)
+        for level in against:
+            tally = memory.contest(OPPONENTS[level], n_games, rng, n_random=OPENING_PLIES)
+            found[f"{level} {mark}"] = _counts(tally)
+    return found
+
+
+def _of_value(game: Game[Any, Any], slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
+    """The same of a learner of a value, that plays itself."""
+    rule, engine, done = VALUE_PRESETS[slug].rule, engine_of(game), 0
+    assert engine is not None, "Romgon has one"
+    memory = ValueMemory.load(game, rule, weights_none(game, rule))
+    found = {}
+    for mark in MARKS:
+        if mark > done:
+            memory.train_against(memory, mark - done, rng, opponent_learns=True)
+        done = mark
+        for level in LEVELS if mark == MARKS[-1] else ("easy",):
+            play = value_meeting(game, Learnt(memory.machine.played, 1), engine.levels[level])
+            own = rng.below(1 << 31)
+            found[f"{level} {mark}"] = _counts(measured(play, openings(game, n_games // 2, seed=own), seed=own))
+    return found
+
+
+def _levels(game: Game[Any, Any], n_games: int, rng: RandomSource) -> dict[str, list[int]]:
+    """What the levels make of each other, the better rated one first."""
+    engine, found = engine_of(game), {}
+    assert engine is not None, "Romgon has one"
+    for weak, strong in combinations(LEVELS, 2):
+        play, own = value_meeting(game, engine.levels[strong], engine.levels[weak]), rng.below(1 << 31)
+        tally = measured(play, openings(game, n_games // 2, seed=own), seed=own)
+        found[f"{strong} {weak}"] = _counts(tally)
+    return found
+
+
+def _summed(parts: Sequence[Any], key: str) -> Points:
+    """What all machines together have made of a pairing."""
+    return Points(*(int(number) for number in np.sum([part[key] for part in parts], axis=0)))
+
+
+def _won(parts: Sequence[Any], key: str) -> NDArray[np.float64]:
+    """The share of games that each machine won."""
+    return np.array([part[key][0] / sum(part[key]) for part in parts])
+
+
+def _gains(taught: Mapping[str, Sequence[Any]]) -> list[Figure]:
+    found = []
+    for slug, parts in taught.items():
+        more = _won(parts, f"easy {MARKS[-1]}") - _won(parts, f"easy {MARKS[0]}")
+        label = f"{LEARNERS[slug].capitalize()}: games won more against easy after 100 games"
+        found.append(Figure(label, Unit.SHARE, *mean_interval(more.tolist()), MORE))
+    return found
+
+
+def _findings(
+    taught: Mapping[str, Sequence[Any]], gains: Sequence[Figure], ratings: Mapping[str, Figure]
+) -> tuple[str, ...]:
+    """What each learner gained beside the promise, and where the levels stand."""
+    sentences = []
+    promise = " to ".join(hundred(edge or 0.0) for edge in (MORE.low, MORE.high))
+    for (slug, parts), gain in zip(taught.items(), gains, strict=True):
+        before, after = (hundred(float(_won(parts, f"easy {mark}").mean())) for mark in (MARKS[0], MARKS[-1]))
+        sentences.append(f"The learner “{LEARNERS[slug]}” wins {after} of 100 games after 100 games, {before} before.")
+        assert None not in (gain.value, gain.low, gain.high), "a mean has an interval"
+        more, low, high = (hundred(edge or 0.0) for edge in (gain.value, gain.low, gain.high))
+        sentences.append(f"It gains {more} of 100 games (95 % interval {low} to {high}).")
+        sentences.append(f"That is {_beside_promise(gain)} the {promise} that the page promises.")
+    for level in list(LEVELS)[1:]:
+        rating = ratings[level]
+        assert rating.value is not None, "every level has a rating"
+        told = f"{number(rating.value, 0)}, {interval(rating.low, rating.high, 0)}"
+        sentences.append(f"With easy at {LEVELS['easy']}, the level {level} is rated {told}.")
+        sentences += agreement(rating, "The page’s figure")
+    return tuple(sentences)
+
+
+def _beside_promise(gain: Figure) -> str:
+    assert gain.low is not None, "a mean has an interval"
+    if gain.agrees:
+        return "as much as"
+    return "more than" if gain.low > (MORE.high or 0) else "less than"
+
+
+def _ratings(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any]) -> dict[str, Figure]:
+    """The rating of every level and learner, with ``easy`` at the page's figure; intervals are relative to that."""
+    names, first = [*LEVELS, *taught], next(iter(LEVELS))
+    ratings = LEVELS[first] + likeliest(names, _scores(taught, levels))[0]
+    machines = range(len(levels))
+    half = jackknife(np.array([likeliest(names, _scores(taught, levels, left_out))[0] for left_out in machines]))
+    found = {}
+    for name, elo, by in zip(names, ratings.tolist(), half.tolist(), strict=True):
+        claim = LEVELS.get(name)
+        edges = (claim - NEAR, claim + NEAR) if claim and name != first else (None, None)  # the first is put there
+        published = Published(f"about {claim:,}", PAGE, *edges) if claim else None
+        label = f"Rating of the level {name}" if claim else f"Rating after 100 games, {LEARNERS[name]}"
+        least, most = (None, None) if name == first else (elo - by, elo + by)
+        found[name] = Figure(label, Unit.ELO, elo, least, most, published)
+    return found
+
+
+def _scores(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any], left_out: int | None = None) -> Iterator[Score]:
+    """Scores of all machines, with the machine of one number left out."""
+
+    def score(one: str, other: str, parts: Sequence[Any], key: str) -> Score:
+        points = _summed([part for number, part in enumerate(parts) if number != left_out], key)
+        return Score(one, other, points.share * points.games, points.games)
+
+    for weak, strong in combinations(LEVELS, 2):
+        yield score(strong, weak, levels, f"{strong} {weak}")
+    for slug, parts in taught.items():
+        for level in LEVELS:
+            yield score(slug, level, parts, f"{level} {MARKS[-1]}")
+
+
+def _chart(taught: Mapping[str, Sequence[Any]]) -> Chart:
+    lines = []
+    for slug, parts in taught.items():
+        found = [share_interval(_won(parts, f"easy {mark}").tolist()) for mark in MARKS]
+        shares, low, high = np.array(found).T.tolist()
+        lines.append(Line(LEARNERS[slug], shares, low, high))
+    return Chart(
+        "won",
+        "Games won against easy",
+        "games learnt from",
+        "of 100 games",
+        MARKS,
+        lines,
+        "The mean of all machines, none of them trying things out; the bands are 95 % intervals of the mean.",
+    )
+
+
+def _table(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any]) -> Table:
+    """Points against each level, and what the ratings of the page say that the levels take from each other."""
+    rows = [
+        (f"{LEARNERS[slug]}, after 100 games", *(_told(parts, f"{level} {MARKS[-1]}") for level in LEVELS))
+        for slug, parts in taught.items()
+    ]
+    for strong, rating in LEVELS.items():
+        weaker = {weak: other for weak, other in LEVELS.items() if other < rating}
+        if weaker:
+            shares = [_told(levels, f"{strong} {weak}") for weak in weaker]
+            expected = [f"{1 / (1 + 10 ** ((other - rating) / 400)):.2f}" for other in weaker.values()]
+            blank = ["–"] * (len(LEVELS) - len(weaker))
+            rows += [
+                (f"the level {strong}", *shares, *blank),
+                ("the same, by its rating on the page", *expected, *blank),
+            ]
+    return Table("Points, a draw half a point", ("", *(f"against {level}" for level in LEVELS)), rows)
+
+
+def _told(parts: Sequence[Any], key: str) -> str:
+    """The points of a pairing, the mean over the machines."""
+    share, low, high = share_interval([Points(*part[key]).share for part in parts])
+    return f"{share:.2f} ({low:.2f} to {high:.2f})"

@@ -1,0 +1,313 @@
+"""Training loops over tables. The readable twin of every one is ``beadbox.learners.boxes.machine`` in
+``beadbox.learners.boxes.episodes``, which takes the same random words and leaves the same beads.
+
+Common arrays: ``beads``, ``initial``: ``(n_slots,) int32``; ``visits``: ``(n_slots,) int64``, how often each slot was
+played; ``totals``: ``(n_boxes,) int64``, the sum of each box; ``words``: ``(2,) uint64``, the random source;
+``tally``: ``(4,) int64``, games won, drawn, lost and slots removed. ``beads``, ``draws``, ``totals``, ``words`` and
+``tally`` are updated in place. Targets are those of ``beadbox.learners.boxes.table.Course``.
+
+Indices are unsigned (``U``): numba then leaves out the code that lets a negative index count from the end, which cost
+half the speed. So a cast to ``U`` says "this is an index, or a number that is never negative".
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.kernels.jit import inlined, kernel
+from beadbox.kernels.random_source import below, next_word
+
+WIN, DRAW, LOSS, REMOVED = 0, 1, 2, 3
+
+U = np.uint64
+ZERO, ONE = U(0), U(1)
+
+
+class RuleWords(NamedTuple):
+    """A learning rule as whole numbers; flags are 0 or 1."""
+
+    win: int
+    draw: int
+    loss: int
+    final_sole: int
+    final_remove: int
+    only_last: int
+    floor: int
+    cap: int
+    uniform_when_empty: int
+    punish_previous: int
+    removes: int
+
+
+@inlined
+def draw_slot(weights: NDArray[np.int32], first: np.uint64, ticket: np.uint64) -> np.uint64:
+    """The slot that a ticket in ``0 … total-1`` stands for, from slot ``first`` on."""
+    slot = first
+    while ticket >= U(weights[slot]):
+        ticket -= U(weights[slot])
+        slot += ONE
+    return slot
+
+
+@inlined
+def sum_slots(weights: NDArray[np.int32], box: np.uint64, slot_indptr: NDArray[np.int32]) -> np.uint64:
+    """The sum over the slots of a box."""
+    total = ZERO
+    for slot in range(U(slot_indptr[box]), U(slot_indptr[box + ONE])):
+        total += U(weights[slot])
+    return total
+
+
+@inlined
+def refill(
+    box: np.uint64,
+    slot_indptr: NDArray[np.int32],
+    initial: NDArray[np.int32],
+    beads: NDArray[np.int32],
+    totals: NDArray[np.int64],
+) -> np.uint64:
+    """Give a box its initial beads back; returns its new total."""
+    for slot in range(U(slot_indptr[box]), U(slot_indptr[box + ONE])):
+        beads[slot] = initial[slot]
+    total = sum_slots(beads, box, slot_indptr)
+    totals[box] = total
+    return total
+
+
+@inlined
+def restock(
+    path: NDArray[np.uint64],
+    n_visits: np.uint64,
+    result: int | np.int64,
+    resigned: bool,
+    rule: RuleWords,
+    slot_box: NDArray[np.int32],
+    slot_indptr: NDArray[np.int32],
+    beads: NDArray[np.int32],
+    visits: NDArray[np.int64],
+    totals: NDArray[np.int64],
+) -> int:
+    """Learn from the slots played, in order; returns how many were removed. The formula: ``BoxMachine.restock``."""
+    delta = rule.win if result == WIN else (rule.draw if result == DRAW else rule.loss)
+    final_counts = not resigned or rule.punish_previous != 0
+    remove = result == LOSS and rule.final_remove != 0
+    sole = result == WIN and rule.final_sole != 0
+    begin, end = ZERO, n_visits
+    if rule.only_last != 0:
+        begin = n_visits - ONE if final_counts and n_visits > ZERO else n_visits
+    if final_counts and (remove or sole) and n_visits > ZERO:
+        end = n_visits - ONE
+    for visit in range(n_visits):
+        slot = path[visit]
+        visits[slot] += 1
+        count = beads[slot]
+        if begin <= visit < end and (count > 0 or rule.removes == 0):
+            changed = min(max(count + delta, rule.floor), rule.cap)
+            beads[slot] = changed
+            totals[U(slot_box[slot])] += changed - count
+    if end == n_visits:
+        return 0
+    return settle(path[end], remove, rule.cap, slot_box, slot_indptr, beads, totals)
+
+
+@inlined
+def settle(
+    slot: np.uint64,
+    remove: bool,
+    cap: int,
+    slot_box: NDArray[np.int32],
+    slot_indptr: NDArray[np.int32],
+    beads: NDArray[np.int32],
+    totals: NDArray[np.int64],
+) -> int:
+    """Empty the slot for good (``remove``) or make it the only one of its box; returns how many slots went."""
+    box = U(slot_box[slot])
+    removed = 0
+    for other in range(U(slot_indptr[box]), U(slot_indptr[box + ONE])):
+        if (other == slot) == remove:
+            removed += beads[other] > 0
+            beads[other] = 0
+    if not remove:
+        beads[slot] = cap
+    totals[box] = sum_slots(beads, box, slot_indptr)
+    return removed
+
+
+@kernel
+def train_on_course(
+    n_games: int,
+    rule: RuleWords,
+    start: int,
+    slot_indptr: NDArray[np.int32],
+    slot_box: NDArray[np.int32],
+    slot_target: NDArray[np.int32],
+    slot_size: NDArray[np.int32],
+    refills: NDArray[np.bool_],
+    initial: NDArray[np.int32],
+    reply_indptr: NDArray[np.int32],
+    reply_target: NDArray[np.int32],
+    beads: NDArray[np.int32],
+    visits: NDArray[np.int64],
+    totals: NDArray[np.int64],
+    words: NDArray[np.uint64],
+    tally: NDArray[np.int64],
+) -> None:
+    """Play ``n_games`` against an opponent whose replies are equally likely, learning after every game."""
+    n_boxes = len(totals)
+    path = np.empty(n_boxes, dtype=np.uint64)  # No position comes twice in a game, so no box does.
+    a, b = words[0], words[1]
+    for _ in range(n_games):
+        n_visits = ZERO
+        resigned = False
+        target = np.int64(start)
+        while target >= 0:
+            if target >= n_boxes:
+                node = U(target - n_boxes)
+                first = U(reply_indptr[node])
+                word, a, b = next_word(a, b)
+                reply = first + below(word, U(reply_indptr[node + ONE]) - first)
+                target = np.int64(reply_target[reply])
+                continue
+            box = U(target)
+            first, total = U(slot_indptr[box]), U(totals[box])
+            if total == ZERO and refills[box]:
+                total = refill(box, slot_indptr, initial, beads, totals)
+            if total > ZERO:
+                word, a, b = next_word(a, b)
+                slot = draw_slot(beads, first, below(word, total))
+            elif rule.uniform_when_empty != 0:
+                word, a, b = next_word(a, b)
+                slot = draw_slot(slot_size, first, below(word, sum_slots(slot_size, box, slot_indptr)))
+            else:
+                resigned = True
+                break
+            path[n_visits] = slot
+            n_visits += ONE
+            target = np.int64(slot_target[slot])
+        result = LOSS if resigned else -1 - target
+        tally[U(result)] += 1
+        tally[REMOVED] += restock(path, n_visits, result, resigned, rule, slot_box, slot_indptr, beads, visits, totals)
+    words[0], words[1] = a, b
+
+
+class LearnerArrays(NamedTuple):
+    """One of two machines on the same graph: its boxes, its rule, its memory; ``learns`` is 0 for a frozen one."""
+
+    learns: int
+    rule: RuleWords
+    node_box: NDArray[np.int32]
+    slot_indptr: NDArray[np.int32]
+    slot_box: NDArray[np.int32]
+    slot_edge: NDArray[np.int32]
+    slot_size: NDArray[np.int32]
+    refills: NDArray[np.bool_]
+    initial: NDArray[np.int32]
+    beads: NDArray[np.int32]
+    visits: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    tally: NDArray[np.int64]
+
+
+@inlined
+def choose_slot(
+    learns: int,
+    uniform_when_empty: int,
+    slot_indptr: NDArray[np.int32],
+    slot_size: NDArray[np.int32],
+    refills: NDArray[np.bool_],
+    initial: NDArray[np.int32],
+    beads: NDArray[np.int32],
+    totals: NDArray[np.int64],
+    box: np.uint64,
+    word: np.uint64,
+) -> np.int64:
+    """The slot a machine draws from a box, or −1: it resigns and took no random word."""
+    first, total, slot = U(slot_indptr[box]), U(totals[box]), np.int64(-1)
+    if total == ZERO and refills[box]:
+        if learns == 0:
+            # A frozen machine plays as if it had refilled, and stays as it is.
+            at_first = sum_slots(initial, box, slot_indptr)
+            if at_first > ZERO:
+                slot = np.int64(draw_slot(initial, first, below(word, at_first)))
+        else:
+            total = refill(box, slot_indptr, initial, beads, totals)
+    if total > ZERO:
+        slot = np.int64(draw_slot(beads, first, below(word, total)))
+    elif slot < 0 and uniform_when_empty != 0:
+        slot = np.int64(draw_slot(slot_size, first, below(word, sum_slots(slot_size, box, slot_indptr))))
+    return slot
+
+
+@kernel
+def train_pair(
+    n_games: int,
+    indptr: NDArray[np.int32],
+    successor: NDArray[np.int32],
+    side: NDArray[np.int8],
+    first_player: Any,
+    second_player: Any,
+    words: NDArray[np.uint64],
+) -> None:
+    """Play ``n_games`` between two machines on one graph; each learns unless it is frozen."""
+    # Arrays by name: taken from their tuple at every move, each would be counted as one more reference.
+    learns_a, rule_a, node_box_a, indptr_a, slot_box_a, edge_a, size_a, refills_a, initial_a = first_player[:9]
+    beads_a, visits_a, totals_a, tally_a = first_player[9:]
+    learns_b, rule_b, node_box_b, indptr_b, slot_box_b, edge_b, size_b, refills_b, initial_b = second_player[:9]
+    beads_b, visits_b, totals_b, tally_b = second_player[9:]
+    path_a, path_b = np.empty(len(totals_a), dtype=np.uint64), np.empty(len(totals_b), dtype=np.uint64)
+    uniform_a, uniform_b = rule_a.uniform_when_empty, rule_b.uniform_when_empty
+    a, b = words[0], words[1]
+    for _ in range(n_games):
+        n_a, n_b = ZERO, ZERO
+        after = np.int64(0)
+        loser = -1
+        while after >= 0:
+            node = U(after)
+            edge = U(indptr[node])
+            if side[node] == 0:
+                box = np.int64(node_box_a[node])
+                if box >= 0:
+                    word, next_a, next_b = next_word(a, b)
+                    slot = choose_slot(
+                        learns_a, uniform_a, indptr_a, size_a, refills_a, initial_a, beads_a, totals_a, U(box), word
+                    )
+                    if slot < 0:
+                        loser = 0
+                        break
+                    a, b = next_a, next_b
+                    path_a[n_a] = U(slot)
+                    n_a += ONE
+                    edge = U(edge_a[U(slot)])
+            else:
+                box = np.int64(node_box_b[node])
+                if box >= 0:
+                    word, next_a, next_b = next_word(a, b)
+                    slot = choose_slot(
+                        learns_b, uniform_b, indptr_b, size_b, refills_b, initial_b, beads_b, totals_b, U(box), word
+                    )
+                    if slot < 0:
+                        loser = 1
+                        break
+                    a, b = next_a, next_b
+                    path_b[n_b] = U(slot)
+                    n_b += ONE
+                    edge = U(edge_b[U(slot)])
+            after = np.int64(successor[edge])
+        # Terminal codes of the graph: -1 first wins, -2 second wins, -3 drawn.
+        result = DRAW
+        if after == -1 or loser == 1:
+            result = WIN
+        elif after == -2 or loser == 0:
+            result = LOSS
+        tally_a[U(result)] += 1
+        tally_b[U(LOSS - result)] += 1
+        if learns_a != 0:
+            tally_a[REMOVED] += restock(
+                path_a, n_a, result, loser == 0, rule_a, slot_box_a, indptr_a, beads_a, visits_a, totals_a
+            )
+        if learns_b != 0:
+            tally_b[REMOVED] += restock(
+                path_b, n_b, LOSS - result, loser == 1, rule_b, slot_box_b, indptr_b, beads_b, visits_b, totals_b
+            )
+    words[0], words[1] = a, b

@@ -1,0 +1,51 @@
+"""Games between two policies that learn nothing."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.kernels.jit import kernel
+from beadbox.kernels.random_source import next_word
+
+
+@kernel
+def play_policies(
+    n_games: int,
+    indptr: NDArray[np.int32],
+    successor: NDArray[np.int32],
+    side: NDArray[np.int8],
+    probability: NDArray[np.float64],
+    words: NDArray[np.uint64],
+    tally: NDArray[np.int64],
+) -> None:
+    """Play ``n_games`` from node 0; ``tally``: ``(3,)``, games won by the first side, by the second, and drawn.
+
+    ``probability``: ``(n_edges,)``, what the side to move plays; all zero at a node where it resigns. At a node where
+    more than one move is possible a game takes one random word: its upper 53 bits are a number below 1, and the move
+    is the first at which the running sum of the chances exceeds it (the last possible one, should the sum fall short by
+    rounding). ``words`` and ``tally`` are updated in place.
+    """
+    a, b = words[0], words[1]
+    for _ in range(n_games):
+        after = np.int64(0)
+        while after >= 0:
+            first, end = indptr[after], indptr[after + 1]
+            chosen, n_possible = -1, 0
+            for edge in range(first, end):
+                if probability[edge] > 0.0:
+                    chosen = edge
+                    n_possible += 1
+            if n_possible == 0:
+                after = np.int64(side[after]) - 2  # the first side (0) resigns: -2, the second has won
+                break
+            if n_possible > 1:
+                word, a, b = next_word(a, b)
+                ticket = np.float64(word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+                total = 0.0
+                for edge in range(first, end):
+                    total += probability[edge]
+                    if probability[edge] > 0.0 and ticket < total:
+                        chosen = edge
+                        break
+            after = np.int64(successor[chosen])
+        tally[-1 - after] += 1
+    words[0], words[1] = a, b

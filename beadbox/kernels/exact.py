@@ -1,0 +1,100 @@
+"""Exact values over the canonical graph: sums and minima over positions instead of samples.
+
+A sum of rounded products can pass 1 by one unit in the last place, so chances are cut there at the end.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.kernels.jit import kernel
+
+
+@kernel
+def evaluate(
+    indptr: NDArray[np.int32],
+    successor: NDArray[np.int32],
+    side: NDArray[np.int8],
+    probability: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The chance that the first side wins, the second wins, and of a draw, from every node: ``(n_nodes, 3) float64``.
+
+    ``probability``: ``(n_edges,)``, what the side to move plays; all zero at a node where it resigns.
+    """
+    n_nodes = len(side)
+    value = np.zeros((n_nodes, 3))
+    for node in range(n_nodes - 1, -1, -1):
+        played = False
+        for edge in range(indptr[node], indptr[node + 1]):
+            p = probability[edge]
+            played = played or p > 0.0
+            after = successor[edge]
+            if after < 0:
+                value[node, -1 - after] += p
+            else:
+                for result in range(3):
+                    value[node, result] += p * value[after, result]
+        if not played:
+            value[node, 1 - side[node]] = 1.0
+    return np.minimum(value, 1.0)
+
+
+@kernel
+def best_reply(
+    indptr: NDArray[np.int32],
+    successor: NDArray[np.int32],
+    side: NDArray[np.int8],
+    probability: NDArray[np.float64],
+    machine_side: int,
+) -> NDArray[np.float64]:
+    """Like :func:`evaluate`, but the other side knows the beads and plays what is worst for the machine.
+
+    Worst is counted with a win as 1, a draw as ½ and a loss as 0; of equal replies the first.
+    """
+    n_nodes = len(side)
+    value = np.zeros((n_nodes, 3))
+    for node in range(n_nodes - 1, -1, -1):
+        ours = side[node] == machine_side
+        worst, reply = 2.0, indptr[node]
+        played = False
+        for edge in range(indptr[node], indptr[node + 1]):
+            after = successor[edge]
+            if ours:
+                p = probability[edge]
+                played = played or p > 0.0
+                if after < 0:
+                    value[node, -1 - after] += p
+                else:
+                    for result in range(3):
+                        value[node, result] += p * value[after, result]
+            else:
+                if after < 0:
+                    score = 1.0 if -1 - after == machine_side else 0.5 if -1 - after == 2 else 0.0
+                else:
+                    score = value[after, machine_side] + 0.5 * value[after, 2]
+                if score < worst:
+                    worst, reply = score, edge
+        if not ours:
+            after = successor[reply]
+            if after < 0:
+                value[node, -1 - after] = 1.0
+            else:
+                for result in range(3):
+                    value[node, result] = value[after, result]
+        elif not played:
+            value[node, 1 - machine_side] = 1.0
+    return np.minimum(value, 1.0)
+
+
+@kernel
+def visit(
+    indptr: NDArray[np.int32], successor: NDArray[np.int32], probability: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The chance that a game passes through each node: ``(n_nodes,) float64``; node 0 is the start."""
+    n_nodes = len(indptr) - 1
+    chance = np.zeros(n_nodes)
+    chance[0] = 1.0
+    for node in range(n_nodes):
+        for edge in range(indptr[node], indptr[node + 1]):
+            if successor[edge] >= 0:
+                chance[successor[edge]] += chance[node] * probability[edge]
+    return np.minimum(chance, 1.0)

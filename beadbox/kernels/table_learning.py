@@ -1,0 +1,167 @@
+"""The training loop of table learners over the canonical graph, against a fixed opponent, another learner or itself.
+
+The readable twin is ``learner`` in ``episodes`` of ``beadbox/learners/table_learner``, which takes the same random
+words and leaves the same values to the last bit: sums and products stand here in the same order. The formulas are
+there.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.kernels.jit import kernel
+from beadbox.kernels.random_source import below, next_word
+
+U = np.uint64
+ZERO, ONE = U(0), U(1)
+TICKETS = (1 << 32) - 1
+UNITS = 1e8
+"""``RETURN_UNITS`` of the readable twin."""
+WIN, DRAW, LOSS = 0, 1, 2
+DRAWN = -3
+REPLIES, FROZEN, LEARNS, ITSELF = 0, 1, 2, 3
+"""Who the other player is: a fixed opponent, a machine that does not learn, one that does, or the learner itself."""
+
+
+class TableWords(NamedTuple):
+    """A rule as numbers; flags are 0 or 1. ``outlook``: what a value counts in a choice, γ of a board, 1 of a move."""
+
+    off_policy: int
+    by_visits: int
+    reach: float
+    discount: float
+    outlook: float
+    step: float
+    decay: float
+    floor: float
+    win: float
+    draw: float
+    loss: float
+
+
+@kernel
+def train_tables(
+    n_games: int,
+    seat: int,
+    indptr: NDArray[np.int32],
+    successor: NDArray[np.int32],
+    side: NDArray[np.int8],
+    own_rule: TableWords,
+    other_rule: TableWords,
+    other: int,
+    edge_entry: NDArray[np.int32],
+    values: NDArray[np.float64],
+    visits: NDArray[np.int64],
+    epsilon: NDArray[np.float64],
+    reply_indptr: NDArray[np.int32],
+    reply_edge: NDArray[np.int32],
+    words: NDArray[np.uint64],
+    tally: NDArray[np.int64],
+) -> None:
+    """Play ``n_games``; we learn, and play side ``seat``, or either at random if that is −1.
+
+    Two players are one loop over one set of arrays: an array that is chosen, or handed to a part of a kernel, may cost
+    a count of its references at every move, which takes as long as the move.
+
+    Args:
+        n_games: how many.
+        seat: our side, or −1.
+        indptr: of the graph, with ``successor`` and ``side``.
+        successor: the same.
+        side: the same.
+        own_rule: how we learn.
+        other_rule: how the other player learns, if it is a machine.
+        other: who that is: :data:`REPLIES`, :data:`FROZEN`, :data:`LEARNS` or :data:`ITSELF`.
+        edge_entry: ``(2 * n_edges,) int32``, our entry of each move, −1 for one without, then the other player's.
+        values: ``(n_entries,) float64``, those of both; updated in place.
+        visits: ``(n_entries,) int64``, the same.
+        epsilon: ``(2,) float64``, our ε and the other player's, 0 for a frozen one; updated in place.
+        reply_indptr: ``(n_nodes + 1,) int32``, the replies of a fixed opponent.
+        reply_edge: ``(n_replies,) int32``, the same.
+        words: ``(2,) uint64``, the random source; updated in place.
+        tally: ``(3,) int64``, games that we have won, drawn and lost; updated in place.
+    """
+    n_edges, most_plies = U(len(successor)), U(len(side))
+    path, ahead = np.empty(2 * len(side), dtype=np.uint64), np.empty(2 * len(side))
+    worths = np.empty(np.max(np.diff(indptr)))
+    second = ZERO if other == ITSELF else ONE  # one that plays itself has one ε
+    n_learners = 2 if other >= LEARNS else 1
+    a, b = words[0], words[1]
+    for _ in range(n_games):
+        mine = np.int64(seat)
+        if mine < 0:
+            word, a, b = next_word(a, b)
+            mine = np.int64(below(word, U(2)))
+        n_own, n_other = ZERO, ZERO
+        after = np.int64(0)
+        while after >= 0:
+            node = U(after)
+            mover = np.int64(side[node])
+            if mover != mine and other == REPLIES:
+                word, a, b = next_word(a, b)
+                reply = U(reply_indptr[node])
+                reply += below(word, U(reply_indptr[node + ONE]) - reply)
+                after = np.int64(successor[U(reply_edge[reply])])
+                continue
+            first, end = U(indptr[node]), U(indptr[node + ONE])
+            rule, entries, whose = own_rule, ZERO, ZERO
+            if mover != mine:
+                rule, entries, whose = other_rule, n_edges, second
+            most, n_best = -np.inf, ZERO
+            for edge in range(first, end):
+                entry = edge_entry[entries + edge]
+                if entry >= 0:
+                    worth = rule.outlook * values[U(entry)]
+                elif successor[edge] == DRAWN:
+                    worth = rule.draw
+                else:
+                    worth = rule.win if -1 - successor[edge] == mover else rule.loss
+                worths[edge - first] = worth
+                if worth > most:
+                    most, n_best = worth, ONE
+                elif worth == most:
+                    n_best += ONE
+            word, a, b = next_word(a, b)
+            explores = np.float64(below(word, U(TICKETS))) < epsilon[whose] * np.float64(TICKETS)
+            word, a, b = next_word(a, b)
+            left = below(word, end - first if explores else n_best)
+            chosen = first
+            if explores:
+                chosen += left
+            else:
+                while worths[chosen - first] != most or left > ZERO:
+                    if worths[chosen - first] == most:
+                        left -= ONE
+                    chosen += ONE
+            entry = edge_entry[entries + chosen]
+            if entry >= 0:
+                place = n_own if mover == mine else most_plies + n_other
+                path[place] = U(entry)
+                ahead[place] = most if rule.off_policy != 0 else values[U(entry)]
+                n_own += ONE if mover == mine else ZERO
+                n_other += ZERO if mover == mine else ONE
+            after = np.int64(successor[chosen])
+        # Terminal codes of the graph: -1 first wins, -2 second wins, -3 drawn.
+        result = DRAW if after == DRAWN else (WIN if -1 - after == mine else LOSS)
+        tally[U(result)] += 1
+        for learner in range(n_learners):
+            rule, begin, n_path, whose = own_rule, ZERO, n_own, ZERO
+            if learner == 1:
+                rule, begin, n_path, whose, result = other_rule, most_plies, n_other, second, LOSS - result
+            target = rule.win if result == WIN else (rule.draw if result == DRAW else rule.loss)
+            for back in range(n_path):
+                place = begin + n_path - ONE - back
+                if back > ZERO:
+                    target = rule.discount * ((1.0 - rule.reach) * ahead[place + ONE] + rule.reach * target)
+                met = path[place]
+                n = visits[met] + 1
+                visits[met] = n
+                if rule.by_visits != 0 and rule.reach == 1.0:  # a mean of returns, from their sum in whole units
+                    total = 0.0 + np.rint(values[met] * (np.float64(n - 1) * UNITS)) + np.rint(target * UNITS)
+                    values[met] = total / (np.float64(n) * UNITS)
+                else:
+                    step = 1.0 / np.float64(n) if rule.by_visits != 0 else rule.step
+                    values[met] += step * (target - values[met])
+            epsilon[whose] = max(rule.floor, rule.decay * epsilon[whose])
+    words[0], words[1] = a, b

@@ -1,0 +1,91 @@
+"""The readable training loop: the oracle of the kernels, and the loop for games too large for a table."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
+from beadbox.policies.opponent import Opponent
+from beadbox.rules.chance import Random
+from beadbox.rules.outcome import Result, Tally
+from beadbox.rules.play import MAX_PLIES
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of a training game: the position as it was played on, and the move; ``None`` for a resignation.
+
+    ``draw`` is the box that was opened for it, if one was.
+    """
+
+    position: Any
+    move: Any
+    draw: BeadDraw | None
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One training game of a machine: what it was for it, whether it gave up, and the draws that led to moves.
+
+    ``turns`` are those of both sides.
+    """
+
+    result: Result
+    resigned: bool
+    draws: tuple[BeadDraw, ...]
+    turns: tuple[Turn, ...]
+
+
+def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Random) -> tuple[Episode, Episode]:
+    """One game from the start, nothing learnt yet: the learner's episode and the opponent's.
+
+    With symmetry reduced the game is played on canonical positions, where it does not matter which member of a
+    slot's class is played: all lead to the same canonical position, and no random word is spent on it.
+    A game that is not over after :data:`MAX_PLIES` counts as a draw.
+    """
+    game = learner.game
+    fold = learner.cabinet.box_position
+    draws: tuple[list[BeadDraw], list[BeadDraw]] = ([], [])
+    turns: list[Turn] = []
+    position = fold(game.initial_position())
+    resigned: Any = None
+    while (outcome := game.outcome(position)) is None and len(turns) < MAX_PLIES:
+        side = game.side_to_move(position)
+        player = learner if side is learner.side else opponent
+        draw = None
+        if isinstance(player, Opponent):
+            move = player.choose(game, position, rng)
+        elif not player.cabinet.has_box(position):
+            (move,) = game.legal_moves(position)
+        else:
+            draw = player.draw(position, rng)
+            if draw.slot is None:
+                resigned = side
+                turns.append(Turn(position, None, draw))
+                break
+            draws[side].append(draw)
+            move = player.cabinet.printed_moves(player.cabinet.box_position(position))[draw.slot]
+        turns.append(Turn(position, move, draw))
+        position = fold(game.apply(position, move))
+
+    def episode(player_side: Any) -> Episode:
+        if resigned is not None:
+            result = Result.LOSS if player_side is resigned else Result.WIN
+        else:
+            result = Result.DRAW if outcome is None else Result.of(outcome, player_side)
+        return Episode(result, resigned is player_side, tuple(draws[player_side]), tuple(turns))
+
+    return episode(learner.side), episode(learner.side.other)
+
+
+def train_episodes(learner: BoxMachine, opponent: Opponent | BoxMachine, n_games: int, rng: Random) -> Tally:
+    """Play and learn ``n_games``; the opponent learns too if it is a machine that does. Returns the learner's tally."""
+    if isinstance(opponent, BoxMachine) and opponent.rule.reduce_symmetry != learner.rule.reduce_symmetry:
+        raise ValueError("two machines must both see boards as they lie, or both up to symmetry")
+    tally = Tally()
+    for _ in range(n_games):
+        episode, other = play_episode(learner, opponent, rng)
+        learner.restock(episode.draws, episode.result, resigned=episode.resigned)
+        if isinstance(opponent, BoxMachine):
+            opponent.restock(other.draws, other.result, resigned=other.resigned)
+        tally.add(episode.result)
+    return tally

@@ -1,0 +1,218 @@
+"""The matchbox machine, readable: Michie's MENACE, Gardner's HER and every rule between them.
+
+This is the one truth about drawing and learning. Live matches use it directly; the kernels of bulk training are
+proven equal to it bead for bead. Sources: D. Michie (1961, 1963), M. Gardner (1962); docs/learning.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.rule import BoxRule, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
+from beadbox.rules.chance import Random
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Result, Side
+
+
+@dataclass(frozen=True, slots=True)
+class BeadDraw:
+    """One opening of a box: the box (as text), its beads before, the slot drawn.
+
+    ``slot`` is ``None`` when the machine found no bead and resigned. ``refilled`` says that the box was
+    empty and got its initial beads back first; ``beads`` are then those.
+    """
+
+    box: str
+    beads: tuple[int, ...]
+    slot: int | None
+    refilled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Beads added to (or taken from) the slots of one box: ``deltas[slot]``, as applied."""
+
+    box: str
+    deltas: tuple[int, ...]
+
+
+class BoxMachine:
+    """A machine that keeps beads in boxes and learns by changing their number.
+
+    Args:
+        game: the rules.
+        side: the side it plays.
+        rule: how it learns.
+        boxes: the boxes it has, text of the position to beads per slot; boxes not in it are
+            opened with their initial beads when first met. Changed in place.
+        n_removed: slots taken out of play so far.
+        learns: whether it changes its boxes; a frozen machine plays as if it did and stays as it is.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any, Any],
+        side: Side,
+        rule: BoxRule,
+        boxes: MutableMapping[str, list[int]] | None = None,
+        n_removed: int = 0,
+        *,
+        learns: bool = True,
+    ) -> None:
+        self.game = game
+        self.side = side
+        self.rule = rule
+        self.cabinet = Cabinet(game, side, rule)
+        self.boxes: MutableMapping[str, list[int]] = {} if boxes is None else boxes
+        self.n_removed = n_removed
+        self.learns = learns
+
+    @property
+    def level(self) -> int:
+        """HexapawnRL's measure of experience: one more than the slots removed so far."""
+        return 1 + self.n_removed
+
+    def open_box(self, position: Any) -> list[int]:
+        """The beads of the box for this position, opened with its initial beads when first met."""
+        box_position = self.cabinet.box_position(position)
+        key = self.game.encode(box_position)
+        if key not in self.boxes:
+            self.boxes[key] = self.cabinet.initial_beads(box_position)
+        return self.boxes[key]
+
+    def draw(self, position: Any, rng: Random, *, greedy: bool = False) -> BeadDraw:
+        """Open the box of this position and draw a bead: slot ``k`` with probability ``beads[k] / sum(beads)``.
+
+        ``greedy`` takes the fullest slot instead, ties uniformly. The position must have a box. Takes one random
+        word, none when the machine resigns. An empty box may be refilled here, which changes it.
+        """
+        box_position = self.cabinet.box_position(position)
+        key = self.game.encode(box_position)
+        beads, refilled = self._found(position)
+        before = tuple(beads)
+        if not any(beads):
+            if self.rule.when_empty is not WhenEmpty.UNIFORM:
+                return BeadDraw(key, before, None)
+            anything = self._slots_by_moves(box_position)
+            return BeadDraw(key, before, anything[rng.below(len(anything))])
+        if greedy:
+            fullest = [slot for slot, count in enumerate(beads) if count == max(beads)]
+            return BeadDraw(key, before, fullest[rng.below(len(fullest))], refilled)
+        ticket = rng.below(sum(beads))
+        for slot, count in enumerate(beads):
+            if ticket < count:
+                return BeadDraw(key, before, slot, refilled)
+            ticket -= count
+        raise AssertionError(f"ticket beyond the beads of {key!r}")
+
+    def choose(self, position: Any, rng: Random, *, greedy: bool = False) -> tuple[Any | None, BeadDraw | None]:
+        """The move to play and the draw behind it: no draw for a forced move, no move for a resignation."""
+        if not self.cabinet.has_box(position):
+            (forced,) = self.game.legal_moves(position)
+            return forced, None
+        draw = self.draw(position, rng, greedy=greedy)
+        if draw.slot is None:
+            return None, draw
+        moves = self.cabinet.slot_moves(position)[draw.slot]
+        return moves[rng.below(len(moves))], draw
+
+    def follow(self, position: Any, move: Any) -> BeadDraw | None:
+        """What the machine remembers of a move that somebody else has made for it: as if its bead had been drawn.
+
+        The box is opened, and filled again if it is empty and the rule says so; ``None`` where the machine has none.
+        """
+        if not self.cabinet.has_box(position):
+            return None
+        box_position = self.cabinet.box_position(position)
+        beads, refilled = self._found(position)
+        printed = self.game.transform_move(move, self.game.inverse(self.cabinet.placement(position)))
+        return BeadDraw(
+            self.game.encode(box_position), tuple(beads), self.cabinet.slot_of(box_position, printed), refilled
+        )
+
+    def policy(self, position: Any, *, greedy: bool = False) -> dict[Any, float]:
+        """The probability of each legal move; they sum to 1, or to 0 where the machine resigns. Changes nothing."""
+        legal = self.game.legal_moves(position)
+        if not self.cabinet.has_box(position):
+            return dict.fromkeys(legal, 1.0 / len(legal))
+        box_position = self.cabinet.box_position(position)
+        beads: Sequence[int] = self.boxes.get(self.game.encode(box_position)) or ()
+        if not any(beads) and (not beads or self._refills(box_position)):
+            beads = self.cabinet.initial_beads(box_position)
+        if not any(beads):
+            share = 1.0 / len(legal) if self.rule.when_empty is WhenEmpty.UNIFORM else 0.0
+            return dict.fromkeys(legal, share)
+        weights = [float(count == max(beads)) for count in beads] if greedy else beads
+        probabilities = dict.fromkeys(legal, 0.0)
+        for moves, weight in zip(self.cabinet.slot_moves(position), weights, strict=True):
+            for move in moves:
+                probabilities[move] += weight / sum(weights) / len(moves)
+        return probabilities
+
+    def restock(self, draws: Sequence[BeadDraw], result: Result, *, resigned: bool = False) -> list[Change]:
+        """Learn from an episode: ``draws`` that led to a move, in order of play; returns the changes as applied.
+
+        There is one change for every draw taught, and none from a machine that does not learn.
+
+        Every box used gains ``rule.win``, ``draw`` or ``loss`` beads on the slot played, between ``floor`` and ``cap``;
+        the last box used follows ``final_win`` or ``final_loss`` where the rule has them. A box used twice
+        changes twice.
+
+        ``resigned`` says that the machine itself gave up: a loss like any other in the boxes used, but only
+        ``punish_previous_on_resign`` makes the last of them count as the final move of a loss (Gardner).
+        """
+        if not self.learns:
+            return []
+        rule = self.rule
+        final_counts = not resigned or rule.punish_previous_on_resign
+        if rule.only_last:
+            draws = draws[-1:] if final_counts else []
+        delta = (rule.win, rule.draw, rule.loss)[result]
+        changes = []
+        for index, draw in enumerate(draws):
+            assert draw.slot is not None, "a resignation is not a move played"
+            beads = self.boxes[draw.box]
+            before = tuple(beads)
+            final = final_counts and index == len(draws) - 1
+            if final and result is Result.WIN and rule.final_win is FinalWin.SOLE:
+                self.n_removed += sum(count > 0 for count in beads) - (beads[draw.slot] > 0)
+                beads[:] = [rule.highest if slot == draw.slot else 0 for slot in range(len(beads))]
+            elif final and result is Result.LOSS and rule.final_loss is FinalLoss.REMOVE:
+                self.n_removed += beads[draw.slot] > 0
+                beads[draw.slot] = 0
+            elif beads[draw.slot] > 0 or not rule.removes:
+                beads[draw.slot] = min(max(beads[draw.slot] + delta, rule.floor), rule.highest)
+            changes.append(Change(draw.box, tuple(b - a for a, b in zip(before, beads, strict=True))))
+        return changes
+
+    def _found(self, position: Any) -> tuple[list[int], bool]:
+        """The beads of the box of this position, as they are before a draw, and whether it had to be filled again."""
+        beads, box_position = self.open_box(position), self.cabinet.box_position(position)
+        if any(beads) or not self._refills(box_position):
+            return beads, False
+        return self._refill(box_position, beads), True
+
+    def _refills(self, box_position: Any) -> bool:
+        """Whether this box gets its initial beads back when it is found empty."""
+        if self.rule.when_empty is WhenEmpty.REFILL:
+            return True
+        opening = self.cabinet.move_number(box_position) == 0
+        return self.rule.when_empty is WhenEmpty.RESIGN and self.rule.empty_opening is EmptyOpening.REFILL and opening
+
+    def _refill(self, box_position: Any, beads: list[int]) -> list[int]:
+        """The initial beads; put into the box itself only by a machine that learns."""
+        initial = self.cabinet.initial_beads(box_position)
+        if not self.learns:
+            return initial
+        beads[:] = initial
+        return beads
+
+    def _slots_by_moves(self, box_position: Any) -> list[int]:
+        """Every slot once for each legal move it stands for: what "any legal move" is drawn from."""
+        slots = self.cabinet.slots(box_position)
+        if len(slots) == len(self.game.legal_moves(box_position)):
+            return list(range(len(slots)))
+        return [slot for slot, members in enumerate(slots) for _ in members]

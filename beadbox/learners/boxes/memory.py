@@ -1,0 +1,214 @@
+"""The memory of a machine as arrays: what a compiled loop trains in bulk, and the database stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.kernels.box_learning import LearnerArrays, RuleWords, train_on_course, train_pair
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.rule import BoxRule, FinalLoss, FinalWin, WhenEmpty
+from beadbox.learners.boxes.table import BoxTable, course_compile
+from beadbox.policies.opponent import Opponent
+from beadbox.rules.outcome import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedBox:
+    """A box that has changed, as it is to be stored: one number per slot each.
+
+    ``start`` is what it held when it was read, or was opened with: there its ledger begins if it has no row yet.
+    ``ply`` is that of the match whose move changed it, where a match did.
+    """
+
+    position: str
+    start: list[int]
+    beads: list[int]
+    visits: list[int]
+    deltas: list[int]
+    ply: int | None = None
+
+
+def rule_words(rule: BoxRule) -> RuleWords:
+    """The rule as a kernel reads it."""
+    return RuleWords(
+        win=rule.win,
+        draw=rule.draw,
+        loss=rule.loss,
+        final_sole=int(rule.final_win is FinalWin.SOLE),
+        final_remove=int(rule.final_loss is FinalLoss.REMOVE),
+        only_last=int(rule.only_last),
+        floor=rule.floor,
+        cap=rule.highest,
+        uniform_when_empty=int(rule.when_empty is WhenEmpty.UNIFORM),
+        punish_previous=int(rule.punish_previous_on_resign),
+        removes=int(rule.removes),
+    )
+
+
+@dataclass
+class Memory:
+    """Beads and visits of every box of a table, and which boxes there are so far.
+
+    Attributes:
+        beads: ``(n_slots,) int32``.
+        visits: ``(n_slots,) int64``, how often each slot was played.
+        n_removed: slots taken out of play so far.
+    """
+
+    n_left_out: ClassVar[int] = 0
+
+    table: BoxTable
+    beads: NDArray[np.int32]
+    visits: NDArray[np.int64]
+    n_removed: int = 0
+    totals: NDArray[np.int64] = field(init=False)
+    stored: tuple[NDArray[np.int32], NDArray[np.int64]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.stored = self.beads.copy(), self.visits.copy()
+        self.totals = np.add.reduceat(self.beads, self.table.slot_indptr[:-1], dtype=np.int64)
+
+    @classmethod
+    def fresh(cls, table: BoxTable) -> Memory:
+        """The memory of a machine that has not played yet."""
+        return cls(table, table.initial.copy(), np.zeros(len(table.initial), np.int64))
+
+    @classmethod
+    def load(
+        cls,
+        table: BoxTable,
+        rows: Iterable[tuple[str, Sequence[int], Sequence[int]]],
+        n_removed: int = 0,
+    ) -> Memory:
+        """The memory that rows of (position, beads, visits) hold; boxes without a row have their initial beads.
+
+        Raises:
+            ValueError: a row is no box of this table, or has another number of slots.
+        """
+        memory = cls.fresh(table)
+        for position, beads, visits in rows:
+            if position not in table.box_id:
+                raise ValueError(f"{position!r} is not a box of this machine")
+            slots = memory.slots(table.box_id[position])
+            if not len(beads) == len(visits) == slots.stop - slots.start:
+                raise ValueError(f"box {position!r} has {slots.stop - slots.start} slots, not {len(beads)}")
+            memory.beads[slots] = beads
+            memory.visits[slots] = visits
+        memory.n_removed = n_removed
+        memory.__post_init__()
+        return memory
+
+    def slots(self, box: int) -> slice:
+        """Where the slots of a box lie."""
+        return slice(int(self.table.slot_indptr[box]), int(self.table.slot_indptr[box + 1]))
+
+    def copy(self) -> Memory:
+        """An independent copy."""
+        return Memory(self.table, self.beads.copy(), self.visits.copy(), self.n_removed)
+
+    def boxes(self, boxes: Iterable[int]) -> list[TouchedBox]:
+        """These boxes, with what has changed in them since the memory was loaded."""
+        deltas = self.beads - self.stored[0]
+        numbers = (self.stored[0], self.beads, self.visits, deltas)
+        return [TouchedBox(self.table.keys[box], *(n[self.slots(box)].tolist() for n in numbers)) for box in boxes]
+
+    def since(self, before: Memory) -> list[TouchedBox]:
+        """The boxes whose beads differ from those of an earlier copy."""
+        return self.boxes(np.unique(self.table.slot_box[self.beads != before.beads]).tolist())
+
+    def touched(self) -> list[TouchedBox]:
+        """The boxes whose beads or visits differ from those loaded, in the order of the table."""
+        slots = (self.beads != self.stored[0]) | (self.visits != self.stored[1])
+        return self.boxes(np.unique(self.table.slot_box[slots]).tolist())
+
+    def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
+        """Play and learn ``n_games`` against a fixed opponent; the memory and ``rng`` are updated in place."""
+        table = self.table
+        cabinet = table.cabinet
+        course = course_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
+        words, tally = rng.to_array(), np.zeros(4, np.int64)
+        train_on_course(
+            n_games,
+            rule_words(cabinet.rule),
+            course.start,
+            table.slot_indptr,
+            table.slot_box,
+            course.slot_target,
+            table.slot_size,
+            table.refills,
+            table.initial,
+            course.reply_indptr,
+            course.reply_target,
+            self.beads,
+            self.visits,
+            self.totals,
+            words,
+            tally,
+        )
+        rng.set_array(words)
+        self.n_removed += int(tally[3])
+        return Tally(*map(int, tally[:3]))
+
+    def train_against(self, opponent: Memory, n_games: int, rng: RandomSource, *, opponent_learns: bool) -> Tally:
+        """Play ``n_games`` against a machine of the other side; our tally. Everything is updated in place.
+
+        Raises:
+            ValueError: both play the same side, or they do not see boards alike.
+        """
+        graph = self.table.graph
+        if opponent.table.graph is not graph:
+            raise ValueError("two machines must both see boards as they lie, or both up to symmetry")
+        sides = self.table.cabinet.side, opponent.table.cabinet.side
+        if sides[0] is sides[1]:
+            raise ValueError("two machines of the same side cannot play each other")
+        words = rng.to_array()
+        players = (
+            learner_arrays(self.table, self, np.zeros(4, np.int64), learns=True),
+            learner_arrays(opponent.table, opponent, np.zeros(4, np.int64), learns=opponent_learns),
+        )
+        first, second = players if sides[0] == 0 else players[::-1]
+        train_pair(n_games, graph.indptr, graph.successor, graph.side, first, second, words)
+        rng.set_array(words)
+        self.n_removed += int(players[0].tally[3])
+        opponent.n_removed += int(players[1].tally[3])
+        return Tally(*map(int, players[0].tally[:3]))
+
+
+class BeadArrays(Protocol):
+    """What a kernel changes of a machine, or of several with a row each."""
+
+    @property
+    def beads(self) -> NDArray[np.int32]:
+        """Beads by slot."""
+
+    @property
+    def visits(self) -> NDArray[np.int64]:
+        """Visits by slot."""
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """Beads by box."""
+
+
+def learner_arrays(table: BoxTable, held: BeadArrays, tally: NDArray[np.int64], *, learns: bool) -> LearnerArrays:
+    """A machine of this table as a kernel reads it; of several, each array of theirs has a row for each."""
+    return LearnerArrays(
+        learns=int(learns),
+        rule=rule_words(table.cabinet.rule),
+        node_box=table.node_box,
+        slot_indptr=table.slot_indptr,
+        slot_box=table.slot_box,
+        slot_edge=table.slot_edge,
+        slot_size=table.slot_size,
+        refills=table.refills,
+        initial=table.initial,
+        beads=held.beads,
+        visits=held.visits,
+        totals=held.totals,
+        tally=tally,
+    )

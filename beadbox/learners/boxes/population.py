@@ -1,0 +1,196 @@
+"""Many machines of one rule that learn at once, each with its own random source: what a rule does, luck apart.
+
+Each is to the bead what :class:`~beadbox.learners.boxes.memory.Memory` would be alone. The kernels let threads run,
+so all cores work: never by OpenMP, which kills a forked worker.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.kernels.box_learning import LearnerArrays
+from beadbox.kernels.population import train_pairs, train_population
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import Memory, learner_arrays
+from beadbox.learners.boxes.strength import forced_policy
+from beadbox.learners.boxes.table import BoxTable, course_compile
+from beadbox.policies.opponent import Opponent
+from beadbox.policies.table import opponent_policy
+from beadbox.rules.outcome import Tally
+from beadbox.strength.exact import Floats
+
+MOST_THREADS = 32
+"""Of a process, of which a container has eight, and may have a thousand threads (docker-compose.yml)."""
+N_CORES = min(MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+SLICES = 4
+"""So many pieces of work for each core: whoever is done early takes another."""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What machines were at each mark of a training.
+
+    Attributes:
+        strength: ``(n_machines, n_marks, n_rivals + worst, 3) float64``: exact chances of a win, a draw and a loss.
+        tallies: ``(n_machines, n_marks, 4) int64``, as that of :class:`Population`.
+        openings: ``(n_machines, n_marks, n_slots, 2) int64``: beads and visits of the box for the start of the game;
+            no slots where the other side begins.
+    """
+
+    strength: Floats
+    tallies: NDArray[np.int64]
+    openings: NDArray[np.int64]
+
+
+@dataclass
+class Population:
+    """Machines of one table, a row each.
+
+    Attributes:
+        beads: ``(n_machines, n_slots) int32``.
+        visits: ``(n_machines, n_slots) int64``.
+        totals: ``(n_machines, n_boxes) int64``.
+        tally: ``(n_machines, 4) int64``: games won, drawn and lost, slots removed, since the population is there.
+        words: ``(n_machines, 2) uint64``, the random source of each.
+    """
+
+    table: BoxTable
+    words: NDArray[np.uint64]
+    beads: NDArray[np.int32]
+    visits: NDArray[np.int64]
+    totals: NDArray[np.int64]
+    tally: NDArray[np.int64]
+
+    @classmethod
+    def fresh(cls, table: BoxTable, sources: Sequence[RandomSource]) -> Population:
+        """Machines that have not played yet, one for each random source."""
+        n, one = len(sources), Memory.fresh(table)
+        words = np.array([source.words for source in sources], np.uint64)
+        rows = (n, 1)
+        beads, visits, totals = np.tile(one.beads, rows), np.tile(one.visits, rows), np.tile(one.totals, rows)
+        return cls(table, words, beads, visits, totals, np.zeros((n, 4), np.int64))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def of(self, rows: Sequence[int] | NDArray[np.int64]) -> Population:
+        """Some of its machines, as an independent copy."""
+        arrays = (self.words, self.beads, self.visits, self.totals, self.tally)
+        return Population(self.table, *(array[np.asarray(rows)] for array in arrays))
+
+    def copy(self) -> Population:
+        """An independent copy."""
+        return self.of(range(len(self)))
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory its arrays take."""
+        return sum(a.nbytes for a in (self.words, self.beads, self.visits, self.totals, self.tally))
+
+    def memory(self, row: int) -> Memory:
+        """A machine of it, as an independent copy."""
+        return Memory(self.table, self.beads[row].copy(), self.visits[row].copy(), int(self.tally[row, 3]))
+
+    def played(self, row: int) -> Tally:
+        """What the games of a machine came to."""
+        return Tally(*map(int, self.tally[row, :3]))
+
+    def source(self, row: int) -> RandomSource:
+        """The random source of a machine, where it is now."""
+        return RandomSource.from_words(*map(int, self.words[row]))
+
+    def train(
+        self,
+        opponent: Opponent,
+        marks: Sequence[int],
+        rivals: Sequence[Opponent] = (),
+        *,
+        worst: bool = False,
+    ) -> Marked:
+        """Play and learn against a fixed opponent until the last of the marks, and look at every machine at each.
+
+        Args:
+            opponent: who teaches.
+            marks: ascending numbers of games from now on.
+            rivals: fixed opponents against whom each is measured.
+            worst: whether to measure against the best reply, too, as the last.
+        """
+        cabinet = self.table.cabinet
+        course = course_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
+        ground = (course.start, course.slot_target, course.reply_indptr, course.reply_target)
+        return self._worked(train_population, (_arrays(self), *ground), marks, rivals, worst)
+
+    def train_against(
+        self,
+        partners: Population,
+        marks: Sequence[int],
+        rivals: Sequence[Opponent] = (),
+        *,
+        worst: bool = False,
+    ) -> Marked:
+        """The same, each against its partner of another population, which learns too; our random words are drawn.
+
+        Raises:
+            ValueError: both play the same side, do not see boards alike, or are not as many.
+        """
+        if partners.table.graph is not self.table.graph:
+            raise ValueError("two machines must both see boards as they lie, or both up to symmetry")
+        sides = self.table.cabinet.side, partners.table.cabinet.side
+        if sides[0] is sides[1]:
+            raise ValueError("two machines of the same side cannot play each other")
+        if len(partners) != len(self):
+            raise ValueError("every machine needs a partner")
+        players = (_arrays(self), _arrays(partners))
+        return self._worked(train_pairs, players if sides[0] == 0 else players[::-1], marks, rivals, worst)
+
+    def _worked(
+        self,
+        kernel: Callable[..., None],
+        players: tuple[Any, ...],
+        marks: Sequence[int],
+        rivals: Sequence[Opponent],
+        worst: bool,
+    ) -> Marked:
+        """Let a kernel work on every slice; what was measured, as seen by our side."""
+        graph, cabinet, first_box = self.table.graph, self.table.cabinet, int(self.table.node_box[0])
+        n_slots = 0 if first_box < 0 else int(np.diff(self.table.slot_indptr)[first_box])
+        theirs = [opponent_policy(cabinet.game, rival, reduced=graph.reduced) for rival in rivals]
+        looks = len(self), len(marks)
+        measured = np.zeros((*looks, len(rivals) + worst, 3))
+        tallies, openings = np.zeros((*looks, 4), np.int64), np.zeros((*looks, n_slots, 2), np.int64)
+        arguments = (
+            np.array(marks, np.int64),
+            *players,
+            self.words,
+            graph.indptr,
+            graph.successor,
+            graph.side,
+            int(cabinet.side),
+            forced_policy(self.table),
+            np.array(theirs).reshape(len(rivals), len(graph.successor)),
+            int(worst),
+            measured,
+            tallies,
+            openings,
+        )
+        if len(self) == 1:
+            kernel(0, 1, *arguments)
+        else:
+            edges = np.unique(np.linspace(0, len(self), N_CORES * SLICES + 1).astype(int)).tolist()
+            with ThreadPoolExecutor(N_CORES) as threads:
+                for work in [threads.submit(kernel, first, end, *arguments) for first, end in pairwise(edges)]:
+                    work.result()
+        ours = [int(cabinet.side), 2, int(cabinet.side.other)]
+        return Marked(measured[..., ours], tallies, openings)
+
+
+def _arrays(population: Population) -> LearnerArrays:
+    return learner_arrays(population.table, population, population.tally, learns=True)

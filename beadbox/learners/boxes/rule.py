@@ -1,0 +1,160 @@
+"""The rule of a machine with boxes. The fields and their meaning follow docs/learning.md."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from beadbox import field_text
+from beadbox.learners.rule import RuleError, fields_read
+from beadbox.rules.game import Game
+
+MAX_BEADS = 1 << 27
+"""No slot ever holds more beads than this, cap or no cap: the sum over a box must stay below 2**32."""
+
+
+class InitialBy(StrEnum):
+    """What decides how many beads a slot starts with."""
+
+    MOVE_NUMBER = "move_number"
+    PLY = "ply"
+    CELL = "cell"
+
+
+class FinalWin(StrEnum):
+    """What happens in the last box used of a game won, instead of the usual reward."""
+
+    NONE = "none"
+    SOLE = "sole"
+
+
+class FinalLoss(StrEnum):
+    """What happens in the last box used of a game lost, instead of the usual punishment."""
+
+    NONE = "none"
+    REMOVE = "remove"
+
+
+class WhenEmpty(StrEnum):
+    """What the machine does when the box it opens holds no bead."""
+
+    RESIGN = "resign"
+    REFILL = "refill"
+    UNIFORM = "uniform"
+
+
+class EmptyOpening(StrEnum):
+    """What a machine that resigns does when the box of its very first move is empty."""
+
+    REFILL = "refill"
+    STOP = "stop"
+
+
+class BoxSet(StrEnum):
+    """Which positions have a box: those with a choice, or forced ones too."""
+
+    DECISIONS = "decisions"
+    ALL = "all"
+
+
+class OpenBoxes(StrEnum):
+    """Whether boxes are laid out before the first game (MENACE) or when first met (HexapawnRL)."""
+
+    IN_ADVANCE = "in_advance"
+    WHEN_MET = "when_met"
+
+
+@dataclass(frozen=True, slots=True)
+class BoxRule:
+    """How many beads a box starts with and what a game changes.
+
+    ``initial`` is indexed by the machine's own move number (0 first), by ply or by the cell that a move ends on;
+    the last value repeats. ``floor`` and ``cap`` bound a slot that has not been removed; a ``cap`` of ``None``
+    means no bound below :data:`MAX_BEADS`.
+
+    A slot counts as *removed* when it is empty and the rule can remove slots (``final_win`` or ``final_loss``):
+    then no reward brings it back; only a refill of the whole box does.
+
+    Raises:
+        RuleError: a field is out of range or contradicts another; the field is named.
+    """
+
+    kind: ClassVar[str] = "boxes"
+    keeps: ClassVar[str] = "beads in boxes"
+    has_boxes: ClassVar[bool] = True
+
+    initial: tuple[int, ...] = (4, 3, 2, 1)
+    initial_by: InitialBy = InitialBy.MOVE_NUMBER
+    win: int = 3
+    draw: int = 1
+    loss: int = -1
+    final_win: FinalWin = FinalWin.NONE
+    final_loss: FinalLoss = FinalLoss.NONE
+    only_last: bool = False
+    floor: int = 0
+    cap: int | None = None
+    when_empty: WhenEmpty = WhenEmpty.RESIGN
+    empty_opening: EmptyOpening = EmptyOpening.REFILL
+    punish_previous_on_resign: bool = False
+    merge_symmetric_moves: bool = True
+    reduce_symmetry: bool = True
+    box_set: BoxSet = BoxSet.DECISIONS
+    open_boxes: OpenBoxes = OpenBoxes.IN_ADVANCE
+
+    def __post_init__(self) -> None:
+        if not self.initial:
+            raise RuleError("initial", "Please give at least one number of beads.")
+        if not 0 <= self.floor <= MAX_BEADS:
+            raise RuleError("floor", field_text.rather(field_text.between(0, MAX_BEADS), self.floor))
+        if self.cap is not None and not 1 <= self.cap <= MAX_BEADS:
+            raise RuleError("cap", field_text.rather(field_text.between(1, MAX_BEADS), self.cap))
+        if self.floor > self.highest:
+            raise RuleError("floor", f"The floor {self.floor} is above the cap {self.cap}.")
+        for beads in self.initial:
+            if beads < 0:
+                raise RuleError("initial", f"A box cannot hold {beads} beads.")
+            if not self.floor <= beads <= self.highest:
+                raise RuleError("initial", field_text.rather(field_text.between(self.floor, self.highest), beads))
+        if not any(self.initial):
+            raise RuleError("initial", "Boxes that start empty can never play.")
+        for name in ("win", "draw", "loss"):
+            if abs(getattr(self, name)) > MAX_BEADS:
+                raise RuleError(name, field_text.between(-MAX_BEADS, MAX_BEADS))
+        if self.final_win is FinalWin.SOLE and self.cap is None:
+            raise RuleError("cap", "A winning move gets as many beads as the cap. Please give a cap.")
+        if self.merge_symmetric_moves and not self.reduce_symmetry:
+            raise RuleError("merge_symmetric_moves", "This needs reduce_symmetry. Without it no moves are symmetric.")
+
+    @classmethod
+    def fits(cls, game: Game[Any, Any]) -> bool:
+        """Whether a machine with such a rule can play the game."""
+        return game.takes_boxes
+
+    @property
+    def highest(self) -> int:
+        """The greatest number of beads a slot can hold."""
+        return MAX_BEADS if self.cap is None else self.cap
+
+    @property
+    def removes(self) -> bool:
+        """Whether the rule can take a slot out of play for good."""
+        return self.final_win is FinalWin.SOLE or self.final_loss is FinalLoss.REMOVE
+
+    @property
+    def counts_level(self) -> bool:
+        """Whether the rule counts a level: HexapawnRL's, one more for each slot that it takes out of play."""
+        return self.final_win is FinalWin.SOLE and self.final_loss is FinalLoss.REMOVE
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as JSON types; :meth:`from_json` gives the same rule back."""
+        return {**asdict(self), "initial": list(self.initial)}
+
+    @classmethod
+    def from_json(cls, data: object) -> BoxRule:
+        """The rule that a JSON object describes; fields left out have their default.
+
+        Raises:
+            RuleError: a field is unknown, of the wrong type or out of range; the field is named.
+        """
+        return cls(**fields_read(cls, data))

@@ -1,0 +1,92 @@
+"""The exact strength of a machine with boxes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.kernels.exact import visit
+from beadbox.kernels.population import fill_policy
+from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.rule import WhenEmpty
+from beadbox.learners.boxes.table import BoxTable
+from beadbox.policies.opponent import Opponent
+from beadbox.policies.table import opponent_policy
+from beadbox.strength.exact import Expected, Floats, _joined, at_worst, expected, readable_policy
+from beadbox.strength.graph import graph_compile
+
+
+def machine_policy(memory: Memory, *, greedy: bool = False) -> Floats:
+    """``(n_edges,)``: what the machine plays at every node where it moves, zero elsewhere."""
+    table = memory.table
+    beads, totals = memory.beads, memory.totals
+    if greedy:
+        beads, totals = _fullest(table, beads)
+    policy = forced_policy(table)
+    fill_policy(
+        table.slot_indptr,
+        table.slot_edge,
+        table.slot_size,
+        table.refills,
+        _fullest(table, table.initial)[0] if greedy else table.initial,
+        int(table.cabinet.rule.when_empty is WhenEmpty.UNIFORM),
+        beads,
+        totals,
+        policy,
+    )
+    return policy
+
+
+def forced_policy(table: BoxTable) -> Floats:
+    """``(n_edges,)``: 1 for the moves that a machine makes without a box, as there is no other; a new array."""
+    policy = np.zeros(len(table.graph.successor))
+    forced = np.flatnonzero((table.graph.side == table.cabinet.side) & (table.node_box < 0))
+    policy[table.graph.indptr[forced]] = 1.0
+    return policy
+
+
+def _fullest(table: BoxTable, beads: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """One bead in each slot that no other of its box exceeds, none in an empty one; and the sum of each box."""
+    most = np.maximum.reduceat(beads, table.slot_indptr[:-1])
+    one = ((beads == most[table.slot_box]) & (beads > 0)).astype(np.int32)
+    return one, np.add.reduceat(one, table.slot_indptr[:-1], dtype=np.int64)
+
+
+def against_opponent(memory: Memory, opponent: Opponent, *, greedy: bool = False) -> Expected:
+    """The machine's exact results against a fixed opponent."""
+    cabinet, graph = memory.table.cabinet, memory.table.graph
+    theirs = opponent_policy(cabinet.game, opponent, reduced=graph.reduced)
+    return expected(graph, cabinet.side, machine_policy(memory, greedy=greedy), theirs)
+
+
+def against_machine(memory: Memory, other: Memory) -> Expected:
+    """The machine's exact results against another machine of the other side, whatever symmetry either sees."""
+    cabinet, graph = memory.table.cabinet, memory.table.graph
+    if other.table.graph is graph:
+        return expected(graph, cabinet.side, machine_policy(memory), machine_policy(other))
+    raw = graph_compile(cabinet.game, reduced=False)
+    ours, theirs = (readable_policy(raw, readable_machine(m)) for m in (memory, other))
+    return expected(raw, cabinet.side, ours, theirs)
+
+
+def worst_case(memory: Memory, *, greedy: bool = False) -> Expected:
+    """The machine's exact results against the best reply, which knows its beads."""
+    return at_worst(memory.table.graph, memory.table.cabinet.side, machine_policy(memory, greedy=greedy))
+
+
+def visit_probability(memory: Memory, opponent: Opponent) -> Floats:
+    """``(n_boxes,)``: the chance that a game against the opponent opens each box."""
+    table, graph = memory.table, memory.table.graph
+    theirs = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)
+    policy = _joined(graph, table.cabinet.side, machine_policy(memory), theirs)
+    return visit(graph.indptr, graph.successor, policy)[table.node_box >= 0]
+
+
+def readable_machine(memory: Memory) -> BoxMachine:
+    """The same machine, readable; an independent copy."""
+    cabinet = memory.table.cabinet
+    boxes = {
+        key: [int(count) for count in memory.beads[memory.slots(box)]] for box, key in enumerate(memory.table.keys)
+    }
+    return BoxMachine(cabinet.game, cabinet.side, cabinet.rule, boxes)

@@ -1,0 +1,167 @@
+"""The boxes of a machine on the canonical graph, and the replies of its opponent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.rule import BoxRule, EmptyOpening, WhenEmpty
+from beadbox.policies.opponent import Opponent, UniformOpponent
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.strength.graph import DRAWN, FIRST_WINS, SECOND_WINS, TABLES_KEPT, Graph, Int32s, graph_compile
+
+
+@dataclass(frozen=True, eq=False)
+class BoxTable:
+    """All boxes of one machine as arrays. A slot's beads lie at ``slot_indptr[box] … slot_indptr[box + 1]``.
+
+    Attributes:
+        keys: the text of each box's position, in the order of the boxes.
+        node_box: ``(n_nodes,) int32``, the box opened at a node, −1 where none is.
+        slot_indptr: ``(n_boxes + 1,) int32``.
+        edge_slot: ``(n_edges,) int32``, the slot that stands for a move, −1 without a box.
+        slot_edge: ``(n_slots,) int32``, the edge a slot's bead is played on (its members lead to the same node).
+        slot_size: ``(n_slots,) int32``, how many legal moves make an empty box choose the slot when it plays anything.
+        initial: ``(n_slots,) int32``, beads at the start.
+        refills: ``(n_boxes,) bool``, whether an empty box gets its initial beads back.
+        move_number: ``(n_boxes,) int32``, the machine's own move number, 0 for its first.
+    """
+
+    graph: Graph
+    cabinet: Cabinet
+    keys: tuple[str, ...]
+    node_box: Int32s
+    slot_indptr: Int32s
+    edge_slot: Int32s
+    slot_edge: Int32s
+    slot_size: Int32s
+    initial: Int32s
+    refills: NDArray[np.bool_]
+    move_number: Int32s
+
+    @property
+    def n_boxes(self) -> int:
+        """How many boxes there are."""
+        return len(self.keys)
+
+    @cached_property
+    def box_id(self) -> dict[str, int]:
+        """The box of each text of a position."""
+        return {key: box for box, key in enumerate(self.keys)}
+
+    @cached_property
+    def slot_box(self) -> Int32s:
+        """``(n_slots,) int32``: the box of each slot."""
+        return np.repeat(np.arange(self.n_boxes, dtype=np.int32), np.diff(self.slot_indptr))
+
+
+@lru_cache(maxsize=TABLES_KEPT)
+def boxes_compile(game: Game[Any, Any], side: Side, rule: BoxRule) -> BoxTable:
+    """The boxes that a machine of this side and rule can ever open."""
+    graph = graph_compile(game, reduced=rule.reduce_symmetry)
+    cabinet = Cabinet(game, side, rule)
+    n_nodes = len(graph.positions)
+    node_box = np.full(n_nodes, -1, np.int32)
+    edge_slot = np.full(len(graph.successor), -1, np.int32)
+    keys: list[str] = []
+    slot_indptr, slot_edge, slot_size = [0], list[int](), list[int]()
+    initial, refills, move_number = list[int](), list[bool](), list[int]()
+    for node, position in enumerate(graph.positions):
+        if not cabinet.has_box(position):
+            continue
+        node_box[node] = len(keys)
+        keys.append(game.encode(position))
+        legal = game.legal_moves(position)
+        slots = cabinet.slots(position)
+        merged = len(slots) < len(legal)
+        first_slot = len(slot_edge)
+        for slot, members in enumerate(slots):
+            printed = members[0] if merged else legal[slot]
+            slot_edge.append(int(graph.indptr[node]) + legal.index(printed))
+            slot_size.append(len(members) if merged else 1)
+        for index, move in enumerate(legal):
+            standing = next(slot for slot, members in enumerate(slots) if move in members) if merged else index
+            edge_slot[graph.indptr[node] + index] = first_slot + standing
+        slot_indptr.append(len(slot_edge))
+        initial += cabinet.initial_beads(position)
+        number = cabinet.move_number(position)
+        move_number.append(number)
+        refills.append(
+            rule.when_empty is WhenEmpty.REFILL
+            or (rule.when_empty is WhenEmpty.RESIGN and rule.empty_opening is EmptyOpening.REFILL and number == 0)
+        )
+    return BoxTable(
+        graph=graph,
+        cabinet=cabinet,
+        keys=tuple(keys),
+        node_box=node_box,
+        slot_indptr=np.array(slot_indptr, np.int32),
+        edge_slot=edge_slot,
+        slot_edge=np.array(slot_edge, np.int32),
+        slot_size=np.array(slot_size, np.int32),
+        initial=np.array(initial, np.int32),
+        refills=np.array(refills, np.bool_),
+        move_number=np.array(move_number, np.int32),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """One machine's training ground against one opponent, with everything that needs no bead compiled away.
+
+    A *target* says where a move leads: ``0 … n_boxes-1`` opens that box; ``n_boxes + node`` is the opponent's turn at a
+    node; −1, −2, −3 end the game with a win, draw or loss *for the machine*. Forced moves without a box are
+    followed through, so they cost nothing.
+
+    Attributes:
+        start: the target a game begins with.
+        slot_target: ``(n_slots,) int32``.
+        reply_indptr: ``(n_nodes + 1,) int32``, empty for nodes where the machine moves.
+        reply_target: ``(n_replies,) int32``, equally likely at each node.
+    """
+
+    boxes: BoxTable
+    start: int
+    slot_target: Int32s
+    reply_indptr: Int32s
+    reply_target: Int32s
+
+
+@lru_cache(maxsize=TABLES_KEPT)
+def course_compile(game: Game[Any, Any], side: Side, rule: BoxRule, opponent: Opponent) -> Course:
+    """The training ground of a machine against an opponent."""
+    boxes = boxes_compile(game, side, rule)
+    assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
+    graph = boxes.graph
+    won = FIRST_WINS if side is Side.FIRST else SECOND_WINS
+
+    def target(successor: int) -> int:
+        while successor >= 0 and graph.side[successor] == side and boxes.node_box[successor] < 0:
+            successor = int(graph.successor[graph.indptr[successor]])
+        if successor < 0:
+            return -2 if successor == DRAWN else (-1 if successor == won else -3)
+        if graph.side[successor] == side:
+            return int(boxes.node_box[successor])
+        return boxes.n_boxes + successor
+
+    reply_indptr, reply_target = [0], []
+    for node, position in enumerate(graph.positions):
+        if graph.side[node] != side:
+            legal = game.legal_moves(position)
+            for move in opponent.replies(game, position):
+                edge = graph.indptr[node] + legal.index(move)
+                reply_target.append(target(int(graph.successor[edge])))
+        reply_indptr.append(len(reply_target))
+    return Course(
+        boxes=boxes,
+        start=target(0),
+        slot_target=np.array([target(int(graph.successor[e])) for e in boxes.slot_edge], np.int32),
+        reply_indptr=np.array(reply_indptr, np.int32),
+        reply_target=np.array(reply_target, np.int32),
+    )

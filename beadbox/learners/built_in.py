@@ -1,0 +1,114 @@
+"""The built-in machines, which a new site trains at its first start, and its tournament."""
+
+from dataclasses import dataclass
+
+from beadbox.rules.outcome import Side
+
+
+@dataclass(frozen=True, slots=True)
+class HouseMachine:
+    """A machine that belongs to the site, and the training it starts life with."""
+
+    slug: str
+    name: str
+    description: str
+    game: str
+    side: Side | None
+    """``None``: either."""
+    preset: str
+    opponent: str
+    n_games: int
+    seed: int
+
+
+HOUSE: tuple[HouseMachine, ...] = (
+    HouseMachine(
+        slug="menace-first",
+        name="MENACE",
+        description="Donald Michie's machine of 1961: 304 matchboxes that begin the game.",
+        game="noughts-and-crosses",
+        side=Side.FIRST,
+        preset="michie-1961",
+        opponent="random",
+        n_games=50_000,
+        seed=1961,
+    ),
+    HouseMachine(
+        slug="menace-second",
+        name="MENACE the Second",
+        description="The same idea for the other side: 289 matchboxes that answer your first move.",
+        game="noughts-and-crosses",
+        side=Side.SECOND,
+        preset="michie-refill",
+        opponent="perfect",
+        n_games=50_000,
+        seed=1963,
+    ),
+    # HER is made to be watched while she learns: after a few games she still loses, and after a few hundred no more.
+    HouseMachine(
+        slug="her",
+        name="HER",
+        description="Martin Gardner's Hexapawn Educable Robot of 1962. Beat her and see which bead she loses for it.",
+        game="hexapawn",
+        side=Side.SECOND,
+        preset="gardner-her",
+        opponent="random",
+        n_games=20,
+        seed=1962,
+    ),
+    # Whoever begins is beaten by good play, so the first player gets a rule that never runs out of beads for good.
+    HouseMachine(
+        slug="him",
+        name="HIM",
+        description="The robot for the other side: 18 matchboxes that begin the game, and forgive more than HER.",
+        game="hexapawn",
+        side=Side.FIRST,
+        preset="michie-refill",
+        opponent="random",
+        n_games=20,
+        seed=1962,
+    ),
+    # Its games are long: so many take a few seconds, and so does trying it out.
+    HouseMachine(
+        slug="romgon-q",
+        name="Q",
+        description="It keeps a value for every move it has tried, on either side, and learns from every game.",
+        game="romgon",
+        side=None,
+        preset="romgon-q-careful",
+        opponent="easy",
+        n_games=100,
+        seed=1989,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HouseTournament:
+    """The tournament of a new site: a machine of every preset that fits the game, and who never learns in it."""
+
+    name: str
+    game: str
+    opponents: tuple[str, str]
+    """Whom a machine has learnt from that plays first (or either side), and second."""
+    n_lessons: int
+    """Games of training."""
+    n_games: int
+    """Games of each pairing."""
+    seed: int
+
+
+# What its machines have learnt is what the house's two have: they take part as Michie's.
+HOUSE_TOURNAMENT = HouseTournament(
+    name="Every preset against all others",
+    game="noughts-and-crosses",
+    opponents=("random", "perfect"),
+    n_lessons=50_000,
+    n_games=1_000,
+    seed=1961,
+)
+
+
+def house_machine(game: str, side: Side) -> HouseMachine | None:
+    """The house's machine for a side of a game, if there is one."""
+    return next((one for one in HOUSE if one.game == game and one.side in (side, None)), None)

@@ -1,0 +1,57 @@
+"""What rules have in common whose fields are numbers, names and flags, each with a range or a list of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, ClassVar, Self
+
+from beadbox import field_text
+from beadbox.learners.rule import RuleError, fields_read
+
+
+class PlainRule:
+    """The base of such rules, which are frozen dataclasses.
+
+    Raises:
+        RuleError: a field is out of range or contradicts another; the field is named.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+    has_boxes: ClassVar[bool] = False
+    ranges: ClassVar[Mapping[str, tuple[float, float]]]
+    """The least and the most that fields may be."""
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in self.ranges.items():
+            if not least <= getattr(self, name) <= most:
+                raise RuleError(
+                    name, field_text.rather(field_text.between(f"{least:g}", f"{most:g}"), getattr(self, name))
+                )
+        self.agree()
+
+    def agree(self) -> None:
+        """See to it that no field contradicts another.
+
+        Raises:
+            RuleError: one does; it is named.
+        """
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as JSON types; :meth:`from_json` gives the same rule back."""
+        values: dict[str, Any] = asdict(self)  # type: ignore[call-overload]  # every rule is a dataclass
+        return {"kind": self.kind} | {
+            name: str(value) if isinstance(value, str) else value for name, value in values.items()
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The rule that a JSON object describes; fields left out have their default.
+
+        Raises:
+            RuleError: a field is unknown, of the wrong type or out of range; it is named.
+        """
+        values = {name: value for name, value in data.items() if name != "kind"}
+        return cls(**fields_read(cls, values))  # type: ignore[arg-type]  # every rule is a dataclass

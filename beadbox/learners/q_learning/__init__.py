@@ -1,0 +1,1 @@
+"""Tabular Q-learning over the action values of an engine."""

@@ -1,0 +1,216 @@
+"""Training of machines that keep values: the readable loop, the compiled one, and what they leave to be stored.
+
+A coin decides in every game which side the learner plays. The whole randomness of a run is its random source, and ε
+and the values are the machine's: a run taken up again goes on as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from beadbox.engines.action_values import Pupil, QLessons, Recall
+from beadbox.engines.level import Level
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.choice import Decision
+from beadbox.learners.memory import TouchedValue
+from beadbox.learners.q_learning.learner import Fetch, QLearner, Values
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.policies.engine import EngineOpponent
+from beadbox.policies.opponent import Opponent
+from beadbox.policies.uniform import RandomOpponent
+from beadbox.rules.chance import Random
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Result, Side, Tally
+from beadbox.rules.play import Mover, game_played
+from beadbox.strength.sampled import Sampled, shares
+
+
+@dataclass
+class QMemory:
+    """A readable machine on fetched values; ``steps``: what a match taught it, in the order in which it was learnt."""
+
+    machine: QLearner
+    steps: list[TouchedValue] = field(default_factory=list)
+
+    @classmethod
+    def load(cls, game: Game[Any, Any], rule: QRule, epsilon: float, fetch: Fetch) -> QMemory:
+        """The memory behind ``fetch``, none of it read yet."""
+        return cls(QLearner(game, rule, Values(fetch), epsilon))
+
+    @property
+    def epsilon(self) -> float:
+        """The chance of exploring, as it has become."""
+        return self.machine.epsilon
+
+    @property
+    def n_new(self) -> int:
+        """How many entries were added."""
+        return self.machine.values.n_new
+
+    @property
+    def n_left_out(self) -> int:
+        """How often an entry was not added, for want of room."""
+        return self.machine.values.n_left_out
+
+    def teach(self, decisions: Sequence[tuple[int, Decision]], result: Result) -> None:
+        """Learn from one seat of a match: (ply, decision) in order of play."""
+        learnt = self.machine.learn([decision for _, decision in decisions], result)
+        self.steps += [
+            TouchedValue(step.key, step.before, step.after, 1, ply)
+            for (ply, _), step in zip(decisions, learnt, strict=True)
+            if step is not None
+        ]
+
+    def touched(self) -> list[TouchedValue]:
+        """The entries that were learnt: of training each once, by key; of a match every step."""
+        if self.steps:
+            return self.steps
+        values = self.machine.values
+        return [
+            TouchedValue(key, before, values[key], visits) for key, (before, visits) in sorted(values.touched.items())
+        ]
+
+    def sample(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Sampled:
+        """What comes of games against a fixed opponent, each side in turn, in which it plays as ever."""
+        return shares(self.contest(opponent, n_games, rng, epsilon=self.machine.epsilon))
+
+    def contest(
+        self, opponent: Opponent, n_games: int, rng: RandomSource, *, epsilon: float = 0.0, n_random: int = 0
+    ) -> Tally:
+        """Games against a fixed opponent in which nobody learns, each side in turn, after so many plies at random."""
+        known = self.machine
+        frozen = QMemory(QLearner(known.game, known.rule, known.values, epsilon, learns=False))
+        return frozen._play(opponent, n_games, rng, in_turn=True, n_random=n_random)
+
+    def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
+        """Play and learn ``n_games`` against a fixed opponent; the memory is updated in place."""
+        return self._play(opponent, n_games, rng)
+
+    def train_against(self, opponent: QMemory, n_games: int, rng: RandomSource, *, opponent_learns: bool) -> Tally:
+        """Play ``n_games`` against another machine, or itself; our tally. Both memories are updated in place.
+
+        A coin decides about the sides in every game. One that plays itself and is to learn as the opponent too learns
+        from both seats, from its own as the learner first.
+        """
+        return self._play(opponent, n_games, rng, other_learns=opponent_learns)
+
+    def _play(
+        self,
+        other: QMemory | Opponent,
+        n_games: int,
+        rng: RandomSource,
+        *,
+        other_learns: bool = False,
+        in_turn: bool = False,
+        n_random: int = 0,
+    ) -> Tally:
+        game, engine = self.machine.game, self.machine.engine
+        own = self.pupil()
+        theirs: Pupil | Level | None = None
+        match other:
+            case QMemory():
+                theirs = own if other is self else other.pupil()
+            case EngineOpponent():
+                theirs = other.level(game)
+            case RandomOpponent():
+                pass
+            case _:
+                return games_played(self.machine, other, n_games, rng, in_turn=in_turn, n_random=n_random)
+        found = engine.trainer.play(
+            game, own, theirs, n_games, rng, other_learns=other_learns, in_turn=in_turn, n_random=n_random
+        )
+        self.take(own)
+        if isinstance(other, QMemory) and isinstance(theirs, Pupil) and other is not self:
+            other.take(theirs)
+        return Tally(*found)
+
+    def pupil(self) -> Pupil:
+        machine, rule = self.machine, self.machine.rule
+        lessons = QLessons(
+            float(rule.learning_rate),
+            float(rule.discount),
+            float(rule.epsilon_decay),
+            float(rule.epsilon_floor),
+            float(rule.step_reward),
+            take_wins=rule.take_wins,
+            avoid_repetition=rule.avoid_repetition,
+            learns=machine.learns,
+        )
+        room = None if machine.values.room is None else max(machine.values.room - machine.values.n_new, 0)
+        return Pupil(lessons, float(machine.epsilon), self._recall(), room)
+
+    def _recall(self) -> Recall:
+        """Reads all entries on boards: those stored, or what they have become since."""
+        game, engine, values = self.machine.game, self.machine.engine, self.machine.values
+        since = defaultdict[str, dict[str, float]](dict)
+        for key in values.touched:
+            since[engine.key_board(key)][key] = values[key]
+
+        def recall(boards: Mapping[str, Sequence[Any]]) -> dict[str, float]:
+            if values.fetch_boards is not None:
+                found = dict(values.fetch_boards(list(boards)))
+            else:
+                both = (position for positions in boards.values() for position in positions)
+                found = dict(values.fetch([key for position in both for key in engine.keys(game, position)]))
+            for board in boards:
+                found |= since.get(board, {})
+            return found
+
+        return recall
+
+    def take(self, pupil: Pupil) -> None:
+        """Know what games have taught."""
+        values = self.machine.values
+        self.machine.epsilon = pupil.epsilon
+        values.n_left_out += pupil.n_left_out
+        for one in pupil.taught:
+            values.learnt(one.key, one.before, one.after, one.visits, is_new=one.is_new)
+
+
+def games_played(
+    learner: QLearner,
+    other: QLearner | Opponent,
+    n_games: int,
+    rng: Random,
+    *,
+    other_learns: bool = False,
+    in_turn: bool = False,
+    n_random: int = 0,
+) -> Tally:
+    """Play and learn ``n_games``, readable: what the compiled games have to equal; the learner's tally.
+
+    A coin decides about the sides in every game, or they are taken ``in_turn``. The first ``n_random`` plies are
+    anything at all, and nobody learns from them. The learner learns first.
+    """
+    game, tally = learner.game, Tally()
+
+    def late(mover: Mover) -> Mover:
+        def move(position: Any, rng: Random) -> Any:
+            if game.ply(position) >= n_random:
+                return mover(position, rng)
+            legal = game.legal_moves(position)
+            return legal[rng.below(len(legal))]
+
+        return move
+
+    for number in range(n_games):
+        side, own, others = Side(number % 2 if in_turn else rng.below(2)), list[Decision](), list[Decision]()
+        theirs = _noting(other, others) if isinstance(other, QLearner) else other.mover(game)
+        results = game_played(game, {side: late(_noting(learner, own)), side.other: late(theirs)}, rng)
+        learner.learn(own, results[side])
+        if isinstance(other, QLearner) and other_learns:
+            other.learn(others, results[side.other])
+        tally.add(results[side])
+    return tally
+
+
+def _noting(machine: QLearner, decisions: list[Decision]) -> Mover:
+    def move(position: Any, rng: Random) -> Any:
+        chosen = machine.choose(position, rng)
+        decisions.append(chosen.decision)
+        return chosen.move
+
+    return move

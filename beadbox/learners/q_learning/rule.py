@@ -1,0 +1,66 @@
+"""The rule of a tabular Q-learner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from beadbox import field_text
+from beadbox.engines.registry import engine_of
+from beadbox.learners.plain_rule import PlainRule
+from beadbox.learners.rule import RuleError
+from beadbox.rules.game import Game
+
+
+@dataclass(frozen=True, slots=True)
+class QRule(PlainRule):
+    """How fast values follow what happens, and how often the machine tries something else.
+
+    Raises:
+        RuleError: a field is out of range; it is named.
+    """
+
+    kind: ClassVar[str] = "q-learning"
+    keeps: ClassVar[str] = "a value for every move it has tried"
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {
+        "learning_rate": (0, 1),
+        "discount": (0, 1),
+        "epsilon": (0, 1),
+        "epsilon_decay": (0, 1),
+        "epsilon_floor": (0, 1),
+        "step_reward": (-1, 1),
+    }
+
+    learning_rate: float = 0.1
+    discount: float = 0.9
+    epsilon: float = 0.2
+    epsilon_decay: float = 0.995
+    epsilon_floor: float = 0.05
+    step_reward: float = 0.01
+    take_wins: bool = False
+    """Whether it plays a move that wins at once wherever there is one, whatever it has learnt."""
+    avoid_repetition: bool = False
+    """Whether it never plays a move that loses at once, by the third occurrence or shuttling, if there is another."""
+
+    def agree(self) -> None:
+        if self.learning_rate == 0:
+            raise RuleError("learning_rate", "A machine with the rate 0 learns nothing.")
+        if self.epsilon_floor > self.epsilon:
+            raise RuleError("epsilon_floor", field_text.rather(field_text.at_most(self.epsilon), self.epsilon_floor))
+
+    @classmethod
+    def fits(cls, game: Game[Any, Any]) -> bool:
+        """Whether a machine with such a rule can play the game."""
+        return engine_of(game) is not None
+
+    def decayed(self, epsilon: float) -> float:
+        """The chance of exploring after one more game was learnt from."""
+        return max(self.epsilon_floor, self.epsilon_decay * epsilon)
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as JSON types; :meth:`from_json` gives the same rule back. A check that is off is left out.
+
+        So a rule without checks reads as it did before there were any.
+        """
+        return {name: value for name, value in PlainRule.to_json(self).items() if value is not False}

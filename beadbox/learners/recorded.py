@@ -1,0 +1,214 @@
+"""Trainings that come with the program: what each came to, so that a new site need not wait for them.
+
+``manage.py record_house`` writes the files, one for each built-in machine (``machines/registry.py``).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from beadbox.learners.boxes.memory import Memory, TouchedBox
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.built_in import HouseMachine
+from beadbox.learners.memory import TouchedValue
+from beadbox.learners.q_learning.memory import QMemory
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.learners.rule import Rule
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side, Tally
+
+FOLDER = Path(__file__).parent / "trained"
+
+
+class RecordedStep(NamedTuple):
+    """What a training had come to where it is kept as it was: all games until then, and the beads that had changed.
+
+    ``beads`` are, by position, those of the boxes that differ from the step before.
+    """
+
+    tally: Tally
+    n_removed: int
+    beads: Mapping[str, list[int]]
+
+
+class Steps:
+    """The steps of a training that goes on; none of a memory without boxes."""
+
+    def __init__(self, memory: object) -> None:
+        self.memory = memory if isinstance(memory, Memory) else None
+        self.before = None if self.memory is None else self.memory.copy()
+        self.kept: list[RecordedStep] = []
+
+    def keep(self, tally: Tally) -> None:
+        """Keep the memory as it is after these games."""
+        if self.memory is not None and self.before is not None:
+            changed = {box.position: box.beads for box in self.memory.since(self.before)}
+            self.kept.append(RecordedStep(tally, self.memory.n_removed, changed))
+            self.before = self.memory.copy()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedPart:
+    """A part of a training, from one step to the next, as a lesson stores it."""
+
+    tally: Tally
+    n_removed: int
+    epsilon: float | None
+    learnt: tuple[TouchedBox, ...] | tuple[TouchedValue, ...]
+
+    @property
+    def n_new(self) -> int:
+        """How many entries were added."""
+        return len(self.learnt)
+
+    def touched(self) -> tuple[TouchedBox, ...] | tuple[TouchedValue, ...]:
+        """What was learnt."""
+        return self.learnt
+
+
+class RecordedPoint(NamedTuple):
+    """A point of the curve: after so many games, what these came to, and the strength then."""
+
+    games: int
+    tally: Tally
+    strength: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a training of a new machine came to; its memory, as far as a kind stores it.
+
+    Attributes:
+        recipe: what the training followed from: preset, opponent, number of games, seed.
+        curve: its points, ascending.
+        random_state: the random source after the last game.
+        steps: where it is kept as it was on the way, ascending; none of a machine without boxes.
+        boxes: those that were touched; empty for a machine without.
+        values: the entries that were touched, the same.
+    """
+
+    recipe: Mapping[str, Any]
+    curve: tuple[RecordedPoint, ...]
+    random_state: str
+    n_removed: int
+    epsilon: float | None
+    steps: tuple[RecordedStep, ...]
+    boxes: tuple[TouchedBox, ...]
+    values: tuple[TouchedValue, ...]
+
+    def parts(self) -> Iterator[RecordedPart]:
+        """The training part by part. The visits of a box are all that it ever had."""
+        last = self.curve[-1].tally
+        held = {box.position: box.start for box in self.boxes}
+        done, told = Tally(), set[str]()
+        for step in self.steps:
+            boxes = tuple(
+                _changed(box, held, step.beads[box.position]) for box in self.boxes if box.position in step.beads
+            )
+            yield RecordedPart(step.tally - done, step.n_removed, self.epsilon, boxes)
+            done = step.tally
+            told |= step.beads.keys()
+        rest = [box for box in self.boxes if box.beads != held[box.position] or box.position not in told]
+        boxes = tuple(_changed(box, held, box.beads) for box in rest)
+        yield RecordedPart(last - done, self.n_removed, self.epsilon, boxes or self.values)
+
+    def text(self) -> str:
+        """The training as its file holds it."""
+        number = {box.position: at for at, box in enumerate(self.boxes)}
+        fields = {
+            "recipe": self.recipe,
+            "curve": [[point.games, _counts(point.tally), point.strength] for point in self.curve],
+            "random_state": self.random_state,
+            "n_removed": self.n_removed,
+            "epsilon": self.epsilon,
+            "steps": [
+                [_counts(step.tally), step.n_removed, [[number[key], beads] for key, beads in step.beads.items()]]
+                for step in self.steps
+            ],
+            "boxes": [[box.position, box.start, box.beads, box.visits] for box in self.boxes],
+            "values": [[value.key, value.before, value.after, value.visits] for value in self.values],
+        }
+        return json.dumps(fields, separators=(",", ":")) + "\n"
+
+    @classmethod
+    def read(cls, text: str) -> Recorded:
+        """The training that a file holds."""
+        fields = json.loads(text)
+        boxes = [
+            TouchedBox(position, start, beads, visits, [now - then for now, then in zip(beads, start, strict=True)])
+            for position, start, beads, visits in fields.pop("boxes")
+        ]
+        steps = (
+            RecordedStep(Tally(*tally), n_removed, {boxes[at].position: beads for at, beads in changed})
+            for tally, n_removed, changed in fields.pop("steps")
+        )
+        values = (TouchedValue(*value) for value in fields.pop("values"))
+        curve = (RecordedPoint(games, Tally(*tally), strength) for games, tally, strength in fields.pop("curve"))
+        return cls(curve=tuple(curve), steps=tuple(steps), boxes=tuple(boxes), values=tuple(values), **fields)
+
+
+def recipe_of(house: HouseMachine) -> dict[str, Any]:
+    """What the training of a built-in machine follows from."""
+    wanted = ("game", "side", "preset", "opponent", "n_games", "seed")
+    return {name: value for name, value in asdict(house).items() if name in wanted}
+
+
+def file_of(house: HouseMachine) -> Path:
+    """Where the training of a built-in machine is written."""
+    return FOLDER / f"{house.slug}.json.gz"
+
+
+def recorded(house: HouseMachine) -> Recorded | None:
+    """The training of a built-in machine, if one comes with the program that followed from the same."""
+    try:
+        found = Recorded.read(gzip.decompress(file_of(house).read_bytes()).decode())
+    except FileNotFoundError:
+        return None
+    return found if found.recipe == recipe_of(house) else None
+
+
+def fresh_memory(game: Game[Any, Any], side: Side | None, rule: Rule) -> Memory | QMemory:
+    """The memory of a machine that has learnt nothing."""
+    if isinstance(rule, QRule):
+        return QMemory.load(game, rule, rule.epsilon, lambda keys: {})
+    assert isinstance(rule, BoxRule), "no built-in machine has another rule"
+    assert side is not None, "a machine with boxes plays one side"
+    return Memory.fresh(boxes_compile(game, side, rule))
+
+
+def recorded_of(
+    house: HouseMachine,
+    memory: Memory | QMemory,
+    random_state: str,
+    curve: Sequence[RecordedPoint],
+    steps: Sequence[RecordedStep],
+) -> Recorded:
+    """The training of a built-in machine, from what its memory has become."""
+    return Recorded(
+        recipe=recipe_of(house),
+        curve=tuple(curve),
+        random_state=random_state,
+        n_removed=memory.n_removed if isinstance(memory, Memory) else 0,
+        epsilon=None if isinstance(memory, Memory) else memory.epsilon,
+        steps=tuple(steps),
+        boxes=tuple(memory.touched()) if isinstance(memory, Memory) else (),
+        values=() if isinstance(memory, Memory) else tuple(memory.touched()),
+    )
+
+
+def _changed(box: TouchedBox, held: dict[str, list[int]], beads: list[int]) -> TouchedBox:
+    """The box as a part leaves it; ``held`` is brought up to date."""
+    before, held[box.position] = held[box.position], beads
+    return TouchedBox(
+        box.position, before, beads, box.visits, [now - then for now, then in zip(beads, before, strict=True)]
+    )
+
+
+def _counts(tally: Tally) -> list[int]:
+    return [tally.wins, tally.draws, tally.losses]

@@ -1,0 +1,113 @@
+"""A learning rule is data: every field of it can be set, stored, shown and refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import Field, fields
+from functools import cache
+from math import inf, isfinite
+from types import UnionType
+from typing import Any, ClassVar, Protocol, Self, get_origin, get_type_hints
+
+from beadbox import field_text
+from beadbox.rules.game import Game
+
+
+class RuleError(ValueError):
+    """A rule was refused; ``field`` names the part that is wrong. Both may quote what a stranger has sent."""
+
+    code = "invalid_rule"
+
+    def __init__(self, field: str, problem: str) -> None:
+        self.field = field.encode("ascii", "backslashreplace").decode()[:40]
+        super().__init__(f"{self.field}: {problem[:500]}")
+
+
+class Rule(Protocol):
+    """How a machine of some kind learns, whatever the kind: a frozen dataclass, every field of it with a default.
+
+    Two rules are equal when all that they say is. ``kind`` names the kind on the wire and in files.
+    """
+
+    kind: ClassVar[str]
+    keeps: ClassVar[str]
+    """What such a machine keeps: "it keeps a value for every move it has tried"."""
+    has_boxes: ClassVar[bool]
+    """Whether that is beads in boxes, so that what is drawn, printed and told of boxes can be."""
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @classmethod
+    def fits(cls, game: Game[Any, Any]) -> bool:
+        """Whether a machine with such a rule can play the game."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as JSON types, with its ``kind`` unless it is one of boxes; :meth:`from_json` gives it back."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The rule that a JSON object describes; fields left out have their default.
+
+        Raises:
+            RuleError: a field is unknown, of the wrong type or out of range; the field is named.
+        """
+
+
+def fields_read(rule: type[Rule], data: object) -> dict[str, Any]:
+    """The fields that a JSON object has of a rule, in their types.
+
+    Raises:
+        RuleError: there is no such field, or it is of another type; it is named.
+    """
+    if not isinstance(data, Mapping):
+        raise RuleError("rule", field_text.OBJECT)
+    types = _field_types(rule)
+    for name in data:
+        if name not in types:
+            raise RuleError(str(name), field_text.unknown_field(types))
+    return {name: _field_read(name, types[name], value) for name, value in data.items()}
+
+
+@cache
+def _field_types(rule: type[Rule]) -> dict[str, Any]:
+    hints = get_type_hints(rule)
+    return {field.name: hints[field.name] for field in fields(rule)}
+
+
+_PLAIN: dict[Any, tuple[Any, str]] = {
+    bool: (bool, field_text.TRUE_OR_FALSE),
+    str: (str, field_text.TEXT),
+    int: (int, field_text.WHOLE_NUMBER),
+    float: (int | float, field_text.NUMBER),
+}
+"""The JSON type of a field's type, and the sentence that asks for it."""
+
+
+def _field_read(name: str, wanted: Any, value: Any) -> Any:
+    if wanted in _PLAIN:
+        types, words = _PLAIN[wanted]
+        # bool is an int in Python; a rule with "true" beads is a mistake, not one bead.
+        if not isinstance(value, types) or (isinstance(value, bool) and wanted is not bool):
+            raise RuleError(name, field_text.rather(words, repr(value)))
+        return _finite(name, value) if wanted is float else value
+    if isinstance(wanted, UnionType):  # a number or none
+        return None if value is None else _field_read(name, int, value)
+    if get_origin(wanted) is tuple:
+        if not isinstance(value, list | tuple):
+            raise RuleError(name, field_text.rather(field_text.WHOLE_NUMBERS, repr(value)))
+        if len(value) > 64:
+            raise RuleError(name, f"Please give at most 64 numbers, not {len(value)}.")
+        return tuple(_field_read(name, int, item) for item in value)
+    try:
+        return wanted(value)
+    except ValueError:
+        raise RuleError(name, field_text.one_of(wanted)) from None
+
+
+def _finite(name: str, value: float) -> float:
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        number = inf
+    if not isfinite(number):
+        raise RuleError(name, field_text.rather(field_text.NUMBER, number))
+    return number

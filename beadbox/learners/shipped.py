@@ -1,0 +1,37 @@
+"""How the learnt values that come with the program are made: each from one seed, in less than a minute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.presets import VALUE_PRESETS
+from beadbox.learners.value_learner.learner import ValueLearner, weights_none
+from beadbox.learners.value_learner.memory import ValueMemory
+from beadbox.rules.registry import game_get
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A value that comes with the program: all that it follows from."""
+
+    name: str
+    """Of its file (``engines/romgon/shipped.py``)."""
+    game: str
+    preset: str
+    seed: int
+    n_games: int
+
+
+RECIPES = (
+    Recipe("plain", "romgon", "td-search", seed=1, n_games=3_000),
+    Recipe("flips", "romgon-flip", "td-search-flips", seed=2, n_games=1_000),
+)
+
+
+def made(recipe: Recipe) -> ValueLearner:
+    """The machine of a recipe, trained against itself: the same to the last bit wherever it is made."""
+    game, rule = game_get(recipe.game), VALUE_PRESETS[recipe.preset].rule
+    memory = ValueMemory.load(game, rule, weights_none(game, rule))
+    memory.train_against(memory, recipe.n_games, RandomSource(recipe.seed), opponent_learns=True)
+    return memory.machine

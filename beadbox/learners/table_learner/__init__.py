@@ -1,0 +1,1 @@
+"""Tables of values learnt by the methods of the textbook, in games whose positions can be listed."""

@@ -1,0 +1,255 @@
+"""The memory of a table learner as arrays: what a compiled loop trains in bulk, and its exact strength."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.kernels.table_learning import FROZEN, ITSELF, LEARNS, REPLIES, TableWords, train_tables
+from beadbox.learners.choice import Decision
+from beadbox.learners.memory import TouchedValue
+from beadbox.learners.table_learner.learner import TableLearner, entry_key
+from beadbox.learners.table_learner.rule import Method, TableRule
+from beadbox.policies.opponent import Opponent, UniformOpponent
+from beadbox.policies.table import opponent_policy
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Result, Side, Tally
+from beadbox.strength.exact import Expected, Floats, at_worst, expected
+from beadbox.strength.graph import DRAWN, TABLES_KEPT, Graph, Int32s, graph_compile
+
+_NOTHING = np.zeros(0, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class EntryTable:
+    """The entries that a rule can ever have, as arrays.
+
+    Attributes:
+        entry_of: the entry of each key, in their order.
+        edge_entry: ``(n_edges,) int32``, the entry of each move, −1 where it has none.
+    """
+
+    graph: Graph
+    entry_of: Mapping[str, int]
+    edge_entry: Int32s
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The key of each entry."""
+        return tuple(self.entry_of)
+
+
+def entries_compile(game: Game[Any, Any], rule: TableRule) -> EntryTable:
+    """The entries of a machine with this rule; the same table for all rules that have the same.
+
+    Raises:
+        NotListedError: the game has too many positions.
+    """
+    return _entries_compile(game, TableRule() if rule.of_boards else TableRule(method=Method.SARSA))
+
+
+@lru_cache(maxsize=TABLES_KEPT)
+def _entries_compile(game: Game[Any, Any], rule: TableRule) -> EntryTable:
+    graph = graph_compile(game, reduced=True)
+    entry_of: dict[str, int] = {}
+    edge_entry: list[int] = []
+    for position in graph.positions:
+        for move in game.legal_moves(position):
+            key = entry_key(game, rule, position, move)
+            edge_entry.append(-1 if key is None else entry_of.setdefault(key, len(entry_of)))
+    return EntryTable(graph, entry_of, np.array(edge_entry, np.int32))
+
+
+@lru_cache(maxsize=TABLES_KEPT)
+def replies_compile(game: Game[Any, Any], opponent: UniformOpponent) -> tuple[Int32s, Int32s]:
+    """What an opponent may play at every node, whoever moves there: ``(n_nodes + 1,)`` and the edges, ``int32``."""
+    graph = graph_compile(game, reduced=True)
+    indptr, edges = [0], list[int]()
+    for node, position in enumerate(graph.positions):
+        legal = game.legal_moves(position)
+        edges += [int(graph.indptr[node]) + legal.index(move) for move in opponent.replies(game, position)]
+        indptr.append(len(edges))
+    return np.array(indptr, np.int32), np.array(edges, np.int32)
+
+
+def table_words(rule: TableRule) -> TableWords:
+    """The rule as a kernel reads it."""
+    return TableWords(
+        off_policy=int(rule.method is Method.Q_LEARNING),
+        by_visits=int(rule.step_by_visits),
+        reach=float(rule.reach),
+        discount=float(rule.later_discount),
+        outlook=float(rule.later_discount) if rule.of_boards else 1.0,
+        step=float(rule.step_size),
+        decay=float(rule.exploring_decay),
+        floor=float(rule.exploring_floor),
+        win=float(rule.win_reward),
+        draw=float(rule.draw_reward),
+        loss=float(rule.loss_reward),
+    )
+
+
+@dataclass(eq=False)
+class TableMemory:
+    """Every value of a machine.
+
+    Attributes:
+        values: ``(n_entries,) float64``.
+        visits: ``(n_entries,) int64``, how often each was learnt.
+        epsilon: the chance that it tries anything, as it has become.
+        is_stored: ``(n_entries,) bool``, which of them the machine had when it was loaded.
+        steps: what matches taught it, in the order in which it was learnt.
+    """
+
+    n_left_out: ClassVar[int] = 0
+
+    game: Game[Any, Any]
+    rule: TableRule
+    table: EntryTable
+    values: Floats
+    visits: NDArray[np.int64]
+    epsilon: float
+    is_stored: NDArray[np.bool_]
+    steps: list[TouchedValue] = field(default_factory=list)
+    loaded: tuple[Floats, NDArray[np.int64]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.loaded = self.values.copy(), self.visits.copy()
+
+    @classmethod
+    def fresh(cls, game: Game[Any, Any], rule: TableRule) -> Self:
+        """The memory of a machine that has learnt nothing."""
+        return cls.load(game, rule, rule.exploring, ())
+
+    @classmethod
+    def load(
+        cls, game: Game[Any, Any], rule: TableRule, epsilon: float, rows: Iterable[tuple[str, float, int]]
+    ) -> Self:
+        """The memory that rows of (key, value, visits) hold; entries without a row have what the rule begins with.
+
+        Raises:
+            KeyError: a row is none of this machine's entries.
+        """
+        table = entries_compile(game, rule)
+        n = len(table.keys)
+        values, visits, is_stored = np.full(n, rule.start_value), np.zeros(n, np.int64), np.zeros(n, np.bool_)
+        for key, value, n_visits in rows:
+            entry = table.entry_of[key]
+            values[entry], visits[entry], is_stored[entry] = value, n_visits, True
+        return cls(game, rule, table, values, visits, epsilon, is_stored)
+
+    def readable(self) -> TableLearner:
+        """The same machine, readable; an independent copy. It has what was stored or visited, and no other entry."""
+        met = np.flatnonzero(self.is_stored | (self.visits > 0)).tolist()
+        values = {self.table.keys[entry]: float(self.values[entry]) for entry in met}
+        visits = {self.table.keys[entry]: int(self.visits[entry]) for entry in met}
+        return TableLearner(self.game, self.rule, values, visits, self.epsilon)
+
+    @property
+    def n_new(self) -> int:
+        """How many entries were added since it was loaded."""
+        return int(np.count_nonzero((self.visits > self.loaded[1]) & ~self.is_stored))
+
+    def touched(self) -> list[TouchedValue]:
+        """What was learnt since it was loaded: of training each entry once, by key; of a match every step."""
+        if self.steps:
+            return self.steps
+        before, n_before = self.loaded
+        numbers = before.tolist(), self.values.tolist(), (self.visits - n_before).tolist()
+        learnt = [entry for entry, n in enumerate(numbers[2]) if n]
+        touched = (TouchedValue(self.table.keys[entry], *(column[entry] for column in numbers)) for entry in learnt)
+        return sorted(touched, key=lambda one: one.key)
+
+    def teach(self, decisions: Sequence[tuple[int, Decision]], result: Result) -> None:
+        """Learn from one seat of a match: (ply, decision) in order of play."""
+        learner = self.readable()
+        learnt = learner.learn([decision for _, decision in decisions], result)
+        for (ply, _), step in zip(decisions, learnt, strict=True):
+            entry = self.table.entry_of[step.key]
+            self.values[entry] = step.after
+            self.visits[entry] += 1
+            self.steps.append(TouchedValue(step.key, step.before, step.after, 1, ply))
+        self.epsilon = learner.epsilon
+
+    def train(self, opponent: Opponent, n_games: int, rng: RandomSource, side: Side | None = None) -> Tally:
+        """Play and learn ``n_games`` against a fixed opponent, on one side or either; updates itself and ``rng``."""
+        assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
+        return self._train(None, REPLIES, replies_compile(self.game, opponent), n_games, rng, side)
+
+    def train_against(
+        self, opponent: TableMemory, n_games: int, rng: RandomSource, side: Side | None = None, *, opponent_learns: bool
+    ) -> Tally:
+        """Play ``n_games`` against another memory, or this one; our tally. Everything is updated in place.
+
+        Raises:
+            ValueError: the other is one of another game.
+        """
+        if opponent.table.graph is not self.table.graph:
+            raise ValueError(f"a machine that plays {opponent.game.name} cannot play {self.game.name}")
+        who = (ITSELF if opponent is self else LEARNS) if opponent_learns else FROZEN
+        return self._train(opponent, who, (_NOTHING, _NOTHING), n_games, rng, side)
+
+    def _train(
+        self,
+        other: TableMemory | None,
+        who: int,
+        replies: tuple[Int32s, Int32s],
+        n_games: int,
+        rng: RandomSource,
+        side: Side | None,
+    ) -> Tally:
+        graph, words, tally = self.table.graph, rng.to_array(), np.zeros(3, np.int64)
+        seat, n_own = -1 if side is None else int(side), len(self.values)
+        theirs = self if other is None else other
+        values, visits, their_entry = self.values, self.visits, theirs.table.edge_entry
+        if theirs is not self:
+            values, visits = np.concatenate((values, theirs.values)), np.concatenate((visits, theirs.visits))
+            their_entry = np.where(their_entry < 0, their_entry, their_entry + np.int32(n_own))
+        epsilon = np.array([self.epsilon, theirs.epsilon if who == LEARNS else 0.0])
+        edge_entry = np.concatenate((self.table.edge_entry, their_entry))
+        rules = table_words(self.rule), table_words(theirs.rule)
+        train_tables(
+            *(n_games, seat, graph.indptr, graph.successor, graph.side, *rules, who),
+            *(edge_entry, values, visits, epsilon, *replies, words, tally),
+        )
+        rng.set_array(words)
+        self.epsilon = float(epsilon[0])
+        if theirs is not self:
+            self.values[:], self.visits[:] = values[:n_own], visits[:n_own]
+        if who == LEARNS:
+            theirs.values[:], theirs.visits[:], theirs.epsilon = values[n_own:], visits[n_own:], float(epsilon[1])
+        return Tally(*map(int, tally))
+
+
+def table_policy(memory: TableMemory) -> Floats:
+    """``(n_edges,)``: what the machine plays at every node, whichever side moves there, when it tries nothing."""
+    table, rule, graph = memory.table, memory.rule, memory.table.graph
+    ended = np.where(-1 - graph.successor == graph.edge_side, rule.win_reward, rule.loss_reward)
+    ended = np.where(graph.successor == DRAWN, rule.draw_reward, ended)
+    worth = np.where(table.edge_entry < 0, ended, memory.values[table.edge_entry] * table_words(rule).outlook)
+    first = graph.indptr[:-1]
+    best = worth == np.repeat(np.maximum.reduceat(worth, first), np.diff(graph.indptr))
+    share: Floats = best / np.repeat(np.add.reduceat(best, first, dtype=np.float64), np.diff(graph.indptr))
+    return share
+
+
+def table_against_opponent(memory: TableMemory, side: Side, opponent: Opponent) -> Expected:
+    """The machine's exact results against a fixed opponent."""
+    theirs = opponent_policy(memory.game, opponent, reduced=True)
+    return expected(memory.table.graph, side, table_policy(memory), theirs)
+
+
+def table_against_table(memory: TableMemory, side: Side, other: TableMemory) -> Expected:
+    """The exact results of a machine on ``side`` against another of the same game, or itself."""
+    return expected(memory.table.graph, side, table_policy(memory), table_policy(other))
+
+
+def table_worst_case(memory: TableMemory, side: Side) -> Expected:
+    """The machine's exact results against the best reply, which knows its values."""
+    return at_worst(memory.table.graph, side, table_policy(memory))

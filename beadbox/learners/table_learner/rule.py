@@ -1,0 +1,116 @@
+"""The rule of a machine that learns a table of values by one of the methods of the textbook.
+
+Source: R. Sutton and A. Barto, "Reinforcement Learning: An Introduction", second edition (2018). Sections and
+equations named here and in :mod:`beadbox.learners.table_learner.learner` are that book's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from beadbox import field_text
+from beadbox.learners.plain_rule import PlainRule
+from beadbox.learners.rule import RuleError
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Result
+
+
+class Method(StrEnum):
+    """What is learnt, and what a value is corrected towards."""
+
+    TD_LAMBDA = "td-lambda"
+    """Values of boards after the move (6.8), towards the λ-return (12.1)."""
+    Q_LEARNING = "q-learning"
+    """Values of moves, towards the greatest at the next choice (6.5)."""
+    SARSA = "sarsa"
+    """Values of moves, towards that of the next one played (6.4)."""
+    MONTE_CARLO = "monte-carlo"
+    """Values of moves, towards what the whole game brought, at every visit (5.1, 5.4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRule(PlainRule):
+    """How values in a table follow what happens, and how often the machine tries something else.
+
+    A value is corrected by ``step_size`` of its error, or by one part in n at its n-th visit (``step_by_visits``), so
+    that it is the mean of all its targets (2.4). ``later_discount`` is γ, ``trace_decay`` is λ, and ``start_value``
+    what every value is before its first visit (2.6). While it learns, a move is any move at all with the chance
+    ``exploring`` (ε), which after every game is multiplied by ``exploring_decay`` and never falls below
+    ``exploring_floor``. The rewards come with the end of a game; all others are 0.
+
+    Raises:
+        RuleError: a field is out of range or contradicts another; the field is named.
+    """
+
+    kind: ClassVar[str] = "table-learner"
+    keeps: ClassVar[str] = "a value for every board or move it can come to"
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {
+        "step_size": (1e-6, 1),
+        "trace_decay": (0, 1),
+        "later_discount": (0, 1),
+        "exploring": (0, 1),
+        "exploring_decay": (0, 1),
+        "exploring_floor": (0, 1),
+        "win_reward": (-1, 1),
+        "draw_reward": (-1, 1),
+        "loss_reward": (-1, 1),
+        "start_value": (-10, 10),
+    }
+
+    method: Method = Method.TD_LAMBDA
+    step_size: float = 0.1
+    step_by_visits: bool = False
+    trace_decay: float = 0.0
+    later_discount: float = 1.0
+    exploring: float = 0.1
+    exploring_decay: float = 1.0
+    exploring_floor: float = 0.0
+    win_reward: float = 1.0
+    draw_reward: float = 0.0
+    loss_reward: float = -1.0
+    start_value: float = 0.0
+
+    def agree(self) -> None:
+        if self.trace_decay > 0 and self.method is not Method.TD_LAMBDA:
+            raise RuleError(
+                "trace_decay", f"Only the method {Method.TD_LAMBDA} uses this. Please give 0 with {self.method}."
+            )
+        if self.exploring_floor > self.exploring:
+            raise RuleError(
+                "exploring_floor", field_text.rather(field_text.at_most(self.exploring), self.exploring_floor)
+            )
+        if not self.loss_reward <= self.draw_reward <= self.win_reward:
+            raise RuleError("draw_reward", "A draw is worth less than a loss, or more than a win.")
+        if self.loss_reward == self.win_reward:
+            raise RuleError("win_reward", "A win is worth as much as a loss, so there is nothing to learn.")
+
+    @classmethod
+    def fits(cls, game: Game[Any, Any]) -> bool:
+        """Whether a machine with such a rule can play the game: all its boards can be listed."""
+        return game.enumerable
+
+    @property
+    def of_boards(self) -> bool:
+        """Whether its values are those of boards after the move, and not of moves."""
+        return self.method is Method.TD_LAMBDA
+
+    @property
+    def reach(self) -> float:
+        """How much of what came later counts in a target, not the value at the next choice: λ; 1 for a whole game."""
+        return 1.0 if self.method is Method.MONTE_CARLO else self.trace_decay
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether a value is the mean of returns: no target of it depends on another value."""
+        return self.step_by_visits and self.reach == 1.0
+
+    def reward(self, result: Result) -> float:
+        """What the end of a game brings."""
+        return {Result.WIN: self.win_reward, Result.DRAW: self.draw_reward, Result.LOSS: self.loss_reward}[result]
+
+    def explored(self, epsilon: float) -> float:
+        """The chance of exploring after one more game was learnt from."""
+        return max(self.exploring_floor, self.exploring_decay * epsilon)

@@ -1,0 +1,120 @@
+"""The rule of a machine that learns a value of positions: every constant of its learning and its play.
+
+The constants are those that worked in a trial with Romgon: docs/learning.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from beadbox import field_text
+from beadbox.engines.position_values import Lessons
+from beadbox.engines.registry import engine_of
+from beadbox.learners.plain_rule import PlainRule
+from beadbox.learners.rule import RuleError
+from beadbox.rules.game import Game
+
+MAX_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRule(PlainRule):
+    """How a value of the position after a move is learnt, and how far the machine looks ahead.
+
+    The value is linear in a named set of ``features``. The step towards a target is ``value_rate`` of the error in the
+    first game, and falls towards ``value_rate_floor``: half the way after ``value_half_life`` games. While it learns,
+    up to ``random_opening`` plies are random at first; after them, of all moves ``random_share`` are random and
+    ``soft_share`` drawn by how they look one move ahead, the better the likelier (the lower the ``temperature``, the
+    more so); the others are the best that a search of ``search_depth`` finds. Otherwise it plays what a search of
+    ``play_depth`` finds best.
+
+    ``trace_cut``: a move that is not what the search found best ends how far back a result is felt. With
+    ``average_games`` it plays by the mean of its weights over about so many games, and 0 is for the weights themselves.
+    ``restlessness`` is what going where such a piece has gone before costs when it plays, by score.
+
+    Raises:
+        RuleError: a field is out of range or contradicts another; the field is named.
+    """
+
+    kind: ClassVar[str] = "value-learner"
+    keeps: ClassVar[str] = "a weight for everything it sees on a board"
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {
+        "value_rate": (1e-6, 1),
+        "value_rate_floor": (0, 1),
+        "value_half_life": (1, 1e9),
+        "trace": (0, 1),
+        "value_discount": (0.5, 1),
+        "random_share": (0, 1),
+        "soft_share": (0, 1),
+        "temperature": (0.001, 1000),
+        "random_opening": (0, 100),
+        "search_depth": (1, MAX_DEPTH),
+        "play_depth": (1, MAX_DEPTH),
+        "average_games": (0, 1e9),
+        "restlessness": (0, 1),
+    }
+
+    value_rate: float = 0.1
+    value_rate_floor: float = 0.005
+    value_half_life: float = 5000.0
+    trace: float = 0.7
+    value_discount: float = 0.99
+    random_share: float = 0.03
+    soft_share: float = 0.3
+    temperature: float = 0.3
+    random_opening: int = 6
+    search_depth: int = 2
+    play_depth: int = 2
+    trace_cut: bool = True
+    average_games: float = 0.0
+    restlessness: float = 0.0
+    features: str = "full-1"
+
+    def agree(self) -> None:
+        if self.value_rate_floor > self.value_rate:
+            raise RuleError(
+                "value_rate_floor", field_text.rather(field_text.at_most(self.value_rate), self.value_rate_floor)
+            )
+        if self.random_share + self.soft_share > 1:
+            raise RuleError("soft_share", "The shares of random and soft moves add up to more than 1.")
+        if 0 < self.average_games < 1:
+            raise RuleError("average_games", f"Please give 0 for no mean, or at least 1, not {self.average_games}.")
+
+    @classmethod
+    def fits(cls, game: Game[Any, Any]) -> bool:
+        """Whether a machine with such a rule can play the game; :meth:`refusal` says why not."""
+        return not cls.refusal(game)
+
+    @classmethod
+    def refusal(cls, game: Game[Any, Any]) -> str:
+        """Why no machine with such a rule can play the game; nothing if it can."""
+        engine = engine_of(game)
+        if engine is None or engine.valuer is None:
+            return "nothing says what a value of its positions would be made of"
+        return engine.valuer.refusal(game)
+
+    @property
+    def lessons(self) -> Lessons:
+        """The part that says how it learns, as kernels take it."""
+        return Lessons(
+            search_depth=self.search_depth,
+            rate=self.value_rate,
+            rate_floor=self.value_rate_floor,
+            half_life=self.value_half_life,
+            trace=self.trace,
+            discount=self.value_discount,
+            random_share=self.random_share,
+            soft_share=self.soft_share,
+            temperature=self.temperature,
+            random_opening=self.random_opening,
+            trace_cut=self.trace_cut,
+            average_games=self.average_games,
+        )
+
+    def rate(self, n_learnt: int) -> float:
+        """The share of the error by which the game after so many others corrects the value."""
+        return self.value_rate_floor + (self.value_rate - self.value_rate_floor) / (
+            1.0 + n_learnt / self.value_half_life
+        )

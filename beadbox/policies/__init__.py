@@ -1,0 +1,1 @@
+"""Fixed policies: opponents that never learn. Each knows only the rules interface."""

@@ -1,0 +1,35 @@
+"""Engines at one of their levels, as an opponent."""
+
+from typing import Any
+
+from beadbox.engines.level import Level
+from beadbox.engines.registry import engine_of, levels_named
+from beadbox.policies.opponent import Opponent
+from beadbox.rules.chance import Random
+from beadbox.rules.game import Game
+
+
+class EngineOpponent(Opponent):
+    """Plays every game whose engine has a level of this name."""
+
+    def __init__(self, slug: str) -> None:
+        levels = levels_named(slug)
+        self.slug = slug  # type: ignore[misc]  # one instance a level
+        self.name = f"{levels[0].name} engine"  # type: ignore[misc]
+        self.summary = levels[0].summary  # type: ignore[misc]
+        self.is_slow = any(level.time_limit_s is not None for level in levels)  # type: ignore[misc]
+
+    def plays(self, game: Game[Any, Any]) -> bool:
+        engine = engine_of(game)
+        return engine is not None and self.slug in engine.levels and engine.plays_at(game, engine.levels[self.slug])
+
+    def level(self, game: Game[Any, Any]) -> Level:
+        """How well it plays a game."""
+        engine = engine_of(game)
+        assert engine is not None, "it is asked about games that it plays"
+        return engine.levels[self.slug]
+
+    def choose(self, game: Game[Any, Any], position: Any, rng: Random) -> Any:
+        engine = engine_of(game)
+        assert engine is not None, "it is asked about games that it plays"
+        return engine.choose(game, position, level=self.level(game), rng=rng)

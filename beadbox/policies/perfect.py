@@ -1,0 +1,73 @@
+"""Perfect play by exhaustive search, for games small enough to enumerate."""
+
+from functools import cache
+from typing import Any
+
+from beadbox.policies.opponent import UniformOpponent
+from beadbox.rules.game import Game
+
+
+@cache
+def _solve_canonical(game: Game[Any, Any], position: Any) -> tuple[int, int]:
+    outcome = game.outcome(position)
+    if outcome is not None:
+        if outcome.winner is None:
+            return 0, 0
+        return (1 if outcome.winner is game.side_to_move(position) else -1), 0
+    replies = [solve(game, game.apply(position, move)) for move in game.legal_moves(position)]
+    value = max(-reply for reply, _ in replies)
+    distances = [distance + 1 for reply, distance in replies if -reply == value]
+    return value, max(distances) if value < 0 else min(distances)
+
+
+def solve(game: Game[Any, Any], position: Any) -> tuple[int, int]:
+    """The value for the side to move (+1 win, 0 draw, −1 loss) and the plies to the end.
+
+    The winner hurries and the loser delays; a draw is reached as soon as it can be.
+    """
+    return _solve_canonical(game, game.canonical(position))
+
+
+def move_values(game: Game[Any, Any], position: Any) -> dict[Any, tuple[int, int]]:
+    """For each legal move its value for the side that plays it, and the plies to the end after it."""
+    values = {}
+    for move in game.legal_moves(position):
+        value, distance = solve(game, game.apply(position, move))
+        values[move] = (-value, distance)
+    return values
+
+
+class PerfectOpponent(UniformOpponent):
+    """Uniform among the moves that keep the best result; it does not mind how long a win takes."""
+
+    slug = "perfect"
+    name = "Perfect"
+    summary = "Never makes a mistake."
+
+    def plays(self, game: Game[Any, Any]) -> bool:
+        return game.enumerable
+
+    def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
+        values = move_values(game, position)
+        best = max(value for value, _ in values.values())
+        return tuple(move for move, (value, _) in values.items() if value == best)
+
+
+class PerfectFastOpponent(UniformOpponent):
+    """Perfect, and of the best moves those with the shortest win or the longest loss."""
+
+    slug = "perfect-fast"
+    name = "Perfect and quick"
+    summary = "Never makes a mistake, and wins as quickly as it can."
+
+    def plays(self, game: Game[Any, Any]) -> bool:
+        return game.enumerable
+
+    def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
+        values = move_values(game, position)
+        best = max(value for value, _ in values.values())
+        distances = {move: distance for move, (value, distance) in values.items() if value == best}
+        if best == 0:
+            return tuple(distances)
+        wanted = min(distances.values()) if best > 0 else max(distances.values())
+        return tuple(move for move, distance in distances.items() if distance == wanted)

@@ -1,0 +1,403 @@
+"""The front of one matchbox: the position with a bead for every move, and a panel with the number of box and move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from reportlab.pdfgen.canvas import Canvas
+
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.printing import ink
+from beadbox.printing.errors import PrintingError
+from beadbox.printing.ink import BOLD, Glass
+from beadbox.printing.paper import MM
+from beadbox.rules.layout import Bead, Layout, PieceLook
+from beadbox.rules.outcome import Side
+
+SQUARE = "square"
+OUTLINES = {
+    "square": ((-25, -25), (25, -25), (25, 25), (-25, 25)),
+    "triangle": ((43, 0), (-22, 23), (-22, -23)),
+    "rhombus": ((0, -38), (25, 0), (0, 38), (-25, 0)),
+    "hexgon": ((39, 0), (17, 27), (-17, 27), (-39, 0), (-17, -27), (17, -27)),
+}
+"""Corners of pieces in hundredths of a cell, as ``static/js/diagram.js`` draws them."""
+UNIT = 10.0
+"""The size that stamps are drawn in."""
+LETTER_MM = 4
+"""No letter is lower."""
+LETTER_SIZE = 1.8
+"""The size of a bead's letter, in radii of the bead."""
+CAPITAL = 0.718
+"""The height of a capital of Helvetica-Bold, in sizes."""
+SMALLEST_RADIUS = LETTER_MM * MM / (LETTER_SIZE * CAPITAL)
+DIGIT_SIZE = 0.85
+"""The size of the number at a bead, in radii of the bead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What stands on a box."""
+
+    number: int
+    position: str
+    move_number: int
+    pieces: tuple[str | None, ...]
+    slots: tuple[Slot, ...]
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all its moves have as many beads, which is said once."""
+        return len({slot.beads for slot in self.slots}) < 2
+
+    @property
+    def beads_words(self) -> str:
+        """How many beads of each colour it holds, where they are as many; else nothing."""
+        n = self.slots[0].beads
+        if not self.is_even:
+            return ""
+        if not n or len(self.slots) > 1:
+            return f"{n:,} of each" if n else "empty"
+        return f"{n:,} bead{'' if n == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A colour of beads in a box: what it looks like, the cells its move touches, and how many there are."""
+
+    bead: Bead
+    path: tuple[int, ...]
+    beads: int
+
+
+def front_of(cabinet: Cabinet, number: int, position: Any, beads: Sequence[int]) -> Front:
+    """The front of the box of a position, which lies as it is said here; ``beads`` are those of its box."""
+    game = cabinet.game
+    box = cabinet.box_position(position)
+    printed = cabinet.printed_moves(box)
+    moves = printed if position == box else tuple(members[0] for members in cabinet.slot_moves(position))
+    return Front(
+        number=number,
+        position=game.encode(position),
+        move_number=cabinet.move_number(position) + 1,
+        pieces=game.pieces(position),
+        slots=tuple(
+            Slot(game.look.bead(box, bead), game.path(move), n)
+            for bead, move, n in zip(printed, moves, beads, strict=True)
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """Where board and panel lie on every front of a print, in points from its lower left corner; what is how large.
+
+    Attributes:
+        glasses: the colours of beads, by :attr:`Bead.colour`.
+        left, top: of the board.
+        scale: the side of a cell.
+        radius: of a bead.
+        piece: the size of pieces, 1 for the usual one.
+        panel: left, bottom, width and height.
+    """
+
+    layout: Layout
+    glasses: Sequence[Glass]
+    width: float
+    height: float
+    left: float
+    top: float
+    scale: float
+    radius: float
+    piece: float
+    panel: tuple[float, float, float, float]
+
+    @classmethod
+    def of(cls, layout: Layout, glasses: Sequence[Glass], width: float, height: float, fronts: Sequence[Front]) -> Face:
+        """The face on which the board is largest: with the panel beside it, or above.
+
+        Raises:
+            PrintingError: the letters would be too small to be read.
+        """
+        leaps = any(len(slot.path) > 1 for front in fronts for slot in front.slots)
+        counts = any(not front.is_even for front in fronts)
+        edge = min(width, height)
+        pad = 0.03 * edge
+        room, across = height - 2 * pad, width - 2 * pad
+        beside = min(room / layout.rows, (across - 0.2 * width) / layout.columns)
+        above = min(across / layout.columns, (room - 0.15 * edge) / layout.rows)
+        scale = max(beside, above)
+        # In cells, the largest radius at which beads keep clear of pieces, of each other and of numbers.
+        most = {(False, False): 0.49, (False, True): 0.36, (True, False): 0.385, (True, True): 0.315}[leaps, counts]
+        if scale * most < SMALLEST_RADIUS:
+            wanted = [math.ceil(side / MM * SMALLEST_RADIUS / (scale * most)) for side in (width, height)]
+            raise PrintingError(
+                f"Letters of {LETTER_MM} mm do not fit on boxes of this size. "
+                f"Make the boxes {wanted[0]} × {wanted[1]} mm or larger."
+            )
+        radius = max(SMALLEST_RADIUS, scale * (0.26 if leaps else 0.35))
+        # A bead between four pieces touches no more than their feet.
+        piece = min(0.85, (0.55 - radius / scale) / 0.26) if leaps else 1
+        board = scale * layout.columns, scale * layout.rows
+        if beside >= above:
+            thick = min(across - board[0], width / 2)
+            panel = (width - thick, 0.0, thick, height)
+            left, top = (width - thick - board[0]) / 2, (height + board[1]) / 2
+        else:
+            thick = min(room - board[1], height / 2)
+            panel = (0.0, height - thick, width, thick)
+            left, top = (width - board[0]) / 2, (height - thick + board[1]) / 2
+        return cls(layout, glasses, width, height, left, top, scale, radius, piece, panel)
+
+    def centre(self, cell: int) -> tuple[float, float]:
+        """The middle of a cell."""
+        place = self.layout.cells[cell]
+        return self.left + place.x * self.scale, self.top - place.y * self.scale
+
+
+def front_draw(canvas: Canvas, face: Face, front: Front) -> None:
+    """Draw a front with its lower left corner at the origin."""
+    canvas.setLineWidth(0.4)
+    canvas.setStrokeColor(ink.LINE)
+    canvas.rect(0, 0, face.width, face.height)
+    _panel(canvas, front, *face.panel)
+    _board(canvas, face, front)
+
+
+def bead_draw(canvas: Canvas, glass: Glass, mark: str, x: float, y: float, radius: float) -> None:
+    """A bead with its letter around a point. Each kind is in the file once, and stamped wherever it lies."""
+    name = f"bead-{glass.name.replace(' ', '-')}-{mark}"
+    if not canvas.hasForm(name):
+        _bead_form(canvas, glass, mark, name)
+    size = radius / UNIT
+    canvas.saveState()
+    canvas.transform(size, 0, 0, size, x, y)
+    canvas.doForm(name)
+    canvas.restoreState()
+
+
+def _bead_form(canvas: Canvas, glass: Glass, mark: str, name: str) -> None:
+    canvas.beginForm(name, -1.2 * UNIT, -1.2 * UNIT, 1.2 * UNIT, 1.2 * UNIT)
+    canvas.setFillColor(glass.fill)
+    canvas.setStrokeColor(ink.DARK)
+    canvas.setLineWidth(0.08 * UNIT)
+    canvas.circle(0, 0, UNIT, stroke=1, fill=1)
+    canvas.setFillColor(glass.ink)
+    size = ink.fitting(mark, BOLD, LETTER_SIZE * UNIT, 1.7 * UNIT)
+    canvas.setFont(BOLD, size)
+    canvas.drawCentredString(0, -CAPITAL * size / 2, ink.plain(mark))
+    canvas.endForm()
+
+
+def _panel(canvas: Canvas, front: Front, x: float, y: float, width: float, height: float) -> None:
+    """Which box it is, which move it is for, and how many beads lie in it: one under the other, or in a line."""
+    is_strip = width > 2 * height
+    canvas.setFillColor(ink.band(front.move_number))
+    canvas.rect(x, y if is_strip else y + 0.72 * height, width, height * (1 if is_strip else 0.28), stroke=0, fill=1)
+    canvas.setFillColor(ink.LIGHT)
+    move, number = f"{ink.ordinal(front.move_number)} move", f"No. {front.number}"
+    if is_strip:
+        size = ink.fitting(f"{move}   {front.beads_words}   {number}", BOLD, 0.62 * height, width - height)
+        canvas.setFont(BOLD, size)
+        base = y + height / 2 - CAPITAL * size / 2
+        canvas.drawString(x + height / 3, base, move)
+        canvas.drawString(x + height / 3 + ink.width_of(f"{move}   ", BOLD, size), base, front.beads_words)
+        canvas.drawRightString(x + width - height / 3, base, number)
+        return
+    _centred(canvas, move, x, y + 0.72 * height, width, 0.28 * height)
+    canvas.setFillColor(ink.DARK)
+    _centred(canvas, number, x, y + 0.34 * height, width, 0.3 * height)
+    _centred(canvas, front.beads_words, x, y + 0.06 * height, width, 0.26 * height)
+
+
+def _centred(canvas: Canvas, text: str, x: float, y: float, width: float, height: float) -> None:
+    """A line in the middle of a rectangle."""
+    size = ink.fitting(text, BOLD, 0.55 * height, 0.88 * width)
+    canvas.setFont(BOLD, size)
+    canvas.drawCentredString(x + width / 2, y + height / 2 - CAPITAL * size / 2, text)
+
+
+class Spot(NamedTuple):
+    """Where the bead of a move lies, and on which side of it a number has room: 1 above, -1 below."""
+
+    slot: Slot
+    x: float
+    y: float
+    number: int
+
+
+def spots_of(face: Face, front: Front) -> list[Spot]:
+    """Each bead where its move ends. Where a piece stands there, it lies halfway, so that it covers none."""
+    lying: dict[tuple[float, float], list[Slot]] = {}
+    for slot in front.slots:
+        (from_x, from_y), (x, y) = face.centre(slot.path[0]), face.centre(slot.path[-1])
+        if front.pieces[slot.path[-1]] is not None:
+            x, y = (x + from_x) / 2, (y + from_y) / 2
+        lying.setdefault((round(x, 3), round(y, 3)), []).append(slot)
+    spots = []
+    for (x, y), slots in lying.items():
+        for index, slot in enumerate(slots):
+            from_y = face.centre(slot.path[0])[1]
+            number = 1 if from_y < y - 0.01 else -1
+            apart = (index - (len(slots) - 1) / 2) * 2.06 * face.radius
+            is_taken = front.pieces[slot.path[-1]] is not None
+            if len(slots) > 1 and is_taken:  # ways that cross
+                spots.append(Spot(slot, x, y - apart, 1 if index == 0 else -1))
+                continue
+            shift = 0.0 if is_taken or front.is_even else -0.35 * face.radius * number
+            spots.append(Spot(slot, x + apart, y + shift, number))
+    return spots
+
+
+def _board(canvas: Canvas, face: Face, front: Front) -> None:
+    """The position, the beads of its moves, and a line along the way of a move from cell to cell."""
+    canvas.saveState()
+    canvas.transform(face.scale / UNIT, 0, 0, face.scale / UNIT, face.left, face.top)
+    if not canvas.hasForm("board"):
+        _board_form(canvas, face.layout)
+    canvas.doForm("board")
+    canvas.restoreState()
+    spots = spots_of(face, front)
+    for spot in spots:
+        if len(spot.slot.path) > 1:
+            _way(canvas, face, front, spot)
+    for cell, piece in enumerate(front.pieces):
+        if piece is not None:
+            _piece(canvas, face.layout, piece, *face.centre(cell), face.scale * face.piece)
+    for spot in spots:
+        bead_draw(canvas, face.glasses[spot.slot.bead.colour], spot.slot.bead.mark, spot.x, spot.y, face.radius)
+    for spot in () if front.is_even else spots:
+        _number(canvas, face, spot)
+
+
+def _way(canvas: Canvas, face: Face, front: Front, spot: Spot) -> None:
+    """The way of a move through its bead, in the bead's colour; its tip shows what it takes."""
+    path = spot.slot.path
+    points = [face.centre(path[0]), (spot.x, spot.y)]
+    if front.pieces[path[-1]] is not None:
+        end_x, end_y = face.centre(path[-1])
+        angle = math.atan2(spot.y - end_y, spot.x - end_x)
+        gap = 0.34 * face.scale * face.piece
+        points.append((end_x + gap * math.cos(angle), end_y + gap * math.sin(angle)))
+    fill = face.glasses[spot.slot.bead.colour].fill
+    for colour, width in ((ink.DARK, 0.075), (fill, 0.045)):
+        canvas.setStrokeColor(colour)
+        canvas.setLineWidth(width * face.scale)
+        for (x, y), (to_x, to_y) in pairwise(points):
+            canvas.line(x, y, to_x, to_y)
+    if len(points) > 2:
+        canvas.saveState()
+        canvas.translate(*points[2])
+        canvas.rotate(math.degrees(angle))
+        tip = canvas.beginPath()
+        tip.moveTo(0, 0)
+        tip.lineTo(0.14 * face.scale, 0.07 * face.scale)
+        tip.lineTo(0.14 * face.scale, -0.07 * face.scale)
+        tip.close()
+        canvas.setFillColor(fill)
+        canvas.setStrokeColor(ink.DARK)
+        canvas.setLineWidth(0.015 * face.scale)
+        canvas.drawPath(tip, stroke=1, fill=1)
+        canvas.restoreState()
+
+
+def _number(canvas: Canvas, face: Face, spot: Spot) -> None:
+    """How many of this bead there are, over or under it on a white ground."""
+    text = f"{spot.slot.beads:,}"
+    size = ink.fitting(text, BOLD, DIGIT_SIZE * face.radius, (0.9 if len(spot.slot.path) < 2 else 0.44) * face.scale)
+    height, width = CAPITAL * size, ink.width_of(text, BOLD, size)
+    gap = face.radius + 0.06 * face.radius
+    base = spot.y + gap if spot.number > 0 else spot.y - gap - height
+    canvas.setFillColor(ink.LIGHT)
+    canvas.rect(spot.x - width / 2 - 0.4, base - 0.4, width + 0.8, height + 0.8, stroke=0, fill=1)
+    canvas.setFillColor(ink.DARK)
+    canvas.setFont(BOLD, size)
+    canvas.drawCentredString(spot.x, base, text)
+
+
+def _board_form(canvas: Canvas, layout: Layout) -> None:
+    """The empty board from its upper left corner."""
+    canvas.beginForm("board", -UNIT, -(layout.rows + 1) * UNIT, (layout.columns + 1) * UNIT, UNIT)
+    canvas.setStrokeColor(ink.LINE)
+    canvas.setLineWidth(0.03 * UNIT)
+    for cell in layout.cells:
+        _cell(canvas, layout, cell.x * UNIT, -cell.y * UNIT, UNIT)
+    canvas.endForm()
+
+
+def _cell(canvas: Canvas, layout: Layout, x: float, y: float, scale: float) -> None:
+    half = scale / 2
+    if layout.shape == SQUARE:
+        canvas.rect(x - half, y - half, scale, scale)
+        return
+    path = canvas.beginPath()
+    for corner in range(6):
+        angle = math.radians(60 * corner - 30)
+        point = x + 0.57 * scale * math.cos(angle), y + 0.57 * scale * math.sin(angle)
+        (path.lineTo if corner else path.moveTo)(*point)
+    path.close()
+    canvas.drawPath(path)
+
+
+def _piece(canvas: Canvas, layout: Layout, piece: str, x: float, y: float, scale: float) -> None:
+    """A piece as the layout says it looks; what it says nothing of is a lettered disc. The first side's are light."""
+    look = layout.look_of(piece)
+    arm = 0.27 * scale
+    canvas.setStrokeColor(ink.DARK)
+    canvas.setLineWidth(0.09 * scale)
+    if look.shape == "cross":
+        canvas.line(x - arm, y - arm, x + arm, y + arm)
+        canvas.line(x - arm, y + arm, x + arm, y - arm)
+        return
+    if look.shape == "nought":
+        canvas.circle(x, y, arm)
+        return
+    fill, letter = (ink.LIGHT, ink.DARK) if look.side is Side.FIRST else (ink.DARK, ink.LIGHT)
+    canvas.setLineWidth(0.05 * scale)
+    canvas.setFillColor(fill)
+    if look.shape == "pawn":
+        _pawn(canvas, x, y, scale)
+        return
+    if look.shape in OUTLINES:
+        _outline(canvas, look, x, y, scale)
+        return
+    canvas.circle(x, y, (0.3 if look.shape == "circle" else 0.36) * scale, stroke=1, fill=1)
+    if look.shape == "disc":
+        canvas.setFillColor(letter)
+        canvas.setFont(BOLD, 0.42 * scale)
+        canvas.drawCentredString(x, y - 0.15 * scale, ink.plain(piece))
+
+
+def _outline(canvas: Canvas, look: PieceLook, x: float, y: float, scale: float) -> None:
+    """A shape with corners, turned as the piece is; one that is flipped is hollow."""
+    for size in (1.0, 0.5) if look.flipped else (1.0,):
+        canvas.saveState()
+        canvas.translate(x, y)
+        canvas.rotate(-look.angle)  # ours are clockwise
+        path = canvas.beginPath()
+        for index, (across, down) in enumerate(OUTLINES[look.shape]):
+            (path.lineTo if index else path.moveTo)(across * size * scale / 100, -down * size * scale / 100)
+        path.close()
+        canvas.drawPath(path, stroke=1, fill=1 if size == 1 else 0)
+        canvas.restoreState()
+
+
+def _pawn(canvas: Canvas, x: float, y: float, scale: float) -> None:
+    """A foot, a body that narrows, and a head, in the fill and stroke that are set."""
+    body = canvas.beginPath()
+    body.moveTo(x - 0.26 * scale, y - 0.32 * scale)
+    body.lineTo(x + 0.26 * scale, y - 0.32 * scale)
+    body.curveTo(
+        x + 0.24 * scale, y - 0.12 * scale, x + 0.1 * scale, y - 0.12 * scale, x + 0.08 * scale, y + 0.1 * scale
+    )
+    body.lineTo(x - 0.08 * scale, y + 0.1 * scale)
+    body.curveTo(
+        x - 0.1 * scale, y - 0.12 * scale, x - 0.24 * scale, y - 0.12 * scale, x - 0.26 * scale, y - 0.32 * scale
+    )
+    body.close()
+    canvas.drawPath(body, stroke=1, fill=1)
+    canvas.circle(x, y + 0.2 * scale, 0.15 * scale, stroke=1, fill=1)

@@ -1,0 +1,312 @@
+"""Hexapawn on boards of three to five columns and three or four rows.
+
+A pawn moves one square forward, or captures one square diagonally forward. Whoever reaches the far row, or leaves the
+opponent without a move or without a pawn, has won; there are no draws. Source: M. Gardner, "Mathematical games",
+Scientific American (March 1962). The text of a position is HexapawnRL's with the side to move behind it;
+counts to check against are in ``docs/rules/hexapawn.md``.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import count
+from types import MappingProxyType
+from typing import NamedTuple
+
+from beadbox.rules.errors import InvalidMoveError, InvalidPositionError, InvalidSizeError
+from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.hexapawn.layout import layout_of, symmetries_of
+from beadbox.rules.outcome import Outcome, Side
+
+PAWNS = "Oo"
+"""The pawns of the first and the second side."""
+EMPTY = "-"
+SIDES = ("1", "2")
+
+FAR_ROW = "far_row"
+NO_PAWNS = "no_pawns"
+NO_MOVES = "no_moves"
+
+REASONS = MappingProxyType(
+    {
+        FAR_ROW: "a pawn reached the far row",
+        NO_PAWNS: "the other side has no pawns left",
+        NO_MOVES: "the other side cannot move",
+    }
+)
+
+TAKING = {3: ("o-o", "o--", "-OO"), 4: ("o-o", "---", "o-O", "-O-")}
+"""Files a to c of a board on which a white pawn can take, by the number of rows."""
+CROSSING = {3: ("oO-", "--o", "-OO"), 4: ("oO-", "---", "--o", "-OO")}
+"""The same of one on which a white pawn has just reached the far row."""
+
+LEAST, MOST = (3, 3), (5, 4)
+"""The smallest and the largest board, columns and rows."""
+LARGEST_LISTED = 16
+"""Squares of the largest board whose positions are all listed: 4 × 4 has 20,286, 5 × 4 many times that."""
+
+
+class Position(NamedTuple):
+    """The board from the far row's left to the near row's right, and the side to move."""
+
+    board: str
+    side: Side
+
+
+class Move(NamedTuple):
+    """From one square to another, as indices of the board."""
+
+    start: int
+    end: int
+
+
+class PawnsLook(Look[Position, Move]):
+    """The pawn that has won, and pawns that meet."""
+
+    def scene(self) -> Position:
+        """A pawn in the middle has gone ahead."""
+        start = self.game.initial_position()
+        moves = self.game.legal_moves(start)
+        return self.game.apply(start, moves[len(moves) // 2])
+
+    def winning_cells(self, position: Position) -> tuple[int, ...]:
+        """The pawn that has crossed; nothing lights up where the other side is stuck."""
+        columns = int(self.layout.columns)
+        last = len(position.board) - columns
+        return tuple(
+            cell
+            for cell, pawn in enumerate(position.board)
+            if (pawn == PAWNS[0] and cell < columns) or (pawn == PAWNS[1] and cell >= last)
+        )
+
+
+class Hexapawn(Game[Position, Move]):
+    """The rules of hexapawn on a board of this size.
+
+    Raises:
+        InvalidSizeError: such a board is not played on here.
+    """
+
+    summary = "Reach the far side with a pawn, or leave your opponent unable to move."
+    has_draws = False
+
+    def __init__(self, columns: int, rows: int) -> None:
+        if not (LEAST[0] <= columns <= MOST[0] and LEAST[1] <= rows <= MOST[1]):
+            raise InvalidSizeError(
+                f"hexapawn has no board of {columns} columns and {rows} rows; "
+                f"{LEAST[0]} to {MOST[0]} columns and {LEAST[1]} to {MOST[1]} rows can be played"
+            )
+        self.columns, self.rows = columns, rows
+        usual = (columns, rows) == LEAST
+        self.slug = "hexapawn" if usual else f"hexapawn-{columns}x{rows}"
+        self.name = "Hexapawn" if usual else f"Hexapawn {columns} × {rows}"
+        self.variant = "" if usual else f"{columns} columns, {rows} rows"
+        self.enumerable = columns * rows <= LARGEST_LISTED
+        self.symmetries = symmetries_of(columns, rows)
+        self._reach = tuple(self._reach_of(side) for side in Side)
+
+    @cached_property
+    def look(self) -> Look[Position, Move]:
+        return PawnsLook(
+            self,
+            layout_of(self.columns, self.rows),
+            notation="text, one character a cell, in the order of the layout's cells, then ':' and the side to move",
+            reasons=REASONS,
+            guide=self._guide(),
+        )
+
+    def _guide(self) -> tuple[GuidePart[Position, Move], ...]:
+        start = self.initial_position()
+        taking = self._position(TAKING[self.rows], Side.FIRST)
+        crossing = self._position(CROSSING[self.rows], Side.SECOND)
+        takes = tuple(move for move in self.legal_moves(taking) if taking.board[move.end] != EMPTY)
+        return (
+            GuidePart(
+                "The aim",
+                "Reach the far row with one of your pawns. You also win if your opponent cannot move. "
+                "No game ends in a draw.",
+                crossing,
+            ),
+            GuidePart(
+                "Moving",
+                "White moves first. A pawn steps one square straight ahead, if that square is empty.",
+                start,
+                self.legal_moves(start),
+            ),
+            GuidePart(
+                "Taking",
+                "A pawn takes an enemy pawn that is one square diagonally ahead. It cannot take straight ahead.",
+                taking,
+                takes,
+            ),
+        )
+
+    def _position(self, rows: tuple[str, ...], side: Side) -> Position:
+        """The position with these rows, on whose further files no pawn has moved."""
+        first, *middle, last = rows
+        padded = [row.ljust(self.columns, EMPTY) for row in middle]
+        return Position("".join([first.ljust(self.columns, "o"), *padded, last.ljust(self.columns, "O")]), side)
+
+    @property
+    def family(self) -> str:
+        return "hexapawn"
+
+    def initial_position(self) -> Position:
+        middle = EMPTY * (self.columns * (self.rows - 2))
+        return Position("o" * self.columns + middle + "O" * self.columns, Side.FIRST)
+
+    def side_to_move(self, position: Position) -> Side:
+        return position.side
+
+    def ply(self, position: Position) -> int:
+        """As in the base; on a board too large to list every position, at least this many (see ``least_plies``)."""
+        n_plies = self._n_plies(position)
+        assert n_plies is not None, f"{position} cannot arise"
+        return n_plies
+
+    def legal_moves(self, position: Position) -> tuple[Move, ...]:
+        return () if self._crossed(position.board) is not None else self._moves(position)
+
+    def apply(self, position: Position, move: Move) -> Position:
+        board = list(position.board)
+        board[move.end], board[move.start] = board[move.start], EMPTY
+        return Position("".join(board), position.side.other)
+
+    def outcome(self, position: Position) -> Outcome | None:
+        winner = self._crossed(position.board)
+        if winner is not None:
+            return Outcome(winner, FAR_ROW)
+        if self._moves(position):
+            return None
+        has_pawns = PAWNS[position.side] in position.board
+        return Outcome(position.side.other, NO_MOVES if has_pawns else NO_PAWNS)
+
+    def transform(self, position: Position, symmetry: Symmetry) -> Position:
+        # A mirror undoes itself, so where a square goes is also where it comes from.
+        return Position("".join([position.board[cell] for cell in symmetry.cells]), position.side)
+
+    def transform_move(self, move: Move, symmetry: Symmetry) -> Move:
+        return Move(symmetry.cells[move.start], symmetry.cells[move.end])
+
+    def encode(self, position: Position) -> str:
+        return f"{position.board}:{SIDES[position.side]}"
+
+    def decode(self, text: str) -> Position:
+        board, colon, side = text.partition(":")
+        if not colon or side not in SIDES:
+            raise InvalidPositionError(f"{text!r} does not end in ':1' or ':2', the side to move")
+        n_cells = self.columns * self.rows
+        if len(board) != n_cells or not set(board) <= {*PAWNS, EMPTY}:
+            raise InvalidPositionError(f"{text!r} is not {n_cells} characters from 'o', 'O' and '-' before the colon")
+        for pawn, colour in zip(PAWNS, self.look.layout.roles, strict=True):
+            if board.count(pawn) > self.columns:
+                raise InvalidPositionError(f"{text!r} has {board.count(pawn)} {colour} pawns of {self.columns}")
+        position = Position(board, Side(SIDES.index(side)))
+        if self._n_plies(position) is None:
+            raise InvalidPositionError(f"no game can reach {text!r}")
+        return position
+
+    def decode_as(self, text: str, side: Side) -> Position:
+        """As in the base, and the text may leave the side out, as HexapawnRL does."""
+        return self.decode(text if ":" in text else f"{text}:{SIDES[side]}")
+
+    def encode_short(self, position: Position) -> str:
+        return position.board
+
+    def format_move(self, move: Move) -> str:
+        return self.look.layout.cells[move.start].id + self.look.layout.cells[move.end].id
+
+    def parse_move(self, text: str) -> Move:
+        ids = [cell.id for cell in self.look.layout.cells]
+        if len(text) != 4 or text[:2] not in ids or text[2:] not in ids:
+            raise InvalidMoveError(
+                f"{text!r} is not two squares, such as 'b1b2'; squares are 'a1' to {ids[self.columns - 1]!r}"
+            )
+        return Move(ids.index(text[:2]), ids.index(text[2:]))
+
+    def pieces(self, position: Position) -> tuple[str | None, ...]:
+        roles = self.look.layout.roles
+        return tuple(None if pawn == EMPTY else roles[PAWNS.index(pawn)] for pawn in position.board)
+
+    def path(self, move: Move) -> tuple[int, ...]:
+        return tuple(move)
+
+    def _reach_of(self, side: Side) -> tuple[tuple[tuple[Move, str], ...], ...]:
+        """For each square the moves of this side's pawn on it, each with what has to stand where it ends."""
+        step = -1 if side is Side.FIRST else 1
+        reach = []
+        for cell in range(self.columns * self.rows):
+            row, column = divmod(cell, self.columns)
+            ends = range(max(column - 1, 0), min(column + 2, self.columns)) if 0 <= row + step < self.rows else ()
+            reach.append(
+                tuple(
+                    (Move(cell, (row + step) * self.columns + end), EMPTY if end == column else PAWNS[side.other])
+                    for end in ends
+                )
+            )
+        return tuple(reach)
+
+    def _moves(self, position: Position) -> tuple[Move, ...]:
+        board, own, reach = position.board, PAWNS[position.side], self._reach[position.side]
+        return tuple(
+            move
+            for cell, pawn in enumerate(board)
+            if pawn == own
+            for move, needed in reach[cell]
+            if board[move.end] == needed
+        )
+
+    def _crossed(self, board: str) -> Side | None:
+        if PAWNS[0] in board[: self.columns]:
+            return Side.FIRST
+        return Side.SECOND if PAWNS[1] in board[-self.columns :] else None
+
+    def _n_plies(self, position: Position) -> int | None:
+        if self.enumerable:
+            return self._first_met.get(position)
+        return least_plies(self.columns, self.rows, position)
+
+    @cached_property
+    def _first_met(self) -> dict[Position, int]:
+        """Every position that can arise, with the least number of plies after which it can."""
+        found = {self.initial_position(): 0}
+        frontier = list(found)
+        for n_plies in count(1):
+            after = (self.apply(position, move) for position in frontier for move in self.legal_moves(position))
+            frontier = [position for position in dict.fromkeys(after) if position not in found]
+            if not frontier:
+                break
+            found |= dict.fromkeys(frontier, n_plies)
+        return found
+
+
+def least_plies(columns: int, rows: int, position: Position) -> int | None:
+    """How many plies a position takes at least, as far as counting tells; ``None`` if no game can reach it.
+
+    A ply moves one pawn one row, so a side has moved as often as its pawns have advanced, those that are gone
+    included. A pawn that was taken had advanced at least once, else its taker had crossed, and never to the far row;
+    only the last move of a game takes a pawn that never moved. On three rows this is exact. On four it is the truth or,
+    where pawns need more captures to stand as they do, less by an even number; a few boards that pass never arise.
+    """
+    board, to_move = position
+    crossers = [Side.FIRST] * board[:columns].count(PAWNS[0]) + [Side.SECOND] * board[-columns:].count(PAWNS[1])
+    if len(crossers) > 1 or to_move in crossers or PAWNS[to_move.other] not in board:
+        return None
+    least, most = [], []
+    for side in Side:
+        on_board = [cell // columns for cell, pawn in enumerate(board) if pawn == PAWNS[side]]
+        advanced = sum(rows - 1 - row if side is Side.FIRST else row for row in on_board)
+        taken = columns - len(on_board)
+        unmoved = 1 if crossers and side is to_move and taken else 0
+        least.append(advanced + taken - unmoved)
+        most.append(advanced + taken * (rows - 2))
+    ahead = 1 if to_move is Side.SECOND else 0
+    second = max(least[1], least[0] - ahead)
+    return 2 * second + ahead if second <= most[1] and second + ahead <= most[0] else None
+
+
+HEXAPAWNS = (
+    Hexapawn(3, 3),
+    *(Hexapawn(columns, rows) for rows in (3, 4) for columns in (3, 4, 5) if (columns, rows) != (3, 3)),
+)
+"""Every board that there is, the usual one first."""

@@ -1,0 +1,40 @@
+"""Games move by move, whoever plays them: nothing is compiled and nothing learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from beadbox.rules.chance import Random
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Result, Side
+
+Mover = Callable[[Any, Random], Any]
+"""What somebody plays in a position that is not terminal; ``None``: nothing, it gives up."""
+
+MAX_PLIES = 1000
+"""The plies after which a game that is not over counts as a draw."""
+
+
+class MovePlayer(Protocol):
+    """Whoever can play a whole game move by move."""
+
+    def mover(self, game: Game[Any, Any]) -> Mover:
+        """How it plays in one game: what that keeps in mind is forgotten with it."""
+
+
+def game_played(
+    game: Game[Any, Any], movers: Mapping[Side, Mover], rng: Random, start: Any = None
+) -> dict[Side, Result]:
+    """One game from the start, unless another position is given; what it was for each side.
+
+    A game that is not over after :data:`MAX_PLIES` counts as a draw.
+    """
+    position, n_plies = game.initial_position() if start is None else start, 0
+    while (outcome := game.outcome(position)) is None and n_plies < MAX_PLIES:
+        side = game.side_to_move(position)
+        move = movers[side](position, rng)
+        if move is None:
+            return {side: Result.LOSS, side.other: Result.WIN}
+        position, n_plies = game.apply(position, move), n_plies + 1
+    return {side: Result.DRAW if outcome is None else Result.of(outcome, side) for side in Side}

@@ -1,0 +1,48 @@
+"""Every game that can be played. A new game is a folder beside this file and a line here."""
+
+from collections.abc import Collection
+from typing import Any
+
+from beadbox.names import MAX_SLUG_CHARACTERS, name_near
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.game import Game
+from beadbox.rules.hexapawn.rules import HEXAPAWNS
+from beadbox.rules.noughts_and_crosses.rules import NoughtsAndCrosses
+from beadbox.rules.romgon.rules import ROMGONS
+
+_GAMES: tuple[Game[Any, Any], ...] = (NoughtsAndCrosses(), *HEXAPAWNS, *ROMGONS)
+
+GAMES: dict[str, Game[Any, Any]] = {game.slug: game for game in _GAMES}
+"""By slug, variants included; the usual game of a family stands before its variants."""
+
+
+def family_games(family: str) -> tuple[Game[Any, Any], ...]:
+    """The games of a family, the usual one first; empty if there is no such family."""
+    return tuple(game for game in GAMES.values() if game.family == family)
+
+
+def game_with(family: str, additions: Collection[str]) -> Game[Any, Any]:
+    """The game of a family that is played with exactly these additions.
+
+    Raises:
+        UnknownGameError: there is no such family, or none of its games has them.
+    """
+    found = [game for game in family_games(family) if set(game.added) == set(additions)]
+    if not found:
+        raise UnknownGameError(f"{family!r} is not played with {', '.join(additions) or 'nothing added'}.")
+    return found[0]
+
+
+def game_get(slug: str) -> Game[Any, Any]:
+    """The game with this slug.
+
+    Raises:
+        UnknownGameError: there is none.
+    """
+    try:
+        return GAMES[slug]
+    except KeyError:
+        usual = ", ".join(game.slug for game in GAMES.values() if game.slug == game.family)
+        near = name_near(slug, GAMES)
+        more = f"Did you mean {near}?" if near else f"There are {usual}, and variants of these."
+        raise UnknownGameError(f"{slug[:MAX_SLUG_CHARACTERS]!r} is not a game. {more}", near) from None

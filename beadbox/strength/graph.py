@@ -1,0 +1,134 @@
+"""The canonical graph of a game, compiled from its rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beadbox.rules.game import POSITIONS_RETURN, Game
+from beadbox.rules.outcome import Outcome, Side
+
+Int32s = NDArray[np.int32]
+
+TABLES_KEPT = 256
+"""Rules are anybody's to make, so the tables of those used least are forgotten."""
+
+FIRST_WINS, SECOND_WINS, DRAWN = -1, -2, -3
+"""Terminal codes of the graph, in the place of a node id."""
+
+
+class NotListedError(ValueError):
+    """A list of all positions in the order of play is needed, and the game has none."""
+
+
+def terminal_code(outcome: Outcome) -> int:
+    """The graph's code for a game that ended like this."""
+    if outcome.winner is None:
+        return DRAWN
+    return FIRST_WINS if outcome.winner is Side.FIRST else SECOND_WINS
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Every non-terminal position that can be reached, up to symmetry or (``reduced=False``) each as it lies.
+
+    Nodes are in topological order: every successor of a node has a greater id.
+
+    Attributes:
+        positions: the position of each node.
+        indptr: ``(n_nodes + 1,) int32``, where the edges of each node begin.
+        successor: ``(n_edges,) int32``, the node a move leads to, or a terminal code.
+    """
+
+    game: Game[Any, Any]
+    reduced: bool
+    positions: tuple[Any, ...]
+    indptr: Int32s
+    successor: Int32s
+
+    @cached_property
+    def node_id(self) -> dict[Any, int]:
+        """The node of each position."""
+        return {position: node for node, position in enumerate(self.positions)}
+
+    @cached_property
+    def side(self) -> NDArray[np.int8]:
+        """``(n_nodes,) int8``: the side to move."""
+        return np.array([self.game.side_to_move(p) for p in self.positions], dtype=np.int8)
+
+    @cached_property
+    def edge_side(self) -> NDArray[np.int8]:
+        """``(n_edges,) int8``: the side whose move each edge is."""
+        return np.repeat(self.side, np.diff(self.indptr))
+
+
+@lru_cache(maxsize=TABLES_KEPT)
+def graph_compile(game: Game[Any, Any], *, reduced: bool) -> Graph:
+    """The graph of a game, by breadth-first search from the start.
+
+    Raises:
+        NotListedError: the game has too many positions, or positions that can come again.
+    """
+    if not game.enumerable:
+        raise _not_listed(game, game.why_unlisted)
+    fold = game.canonical if reduced else _as_it_lies
+    start = fold(game.initial_position())
+    replies: dict[Any, list[Any]] = {}
+    frontier = [start]
+    while frontier:
+        found: dict[Any, None] = {}
+        for position in frontier:
+            after = [fold(game.apply(position, move)) for move in game.legal_moves(position)]
+            replies[position] = after
+            found.update(dict.fromkeys(p for p in after if not game.is_terminal(p)))
+        frontier = [position for position in found if position not in replies]
+
+    order = _topological_order(replies, start, game)
+    node_id = {position: node for node, position in enumerate(order)}
+    indptr, successor = [0], []
+    for position in order:
+        for after_move in replies[position]:
+            outcome = game.outcome(after_move)
+            successor.append(node_id[after_move] if outcome is None else terminal_code(outcome))
+        indptr.append(len(successor))
+    return Graph(game, reduced, tuple(order), np.array(indptr, np.int32), np.array(successor, np.int32))
+
+
+def _as_it_lies(position: Any) -> Any:
+    return position
+
+
+def _topological_order(replies: dict[Any, list[Any]], start: Any, game: Game[Any, Any]) -> list[Any]:
+    """Positions by the *longest* way there from the start, then by text: successors always come later."""
+    n_ways_in = dict.fromkeys(replies, 0)
+    for after in replies.values():
+        for position in after:
+            if position in replies:
+                n_ways_in[position] += 1
+    order: list[Any] = []
+    layer = [start] if n_ways_in[start] == 0 else []
+    while layer:
+        layer.sort(key=game.encode)
+        order += layer
+        ready = []
+        for position in layer:
+            for after_move in replies[position]:
+                if after_move in replies:
+                    n_ways_in[after_move] -= 1
+                    if n_ways_in[after_move] == 0:
+                        ready.append(after_move)
+        layer = ready
+    if len(order) != len(replies):
+        raise _not_listed(game, POSITIONS_RETURN)
+    return order
+
+
+def _not_listed(game: Game[Any, Any], reason: str) -> NotListedError:
+    return NotListedError(
+        f"{game.name} {reason}, so there is no list of them. Its boxes open only when they are met, "
+        "its strength is measured in games, and no player is perfect."
+    )

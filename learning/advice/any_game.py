@@ -1,0 +1,249 @@
+"""Advice on any game whose boards are text: by a fixed opponent, by exact value, or by a machine's own beads.
+
+The answers have the shape that Romgon's have, with the game's own texts for moves. Values are for the side to move:
+1 a win, 0 a draw, -1 a loss, and ``None`` where the game is too large to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+from beadbox.learners.boxes.machine import BeadDraw
+from beadbox.policies.perfect import move_values, solve
+from beadbox.policies.registry import LEVELS
+from beadbox.rules.chance import Random
+from beadbox.rules.errors import InvalidPositionError
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Outcome, Side
+from learning.advice.adviser import Adviser
+from learning.advice.question import COLOURS, AdviceError, read_flip_mode, read_level, read_side, require
+
+WIN, DRAW, LOSS = 1, 0, -1
+"""Values for the side to move."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A position and who should answer: ``level`` is a key of ``LEVELS``, which a machine does not heed."""
+
+    game: Game[Any, Any]
+    position: Any
+    flip_mode: bool
+    level: str
+
+
+def read_question(game: Game[Any, Any], fields: Mapping[str, Any]) -> Question:
+    """The question about a position of this game.
+
+    Raises:
+        AdviceError: with the first of the fixed texts that applies.
+    """
+    require(fields, colour=False)
+    side = read_side(fields, sides_of(game))
+    position = _read_position(game, fields["board"], side)
+    flip_mode = read_flip_mode(fields)
+    levels = [level for level, opponent in LEVELS.items() if opponent.plays(game)]
+    if fields.get("difficulty") is None and "hard" not in levels:
+        fields = {**fields, "difficulty": levels[-1]}
+    return Question(game, position, flip_mode, read_level(fields, levels))
+
+
+def sides_of(game: Game[Any, Any]) -> dict[str, Side]:
+    """The names that a side may be given by: its colour, and what the game calls it."""
+    return COLOURS | {role: Side(index) for index, role in enumerate(game.look.layout.roles)}
+
+
+@cache
+def alphabet(game: Game[Any, Any]) -> dict[str | None, str]:
+    """For each piece, and for ``None``, the character that stands for it in the text of a position.
+
+    Seen in a few positions whose text begins with one character for each cell, in the order of the layout. Of a game
+    that writes its positions otherwise it is empty: its boards cannot be set up cell by cell.
+    """
+    seen: dict[tuple[str | None, str], None] = {}  # in the order in which they were seen
+    position = game.initial_position()
+    for _ in range(3):
+        if game.is_terminal(position):
+            break
+        seen |= dict.fromkeys(zip(game.pieces(position), game.encode(position), strict=False))
+        position = game.apply(position, game.legal_moves(position)[0])
+    characters: dict[str | None, str] = dict(seen.keys())
+    return characters if len(characters) == len(seen) == len(set(characters.values())) else {}
+
+
+def move_answer(question: Question, rng: Random) -> dict[str, Any]:
+    """What the opponent of this level plays, and every legal move with its exact value, best first.
+
+    ``rng`` decides among moves that the opponent likes equally.
+    """
+    game, position = question.game, question.position
+    common = {"difficulty": question.level, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
+    if (outcome := game.outcome(position)) is not None:
+        return {"move": None, "evaluation": _result(game, position, outcome), "candidateMoves": [], **common}
+    chosen = LEVELS[question.level].choose(game, position, rng)
+    views = _moves_view(game, position)
+    return {
+        "move": views[chosen],
+        "evaluation": views[chosen]["evaluation"],
+        "candidateMoves": sorted(views.values(), key=lambda view: -(view["evaluation"] or 0)),
+        **common,
+    }
+
+
+class Mind(Protocol):
+    """What is asked of a machine: its chances, and its choice with the draw behind it, if it opens a box."""
+
+    def policy(self, position: Any) -> Mapping[Any, float]:
+        """The chance of every legal move."""
+
+    def choose(self, position: Any, rng: Random) -> tuple[Any | None, BeadDraw | None]:
+        """The move, or ``None`` to resign."""
+
+
+def machine_answer(question: Question, machine: Mind, rng: Random) -> dict[str, Any]:
+    """What the machine draws here, every legal move with its probability, likeliest first, and its box.
+
+    ``move`` is ``None`` where it finds no bead and resigns, which loses; ``box`` where it opens none. Nothing is
+    learnt.
+    """
+    game, position = question.game, question.position
+    common = {"difficulty": None, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
+    if (outcome := game.outcome(position)) is not None:
+        value = _result(game, position, outcome)
+        return {"move": None, "evaluation": value, "candidateMoves": [], **common, "box": None}
+    chances = machine.policy(position)
+    chosen, draw = machine.choose(position, rng)
+    views = {move: {**view, "probability": chances[move]} for move, view in _moves_view(game, position).items()}
+    return {
+        "move": None if chosen is None else views[chosen],
+        "evaluation": LOSS if chosen is None else views[chosen]["evaluation"],
+        "candidateMoves": sorted(views.values(), key=lambda view: -view["probability"]),
+        **common,
+        "box": None if draw is None else _box_view(machine, position, draw),
+    }
+
+
+def evaluate_answer(question: Question) -> dict[str, Any]:
+    """What the position is worth for the side to move, the legal moves with their values, and whether it is over."""
+    game, position = question.game, question.position
+    outcome = game.outcome(position)
+    evaluation, terms = None if outcome is None else _result(game, position, outcome), {}
+    if game.enumerable:
+        evaluation, plies = solve(game, position)
+        terms = {"pliesToEnd": plies}
+    return {
+        "evaluation": evaluation,
+        "flipModeEnabled": question.flip_mode,
+        "legalMoves": list(_moves_view(game, position).values()),
+        "paths": _paths(game, position),
+        "terms": terms,
+        "status": _status(game, outcome),
+    }
+
+
+def _result(game: Game[Any, Any], position: Any, outcome: Outcome) -> int:
+    """The value of a finished position for the side to move."""
+    if outcome.winner is None:
+        return DRAW
+    return WIN if outcome.winner is game.side_to_move(position) else LOSS
+
+
+def _read_position(game: Game[Any, Any], board: Any, side: Side | None) -> Any:
+    if isinstance(board, list):
+        board = _text_of(game, board)
+    if not isinstance(board, str):
+        raise AdviceError("Invalid board", "The board is a text, or a list with an entry for each cell.")
+    try:
+        position = game.decode(board) if side is None else game.decode_as(board, side)
+    except InvalidPositionError as error:
+        raise AdviceError("Invalid board", error.sentence) from None
+    if side is not None and game.side_to_move(position) is not side:
+        names = game.look.layout.role_names
+        raise AdviceError("Invalid board", f"In {board!r} {names[side.other]} are to move, not {names[side]}.")
+    return position
+
+
+def _text_of(game: Game[Any, Any], cells: list[Any]) -> str:
+    """The text of a board given cell by cell: a piece by its name or its character, nothing by ``None``."""
+    characters = alphabet(game)
+    if not characters:
+        raise AdviceError("Invalid board", f"A board of {game.name} is a text, as its positions are written.")
+    names: dict[str | None, str] = {character: character for character in characters.values()}
+    names |= characters
+    if len(cells) != len(game.look.layout.cells) or not all(
+        (cell is None or isinstance(cell, str)) and cell in names for cell in cells
+    ):
+        known = ", ".join(repr(name) for name in names if name is not None)
+        raise AdviceError("Invalid board", f"A list has {len(game.look.layout.cells)} entries: null, {known}.")
+    return "".join(names[cell] for cell in cells)
+
+
+def _moves_view(game: Game[Any, Any], position: Any) -> dict[Any, dict[str, Any]]:
+    """Each legal move as an answer shows it, in the order of the rules."""
+    values = move_values(game, position) if game.enumerable else {}
+    return {
+        move: {
+            "move": game.format_move(move),
+            "name": game.look.describe_move(move),
+            "evaluation": values[move][0] if values else None,
+            "notation": game.format_move(move),
+        }
+        for move in game.legal_moves(position)
+    }
+
+
+def _paths(game: Game[Any, Any], position: Any) -> dict[str, list[str]]:
+    """For each legal move the ids of the cells that it touches, as in the state of a room."""
+    return {game.format_move(move): game.look.path_ids(move) for move in game.legal_moves(position)}
+
+
+def _box_view(machine: Any, position: Any, draw: BeadDraw) -> dict[str, Any]:
+    game = machine.game
+    return {
+        "position": draw.box,
+        "beads": list(draw.beads),
+        "moves": [[game.format_move(move) for move in moves] for moves in machine.cabinet.slot_moves(position)],
+        "slot": draw.slot,
+        "refilled": draw.refilled,
+    }
+
+
+def _status(game: Game[Any, Any], outcome: Outcome | None) -> dict[str, Any]:
+    winner = None if outcome is None or outcome.winner is None else game.look.layout.roles[outcome.winner]
+    reason = None if outcome is None else outcome.termination
+    return {"over": outcome is not None, "winner": winner, "reason": reason, "inCheck": False}
+
+
+class AnyGameAdviser(Adviser[Question]):
+    """Questions about every game whose family has no adviser of its own."""
+
+    def read(self, game: Game[Any, Any], fields: Mapping[str, Any]) -> Question:
+        return read_question(game, fields)
+
+    def asked(self, question: Question) -> tuple[Game[Any, Any], Any]:
+        return question.game, question.position
+
+    def start(self, game: Game[Any, Any]) -> Question:
+        return Question(game, game.initial_position(), flip_mode=False, level="easy")
+
+    def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+        return move_answer(question, rng)
+
+    def machine(self, question: Question, mind: Mind, rng: Random) -> dict[str, Any]:
+        return machine_answer(question, mind, rng)
+
+    def evaluation(self, question: Question) -> dict[str, Any]:
+        return evaluate_answer(question)
+
+    def form(self, game: Game[Any, Any]) -> dict[str, Any]:
+        return {
+            "pieces": [(piece, piece) for piece in alphabet(game) if piece is not None],
+            "types": [],
+            "sides": list(zip(COLOURS, game.look.layout.role_names, strict=True)),
+            "levels": [[(level, level) for level, opponent in LEVELS.items() if opponent.plays(game)]],
+            "flips": False,
+            "in_points": False,
+        }

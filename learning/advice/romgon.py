@@ -1,0 +1,247 @@
+"""Advice on Romgon, to the letter of section 12 of its rules: pieces by hex in, actions with their values out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from beadbox.engines.engine import Candidate
+from beadbox.engines.romgon.answers import terms
+from beadbox.engines.romgon.levels import LEVELS, answer, measured, plays_at
+from beadbox.learners import choice
+from beadbox.learners.choice import Chosen
+from beadbox.learners.q_learning.learner import QLearner
+from beadbox.rules.chance import Random
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.romgon.geometry import CELL, IDS
+from beadbox.rules.romgon.moves import KEPT, Move, Options, in_check, is_capture, legal_moves
+from beadbox.rules.romgon.pieces import (
+    BLACK,
+    HEXGON,
+    LETTERS,
+    N_ROTATIONS,
+    RHOMBUS,
+    SQUARE,
+    START,
+    TYPE_NAMES,
+    WHITE,
+    Board,
+    Piece,
+    board_of,
+    kind_of,
+)
+from beadbox.rules.romgon.rules import Position, Romgon, board_outcome
+from learning.advice.adviser import Adviser
+from learning.advice.question import AdviceError, read_flip_mode, read_level, read_side, require, shown
+
+SIDES = {"white": WHITE, "black": BLACK}
+KINDS = {name: kind for kind, name in enumerate(TYPE_NAMES) if name} | {"hexagon": TYPE_NAMES.index("hexgon")}
+_EXAMPLE = 'such as {"3-0": {"color": "white", "type": "rhombus"}}'
+_COLOURS = {side: colour for colour, side in SIDES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A board, the side that asks, and how well to answer: ``level`` is a key of ``LEVELS``."""
+
+    board: Board
+    side: Side
+    options: Options
+    level: str
+
+
+def read_question(fields: Mapping[str, Any], options: Options) -> Question:
+    """The question, about a game with these options; ``flipModeEnabled`` adds flip mode to them.
+
+    Raises:
+        AdviceError: with the first of the fixed texts that applies.
+    """
+    require(fields, colour=True)
+    side = read_side(fields, SIDES)
+    assert side is not None, "a colour was required"
+    pieces = _read_pieces(fields["board"])
+    options = replace(options, flip=read_flip_mode(fields) or options.flip)
+    level = read_level(fields, levels_of(Romgon(options)))
+    return Question(board_of(pieces, flips=options.flip), side, options, level)
+
+
+def levels_of(game: Romgon) -> list[str]:
+    """Every level that the game can be asked for, on its ladder or not."""
+    return [slug for slug, level in LEVELS.items() if plays_at(game, level)]
+
+
+def move_answer(question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+    """What the engine plays at this level, and the best five actions, best first.
+
+    A deep search that takes longer than ``time_limit_s`` answers with the last depth that it finished; ``depth`` says
+    which. Looking two actions ahead takes a few milliseconds on the fullest of boards, so nobody looks at the clock.
+    """
+    board, level = question.board, LEVELS[question.level]
+    limit = time_limit_s if level.is_deep else None
+    found = answer(board, question.side, question.options, level=level, rng=rng, time_limit_s=limit)
+    chosen = None if found.chosen is None else _candidate_view(board, found.chosen)
+    return {
+        "move": chosen,
+        "evaluation": 0 if chosen is None else chosen["evaluation"],
+        "candidateMoves": [_candidate_view(board, candidate) for candidate in found.candidates],
+        "difficulty": question.level,
+        "flipModeEnabled": question.options.flip,
+        "depth": found.depth,
+    }
+
+
+def machine_answer(question: Question, machine: QLearner) -> dict[str, Any]:
+    """What a machine that keeps values thinks best, and every legal action with what it is worth to it, best first.
+
+    It tries nothing and learns nothing. ``evaluation`` is Q + E/100, by which it chooses.
+    """
+    board = question.board
+    chosen = machine.best(Position(board, question.side))
+    views = [] if chosen is None else [_machine_view(board, chosen, one) for one in chosen.candidates]
+    move = None if chosen is None else views[chosen.index]
+    return {
+        "move": move,
+        "evaluation": 0 if move is None else move["evaluation"],
+        "candidateMoves": sorted(views, key=lambda view: -view["evaluation"]),
+        "difficulty": None,
+        "flipModeEnabled": question.options.flip,
+        "depth": 0 if chosen is None else chosen.depth,
+        "box": None,
+    }
+
+
+def _machine_view(board: Board, chosen: Chosen, one: choice.Candidate) -> dict[str, Any]:
+    return {
+        **_candidate_view(board, Candidate(one.move, one.total)),
+        "probability": int(one.move == chosen.move),
+        "value": one.value,
+        "outlook": one.outlook / choice.OUTLOOK,
+    }
+
+
+def evaluate_answer(question: Question) -> dict[str, Any]:
+    """What the board is worth to the side that asks, term by term, its legal actions, and whether the game is over."""
+    board, side, options = question.board, question.side, question.options
+    worth = terms(board, side, options)
+    outcome = board_outcome(board, side, options)
+    return {
+        "evaluation": _number(worth.total),
+        "flipModeEnabled": options.flip,
+        "legalMoves": [_action_view(board, move) for move in legal_moves(board, side, options)],
+        "terms": {name: _number(value) for name, value in worth._asdict().items()},
+        "status": {
+            "over": outcome is not None,
+            "winner": None if outcome is None or outcome.winner is None else _COLOURS[outcome.winner],
+            "reason": None if outcome is None else outcome.termination,
+            "inCheck": in_check(board, side),
+        },
+    }
+
+
+def _read_pieces(board: Any) -> dict[int, Piece]:
+    """The pieces by cell."""
+    if not isinstance(board, dict):
+        raise AdviceError("Invalid board", f"board is an object with a piece by hex, {_EXAMPLE}, not {shown(board)}.")
+    unknown = next((hex_id for hex_id in board if hex_id not in CELL), None)
+    if unknown is not None:
+        raise AdviceError(
+            "Invalid board", f"There is no hex {shown(unknown)}. Hexes are named row-column, such as 3-0."
+        )
+    pieces = {CELL[hex_id]: _read_piece(hex_id, piece) for hex_id, piece in board.items() if piece is not None}
+    rhombuses = [piece.side for piece in pieces.values() if piece.kind == RHOMBUS]
+    if len(rhombuses) > len(set(rhombuses)):
+        raise AdviceError("Invalid board", "A side has at most one rhombus.")
+    return pieces
+
+
+def _read_piece(hex_id: str, fields: Any) -> Piece:
+    if not isinstance(fields, dict):
+        raise AdviceError("Invalid board", f"The piece on {hex_id} is an object, {_EXAMPLE}, not {shown(fields)}.")
+    colour, kind = fields.get("color"), fields.get("type")
+    flipped, rotation = fields.get("flipped"), fields.get("rotation")
+    if not (isinstance(colour, str) and colour in SIDES):
+        raise _wrong(hex_id, "color", colour, " or ".join(SIDES))
+    if not (isinstance(kind, str) and kind in KINDS):
+        raise _wrong(hex_id, "type", kind, f"one of {', '.join(KINDS)}")
+    if not (flipped is None or isinstance(flipped, bool)):
+        raise _wrong(hex_id, "flipped", flipped, "true or false")
+    if not (rotation is None or type(rotation) is int):  # true is no number here
+        raise _wrong(hex_id, "rotation", rotation, "a whole number")
+    return Piece(SIDES[colour], KINDS[kind], flipped is True, rotation or 0)
+
+
+def _wrong(hex_id: str, field: str, value: Any, right: str) -> AdviceError:
+    return AdviceError("Invalid board", f"The {field} of the piece on {hex_id} is {right}, not {shown(value)}.")
+
+
+def _candidate_view(board: Board, candidate: Candidate) -> dict[str, Any]:
+    move = candidate.move
+    mark = " F" if move.is_flip else " C" if is_capture(board, move) else ""
+    turning = "" if move.turn == KEPT else f"@{move.turn}"
+    return {
+        **_action_view(board, move),
+        "evaluation": _number(candidate.value),
+        "notation": f"{IDS[move.origin]}→{IDS[move.target]}{mark}{turning}",
+    }
+
+
+def _action_view(board: Board, move: Move) -> dict[str, Any]:
+    captures = is_capture(board, move)
+    view = {"from": IDS[move.origin], "to": IDS[move.target], "isCapture": captures, "isFlip": move.is_flip}
+    if captures:
+        view["captured"] = TYPE_NAMES[kind_of(board[move.target])]
+    if move.turn != KEPT:
+        view["rotation"] = move.turn
+    return view
+
+
+def _number(value: float) -> float:
+    """The value, whole where it is, and without a minus before 0."""
+    return int(value) if value == int(value) else value
+
+
+def _levels_told(mode: str) -> list[tuple[str, str]]:
+    """Every level in words, as strong as it was measured to be; the weakest first."""
+    ratings = sorted(measured()[mode].ratings.items(), key=lambda rated: rated[1])
+    return [(slug, ", ".join(filter(None, (slug, LEVELS[slug].whom, rating.words)))) for slug, rating in ratings]
+
+
+class RomgonAdviser(Adviser[Question]):
+    """Questions about games of the Romgon family; ``flipModeEnabled`` makes one about a game with flips."""
+
+    def read(self, game: Romgon, fields: Mapping[str, Any]) -> Question:  # type: ignore[override]  # of its own family
+        return read_question(fields, game.options)
+
+    def asked(self, question: Question) -> tuple[Romgon, Position]:
+        return Romgon(question.options), Position(question.board, question.side)
+
+    def start(self, game: Romgon) -> Question:  # type: ignore[override]  # as above
+        return Question(START, BLACK, game.options, "hard")
+
+    def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+        return move_answer(question, rng, time_limit_s=time_limit_s)
+
+    def machine(self, question: Question, mind: QLearner, rng: Random) -> dict[str, Any]:
+        return machine_answer(question, mind)
+
+    def evaluation(self, question: Question) -> dict[str, Any]:
+        return evaluate_answer(question)
+
+    def form(self, game: Game[Any, Any]) -> dict[str, Any]:
+        kinds = range(SQUARE, HEXGON + 1)
+        return {
+            "pieces": [
+                (LETTERS[kind] if colour == "white" else LETTERS[kind].lower(), f"{colour} {TYPE_NAMES[kind]}")
+                for colour in SIDES
+                for kind in kinds
+            ],
+            "types": [
+                {"letter": LETTERS[kind], "name": TYPE_NAMES[kind], "rotations": N_ROTATIONS[kind]} for kind in kinds
+            ],
+            "sides": [(_COLOURS[side], name) for side, name in zip(Side, game.look.layout.role_names, strict=True)],
+            "levels": [_levels_told(mode) for mode in ("plain", "flips")],
+            "flips": True,
+            "in_points": True,
+        }

@@ -1,1 +1,0 @@
-"""Pure Python: everything about learning that knows no database, no web and no worker."""

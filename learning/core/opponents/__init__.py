@@ -1,1 +1,0 @@
-"""Players to train against that never learn. Each knows only the rules interface."""

@@ -1,0 +1,32 @@
+"""Games between two levels of the Romgon engine."""
+
+from beadbox.engines.romgon.answers import LEVELS, answer_in
+from beadbox.kernels.random_source import RandomSource
+from beadbox.rules.outcome import Side
+from beadbox.rules.romgon.rules import Romgon
+
+N_OPENING = 2
+"""Plies played at random first: levels that leave nothing to chance would play one game over and over."""
+
+
+def level_contest(game: Romgon, one: str, other: str, n: int) -> tuple[int, int, int]:
+    """Wins of one level, draws, and wins of the other in ``n`` games, each opening once from either side."""
+    counts = [0, 0, 0]
+    for number in range(n):
+        side = Side(number % 2)
+        winner = _played(game, {side: one, side.other: other}, seed=number // 2)
+        counts[1 if winner is None else 0 if winner is side else 2] += 1
+    wins, draws, losses = counts
+    return wins, draws, losses
+
+
+def _played(game: Romgon, levels: dict[Side, str], seed: int) -> Side | None:
+    rng, position = RandomSource(seed), game.initial_position()
+    for _ in range(N_OPENING):
+        legal = game.legal_moves(position)
+        position = game.apply(position, legal[rng.below(len(legal))])
+    while (outcome := game.outcome(position)) is None:
+        found = answer_in(game, position, level=LEVELS[levels[position.side]], rng=rng)
+        assert found.chosen is not None
+        position = game.apply(position, found.chosen.move)
+    return outcome.winner

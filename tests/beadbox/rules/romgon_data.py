@@ -1,0 +1,81 @@
+"""The golden positions, tables and games of Romgon, as this code holds boards, actions and sides."""
+
+import json
+import random
+from pathlib import Path
+
+from beadbox.rules.romgon.geometry import CELL, IDS, N_CELLS, half_turn
+from beadbox.rules.romgon.moves import Move, Options, is_capture
+from beadbox.rules.romgon.pieces import (
+    BLACK,
+    CODES,
+    FLIPPED_BIT,
+    RHOMBUS,
+    TYPE_NAMES,
+    WHITE,
+    Board,
+    Piece,
+    board_of,
+    kind_of,
+    piece_of,
+    side_of,
+)
+
+FOLDER = Path(__file__).parents[2] / "data" / "romgon"
+TABLES = json.loads((FOLDER / "tables.json").read_text(encoding="utf-8"))
+VECTORS = json.loads((FOLDER / "vectors.json").read_text(encoding="utf-8"))
+SIDES = {"white": WHITE, "black": BLACK, None: None}
+
+
+def by_id(entries):
+    """Parameters of a test: the entries of a part of the vectors, under their names."""
+    return {"argvalues": entries, "ids": [entry["id"] for entry in entries]}
+
+
+def board_read(entry) -> Board:
+    """The board of an entry of the vectors."""
+    pieces = {
+        CELL[cell_id]: Piece(
+            SIDES[piece["color"]],
+            TYPE_NAMES.index(piece["type"]),
+            piece.get("flipped", False),
+            piece.get("rotation", 0),
+        )
+        for cell_id, piece in entry["board"].items()
+    }
+    return board_of(pieces, flips=entry["flipModeEnabled"])
+
+
+def options_read(entry) -> Options:
+    """The options of an entry of the vectors: flip mode, or not."""
+    return Options(flip=entry["flipModeEnabled"])
+
+
+def action_object(board: Board, move: Move) -> dict:
+    """The action as the vectors write it."""
+    written = {
+        "from": IDS[move.origin],
+        "to": IDS[move.target],
+        "isCapture": is_capture(board, move),
+        "isFlip": move.is_flip,
+    }
+    return written | ({"captured": TYPE_NAMES[kind_of(board[move.target])]} if is_capture(board, move) else {})
+
+
+def random_board(rng: random.Random, *, flips: bool, n_pieces: int) -> Board:
+    """Any pieces on any cells, as strangers may send them; at most one rhombus a side."""
+    board, rhombuses = bytearray(N_CELLS), set()
+    for cell in rng.sample(range(N_CELLS), n_pieces):
+        code = rng.choice(CODES)
+        while (kind_of(code) == RHOMBUS and side_of(code) in rhombuses) or (code & FLIPPED_BIT and not flips):
+            code = rng.choice(CODES)
+        if kind_of(code) == RHOMBUS:
+            rhombuses.add(side_of(code))
+        board[cell] = code
+    return Board(bytes(board))
+
+
+def half_turned(board: Board) -> Board:
+    """The board turned by half, every piece in the other colour."""
+    pieces = {half_turn(cell): piece_of(code) for cell, code in enumerate(board) if code}
+    return board_of({cell: piece._replace(side=piece.side.other) for cell, piece in pieces.items()})

@@ -1,0 +1,296 @@
+"""What every game must keep, asked of every game in the registry, and of those that other tests bring along."""
+
+import math
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beadbox.rules.errors import IllegalMoveError, InvalidMoveError, InvalidPositionError, UnknownGameError
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES, family_games, game_get
+from tests.beadbox.rules.walks import MAX_PLIES, episodes, met, refusal
+from tests.toys import TOYS
+
+every_game = pytest.mark.parametrize("game", [*GAMES.values(), *TOYS], ids=lambda game: game.slug)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _registered():
+    with pytest.MonkeyPatch.context() as patch:
+        for game in TOYS:
+            patch.setitem(GAMES, game.slug, game)
+        yield
+
+
+def test_a_game_is_found_by_its_slug():
+    assert {slug: game_get(slug) for slug in GAMES} == GAMES
+    assert all(slug == game.slug for slug, game in GAMES.items())
+
+
+@every_game
+def test_a_family_is_led_by_its_usual_game_and_the_others_say_what_they_are(game):
+    usual, *variants = family_games(game.family)
+    assert (usual.slug, usual.variant) == (game.family, "")
+    assert len({other.variant for other in variants}) == len(variants)
+    assert all(other.variant and other.slug.startswith(f"{usual.slug}-") for other in variants)
+
+
+def test_no_two_games_are_called_the_same():
+    assert len({game.full_name for game in GAMES.values()}) == len(GAMES)
+    assert game_get("romgon-flip-turn").full_name == "Romgon with flips and turning pieces"
+    assert game_get("hexapawn-4x3").full_name == "Hexapawn 4 × 3"
+
+
+def test_an_unknown_game_is_refused_with_what_was_asked_for():
+    with pytest.raises(UnknownGameError, match="'go'") as refused:
+        game_get("go")
+    assert refused.value.code == "unknown_game"
+
+
+@every_game
+def test_the_game_is_introduced(game):
+    assert game.name
+    assert game.summary.endswith(".")
+    assert all(game.look.reasons.values())
+
+
+@every_game
+def test_the_game_says_its_rules_in_a_short_guide_with_a_picture(game):
+    guide = game.look.guide
+    assert any(part.position is not None for part in guide)
+    assert len({part.title for part in guide}) == len(guide) <= 9
+    assert sum(len(part.words.split()) for part in guide) <= 250
+    for part in guide:
+        assert part.title
+        assert part.words.endswith(".")
+        assert all(len(sentence.split()) <= 20 for sentence in re.split(r"(?<=\.) ", part.words)), part.words
+        if part.position is not None:
+            assert game.decode(game.encode(part.position)) == part.position
+            assert set(part.moves) <= set(game.legal_moves(part.position))
+
+
+@every_game
+def test_the_board_shows_every_number_that_texts_call_its_cells_by(game):
+    layout = game.look.layout
+    says_numbers = any(re.search(r"\d", cell.name) for cell in layout.cells)
+    assert (layout.coordinates != "") == says_numbers
+    if layout.coordinates == "edges":
+        names = [re.fullmatch(r"([a-z])(\d+)", cell.name).groups() for cell in layout.cells]
+        for along, part in (("x", 0), ("y", 1)):
+            places = {(getattr(cell, along), name[part]) for cell, name in zip(layout.cells, names, strict=True)}
+            assert len(places) == len({place for place, _ in places}) == len({label for _, label in places})
+    if layout.coordinates == "cells":
+        assert len({cell.mark for cell in layout.cells}) == len(layout.cells)
+        for cell in layout.cells:
+            assert set(re.findall(r"\d+", cell.mark)) <= set(re.findall(r"\d+", cell.name))
+
+
+@every_game
+def test_each_side_is_told_what_to_do_in_a_sentence(game):
+    prompts = game.look.layout.prompts
+    assert all(prompt.startswith("Your turn") and prompt.endswith(".") for prompt in prompts)
+
+
+@every_game
+def test_random_games_end_with_a_known_reason(game):
+    for positions in episodes(game, 50):
+        assert len(positions) <= MAX_PLIES
+        outcome = game.outcome(positions[-1])
+        assert outcome is not None
+        assert outcome.winner in (None, Side.FIRST, Side.SECOND)
+        assert outcome.winner is not None or game.has_draws
+        assert outcome.termination in game.look.reasons
+
+
+@every_game
+def test_there_are_legal_moves_exactly_while_the_game_goes_on(game):
+    for position in met(game, 100):
+        assert (game.legal_moves(position) == ()) == (game.outcome(position) is not None) == game.is_terminal(position)
+
+
+@every_game
+def test_legal_moves_are_different_and_lead_elsewhere_without_changing_the_position(game):
+    for position in met(game, 50):
+        before = game.encode(position)
+        legal = game.legal_moves(position)
+        assert len(set(legal)) == len(legal)
+        for move in legal:
+            after = game.play(position, move)
+            assert after == game.apply(position, move) != position
+        assert game.encode(position) == before
+        assert game.legal_moves(position) == legal
+
+
+@every_game
+def test_play_refuses_every_move_that_is_not_legal_here(game):
+    positions = met(game, 20)
+    moves = {move for position in positions for move in game.legal_moves(position)}
+    for position in positions:
+        for move in moves - set(game.legal_moves(position)):
+            with pytest.raises(IllegalMoveError) as refused:
+                game.play(position, move)
+            assert repr(game.format_move(move)) in str(refused.value)
+            assert repr(game.encode(position)) in str(refused.value)
+            assert refused.value.code == "illegal_move"
+
+
+@every_game
+@pytest.mark.sampled(8)
+def test_positions_and_moves_survive_text(game):
+    for position in met(game, 100):
+        text = game.encode(position)
+        assert game.decode(text) == position
+        assert hash(game.decode(text)) == hash(position)
+        assert text.isascii()
+        texts = [game.format_move(move) for move in game.legal_moves(position)]
+        assert len(set(texts)) == len(texts)
+        assert tuple(map(game.parse_move, texts)) == game.legal_moves(position)
+
+
+@every_game
+@given(text=st.text(max_size=30))
+@settings(max_examples=50)
+@pytest.mark.sampled(8)
+def test_text_that_is_no_position_is_refused_with_the_text(game, text):
+    error = refusal(game.decode, text)
+    if error is None:
+        assert game.encode(game.decode(text)) == text
+    else:
+        assert type(error) is InvalidPositionError
+        assert error.code == "invalid_position"
+        assert repr(text) in str(error)
+
+
+@every_game
+@given(text=st.text(max_size=8))
+@settings(max_examples=50)
+@pytest.mark.sampled(8)
+def test_text_that_is_no_move_is_refused_with_the_text(game, text):
+    error = refusal(game.parse_move, text)
+    if error is None:
+        assert game.format_move(game.parse_move(text)) == text
+    else:
+        assert type(error) is InvalidMoveError
+        assert error.code == "invalid_move"
+        assert repr(text) in str(error)
+
+
+@every_game
+def test_one_move_adds_at_most_one_ply(game):
+    for positions in episodes(game, 50):
+        assert game.ply(positions[0]) == 0
+        for move_number, (before, after) in enumerate(pairwise(positions), start=1):
+            assert game.ply(after) <= min(game.ply(before) + 1, move_number)
+
+
+@every_game
+def test_the_symmetries_are_a_group_that_begins_with_the_identity(game):
+    permutations = [symmetry.cells for symmetry in game.symmetries]
+    n_cells = len(game.look.layout.cells)
+    assert permutations[0] == tuple(range(n_cells))
+    assert len(set(permutations)) == len(permutations)
+    assert len({symmetry.name for symmetry in game.symmetries}) == len(permutations)
+    for symmetry in game.symmetries:
+        assert sorted(symmetry.cells) == list(range(n_cells))
+        assert symmetry.then(game.inverse(symmetry)) == permutations[0]
+        assert game.inverse(symmetry).then(symmetry) == permutations[0]
+        for other in game.symmetries:
+            assert symmetry.then(other) in permutations
+
+
+@every_game
+def test_the_symmetries_turn_the_picture_as_they_say(game):
+    cells = game.look.layout.cells
+    middle_x, middle_y = game.look.layout.columns / 2, game.look.layout.rows / 2
+    for symmetry in game.symmetries:
+        for cell, target in zip(cells, symmetry.cells, strict=True):
+            right, down = cell.x - middle_x, cell.y - middle_y
+            if symmetry.mirrored:
+                right = -right
+            for _ in range(symmetry.quarter_turns):
+                right, down = -down, right
+            landed = cells[target]
+            assert math.isclose(landed.x, middle_x + right)
+            assert math.isclose(landed.y, middle_y + down)
+
+
+@every_game
+def test_the_canonical_position_is_the_least_of_its_orbit_and_the_same_for_all_of_it(game):
+    for position in met(game, 30):
+        orbit = game.orbit(position)
+        canonical, symmetry = game.to_canonical(position)
+        assert position in orbit
+        assert game.encode(canonical) == min(map(game.encode, orbit))
+        assert game.transform(position, symmetry) == canonical
+        assert {game.canonical(image) for image in orbit} == {canonical}
+        assert len(orbit) * len(game.stabiliser(position)) == len(game.symmetries)
+
+
+@every_game
+def test_a_symmetry_carries_everything_along(game):
+    for position in met(game, 20):
+        for symmetry in game.symmetries:
+            image = game.transform(position, symmetry)
+            assert game.outcome(image) == game.outcome(position)
+            assert game.side_to_move(image) == game.side_to_move(position)
+            assert game.ply(image) == game.ply(position)
+            assert game.transform(image, game.inverse(symmetry)) == position
+            for cell, piece in enumerate(game.pieces(position)):
+                assert game.pieces(image)[symmetry.cells[cell]] == piece
+            assert set(game.look.winning_cells(image)) == {symmetry.cells[c] for c in game.look.winning_cells(position)}
+            moves = {move: game.transform_move(move, symmetry) for move in game.legal_moves(position)}
+            assert set(moves.values()) == set(game.legal_moves(image))
+            for move, carried in moves.items():
+                assert game.path(carried) == tuple(symmetry.cells[cell] for cell in game.path(move))
+                assert game.apply(image, carried) == game.transform(game.apply(position, move), symmetry)
+
+
+@every_game
+def test_distinct_moves_are_the_classes_of_moves_that_lead_to_the_same_position_by_the_stabiliser(game):
+    for position in met(game, 30):
+        classes = game.distinct_moves(position)
+        legal = game.legal_moves(position)
+        assert sorted(legal.index(move) for members in classes for move in members) == list(range(len(legal)))
+        firsts = [legal.index(members[0]) for members in classes]
+        assert firsts == sorted(firsts)
+        for members in classes:
+            assert list(members) == sorted(members, key=legal.index)
+            images = {game.transform_move(members[0], symmetry) for symmetry in game.stabiliser(position)}
+            assert images == set(members)
+            assert len({game.canonical(game.apply(position, move)) for move in members}) == 1
+
+
+@every_game
+def test_the_layout_draws_every_cell(game):
+    layout = game.look.layout
+    assert layout.shape in {"square", "hex"}
+    assert len(set(layout.roles)) == len(set(layout.role_names)) == 2
+    for field in ("id", "name", "mark"):
+        assert len({getattr(cell, field) for cell in layout.cells}) == len(layout.cells)
+    assert len({(cell.x, cell.y) for cell in layout.cells}) == len(layout.cells)
+    for cell in layout.cells:
+        assert 0 < cell.x < layout.columns
+        assert 0 < cell.y < layout.rows
+
+
+@every_game
+def test_every_position_and_move_can_be_drawn_and_said(game):
+    n_cells = len(game.look.layout.cells)
+    for position in met(game, 50):
+        assert len(game.pieces(position)) == n_cells
+        winning = game.look.winning_cells(position)
+        assert set(winning) <= set(range(n_cells))
+        assert not winning or game.is_terminal(position)
+        legal = game.legal_moves(position)
+        beads = [game.look.bead(position, move) for move in legal]
+        assert len(set(beads)) == len(beads)
+        for move, bead in zip(legal, beads, strict=True):
+            path = game.path(move)
+            assert path
+            assert set(path) <= set(range(n_cells))
+            assert 0 <= bead.colour < 9
+            assert bead.mark
+            assert all(game.look.layout.cells[cell].name in game.look.describe_move(move) for cell in path)

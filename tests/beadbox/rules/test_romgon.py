@@ -1,0 +1,531 @@
+"""Romgon against its golden tables, positions, counts and games; docs/rules/romgon.md says where they come from."""
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
+from beadbox.rules.outcome import Outcome, Side
+from beadbox.rules.perft import perft
+from beadbox.rules.registry import GAMES, family_games
+from beadbox.rules.romgon import geometry, moves
+from beadbox.rules.romgon.geometry import CELL, IDS, N_CELLS, half_turn
+from beadbox.rules.romgon.moves import CORE, KEPT, REACH, Move, Options, is_legal, notation
+from beadbox.rules.romgon.pieces import (
+    BLACK,
+    CIRCLE,
+    GOALS,
+    HEXGON,
+    RHOMBUS,
+    SQUARE,
+    START,
+    TRIANGLE,
+    TYPE_NAMES,
+    WHITE,
+    Piece,
+    board_of,
+    piece_name,
+    piece_of,
+)
+from beadbox.rules.romgon.rules import ROMGONS, Position, Romgon, board_outcome
+from tests.beadbox.rules.romgon_data import (
+    SIDES,
+    TABLES,
+    VECTORS,
+    action_object,
+    board_read,
+    by_id,
+    half_turned,
+    options_read,
+    random_board,
+)
+from tests.beadbox.rules.walks import refusal
+
+GAME = GAMES["romgon"]
+FLIPS = GAMES["romgon-flip"]
+EVERYTHING = GAMES["romgon-flip-turn-shape-shuttle"]
+
+
+def position(pieces: dict[str, str], side: Side, game: Romgon = GAME) -> Position:
+    """Pieces by cell, each as the text of a position writes it."""
+    rows = [
+        "".join(pieces.get(IDS[cell], " ") for cell in range(N_CELLS) if geometry.PLACES[cell][0] == row)
+        for row in range(geometry.N_ROWS)
+    ]
+    text = ".".join(rows)
+    for n_empty in range(9, 0, -1):
+        text = text.replace(" " * n_empty, str(n_empty))
+    return game.decode(f"{text}-{'bw'[side]}0")
+
+
+def texts(game: Romgon, where: Position) -> list[str]:
+    return [game.format_move(move) for move in game.legal_moves(where)]
+
+
+def played(game: Romgon, *actions: str) -> Position:
+    where = game.initial_position()
+    for action in actions:
+        where = game.play(where, game.parse_move(action))
+    return where
+
+
+class TestGeometry:
+    def test_cells_and_links(self):
+        assert list(IDS) == TABLES["hexes"]
+        assert [geometry.row_length(row) for row in range(geometry.N_ROWS)] == TABLES["rowLengths"]
+        links = {IDS[cell]: sorted(IDS[n] for n in geometry.NEIGHBOURS[cell]) for cell in range(N_CELLS)}
+        assert links == TABLES["adjacency"]
+        assert sum(map(len, geometry.NEIGHBOURS)) == 2 * 128
+
+    def test_zones_and_rings(self):
+        for zone, name in enumerate(geometry.ZONE_NAMES):
+            assert [IDS[c] for c in range(N_CELLS) if geometry.ZONES[c] == zone] == TABLES["zones"][name]
+        assert {
+            geometry.ZONE_NAMES[zone]: [IDS[cell] for cell in ring] for zone, ring in geometry.RINGS.items()
+        } == TABLES["rings"]
+
+    def test_distance_is_the_length_of_the_shortest_way(self):
+        for origin in range(N_CELLS):
+            steps, edge = {origin: 0}, [origin]
+            while edge:
+                edge = [
+                    n
+                    for cell in edge
+                    for n in geometry.NEIGHBOURS[cell]
+                    if n not in steps and not steps.update({n: steps[cell] + 1})
+                ]
+            assert [geometry.distance(origin, cell) for cell in range(N_CELLS)] == [steps[c] for c in range(N_CELLS)]
+
+    def test_start_goals_and_centre(self):
+        start = {
+            IDS[cell]: {"color": SIDES_NAMED[piece.side], "type": TYPE_NAMES[piece.kind], "flipped": piece.flipped}
+            for cell, code in enumerate(START)
+            if code
+            for piece in (piece_of(code),)
+        }
+        assert start == TABLES["start"]
+        assert {SIDES_NAMED[side]: IDS[cell] for side, cell in GOALS.items()} == TABLES["goal"]
+        assert GAME.initial_position().side == SIDES[TABLES["firstPlayer"]]
+
+    def test_the_picture_has_neighbours_a_unit_apart(self):
+        cells = GAME.look.layout.cells
+        for cell, neighbours in enumerate(geometry.NEIGHBOURS):
+            for n in neighbours:
+                apart = complex(cells[cell].x - cells[n].x, cells[cell].y - cells[n].y)
+                assert abs(apart) == pytest.approx(1, abs=1e-3)
+
+
+SIDES_NAMED = {WHITE: "white", BLACK: "black"}
+
+
+class TestPiecesAlone:
+    @pytest.mark.parametrize(
+        ("table", "piece", "part"),
+        [
+            ("square", Piece(WHITE, SQUARE), "takes"),
+            ("rhombus", Piece(BLACK, RHOMBUS), "takes"),
+            ("rhombusQuiet", Piece(WHITE, RHOMBUS), "quiet"),
+            ("circleQuiet", Piece(BLACK, CIRCLE), "quiet"),
+            ("circleRing", Piece(WHITE, CIRCLE), "runs"),
+        ],
+    )
+    def test_targets(self, table, piece, part):
+        for cell in range(N_CELLS):
+            found = getattr(REACH[piece.code][cell], part)
+            found = {end for run in found for end in run} if part == "runs" else found
+            assert sorted(IDS[end] for end in found) == TABLES["emptyBoardTargets"][table].get(IDS[cell], [])
+
+    @pytest.mark.parametrize(
+        ("table", "side", "kind"),
+        [
+            ("hexgonByRotation", WHITE, HEXGON),
+            ("hexgonByRotation", BLACK, HEXGON),
+            ("whiteTriangleByRotation", WHITE, TRIANGLE),
+            ("blackTriangleByRotation", BLACK, TRIANGLE),
+        ],
+    )
+    def test_targets_by_rotation(self, table, side, kind):
+        for rotation, wanted in enumerate(TABLES["emptyBoardTargets"][table]):
+            code = Piece(side, kind, rotation=rotation).code
+            for cell in range(N_CELLS):
+                assert sorted(IDS[end] for end in REACH[code][cell].takes) == wanted[IDS[cell]]
+
+    def test_a_rotation_counts_from_the_last_full_turn(self):
+        for rotation in range(-12, 12):
+            assert Piece(WHITE, TRIANGLE, rotation=rotation).code == Piece(WHITE, TRIANGLE, rotation=rotation % 6).code
+            assert Piece(WHITE, HEXGON, rotation=rotation).code == Piece(WHITE, HEXGON, rotation=rotation % 3).code
+            assert Piece(WHITE, SQUARE, rotation=rotation).code == Piece(WHITE, SQUARE).code
+
+    def test_what_is_flipped_goes_to_its_neighbours_and_a_circle_not_into_the_dead_zone(self):
+        for kind in (SQUARE, TRIANGLE, RHOMBUS, CIRCLE, HEXGON):
+            for cell, reach in enumerate(REACH[Piece(BLACK, kind, flipped=True).code]):
+                barred = kind == CIRCLE and geometry.ZONES[cell] != geometry.DEAD
+                wanted = [n for n in geometry.NEIGHBOURS[cell] if not (barred and geometry.ZONES[n] == geometry.DEAD)]
+                assert (list(reach.takes), reach.quiet, reach.runs) == (wanted, (), ())
+
+
+class TestGoldenPositions:
+    @pytest.mark.parametrize("entry", **by_id(VECTORS["positions"]))
+    def test_legal_actions_and_status(self, entry):
+        board, side, options = board_read(entry), SIDES[entry["toMove"]], options_read(entry)
+        legal = moves.legal_moves(board, side, options)
+        assert [action_object(board, move) for move in legal] == entry["legalMoves"]
+        assert list(legal) == sorted(legal)
+        outcome = board_outcome(board, side, options)
+        assert {
+            "over": outcome is not None,
+            "winner": outcome and SIDES_NAMED[outcome.winner],
+            "reason": outcome and outcome.termination,
+            "inCheck": moves.in_check(board, side),
+        } == entry["status"]
+
+    @pytest.mark.parametrize("entry", **by_id(VECTORS["perft"]))
+    def test_perft(self, entry):
+        game = FLIPS if entry["flipModeEnabled"] else GAME
+        assert perft(game, Position(board_read(entry), SIDES[entry["toMove"]]), entry["depth"]) == entry["nodes"]
+
+    @pytest.mark.parametrize("entry", **by_id(VECTORS["games"]))
+    def test_games(self, entry):
+        game = FLIPS if entry["flipModeEnabled"] else GAME
+        where = game.initial_position()
+        for action in entry["moves"]:
+            assert game.outcome(where) is None
+            where = game.play(where, Move(CELL[action["from"]], CELL[action["to"]]))
+        assert game.outcome(where) == Outcome(SIDES[entry["winner"]], entry["reason"])
+        assert game.ply(where) == entry["plies"]
+        assert game.decode(game.encode(where)) == where
+
+
+@pytest.mark.parametrize("game", ROMGONS, ids=[game.slug for game in ROMGONS])
+def test_the_rules_are_the_same_from_the_other_side_of_the_board(game):
+    rng = random.Random(game.slug)
+    for n_pieces in [*range(2, 52), *range(2, 30)]:
+        board, side = random_board(rng, flips=game.options.flip, n_pieces=n_pieces), rng.choice(list(Side))
+        legal = moves.legal_moves(board, side, game.options)
+        turned = {Move(half_turn(move.origin), half_turn(move.target), move.turn) for move in legal}
+        across = half_turned(board)
+        assert set(moves.legal_moves(across, side.other, game.options)) == turned
+        outcome = board_outcome(board, side, game.options)
+        assert board_outcome(across, side.other, game.options) == (
+            outcome and Outcome(outcome.winner.other, outcome.termination)
+        )
+        assert half_turned(across) == board
+
+
+def test_one_action_is_legal_exactly_if_it_is_among_the_legal_ones():
+    rng, options = random.Random(5), EVERYTHING.options
+    for _ in range(30):
+        board, side = random_board(rng, flips=True, n_pieces=rng.randrange(2, 20)), rng.choice(list(Side))
+        legal = set(moves.legal_moves(board, side, options))
+        tried = legal | {
+            Move(rng.randrange(N_CELLS), rng.randrange(N_CELLS), rng.randrange(KEPT, 6)) for _ in range(300)
+        }
+        assert {move for move in tried if is_legal(board, side, move, options)} == legal
+
+
+class TestCheck:
+    def test_a_rhombus_may_not_step_into_an_attack_but_may_win_there(self):
+        attacked = {"3-6": "R", "2-6": "s", "0-0": "r"}
+        assert "3-6>3-7" not in texts(GAME, position(attacked, WHITE))
+        guarded = {"3-7": "R", "2-7": "s", "0-0": "r"}
+        assert "3-7>3-8" in texts(GAME, position(guarded, WHITE))
+
+    def test_with_shape_defence_an_attacked_goal_is_closed(self):
+        shape = GAMES["romgon-shape"]
+        guarded = {"3-7": "R", "2-7": "s", "0-0": "r"}
+        assert "3-7>3-8" not in texts(shape, position(guarded, WHITE, shape))
+        assert "3-7>3-8" in texts(shape, position({**guarded, "2-7": "S"}, WHITE, shape))
+
+    def test_a_rhombus_at_home_bars_the_goal(self):
+        assert "3-6>3-8" not in texts(GAME, position({"3-6": "R", "3-8": "r"}, WHITE))
+        assert "3-6>3-8" in texts(GAME, position({"3-6": "R", "3-8": "s", "0-0": "r"}, WHITE))
+
+    def test_a_circle_attacks_along_its_ring_until_something_stands_in_between(self):
+        assert moves.in_check(position({"0-2": "R", "6-0": "c", "0-5": "r"}, WHITE).board, WHITE)
+        barred = {"0-2": "R", "6-0": "c", "0-5": "r", "0-0": "S", "0-3": "S"}
+        assert not moves.in_check(position(barred, WHITE).board, WHITE)
+
+    def test_only_pieces_of_one_flip_state_take_each_other(self):
+        at_hand = {"3-4": "R~", "3-5": "t", "0-0": "r"}
+        assert not moves.in_check(position(at_hand, WHITE, FLIPS).board, WHITE)
+        assert "3-4~" not in texts(FLIPS, position(at_hand, WHITE, FLIPS))  # it would flip into the attack
+        assert moves.in_check(position({**at_hand, "3-4": "R"}, WHITE, FLIPS).board, WHITE)
+
+
+class TestEndings:
+    @pytest.mark.parametrize(
+        ("pieces", "side", "outcome"),
+        [
+            ({"3-4": "R", "0-0": "s"}, WHITE, Outcome(WHITE, "rhombus_captured")),
+            ({"3-4": "r", "0-0": "S"}, WHITE, Outcome(BLACK, "rhombus_captured")),
+            ({"0-0": "S", "0-1": "s"}, WHITE, None),  # the rule is silent when both are gone
+            ({"3-8": "R", "3-0": "r"}, BLACK, Outcome(WHITE, "base_captured")),
+            ({"3-8": "R", "3-0": "r"}, WHITE, Outcome(BLACK, "base_captured")),
+            ({"3-8": "R", "0-0": "r"}, WHITE, Outcome(WHITE, "base_captured")),
+        ],
+    )
+    def test_by_the_board(self, pieces, side, outcome):
+        where = position(pieces, side)
+        assert GAME.outcome(where) == outcome
+        assert (GAME.legal_moves(where) == ()) == (outcome is not None)
+
+    def test_the_third_time_loses_whoever_brings_it_about(self):
+        shuffle = ("6-5>5-5", "0-0>1-1", "5-5>6-5", "1-1>0-0")
+        assert GAME.outcome(played(GAME, *shuffle, *shuffle[:3])) is None
+        assert GAME.outcome(played(GAME, *shuffle, *shuffle)) == Outcome(BLACK, "threefold_repetition")
+
+    def test_the_same_board_with_the_other_side_to_move_is_another_position(self):
+        board = GAME.initial_position().board
+        where = Position(board, WHITE, 5, (board,) * 5, ())
+        assert GAME.outcome(where) == Outcome(WHITE, "threefold_repetition")
+        assert GAME.outcome(Position(board, BLACK, 4, (board,) * 3, ())) is None
+
+    def test_a_flip_makes_another_position(self):
+        there, back = ("3-8~", "3-0~"), ("3-8~", "3-0~")
+        assert FLIPS.outcome(played(FLIPS, *there, *back, *there)) is None
+        assert FLIPS.outcome(played(FLIPS, *there, *back, *there, *back)) == Outcome(BLACK, "threefold_repetition")
+
+    def test_200_plies_are_a_draw_unless_the_last_wins(self):
+        rhombuses = {"3-6": "R", "0-0": "r"}
+        where = position(rhombuses, WHITE)
+        last = Position(where.board, WHITE, 199)
+        assert GAME.outcome(GAME.play(last, GAME.parse_move("3-6>3-5"))) == Outcome(None, "move_limit")
+        assert GAME.outcome(GAME.play(last, GAME.parse_move("3-6>3-8"))) == Outcome(WHITE, "base_captured")
+
+    def test_who_goes_to_and_fro_for_the_fifth_time_loses(self):
+        game = GAMES["romgon-shuttle"]
+        black = ("6-5>5-5", "5-5>6-5", "6-5>5-5", "5-5>6-5", "6-5>5-5")
+        white = ("0-0>1-1", "1-0>2-1", "6-0>5-1", "5-0>4-1")
+        actions = [action for pair in zip(black, white, strict=False) for action in pair]
+        assert game.outcome(played(game, *actions)) is None
+        ended = played(game, *actions, black[-1])
+        assert game.outcome(ended) == Outcome(WHITE, "shuttle")
+        assert game.decode(game.encode(ended)) == ended
+        assert GAME.outcome(played(GAME, *actions, black[-1])) is None
+
+    def test_a_capture_in_between_forgets_no_shuttle(self):
+        game = GAMES["romgon-shuttle"]
+        where = position({"3-1": "R", "3-7": "r", "6-5": "s", "5-1": "S", "6-1": "c"}, BLACK, game)
+        black = ("6-5>5-5", "5-5>6-5", "6-5>5-5", "5-5>6-5", "6-5>5-5")
+        white = ("5-1>6-1", "6-1>5-2", "5-2>4-2", "4-2>5-2")
+        for action in [action for pair in zip(black, white, strict=False) for action in pair]:
+            where = game.play(where, game.parse_move(action))
+        assert sum(code != 0 for code in where.board) == 4
+        assert game.decode(game.encode(where)) == where
+        assert game.outcome(game.play(where, game.parse_move(black[-1]))) == Outcome(WHITE, "shuttle")
+
+
+class TestTurning:
+    GAME = GAMES["romgon-turn"]
+
+    def test_a_triangle_turns_in_place_or_after_a_move_but_not_after_a_capture(self):
+        where = position({"3-4": "T", "3-5": "s", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
+        own = [text for text in texts(self.GAME, where) if text.startswith("3-4")]
+        around = [f"@{rotation}" for rotation in range(1, 6)]
+        assert own == [
+            *(f"3-4>2-4{turn}" for turn in ("", *around)),
+            *(f"3-4{turn}" for turn in around),
+            "3-4>3-5",
+            *(f"3-4>4-4{turn}" for turn in ("", *around)),
+        ]
+
+    def test_a_hexgon_has_three_axes(self):
+        where = position({"3-4": "H@1", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
+        assert [text for text in texts(self.GAME, where) if text.startswith("3-4@")] == ["3-4@0", "3-4@2"]
+
+    def test_nothing_else_turns(self):
+        where = position({"3-3": "S", "3-1": "C", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
+        assert not [text for text in texts(self.GAME, where) if "@" in text]
+
+    def test_the_rotation_goes_along_and_is_told(self):
+        where = position({"3-3": "T", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
+        after = self.GAME.play(where, self.GAME.parse_move("3-3>3-4@2"))
+        assert self.GAME.pieces(after)[CELL["3-4"]] == "T@2"
+        assert self.GAME.encode(after).endswith("Y" + "Z2")
+
+    def test_no_turn_leaves_a_check(self):
+        where = position({"6-0": "R", "6-1": "t", "3-4": "T", "0-0": "r"}, WHITE, self.GAME)
+        assert moves.in_check(where.board, WHITE)
+        assert not [text for text in texts(self.GAME, where) if text.startswith("3-4")]
+
+
+class TestText:
+    def test_the_start(self):
+        assert GAME.encode(GAME.initial_position()) == "S4s.T5t.C6h.R7r.H6c.T5t.S4s-b0"
+
+    def test_moves_since_the_last_capture(self):
+        where = played(GAME, "2-7>3-6", "2-0>3-1", "3-6>2-4", "3-1>2-6", "1-6>2-6")
+        assert where.past == ()
+        assert GAME.encode(where) == "S4s.T6.5h1t1.R7r.H6c.T5t.S4s-w5".replace("5h1t1", "4h1t1")
+        assert where.ply == 5
+
+    @pytest.mark.parametrize(
+        ("text", "why"),
+        [
+            ("", "is not a board"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S4s", "is not a board"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S4s-b0\n", "is not a board"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S4s-x0", "is not a board"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S4s-b٣", "is not a board"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S4s-b0-z", "is not a board"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S3-b0", "51 cells"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.X4s-b0", "51 cells"),
+            ("S22s.T5t.C6h.R7r.H6c.T5t.S4s-b0", "is not how"),
+            ("S4sT.5t.C6h.R7r.H6c.T5t.S4s-b0", "is not how"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.R4s-b0", "two rhombuses"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S4s-b00", "is not how"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S4s-b201", "is not how"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S4s-b200-yr", "cannot go on|is not how"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S4s-w0-yr", "cannot go on with '6-5>5-5'"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S4s-b0-yryr", "cannot go on with '6-5>5-5'"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S4s-b0-yy", "cannot go on with '6-5~'"),
+            ("S4s.T5t.C6h.R7r.H6c.T5t.S4s-b0-yrAHryHAyrAHryHAyr", "cannot go on"),
+            ("S~4s.T5t.C6h.R7r.H6c.T5t.S4s-b0", "no flips"),
+            ("6.7.8.7Rr.8.7.6-b0", None),
+            ("6.7.8.8R.8.7.r5-b0-uv", "cannot go on"),
+            ("6.7.8.7tR.8.7.r5-w9", None),
+            ("6.7.8.6R1s.8.7.r5-w9-be", "cannot go on"),
+            ("6.7.8.6R1s.8.7.r5-w9-bd", "is not how"),  # after a capture a position begins anew
+        ],
+    )
+    def test_what_is_no_position_is_refused_with_the_reason(self, text, why):
+        error = refusal(GAME.decode, text)
+        if why is None:
+            assert GAME.encode(GAME.decode(text)) == text
+        else:
+            with pytest.raises(InvalidPositionError, match=why):
+                GAME.decode(text)
+            assert repr(text) in str(error)
+
+    @pytest.mark.parametrize("ply", [0, 150])
+    def test_a_text_of_more_moves_than_a_game_has_is_refused_unplayed(self, ply, monkeypatch):
+        monkeypatch.setattr(Romgon, "apply", None)
+        for n_moves in (201 - ply, 20_000):
+            with pytest.raises(InvalidPositionError, match="is not how"):
+                EVERYTHING.decode(f"S4s.T5t.C6h.R7r.H6c.T5t.S4s-b{ply}-" + "yy" * n_moves)
+
+    @given(st.text(alphabet="STRCHstrch~@.-bw0123456789Ayr", max_size=60))
+    def test_garbage_is_refused_or_written_the_same(self, text):
+        if refusal(EVERYTHING.decode, text) is None:
+            assert EVERYTHING.encode(EVERYTHING.decode(text)) == text
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "3-0",
+            "3-9~",
+            "7-0~",
+            "3-0>",
+            "3-0>3-0",
+            "3-0>3-1~",
+            "3-0>3-1x",
+            "R3-0>3-1",
+            "3-0@6",
+            "3-0@",
+            "3-0~ ",
+            "3-٣~",
+        ],
+    )
+    def test_what_is_no_action_is_refused(self, text):
+        with pytest.raises(InvalidMoveError, match="is not an action"):
+            GAME.parse_move(text)
+
+    def test_the_longest_text_is_short_enough_to_be_stored(self):
+        # A game to the last ply without a capture, every action with a turn, kept from the start.
+        rng, longest = random.Random(3), 0
+        for _ in range(3):
+            where = EVERYTHING.initial_position()
+            while legal := EVERYTHING.legal_moves(where):
+                longest = max(longest, len(EVERYTHING.encode(where)))
+                turning = [move for move in legal if move.turn != KEPT]
+                where = EVERYTHING.apply(where, rng.choice(turning or legal))
+        assert 400 < longest < 900
+        assert 51 * len("t~@5") + len(".......-b200") + 200 * 3 < 900
+
+    def test_records(self):
+        board = board_of(
+            {CELL["3-0"]: Piece(WHITE, RHOMBUS), CELL["5-6"]: Piece(BLACK, TRIANGLE), CELL["5-5"]: Piece(WHITE, SQUARE)}
+        )
+        for text, wanted in (("3-0>3-2", "R3-0>3-2"), ("5-6>5-5", "t5-6>5-5x"), ("5-5~", "S5-5~"), ("5-6@2", "t5-6@2")):
+            assert notation(board, GAME.parse_move(text)) == wanted
+
+
+class TestWhatIsShown:
+    def test_pieces(self):
+        names = [
+            piece_name(Piece(side, kind, flipped, rotation).code)
+            for side, kind, flipped, rotation in (
+                (WHITE, RHOMBUS, False, 0),
+                (BLACK, RHOMBUS, True, 0),
+                (BLACK, TRIANGLE, False, 2),
+                (WHITE, HEXGON, True, 1),
+            )
+        ]
+        assert names == ["R", "r~", "t@2", "H~@1"]
+        assert EVERYTHING.pieces(EVERYTHING.initial_position())[0] == "S"
+
+    def test_actions_on_the_same_cells_are_told_apart(self):
+        kinds = {"3-0>3-1": "move", "3-0~": "flip", "1-0@3": "turn", "1-0>1-1@3": "turn"}
+        assert {text: EVERYTHING.look.kind(EVERYTHING.parse_move(text)) for text in kinds} == kinds
+        words = {
+            "3-0>3-1": "3-0 to 3-1",
+            "3-0~": "3-0 flipped",
+            "1-0@3": "1-0, turned to 3",
+            "1-0>1-1@3": "1-0 to 1-1, turned to 3",
+        }
+        assert {text: EVERYTHING.look.describe_move(EVERYTHING.parse_move(text)) for text in words} == words
+
+    def test_moves_are_told_from_the_board_they_are_made_on(self):
+        board = position(
+            {"3-4": "R", "1-0": "T@1", "2-2": "H~", "3-1": "S", "4-1": "t", "3-8": "r", "5-5": "h@1"}, WHITE, EVERYTHING
+        )
+        words = {
+            "3-4>3-6": "rhombus 3-4 to 3-6",
+            "3-1>4-1": "square 3-1 takes triangle 4-1",
+            "3-4~": "rhombus 3-4 flips over",
+            "2-2~": "hexgon 2-2 flips back",
+            "1-0@0": "triangle 1-0 turns left",
+            "1-0>1-1@4": "triangle 1-0 to 1-1, turns round",
+        }
+        told = {text: EVERYTHING.look.tell_move(board, EVERYTHING.parse_move(text)) for text in words}
+        assert told == words
+        assert [EVERYTHING.look.mover(board, EVERYTHING.parse_move(text)) for text in words] == [
+            "R",
+            "S",
+            "R",
+            "H~",
+            "T@1",
+            "T@1",
+        ]
+        assert EVERYTHING.look.tell_move(board, EVERYTHING.parse_move("5-5>5-4@0")) == "hexgon 5-5 to 5-4, turns left"
+
+    def test_notices(self):
+        assert GAME.look.notices(GAME.initial_position()) == {}
+        assert GAME.look.notices(position({"3-4": "R", "0-0": "r", "3-5": "t"}, WHITE)) == {
+            "check": "White is in check"
+        }
+        race = GAME.look.notices(position({"3-4": "R", "0-0": "r"}, BLACK))
+        assert list(race) == ["escape_race"]
+
+    def test_what_lights_up_when_the_game_is_over(self):
+        entered = GAME.play(position({"3-6": "R", "0-0": "r"}, WHITE), GAME.parse_move("3-6>3-8"))
+        assert GAME.look.winning_cells(entered) == (CELL["3-8"],)
+        for entry in VECTORS["positions"]:
+            where = Position(board_read(entry), SIDES[entry["toMove"]])
+            if entry["status"]["reason"] in ("deadlock", "draglock") and not entry["flipModeEnabled"]:
+                lost = [cell for cell, code in enumerate(where.board) if code == Piece(where.side, RHOMBUS).code]
+                assert list(GAME.look.winning_cells(where)) == lost
+
+
+def test_the_family_has_a_game_for_every_choice_of_options():
+    assert family_games("romgon") == ROMGONS
+    assert len({game.options for game in ROMGONS}) == 16
+    assert ROMGONS[0].options == CORE
+    assert GAMES["romgon-flip-turn-shape-shuttle"].options == Options(flip=True, turn=True, shape=True, shuttle=True)
+    assert GAMES["romgon-flip-turn"].variant == "with flips and turning pieces"
+    assert GAMES["romgon-flip-turn-shuttle"].variant == "with flips, turning pieces and the shuttle rule"
+    assert all(len(a.variant) == 0 or a.variant.startswith("with ") for a, _ in pairwise(ROMGONS))

@@ -1,0 +1,54 @@
+"""Ways through a game that use nothing but the rules interface."""
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from beadbox.rules.errors import RulesError
+from beadbox.rules.game import Game
+
+MAX_PLIES = 1000
+
+
+def episodes(game: Game[Any, Any], n: int, seed: int = 0) -> Iterator[list[Any]]:
+    """The positions of ``n`` games of uniformly random play, from the start to the end.
+
+    Of a game too large to be listed they are fewer, since its games are long.
+    """
+    rng = random.Random(seed)
+    for _ in range(n if game.enumerable else max(1, n // 50)):
+        positions = [game.initial_position()]
+        while (legal := game.legal_moves(positions[-1])) and len(positions) <= MAX_PLIES:
+            positions.append(game.apply(positions[-1], rng.choice(legal)))
+        yield positions
+
+
+def met(game: Game[Any, Any], n: int, seed: int = 0) -> list[Any]:
+    """The different positions met in ``n`` random games, in a fixed order; half of ``n`` if the game is too large."""
+    positions = list(dict.fromkeys(position for episode in episodes(game, n, seed) for position in episode))
+    return positions if game.enumerable else positions[:: max(1, 2 * len(positions) // n)]
+
+
+def refusal(read: Callable[[str], Any], text: str) -> RulesError | None:
+    """The error with which the rules refuse a text, or ``None`` when they accept it."""
+    try:
+        read(text)
+    except RulesError as error:
+        return error
+    return None
+
+
+def reachable(game: Game[Any, Any]) -> dict[Any, int]:
+    """Every position that can arise, each as it lies, with the least number of moves after which it can."""
+    depth = {game.initial_position(): 0}
+    frontier = list(depth)
+    while frontier:
+        found = {}
+        for position in frontier:
+            for move in game.legal_moves(position):
+                after = game.apply(position, move)
+                if after not in depth:
+                    found[after] = depth[position] + 1
+        depth |= found
+        frontier = list(found)
+    return depth

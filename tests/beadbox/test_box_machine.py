@@ -1,0 +1,344 @@
+"""What the readable machine does, one thing at a time."""
+
+from dataclasses import replace
+
+import pytest
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.machine import BeadDraw, BoxMachine, Change
+from beadbox.learners.boxes.rule import MAX_BEADS, BoxRule, BoxSet, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
+from beadbox.rules.outcome import Outcome, Result, Side
+from tests.beadbox.remembered import GAME
+
+START = GAME.initial_position()
+START_KEY = GAME.encode(START)
+SECOND_MOVE = GAME.decode("X...O....")
+SECOND_KEY = GAME.encode(GAME.canonical(SECOND_MOVE))
+REMOVES = BoxRule(initial=(2,), win=1, final_loss=FinalLoss.REMOVE)
+SOLE = BoxRule(initial=(2,), win=1, final_win=FinalWin.SOLE, cap=9)
+
+
+class Tickets:
+    """A random source that gives what it is told to, and says what it was asked for."""
+
+    def __init__(self, *tickets):
+        self.tickets = list(tickets)
+        self.asked = []
+
+    def below(self, n):
+        self.asked.append(n)
+        ticket = self.tickets.pop(0)
+        assert 0 <= ticket < n
+        return ticket
+
+
+def machine(rule=None, side=Side.FIRST, learns=True, **boxes):
+    return BoxMachine(GAME, side, rule or BoxRule(), {key: list(beads) for key, beads in boxes.items()}, learns=learns)
+
+
+def with_start(beads, rule=None, **settings):
+    return machine(rule, **settings, **{START_KEY: beads})
+
+
+def played(menace, *slots):
+    """Draws of these slots from the first and second box of one game."""
+    positions = (START, SECOND_MOVE)
+    return [
+        BeadDraw(GAME.encode(GAME.canonical(position)), tuple(menace.open_box(position)), slot)
+        for position, slot in zip(positions, slots, strict=False)
+    ]
+
+
+def test_a_result_is_seen_from_one_side():
+    assert Result.of(Outcome(Side.FIRST, ""), Side.FIRST) is Result.WIN
+    assert Result.of(Outcome(Side.FIRST, ""), Side.SECOND) is Result.LOSS
+    assert Result.of(Outcome(None, ""), Side.SECOND) is Result.DRAW
+
+
+def test_a_box_is_opened_with_its_initial_beads_when_first_met_and_remembered():
+    menace = machine()
+    assert menace.boxes == {}
+    assert menace.open_box(START) == [4, 4, 4]
+    menace.open_box(START)[1] = 7
+    assert menace.boxes == {START_KEY: [4, 7, 4]}
+
+
+@pytest.mark.parametrize(("ticket", "slot"), [(0, 0), (1, 0), (2, 2), (3, 2), (6, 2)])
+def test_a_ticket_names_a_bead(ticket, slot):
+    menace, tickets = with_start([2, 0, 5]), Tickets(ticket)
+    assert menace.draw(START, tickets) == BeadDraw(START_KEY, (2, 0, 5), slot)
+    assert tickets.asked == [7]
+    assert menace.boxes == {START_KEY: [2, 0, 5]}
+
+
+def test_a_merged_bead_is_played_on_any_member_of_its_class():
+    for ticket, corner in enumerate((0, 2, 6, 8)):
+        move, draw = with_start([3, 0, 0]).choose(START, Tickets(1, ticket))
+        assert (move, draw.slot) == (corner, 0)
+
+
+def test_an_unmerged_bead_is_played_on_any_member_of_its_class_too():
+    menace = with_start([0, 0, 5, 0, 0, 0, 0, 0, 0], BoxRule(merge_symmetric_moves=False))
+    assert [menace.choose(START, Tickets(0, ticket))[0] for ticket in range(4)] == [0, 2, 6, 8]
+    assert menace.policy(START) == {0: 0.25, 2: 0.25, 6: 0.25, 8: 0.25, 1: 0, 3: 0, 4: 0, 5: 0, 7: 0}
+
+
+def test_a_forced_move_needs_no_bead_and_no_random_number():
+    forced = GAME.decode("XOXXOOOX.")
+    assert machine().choose(forced, Tickets()) == (8, None)
+    assert machine().policy(forced) == {8: 1}
+    move, draw = machine(BoxRule(box_set=BoxSet.ALL)).choose(forced, Tickets(0, 0))
+    assert (move, draw.beads, draw.slot) == (8, (1,), 0)
+
+
+def test_the_policy_is_the_share_of_beads():
+    menace = with_start([8, 4, 4])
+    assert menace.policy(START) == {
+        **dict.fromkeys((0, 2, 6, 8), 8 / 16 / 4),
+        **dict.fromkeys((1, 3, 5, 7), 4 / 16 / 4),
+        4: 4 / 16,
+    }
+
+
+def test_asking_for_the_policy_opens_no_box():
+    menace = machine()
+    assert sum(menace.policy(START).values()) == pytest.approx(1)
+    assert menace.boxes == {}
+
+
+def test_greedy_play_takes_the_fullest_slot_and_ties_are_equally_likely():
+    menace = with_start([5, 7, 7])
+    assert menace.draw(START, Tickets(0), greedy=True).slot == 1
+    assert menace.draw(START, Tickets(1), greedy=True).slot == 2
+    assert menace.policy(START, greedy=True) == {
+        **dict.fromkeys((1, 3, 5, 7), 1 / 8),
+        **dict.fromkeys((0, 2, 6, 8), 0),
+        4: 1 / 2,
+    }
+
+
+def test_an_empty_box_resigns_without_a_random_number():
+    menace = machine(**{SECOND_KEY: [0] * 4})
+    draw = menace.draw(SECOND_MOVE, Tickets())
+    assert draw == BeadDraw(SECOND_KEY, (0,) * 4, None)
+    assert menace.choose(SECOND_MOVE, Tickets())[0] is None
+    assert not any(menace.policy(SECOND_MOVE).values())
+    assert menace.boxes == {SECOND_KEY: [0] * 4}
+
+
+def test_the_opening_box_of_a_machine_that_resigns_is_refilled():
+    menace = with_start([0, 0, 0])
+    assert menace.draw(START, Tickets(11)) == BeadDraw(START_KEY, (4, 4, 4), 2, refilled=True)
+    assert menace.boxes == {START_KEY: [4, 4, 4]}
+
+
+def test_the_second_players_first_box_is_its_opening_too():
+    after_centre = GAME.decode("....X....")
+    menace = machine(side=Side.SECOND, **{"....X....": [0, 0]})
+    assert menace.draw(after_centre, Tickets(0)).refilled
+
+
+def test_a_machine_may_refuse_to_play_for_good():
+    menace = with_start([0, 0, 0], BoxRule(empty_opening=EmptyOpening.STOP))
+    assert menace.draw(START, Tickets()).slot is None
+    assert menace.boxes == {START_KEY: [0, 0, 0]}
+
+
+def test_any_empty_box_may_be_refilled():
+    menace = machine(BoxRule(when_empty=WhenEmpty.REFILL), **{SECOND_KEY: [0] * 4})
+    draw = menace.draw(SECOND_MOVE, Tickets(0))
+    assert draw == BeadDraw(SECOND_KEY, (3,) * 4, 0, refilled=True)
+    assert menace.boxes[SECOND_KEY] == [3] * 4
+    assert menace.n_removed == 0
+
+
+def test_refilling_with_nothing_still_resigns():
+    menace = machine(BoxRule(initial=(4, 0), when_empty=WhenEmpty.REFILL))
+    assert menace.draw(SECOND_MOVE, Tickets()) == BeadDraw(SECOND_KEY, (0,) * 4, None)
+
+
+def test_an_empty_box_may_play_any_legal_move_each_equally_likely():
+    menace = with_start([0, 0, 0], BoxRule(when_empty=WhenEmpty.UNIFORM))
+    tickets = [Tickets(ticket) for ticket in range(9)]
+    assert [menace.draw(START, t).slot for t in tickets] == [0, 0, 0, 0, 1, 1, 1, 1, 2]
+    assert {n for t in tickets for n in t.asked} == {9}
+    assert menace.policy(START) == pytest.approx(dict.fromkeys(range(9), 1 / 9))
+
+
+@pytest.mark.parametrize(
+    ("result", "first", "second"),
+    [(Result.WIN, [7, 4, 4], 6), (Result.DRAW, [5, 4, 4], 4), (Result.LOSS, [3, 4, 4], 2)],
+)
+def test_every_box_used_gains_or_loses_on_the_slot_played(result, first, second):
+    menace = machine()
+    changes = menace.restock(played(menace, 0, 2), result)
+    assert menace.boxes == {START_KEY: first, SECOND_KEY: [3, 3, second, 3]}
+    assert changes == [
+        Change(START_KEY, (first[0] - 4, 0, 0)),
+        Change(SECOND_KEY, (0, 0, second - 3, 0)),
+    ]
+
+
+def test_a_box_used_twice_changes_twice_in_order():
+    menace = with_start([1, 4, 4])
+    draw = BeadDraw(START_KEY, (1, 4, 4), 0)
+    changes = menace.restock([draw, draw], Result.LOSS)
+    assert [change.deltas for change in changes] == [(-1, 0, 0), (0, 0, 0)]
+    assert menace.boxes[START_KEY] == [0, 4, 4]
+
+
+def test_no_slot_falls_below_the_floor_or_rises_above_the_cap():
+    rule = BoxRule(initial=(3,), win=5, loss=-5, floor=1, cap=6)
+    menace = machine(rule)
+    assert menace.restock(played(menace, 0), Result.WIN) == [Change(START_KEY, (3, 0, 0))]
+    assert menace.restock(played(menace, 1), Result.LOSS) == [Change(START_KEY, (0, -2, 0))]
+    assert menace.boxes == {START_KEY: [6, 1, 3]}
+
+
+def test_beads_never_outgrow_what_a_kernel_can_hold():
+    menace = with_start([MAX_BEADS - 1, 0, 0])
+    menace.restock([BeadDraw(START_KEY, (MAX_BEADS - 1, 0, 0), 0)], Result.WIN)
+    assert menace.boxes[START_KEY][0] == MAX_BEADS
+
+
+def test_only_the_last_box_used_may_learn():
+    menace = machine(BoxRule(only_last=True))
+    assert menace.restock(played(menace, 0, 0), Result.LOSS) == [Change(SECOND_KEY, (-1, 0, 0, 0))]
+    assert menace.boxes[START_KEY] == [4, 4, 4]
+    assert menace.restock([], Result.LOSS) == []
+
+
+def test_a_loss_may_remove_the_last_slot_for_good():
+    menace = machine(REMOVES)
+    assert menace.restock(played(menace, 0, 2), Result.LOSS) == [
+        Change(START_KEY, (-1, 0, 0)),
+        Change(SECOND_KEY, (0, 0, -2, 0)),
+    ]
+    assert (menace.n_removed, menace.level) == (1, 2)
+    # Gone already: neither counted again nor brought back.
+    menace.restock(played(menace, 0, 2), Result.LOSS)
+    assert menace.n_removed == 1
+    menace.restock(played(menace, 1, 2), Result.WIN)
+    assert menace.boxes[SECOND_KEY] == [2, 2, 0, 2]
+    assert menace.boxes[START_KEY] == [0, 3, 2]
+
+
+def test_a_slot_that_ran_empty_comes_back_only_where_no_slot_can_be_removed():
+    for rule, beads in ((REMOVES, 0), (replace(REMOVES, final_loss=FinalLoss.NONE), 1)):
+        menace = with_start([0, 2, 2], rule)
+        menace.restock([BeadDraw(START_KEY, (0, 2, 2), 0)], Result.WIN)
+        assert menace.boxes[START_KEY][0] == beads
+
+
+def test_a_win_may_make_the_last_slot_the_only_one():
+    menace = machine(SOLE)
+    assert menace.restock(played(menace, 0, 2), Result.WIN) == [
+        Change(START_KEY, (1, 0, 0)),
+        Change(SECOND_KEY, (-2, -2, 7, -2)),
+    ]
+    assert menace.boxes == {START_KEY: [3, 2, 2], SECOND_KEY: [0, 0, 9, 0]}
+    assert (menace.n_removed, menace.level) == (3, 4)
+    menace.restock(played(menace, 0, 2), Result.WIN)
+    assert menace.n_removed == 3
+
+
+def test_making_a_slot_the_only_one_counts_what_was_there():
+    menace = with_start([0, 2, 2], SOLE)
+    menace.restock([BeadDraw(START_KEY, (0, 2, 2), 1)], Result.WIN)
+    assert menace.boxes[START_KEY] == [0, 9, 0]
+    assert menace.n_removed == 1
+
+
+def test_a_refill_brings_removed_slots_back():
+    menace = machine(replace(REMOVES, when_empty=WhenEmpty.REFILL), **{SECOND_KEY: [0] * 4})
+    assert menace.draw(SECOND_MOVE, Tickets(7)).slot == 3
+    assert menace.boxes[SECOND_KEY] == [2] * 4
+
+
+@pytest.mark.parametrize(
+    ("punish", "removed"), [(False, []), (True, [0])], ids=["a loss like any other", "the move before is the last"]
+)
+def test_what_a_resignation_teaches(punish, removed):
+    rule = replace(REMOVES, punish_previous_on_resign=punish)
+    menace = machine(rule)
+    menace.restock(played(menace, 0), Result.LOSS, resigned=True)
+    assert menace.boxes[START_KEY] == ([0, 2, 2] if removed else [1, 2, 2])
+    assert menace.n_removed == len(removed)
+
+
+def test_a_resignation_teaches_a_machine_that_learns_from_the_last_move_only_if_it_counts():
+    for punish, beads in ((False, [4, 4, 4]), (True, [3, 4, 4])):
+        menace = machine(BoxRule(only_last=True, punish_previous_on_resign=punish))
+        menace.restock(played(menace, 0), Result.LOSS, resigned=True)
+        assert menace.boxes[START_KEY] == beads
+
+
+def test_punishing_the_previous_move_changes_nothing_when_the_machine_played_on():
+    for punish in (False, True):
+        menace = machine(replace(REMOVES, punish_previous_on_resign=punish))
+        menace.restock(played(menace, 0), Result.LOSS)
+        assert menace.boxes[START_KEY] == [0, 2, 2]
+
+
+def test_a_frozen_machine_plays_as_if_it_learnt_and_stays_as_it_is():
+    menace = with_start([0, 0, 0], learns=False)
+    assert menace.draw(START, Tickets(11)) == BeadDraw(START_KEY, (4, 4, 4), 2, refilled=True)
+    assert menace.policy(START)[4] == pytest.approx(1 / 3)
+    assert menace.restock([BeadDraw(START_KEY, (4, 4, 4), 2)], Result.WIN) == []
+    assert menace.boxes == {START_KEY: [0, 0, 0]}
+    assert (menace.n_removed, menace.level) == (0, 1)
+
+
+def test_a_resignation_is_no_move_to_learn_from():
+    with pytest.raises(AssertionError, match="not a move played"):
+        machine().restock([BeadDraw(START_KEY, (0, 0, 0), None)], Result.LOSS)
+
+
+def test_beads_fall_as_often_as_they_are_many():
+    menace, source = with_start([1, 3, 6]), RandomSource(3)
+    slots = [menace.draw(START, source).slot for _ in range(10_000)]
+    assert [slots.count(slot) for slot in range(3)] == pytest.approx([1_000, 3_000, 6_000], abs=300)
+
+
+class TestAMoveMadeForIt:
+    """A person in the machine's seat: the machine remembers the move as if it had drawn it."""
+
+    @pytest.mark.parametrize(
+        "rule",
+        [
+            BoxRule(),
+            BoxRule(merge_symmetric_moves=False),
+            BoxRule(merge_symmetric_moves=False, reduce_symmetry=False),
+        ],
+    )
+    def test_the_slot_is_one_whose_bead_may_be_played_there_whatever_lies_how(self, rule):
+        for text in (".........", "X...O....", "..X.O....", "X.O......", "XOX.O....", "....O.X..", "X...O...X"):
+            position = GAME.decode(text)
+            menace = machine(rule, GAME.side_to_move(position))
+            for move in GAME.legal_moves(position):
+                draw = menace.follow(position, move)
+                assert draw.box == GAME.encode(menace.cabinet.box_position(position))
+                assert move in menace.cabinet.slot_moves(position)[draw.slot]
+
+    def test_it_learns_from_it_as_from_its_own(self):
+        menace, own = machine(), machine()
+        followed = [menace.follow(START, 8), menace.follow(SECOND_MOVE, 8)]
+        assert followed == [
+            BeadDraw(START_KEY, (4, 4, 4), 0),
+            BeadDraw(SECOND_KEY, followed[1].beads, followed[1].slot),
+        ]
+        drawn = played(own, 0, followed[1].slot)
+        assert menace.restock(followed, Result.WIN) == own.restock(drawn, Result.WIN)
+        assert menace.boxes == own.boxes
+
+    def test_no_box_is_opened_where_it_has_none(self):
+        forced = GAME.decode("XOXOXXO.O")
+        assert machine().follow(forced, GAME.legal_moves(forced)[0]) is None
+        assert machine(side=Side.SECOND).follow(START, 0) is None
+
+    def test_an_empty_box_is_filled_again_as_the_rule_says(self):
+        refills = with_start((0, 0, 0), BoxRule(when_empty=WhenEmpty.REFILL))
+        assert refills.follow(START, 4) == BeadDraw(START_KEY, (4, 4, 4), 2, refilled=True)
+        assert refills.boxes[START_KEY] == [4, 4, 4]
+        stops = with_start((0, 0, 0), BoxRule(empty_opening=EmptyOpening.STOP))
+        assert stops.follow(START, 4) == BeadDraw(START_KEY, (0, 0, 0), 2)

@@ -1,0 +1,317 @@
+"""Which boxes there are, what is in them, and that turning the board changes nothing."""
+
+import random
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.episodes import play_episode
+from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.rule import BoxRule, BoxSet
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.noughts_and_crosses.rules import NoughtsAndCrosses
+from beadbox.rules.outcome import Outcome, Result, Side
+from beadbox.rules.play import MAX_PLIES, game_played
+from beadbox.rules.registry import GAMES
+from beadbox.strength.graph import NotListedError, graph_compile
+from tests.beadbox.remembered import GAME, remembered
+from tests.beadbox.rules.walks import reachable
+from tests.toys.tug import Tug
+
+REDUCED = [slug for slug, preset in PRESETS.items() if preset.rule.reduce_symmetry]
+BEADS_BY_MOVE = {"4/3/2/1": (4, 3, 2, 1), "8/4/2/1": (8, 4, 2, 1)}
+
+
+PAWNS, WIDE = remembered(GAMES["hexapawn"]), remembered(GAMES["hexapawn-4x4"])
+TURNED = pytest.mark.parametrize(
+    ("game", "slug"),
+    [
+        *((game, slug) for game in (GAME, PAWNS) for slug in REDUCED),
+        *((WIDE, slug) for slug in ("gardner-her", "hexapawn-rl")),
+    ],
+    ids=lambda value: getattr(value, "slug", value),
+)
+"""Every game that is small, with every rule that folds boards; a larger one with rules of both kinds."""
+
+
+@cache
+def playable_positions(game=GAME):
+    return [position for position in reachable(game) if not game.is_terminal(position)]
+
+
+def trained_looking(machine, seed=0):
+    """The machine with any number of beads in every box it can open: some slots empty, some boxes too."""
+    rng = random.Random(seed)
+    for position in playable_positions(machine.game):
+        if machine.cabinet.has_box(position):
+            beads = machine.open_box(position)
+            empty = rng.random() < 0.05
+            beads[:] = [0 if empty or rng.random() < 0.25 else rng.randrange(40) for _ in beads]
+    return machine
+
+
+def copy_of(machine):
+    boxes = {key: list(beads) for key, beads in machine.boxes.items()}
+    return BoxMachine(machine.game, machine.side, machine.rule, boxes, machine.n_removed, learns=machine.learns)
+
+
+@pytest.mark.parametrize(
+    ("side", "merged", "n_boxes", "by_move", "n_slots", "beads"),
+    [
+        (Side.FIRST, True, 304, [1, 12, 108, 183], 1_087, {"4/3/2/1": 1_720, "8/4/2/1": 1_798}),
+        (Side.FIRST, False, 304, [1, 12, 108, 183], 1_182, {"4/3/2/1": 1_917, "8/4/2/1": 2_037}),
+        (Side.SECOND, True, 289, [3, 38, 153, 95], 975, {"4/3/2/1": 1_991, "8/4/2/1": 2_237}),
+        (Side.SECOND, False, 289, [3, 38, 153, 95], 1_054, {"4/3/2/1": 2_194, "8/4/2/1": 2_518}),
+    ],
+)
+def test_boxes_slots_and_beads(side, merged, n_boxes, by_move, n_slots, beads):
+    for name, initial in BEADS_BY_MOVE.items():
+        table = boxes_compile(GAMES["noughts-and-crosses"], side, BoxRule(initial, merge_symmetric_moves=merged))
+        assert table.n_boxes == n_boxes
+        assert [n for _, n in sorted(Counter(table.move_number.tolist()).items())] == by_move
+        assert len(table.initial) == n_slots
+        assert table.initial.sum() == beads[name]
+
+
+def test_forced_positions_have_boxes_only_where_the_rule_asks_for_them():
+    for side, n_boxes in ((Side.FIRST, 338), (Side.SECOND, 289)):
+        assert boxes_compile(GAME, side, BoxRule(box_set=BoxSet.ALL)).n_boxes == n_boxes
+    assert boxes_compile(GAME, Side.FIRST, PRESETS["apl-notebook"].rule).n_boxes == sum(
+        GAME.side_to_move(position) is Side.FIRST for position in playable_positions()
+    )
+
+
+def test_56_of_304_boxes_have_symmetric_moves():
+    cabinet = Cabinet(GAME, Side.FIRST, BoxRule())
+    boxes = {cabinet.box_position(p) for p in playable_positions() if cabinet.has_box(p)}
+    assert len(boxes) == 304
+    assert sum(len(cabinet.slots(box)) < len(GAME.legal_moves(box)) for box in boxes) == 56
+
+
+def test_the_apl_table_has_6046_rows():
+    # Every board with as many crosses as noughts or one more, reachable or not.
+    rows = [(n - k) for n in range(3**9) for k in (digits(n).count(2),) if digits(n).count(1) - k in (0, 1)]
+    assert len(rows) == 6_046
+    # Its machine as first or second player can reach 4,520 of them with the game not over.
+    rule = PRESETS["apl-notebook"].rule
+    assert sum(boxes_compile(GAME, side, rule).n_boxes for side in Side) == 4_520
+
+
+def digits(n):
+    return [n // 3**place % 3 for place in range(9)]
+
+
+def test_a_box_is_opened_where_the_machine_has_to_move_and_has_a_choice():
+    first = Cabinet(GAME, Side.FIRST, BoxRule())
+    every = Cabinet(GAME, Side.FIRST, BoxRule(box_set=BoxSet.ALL))
+    assert first.has_box(GAME.decode("........."))
+    assert not first.has_box(GAME.decode("X........"))
+    assert not first.has_box(GAME.decode("XXXOO...."))
+    forced = GAME.decode("XOXXOOOX.")
+    assert not first.has_box(forced)
+    assert every.has_box(forced)
+
+
+def test_the_box_of_the_empty_board_has_a_corner_an_edge_and_the_centre():
+    cabinet = Cabinet(GAME, Side.FIRST, BoxRule())
+    empty = GAME.initial_position()
+    assert cabinet.slots(empty) == ((0, 2, 6, 8), (1, 3, 5, 7), (4,))
+    assert cabinet.printed_moves(empty) == (0, 1, 4)
+    unmerged = Cabinet(GAME, Side.FIRST, BoxRule(merge_symmetric_moves=False))
+    assert unmerged.slots(empty)[2] == (0, 2, 6, 8)
+    assert unmerged.printed_moves(empty) == tuple(range(9))
+    raw = Cabinet(GAME, Side.FIRST, PRESETS["apl-notebook"].rule)
+    assert raw.slots(empty) == tuple((move,) for move in range(9))
+
+
+def test_the_printed_box_is_turned_to_lie_as_the_board_does():
+    for slug in PRESETS:
+        for position in playable_positions():
+            cabinet = Cabinet(GAME, GAME.side_to_move(position), PRESETS[slug].rule)
+            assert GAME.transform(cabinet.box_position(position), cabinet.placement(position)) == position
+
+
+def test_slots_share_out_the_legal_moves():
+    for slug in PRESETS:
+        for position in playable_positions():
+            cabinet = Cabinet(GAME, GAME.side_to_move(position), PRESETS[slug].rule)
+            slot_moves = cabinet.slot_moves(position)
+            assert {move for moves in slot_moves for move in moves} == set(GAME.legal_moves(position))
+            if PRESETS[slug].rule.merge_symmetric_moves:
+                assert sum(map(len, slot_moves)) == len(GAME.legal_moves(position))
+
+
+@TURNED
+@pytest.mark.sampled(6)
+def test_every_image_of_a_position_gets_the_image_of_the_policy(game, slug):
+    machines = {side: trained_looking(BoxMachine(game, side, PRESETS[slug].rule)) for side in Side}
+    n_pairs = 0
+    for greedy in (False, True):
+        policies = {p: machines[game.side_to_move(p)].policy(p, greedy=greedy) for p in playable_positions(game)}
+        for position, policy in policies.items():
+            assert sum(policy.values()) == pytest.approx(1, abs=1e-12) or not any(policy.values())
+            for symmetry in game.symmetries:
+                image = policies[game.transform(position, symmetry)]
+                for move, chance in policy.items():
+                    assert abs(image[game.transform_move(move, symmetry)] - chance) < 1e-15
+                assert len(image) == len(policy)
+                n_pairs += 1
+    n_positions = {GAME: 4_520, PAWNS: 70, WIDE: 11_420}[game]
+    assert n_pairs == 2 * n_positions * len(game.symmetries)
+
+
+@TURNED
+def test_every_image_of_a_position_gets_the_image_of_the_slots(game, slug):
+    cabinets = {side: Cabinet(game, side, PRESETS[slug].rule) for side in Side}
+    slot_moves = {p: cabinets[game.side_to_move(p)].slot_moves(p) for p in playable_positions(game)}
+    for position, slots in slot_moves.items():
+        for symmetry in game.symmetries:
+            image = slot_moves[game.transform(position, symmetry)]
+            assert [{game.transform_move(move, symmetry) for move in moves} for moves in slots] == list(map(set, image))
+
+
+@TURNED
+def test_every_image_of_a_position_draws_the_same_bead_and_learns_the_same(game, slug):
+    machines = {side: trained_looking(BoxMachine(game, side, PRESETS[slug].rule)) for side in Side}
+    positions = [p for p in playable_positions(game) if machines[game.side_to_move(p)].cabinet.has_box(p)]
+    drawn = {}
+    for position in positions:
+        machine = machines[game.side_to_move(position)]
+        # One word for the whole orbit, and a copy of the box: a draw may refill it.
+        key = game.encode(game.canonical(position))
+        learner = BoxMachine(game, machine.side, machine.rule, {key: list(machine.boxes[key])})
+        draw = learner.draw(position, RandomSource(9, stream=hash_free(key)))
+        changes = learner.restock([draw], Result.WIN) if draw.slot is not None else []
+        drawn[position] = (draw, changes, learner.boxes)
+    for position in positions:
+        for symmetry in game.symmetries:
+            assert drawn[position] == drawn[game.transform(position, symmetry)]
+
+
+def hash_free(text):
+    """A number for a text that is the same in every process."""
+    return int.from_bytes(text.encode())
+
+
+@TURNED
+@pytest.mark.parametrize("side", Side)
+def test_a_game_and_its_image_teach_exactly_the_same_beads(game, slug, side):
+    start = trained_looking(BoxMachine(game, side, PRESETS[slug].rule), seed=5)
+    rng = random.Random(1)
+    for game_number in range(40):
+        learner, record = copy_of(start), []
+        position, draws, result, resigned = game.initial_position(), [], None, False
+        while not game.is_terminal(position):
+            move, draw = None, None
+            if game.side_to_move(position) is side:
+                move, draw = learner.choose(position, RandomSource(game_number, stream=len(record)))
+                if move is None:
+                    resigned, result = True, Result.LOSS
+                    break
+                draws += [draw] if draw else []
+            else:
+                move = rng.choice(game.legal_moves(position))
+            record.append((position, move, draw))
+            position = game.apply(position, move)
+        result = result or Result.of(game.outcome(position), side)
+        changes = learner.restock(draws, result, resigned=resigned)
+
+        for symmetry in game.symmetries:
+            image, image_draws = copy_of(start), []
+            for number, (board, move, draw) in enumerate(record):
+                if draw is None:
+                    continue
+                turned = game.transform(board, symmetry)
+                again = image.draw(turned, RandomSource(game_number, stream=number))
+                assert again == draw
+                assert game.transform_move(move, symmetry) in image.cabinet.slot_moves(turned)[again.slot]
+                image_draws.append(again)
+            assert image.restock(image_draws, result, resigned=resigned) == changes
+            # A resignation may have opened one box more, but changed none.
+            assert image.boxes == learner.boxes
+
+
+def test_the_compiled_boxes_are_those_of_the_cabinet():
+    for slug, preset in PRESETS.items():
+        for side in Side:
+            table = boxes_compile(GAME, side, preset.rule)
+            cabinet = Cabinet(GAME, side, preset.rule)
+            wanted = {GAME.encode(cabinet.box_position(p)) for p in playable_positions() if cabinet.has_box(p)}
+            assert set(table.keys) == wanted, slug
+            assert [table.box_id[key] for key in table.keys] == list(range(table.n_boxes))
+            for box, key in enumerate(table.keys):
+                slots = slice(table.slot_indptr[box], table.slot_indptr[box + 1])
+                assert table.initial[slots].tolist() == cabinet.initial_beads(GAME.decode(key))
+                assert set(table.slot_box[slots]) == {box}
+
+
+class NeverEnding(NoughtsAndCrosses):
+    """Noughts and crosses in which the third move wipes the board."""
+
+    def apply(self, position, move):
+        return self.initial_position() if self.ply(position) == 2 else super().apply(position, move)
+
+
+def test_a_game_in_which_positions_come_again_has_no_graph():
+    for game in (NeverEnding(), Tug()):
+        with pytest.raises(NotListedError, match=f"{game.name} has positions that can come again"):
+            graph_compile(game, reduced=True)
+
+
+def test_a_game_without_an_end_is_a_draw_after_a_bound():
+    def player(position, rng):
+        moves.append(position)
+        return NeverEnding().legal_moves(position)[0]
+
+    moves = []
+    assert game_played(NeverEnding(), dict.fromkeys(Side, player), RandomSource(1)) == dict.fromkeys(Side, Result.DRAW)
+    assert len(moves) == MAX_PLIES
+
+
+class WonByThePly(NeverEnding):
+    """The same, but that the first player has won after so many plies."""
+
+    def __init__(self, n_plies):
+        self.n_left = n_plies
+
+    def apply(self, position, move):
+        self.n_left -= 1
+        return super().apply(position, move)
+
+    def outcome(self, position):
+        return None if self.n_left else Outcome(Side.FIRST, "line")
+
+
+@pytest.mark.parametrize(("n_plies", "result"), [(MAX_PLIES, Result.WIN), (MAX_PLIES + 1, Result.DRAW)])
+def test_a_game_that_ends_with_the_last_ply_allowed_is_over(n_plies, result):
+    opponent = OPPONENTS["random"]
+    game = WonByThePly(n_plies)
+    movers = {side: opponent.mover(game) for side in Side}
+    assert game_played(game, movers, RandomSource(1))[Side.FIRST] is result
+    machine = BoxMachine(WonByThePly(n_plies), Side.FIRST, BoxRule())
+    episode, other = play_episode(machine, opponent, RandomSource(1))
+    assert (episode.result, other.result) == (result, Result.LOSS if result is Result.WIN else Result.DRAW)
+    assert len(episode.turns) == MAX_PLIES
+
+
+@pytest.mark.parametrize(("reduced", "n_nodes"), [(True, 627), (False, 4_520)])
+def test_the_graph_holds_every_open_position_before_those_it_leads_to(reduced, n_nodes):
+    graph = graph_compile(GAME, reduced=reduced)
+    assert len(graph.positions) == n_nodes
+    for node, position in enumerate(graph.positions):
+        assert graph.node_id[position] == node
+        assert graph.side[node] == GAME.side_to_move(position)
+        edges = graph.successor[graph.indptr[node] : graph.indptr[node + 1]].tolist()
+        after = [GAME.apply(position, move) for move in GAME.legal_moves(position)]
+        for successor, reached in zip(edges, after, strict=True):
+            outcome = GAME.outcome(reached)
+            if outcome is None:
+                assert graph.positions[successor] == (GAME.canonical(reached) if reduced else reached)
+                assert successor > node
+            else:
+                assert successor == {Side.FIRST: -1, Side.SECOND: -2, None: -3}[outcome.winner]

@@ -1,0 +1,133 @@
+"""What an experiment finds of many machines at once is what each of them comes to alone, number for number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from beadbox.experiments import hexapawn_rewards, menace_and_after, michie_tournament
+from beadbox.experiments.registry import EXPERIMENTS
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.strength import against_opponent, worst_case
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.registry import OPPONENTS, UNIFORM
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+
+SEED, RANDOM = 5, OPPONENTS["random"]
+MARK = 20
+
+
+def fresh(slug: str, preset: str, side: Side) -> Memory:
+    return Memory.fresh(boxes_compile(GAMES[slug], side, PRESETS[preset].rule))
+
+
+def gardner(number: int) -> Any:
+    memory, rng, games, losses = fresh("hexapawn", "gardner-her", Side.SECOND), RandomSource(SEED, number), 0, 0
+    while worst_case(memory).win < 1 - 1e-9:
+        losses += memory.train(RANDOM, 1, rng).losses
+        games += 1
+    return games, losses
+
+
+def michie(number: int, n: int, n_games: int) -> Any:
+    teacher, number = divmod(number, n)
+    memory, rng = fresh("noughts-and-crosses", "michie-1961", Side.FIRST), RandomSource(SEED, number)
+    first_box = memory.slots(int(memory.table.node_box[0]))
+    drawn, opening = [], [memory.beads[first_box].tolist()]
+    for _ in range(n_games):
+        drawn.append(memory.train(michie_tournament.TEACHERS[teacher][1], 1, rng).draws)
+        opening.append(memory.beads[first_box].tolist())
+    return drawn, opening
+
+
+def rewards(number: int, n: int, marks: list[int]) -> Any:
+    scheme, number = divmod(number, n)
+    memory = fresh("hexapawn", hexapawn_rewards.SCHEMES[scheme], Side.SECOND)
+    rng, losses = RandomSource(SEED, number), 0
+    perfect_after = losses_by_then = None
+    wins, worst = [], []
+    for game in range(marks[-1] + 1):
+        if game:
+            losses += memory.train(RANDOM, 1, rng).losses
+        exact = worst_case(memory).win
+        if perfect_after is None and exact > 1 - 1e-9:
+            perfect_after, losses_by_then = game, losses
+        if game in marks:
+            wins.append(against_opponent(memory, RANDOM).win)
+            worst.append(exact if perfect_after is None else 1.0)
+    return [perfect_after, losses_by_then, wins, worst]
+
+
+def resigns(number: int, n: int, n_games: int) -> Any:
+    preset, number = divmod(number, n)
+    slug = ("hexapawn-rl-as-shipped", "hexapawn-rl")[preset]
+    first, second = (fresh("hexapawn", slug, side) for side in Side)
+    rng, opening = RandomSource(SEED, number), first.slots(int(first.table.node_box[0]))
+    empty_after, empties, n_moved, n_moved_after, n_after, wins = None, 0, 0, 0, 0, []
+    for game in range(n_games):
+        wins.append(first.train_against(second, 1, rng, opponent_learns=True).wins)
+        moved = int(first.visits[opening].sum()) > n_moved
+        n_moved += moved
+        if empty_after is not None:
+            n_after += 1
+            n_moved_after += moved
+        if moved and not first.beads[opening].any():
+            empties += 1
+            empty_after = empty_after or game + 1
+    return [empty_after, empties, n_moved_after, n_after, wins]
+
+
+def menace(number: int, n: int, marks: list[int]) -> Any:
+    lesson, number = divmod(number, MARK + len(menace_and_after.LEARNERS) * n)
+    slug, side, teacher = menace_and_after.LESSONS[lesson]
+    if number < MARK:
+        memory = fresh(slug, menace_and_after.MENACE, side)
+        memory.train(UNIFORM[teacher], menace_and_after.N_GAMES, RandomSource(SEED, number))
+        against = [against_opponent(memory, UNIFORM[rival]).score for rival in menace_and_after.TEACHERS]
+        return [*against, worst_case(memory).score]
+    number -= MARK
+    memory, rng, games = fresh(slug, menace_and_after.MENACE, side), RandomSource(SEED, number), 0
+    points, worst = [], None
+    for mark in marks:
+        memory.train(UNIFORM[teacher], mark - games, rng)
+        games = mark
+        points.append([against_opponent(memory, UNIFORM[rival]).score for rival in menace_and_after.TEACHERS])
+        if games == menace_and_after.N_GAMES:
+            worst = worst_case(memory).score
+    return [points, worst]
+
+
+CASES: list[tuple[str, dict[str, int], Any, tuple[int, ...]]] = [
+    ("gardner", {"machines": 60}, gardner, (0, 7, 49, 50, 59)),
+    ("michie-tournament", {"tournaments": 10, "games": 40}, lambda at: michie(at, 10, 40), (0, 9, 29)),
+    (
+        "hexapawn-rewards",
+        {"machines": 10, "games": 150},
+        lambda at: rewards(at, 10, hexapawn_rewards._marks({"games": 150})),
+        (0, 6, 10, 19, 25),
+    ),
+    ("hexapawn-resigns", {"pairs": 10, "games": 50}, lambda at: resigns(at, 10, 50), (0, 9, 10, 13)),
+    (
+        "menace-and-after",
+        {"machines": 5, "games": 1000, "mark": MARK},
+        lambda at: menace(at, 5, menace_and_after._marks({"games": 1000})),
+        (0, MARK - 1, MARK, MARK + 4, 2 * MARK + 25, 7 * MARK + 151),
+    ),
+]
+
+
+@pytest.mark.parametrize(("slug", "given", "alone", "numbers"), CASES, ids=[case[0] for case in CASES])
+def test_each_part_is_what_its_machine_comes_to_alone(slug: str, given: dict[str, int], alone: Any, numbers: Any):
+    experiment = EXPERIMENTS[slug]
+    settings = experiment.settings(given)
+    for number in numbers:
+        # Whoever goes on in the middle of what is found together finds the same.
+        for part in (
+            experiment.parts(settings, SEED, number)[0],
+            experiment.parts(settings, SEED, number - number % 5)[number % 5],
+        ):
+            assert list(part) == list(alone(number)), number

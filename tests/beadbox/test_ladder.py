@@ -1,0 +1,206 @@
+"""Levels by a learnt value, ladders and their ratings: what is offered was measured, and can be measured again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+
+from beadbox.engines.ladder import Measured, Pair, ladders_read, ladders_text
+from beadbox.engines.registry import ENGINES, engine_of
+from beadbox.engines.romgon.levels import FILE, LEVELS, MODES, VALUER, answer, choose, learnt_mark
+from beadbox.engines.romgon.shipped import shipped
+from beadbox.engines.romgon.value_minimax import ReadableValuer
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.value_learner.memory import value_meeting
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES, family_games
+from beadbox.rules.romgon.moves import CORE, Options
+from beadbox.rules.romgon.pieces import BLACK, START
+from beadbox.rules.romgon.rules import Position, Romgon
+from beadbox.strength.elo import Elo, Score, elos
+from beadbox.strength.snapshots import measured, meeting, openings
+from beadbox.tournaments import ladder
+
+ENGINE = ENGINES["romgon"]
+LEARNT = [slug for slug, level in LEVELS.items() if level.learnt]
+FLIPS = Options(flip=True)
+each_mode = pytest.mark.parametrize("mode", MODES)
+
+
+def romgon(mode: str) -> Romgon:
+    game = GAMES[MODES[mode]]
+    assert isinstance(game, Romgon)
+    return game
+
+
+class TestElo:
+    def test_ten_points_of_eleven_are_400(self) -> None:
+        found = elos(["a", "b"], [Score("b", "a", 10_000, 11_000)])
+        assert found["a"].elo == 0
+        assert found["b"].elo == pytest.approx(400, abs=1)
+
+    def test_the_likelihood_is_greatest_there(self) -> None:
+        scores = [
+            Score("b", "a", 61, 100),
+            Score("c", "b", 70.5, 100),
+            Score("c", "a", 88, 120),
+            Score("d", "c", 40, 40),
+        ]
+        found = elos("abcd", scores)
+        rating = {name: one.elo for name, one in found.items()}
+        for name in "bcd":  # what is expected of a player is what it has, the drawn game beside each meeting counted
+            met = [score for score in scores if name in (score.one, score.other)]
+            has = sum(0.5 + (points if one == name else n - points) for one, _, points, n in met)
+            gaps = [(rating[name] - rating[other if one == name else one], n + 1) for one, other, _, n in met]
+            assert sum(n / (1 + 10 ** (-gap / 400)) for gap, n in gaps) == pytest.approx(has, abs=0.2)
+
+    def test_the_interval_shrinks_with_the_root_of_the_games(self) -> None:
+        few, many = (elos("ab", [Score("b", "a", 0.6 * n, n)])["b"] for n in (100, 10_000))
+        assert (few.high - few.low) / (many.high - many.low) == pytest.approx(10, rel=0.05)
+        # Half of it by hand: 1.96 standard errors of the gap, of which each of the two has half.
+        gap = 1.96 * 400 / np.log(10) / np.sqrt(101 * 0.6 * 0.4)
+        assert few.high - few.low == pytest.approx(gap, abs=2)
+        assert few.low < few.elo < few.high
+
+
+class TestFile:
+    @each_mode
+    def test_each_level_takes_its_share_from_the_one_below(self, mode: str) -> None:
+        found, game = ladders_read(FILE)[mode], romgon(mode)
+        pairs = {(pair.strong, pair.weak): pair for pair in found.pairs}
+        near = ladder.neighbours(ENGINE, game)
+        assert len(near) >= 5
+        for pair in map(pairs.__getitem__, near):
+            assert pair.games == ladder.N_NEIGHBOURS == 400
+            assert pair.points / pair.games >= 0.65
+
+    @each_mode
+    def test_its_ratings_follow_from_its_pairs(self, mode: str) -> None:
+        found, game = ladders_read(FILE)[mode], romgon(mode)
+        assert [(pair.strong, pair.weak) for pair in found.pairs] == ladder.pairs_all(ENGINE, game)
+        assert ladder.rated(list(LEVELS), found.pairs) == found.ratings
+        assert found.game == game.slug
+        games = {"near": found.conditions["games_of_neighbours"], "far": found.conditions["games_of_others"]}
+        now = {**ladder.conditions(ENGINE, game, **games), "learnt": found.conditions["learnt"]}
+        assert found.conditions == now  # whether these are the values that are shipped, make bench tells
+        assert len(learnt_mark(game)) == len(found.conditions["learnt"]) == 16
+
+    @each_mode
+    def test_a_pair_comes_out_the_same_again(self, mode: str) -> None:
+        found, game = ladders_read(FILE)[mode], romgon(mode)
+        strong, weak = "medium", {"plain": "novice", "flips": "starter"}[mode]
+        [pair] = ladder.pairs_measured(ENGINE, game, [(strong, weak)], near=400, far=0)
+        assert pair in found.pairs
+
+    @each_mode
+    def test_the_top_is_clearly_above_the_middle_on_other_openings(self, mode: str) -> None:
+        game = romgon(mode)
+        [pair] = ladder.pairs_measured(ENGINE, game, [("veteran", "skilled")], near=40, far=0, seed=77)
+        assert pair.points / pair.games >= 0.65
+
+    def test_hard_is_on_no_ladder_above_medium_where_it_loses_to_it(self) -> None:
+        ratings = ladders_read(FILE)["flips"].ratings
+        assert ratings["hard"].elo < ratings["medium"].elo
+        assert all("hard" not in [rung.level.slug for rung in ENGINE.ladder(game)] for game in family_games("romgon"))
+
+    @pytest.mark.parametrize("game", family_games("romgon"), ids=lambda game: game.slug)
+    def test_a_rating_is_told_of_the_game_that_it_was_measured_in(self, game: Romgon) -> None:
+        rungs = ENGINE.ladder(game)
+        told = [rung.rating for rung in rungs if rung.rating is not None]
+        assert len(told) == (len(rungs) if game.slug in MODES.values() else 0)
+        assert told == sorted(told)
+        assert all(rung.level.whom for rung in rungs)
+
+    def test_what_is_written_is_read(self, tmp_path: Path) -> None:
+        rating = {"easy": Elo(0, -9, 9), "hard": Elo(200, 190, 210)}
+        one = Measured("romgon", {"seed": 3}, rating, [Pair("hard", "easy", 3, 1, 0)])
+        file = tmp_path / "ladder.json"
+        file.write_text(ladders_text({"plain": one, "flips": one}))
+        assert ladders_read(file) == {"plain": one, "flips": one}
+        assert FILE.read_text() == ladders_text(ladders_read(FILE))
+
+    def test_one_command_writes_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        few = [("medium", "easy"), ("novice", "easy")]
+        monkeypatch.setattr(ladder, "pairs_all", lambda engine, game: few)
+        monkeypatch.setattr(
+            type(ENGINE), "levels", {slug: LEVELS[slug] for slug in ("easy", "novice", "starter", "medium")}
+        )
+        monkeypatch.setattr(type(ENGINE), "ladder", lambda self, game: [])
+        few += [("starter", "easy")]
+        call_command("measure_ladders", near=2, far=2, file=tmp_path / "it.json")
+        written = ladders_read(tmp_path / "it.json")
+        assert set(written) == set(MODES)
+        assert [pair.games for pair in written["flips"].pairs] == [2, 2, 2]
+        assert "plain: medium against easy: " in capsys.readouterr().out
+
+
+class TestLearntLevels:
+    @pytest.mark.parametrize("slug", LEARNT)
+    @each_mode
+    def test_compiled_contests_play_as_live_matches_do(self, slug: str, mode: str) -> None:
+        game = romgon(mode)
+        played = openings(game, 1, seed=4)
+        readable = meeting(game, OPPONENTS[slug], OPPONENTS["skilled"])
+        compiled = value_meeting(game, LEVELS[slug], LEVELS["skilled"])
+        assert measured(readable, played, seed=5) == measured(compiled, played, seed=5)
+
+    @pytest.mark.parametrize("options", [CORE, FLIPS], ids=MODES)
+    def test_the_five_best_are_exact_and_the_first_is_played(self, options: Options) -> None:
+        found = answer(START, BLACK, options, level=LEVELS["champion"], rng=RandomSource(1))
+        value = shipped("flips" if options.flip else "plain")._replace(depth=2)
+        look = ReadableValuer().look(Romgon(options), Position(START, BLACK), value, whole=True)
+        ranked = sorted(zip(look.moves, look.deep, strict=True), key=lambda one: -one[1])
+        assert [(one.move, one.value) for one in found.candidates] == [
+            (move, round(score, 4)) for move, score in ranked[:5]
+        ]
+        assert (found.chosen, found.depth) == (found.candidates[0], 2)
+
+    def test_time_that_runs_out_leaves_the_last_depth_that_was_finished(self) -> None:
+        level = LEVELS["legend"]
+        hurried = answer(START, BLACK, FLIPS, level=level, rng=RandomSource(1), time_limit_s=0)
+        assert 1 <= hurried.depth < 4
+        at_leisure = [
+            answer(START, BLACK, FLIPS, level=level, rng=RandomSource(1), time_limit_s=s) for s in (None, 600)
+        ]
+        assert at_leisure[0] == at_leisure[1]
+        assert at_leisure[0].depth == 4
+
+    def test_skilled_plays_anything_in_three_moves_of_ten(self) -> None:
+        game, start = romgon("plain"), romgon("plain").initial_position()
+        best = choose(game, start, level=LEVELS["veteran"], rng=RandomSource(1))
+        rng = RandomSource(2)
+        share = sum(choose(game, start, level=LEVELS["skilled"], rng=rng) == best for _ in range(600)) / 600
+        assert share == pytest.approx(0.7 + 0.3 / 13, abs=0.06)
+
+    @pytest.mark.parametrize("game", family_games("romgon"), ids=lambda game: game.slug)
+    def test_they_play_where_the_value_was_learnt(self, game: Romgon) -> None:
+        engine = engine_of(game)
+        assert engine is not None
+        may = {engine.plays_at(game, LEVELS[slug]) for slug in LEARNT}
+        assert may == {not VALUER.refusal(game)} == {not {"turn", "shape"} & set(game.added)}
+        assert all(engine.plays_at(game, level) for level in LEVELS.values() if not level.learnt)
+
+
+def test_the_ladders_stand_in_the_docs() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "ladder.md").read_text()
+    for found in json.loads(FILE.read_text()).values():
+        for slug, (elo, low, high) in found["ratings"].items():
+            assert f"| `{slug}` | {elo} ({low} to {high}) |" in text
+
+
+def test_sides_are_exchanged() -> None:
+    sides: list[Side] = []
+
+    def noted(opening, side, rng):
+        sides.append(side)
+        return value_meeting(romgon("plain"), LEVELS["medium"], LEVELS["easy"])(opening, side, rng)
+
+    measured(noted, openings(romgon("plain"), 2, seed=1), seed=1)
+    assert sides == [Side.FIRST, Side.SECOND] * 2

@@ -1,0 +1,175 @@
+"""The machine that a browser trains is the readable one: bead for bead, random word for random word.
+
+Every case is played by the readable machine here and by ``static/js/learn_kernel.js`` in Node.
+"""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.band import MACHINES, QUANTILES, band_marks
+from beadbox.learners.boxes.episodes import Episode, play_episode
+from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.rule import MAX_BEADS, BoxRule, BoxSet, FinalLoss, FinalWin, WhenEmpty
+from beadbox.learners.boxes.strength import against_opponent, worst_case
+from beadbox.learners.boxes.training_config import (
+    MEASURES,
+    PARTNER,
+    TEACHERS,
+    Class,
+    Schooling,
+    curve_marks,
+    games_taught,
+)
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.outcome import Side, Tally
+from beadbox.seeds import MAX_SEED
+from learning.selectors.graphs import graph_view
+from tests.house import ROOT
+
+PLIES_PER_CASE = 240
+GAMES = games_taught()
+RULES = {slug: preset.rule for slug, preset in PRESETS.items()} | {
+    "many beads": BoxRule(initial=(MAX_BEADS - 40, MAX_BEADS), win=9, draw=-MAX_BEADS, loss=-7),
+    "as they lie": BoxRule(reduce_symmetry=False, merge_symmetric_moves=False, loss=-3, initial=(1,)),
+    "all, as they lie": BoxRule(
+        reduce_symmetry=False, merge_symmetric_moves=False, box_set=BoxSet.ALL, when_empty=WhenEmpty.REFILL, loss=-2
+    ),
+    "merged, anything": BoxRule(initial=(1, 0, 2), loss=-2, draw=-1, when_empty=WhenEmpty.UNIFORM),
+    "last alone": BoxRule(initial=(2,), only_last=True, loss=-2, floor=1, cap=3, punish_previous_on_resign=True),
+    "sole": BoxRule(initial=(3, 2), final_win=FinalWin.SOLE, cap=6, loss=-2),
+    "removes, refills": BoxRule(initial=(2,), final_loss=FinalLoss.REMOVE, when_empty=WhenEmpty.REFILL),
+}
+
+
+def node(told: dict[str, Any]) -> dict[str, Any]:
+    run = subprocess.run(
+        [str(Path(sys.executable).with_name("node")), str(ROOT / "tests" / "js" / "learn_kernel_run.js")],
+        input=json.dumps(told),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
+def case(plan: Schooling, games: int) -> dict[str, Any]:
+    told = {"side": int(plan.side), "rule": plan.rule.to_json(), "teacher": plan.teacher}
+    return {"graph": str(plan.rule.reduce_symmetry), "plan": told, "seed": str(plan.seed), "games": games}
+
+
+def views(game: Any) -> dict[str, Any]:
+    return {str(reduced): graph_view(game, reduced=reduced) for reduced in (True, False)}
+
+
+class Readable:
+    """A plan trained by the readable machine, its last game kept."""
+
+    def __init__(self, plan: Schooling) -> None:
+        self.plan, self.rng, self.tally, self.n_games = plan, RandomSource(plan.seed), Tally(), 0
+        self.machine = BoxMachine(plan.game, plan.side, plan.rule)
+        self.partner = BoxMachine(plan.game, plan.side.other, plan.rule) if plan.teacher == PARTNER else None
+        plies = 0
+        while plies < PLIES_PER_CASE:
+            self.episode, other = play_episode(self.machine, self.partner or UNIFORM[plan.teacher], self.rng)
+            draws, result, resigned = self.episode.draws, self.episode.result, self.episode.resigned
+            self.changes = self.machine.restock(draws, result, resigned=resigned)
+            if self.partner:
+                self.partner.restock(other.draws, other.result, resigned=other.resigned)
+            self.tally.add(result)
+            self.n_games += 1
+            plies += len(self.episode.turns)
+
+    def beads(self) -> list[int]:
+        """Of all boxes, the partner's after those of the machine; one that was not met holds what it begins with."""
+        found = list[int]()
+        for one in filter(None, (self.machine, self.partner)):
+            for key in Schooling(one.game, one.side, one.rule, "random", 0).table.keys:
+                position = one.game.decode(key)
+                found += one.boxes.get(key) or one.cabinet.initial_beads(position)
+        return found
+
+
+def assert_told(plan: Schooling, played: Readable, told: dict[str, Any], keys: list[str]) -> None:
+    """The last game: legal moves on a board that does not turn, the same as on the boards of the boxes."""
+    game, episode = plan.game, played.episode
+    position, fold = game.initial_position(), played.machine.cabinet.box_position
+    assert told["result"] == episode.result.name.lower()
+    assert told["resigned"] == episode.resigned
+    assert len(told["plies"]) == len(episode.turns)
+    for ply, turn in zip(told["plies"], episode.turns, strict=True):
+        assert fold(position) == turn.position
+        assert ply["side"] == game.side_to_move(position)
+        if turn.draw is None or ply["side"] != plan.side:
+            assert ply["draw"] is None
+        else:
+            assert keys[ply["draw"]["box"]] == turn.draw.box
+            assert ply["draw"]["beads"] == list(turn.draw.beads)
+            assert (ply["draw"]["slot"], ply["draw"]["refilled"]) == (turn.draw.slot, turn.draw.refilled)
+        assert (ply["move"] is None) == (turn.move is None)
+        if ply["move"] is not None:
+            move = game.parse_move(ply["move"])
+            assert (ply["name"], ply["cells"]) == (game.look.describe_move(move), list(game.path(move)))
+            position = game.play(position, move)
+        assert ply["board"] == list(game.pieces(position))
+    assert_changes(episode, played, told, keys)
+
+
+def assert_changes(episode: Episode, played: Readable, told: dict[str, Any], keys: list[str]) -> None:
+    deltas = {change.box: list(change.deltas) for change in played.changes}
+    assert [keys[change["box"]] for change in told["changes"]] == [draw.box for draw in episode.draws]
+    for change in told["changes"]:
+        key = keys[change["box"]]
+        assert change["deltas"] == deltas.get(key, [0] * len(change["after"]))
+        assert change["after"] == played.machine.boxes[key]
+
+
+@pytest.mark.parametrize("slug", GAMES)
+def test_every_machine_is_the_readable_one_bead_for_bead(slug: str) -> None:
+    game = GAMES[slug]
+    plans = [
+        Schooling(game, side, rule, teacher, seed)
+        for seed, (rule, side, teacher) in enumerate(
+            (rule, side, teacher) for rule in RULES.values() for side in Side for teacher in TEACHERS
+        )
+    ]
+    plans[0] = replace(plans[0], seed=MAX_SEED)
+    played = [Readable(plan) for plan in plans]
+    cases = [case(plan, one.n_games) for plan, one in zip(plans, played, strict=True)]
+    for plan, one, found in zip(plans, played, node({"views": views(game), "cases": cases})["results"], strict=True):
+        words = one.rng.words
+        assert found["state"] == [half for word in words for half in (word & 0xFFFFFFFF, word >> 32)], plan
+        assert found["beads"] == one.beads(), plan
+        assert found["tally"] == [one.tally.wins, one.tally.draws, one.tally.losses, one.machine.n_removed], plan
+        assert_told(plan, one, found["game"], found["keys"])
+        memory = Memory.fresh(plan.table)
+        memory.beads[:] = found["beads"][: len(memory.beads)]
+        memory = Memory(plan.table, memory.beads, memory.visits)
+        exact = [against_opponent(memory, UNIFORM[name]).score for name in MEASURES[:-1]] + [worst_case(memory).score]
+        assert found["scores"] == pytest.approx(exact, abs=1e-12), plan
+
+
+def test_the_curve_and_the_band_are_those_of_the_server() -> None:
+    plan = Schooling(GAMES["hexapawn"], Side.FIRST, PRESETS["michie-1961"].rule, "perfect", 0)
+    band = {**case(plan, 1), "measure": "random", "machines": MACHINES}
+    found = node({"views": views(plan.game), "cases": [], "band": band})
+    assert found["curve_marks"] == curve_marks(10_000_000)
+    marks = band_marks(10_000)
+    assert found["band_marks"] == marks
+    strength = Class.fresh(plan, range(MACHINES)).train(plan.teacher, marks, ["random"]).strength[:, :, 0]
+    scores = strength[..., 0] + strength[..., 1] / 2
+    assert np.array(found["band"]["scores"]) == pytest.approx(scores, abs=1e-12)
+    quantiles = np.quantile(scores, list(QUANTILES.values()), axis=0)
+    for name, row in zip(QUANTILES, quantiles, strict=True):
+        assert found["band"][name] == pytest.approx(row, abs=1e-12)

@@ -1,0 +1,262 @@
+"""matchbox-ai, both ways, held to that program: files that it wrote, and its way to a box and to a move restated.
+
+What is restated here knows nothing of our symmetries, canonical forms or cabinets.
+"""
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from beadbox.exchange.document import BoxData, MachineData, Wanted
+from beadbox.exchange.errors import ExchangeError
+from beadbox.exchange.registry import FORMATS, machine_read
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from tests.beadbox.box_rules import MADE_UP
+
+WRITTEN = Path(__file__).parents[1] / "data" / "matchbox-ai"
+GAME = GAMES["noughts-and-crosses"]
+FORM = FORMATS["matchbox-ai"]
+
+# Square i of the turned board is square turn[i] of the board: as it lies, the three turns, and the mirrored four.
+TURNS = (
+    (0, 1, 2, 3, 4, 5, 6, 7, 8),
+    (6, 3, 0, 7, 4, 1, 8, 5, 2),
+    (8, 7, 6, 5, 4, 3, 2, 1, 0),
+    (2, 5, 8, 1, 4, 7, 0, 3, 6),
+    (2, 1, 0, 5, 4, 3, 8, 7, 6),
+    (0, 3, 6, 1, 4, 7, 2, 5, 8),
+    (6, 7, 8, 3, 4, 5, 0, 1, 2),
+    (8, 5, 2, 7, 4, 1, 6, 3, 0),
+)
+QUARTERS = (1, 3)
+"""The turns whose inverse is another one. That program finds its way back with the turn itself."""
+
+Memory = dict[str, list[int]]
+
+
+def looked_up(board: str) -> tuple[str, int]:
+    """The key by which that program looks a board up, and which turn took it there."""
+    return min(("".join(board[square] for square in turn), number) for number, turn in enumerate(TURNS))
+
+
+def chances(memory: Memory, board: str, *, as_it_plays: bool = False) -> dict[int, Fraction]:
+    """How likely that program is to play each empty square; nothing where the box has no bead for any of them.
+
+    ``as_it_plays`` is with its fault, otherwise as its own description has it.
+    """
+    key, number = looked_up(board)
+    turn = TURNS[number]
+    beads = memory[key]
+    found = {
+        square: beads[turn[square] if as_it_plays else turn.index(square)]
+        for square, mark in enumerate(board)
+        if mark == "_"
+    }
+    total = sum(found.values())
+    return {square: Fraction(count, total) for square, count in found.items()} if total else {}
+
+
+def memory_of(text: str) -> Memory:
+    """What that program holds after reading a file; a key that stands twice would have gone unnoticed there."""
+    entries = json.loads(text)
+    memory = {entry["state"]: entry["beads"] for entry in entries}
+    assert len(memory) == len(entries)
+    assert all(entry["totalBeads"] == sum(entry["beads"]) for entry in entries)
+    return memory
+
+
+def boards(side: Side) -> Iterator[str]:
+    """Every board that a game can reach in which this side is to move."""
+    waiting, met = [GAME.initial_position()], set()
+    while waiting:
+        position = waiting.pop()
+        if position in met or GAME.is_terminal(position):
+            continue
+        met.add(position)
+        waiting += [GAME.apply(position, move) for move in GAME.legal_moves(position)]
+    return (GAME.encode(one).replace(".", "_") for one in sorted(met) if GAME.side_to_move(one) is side)
+
+
+def machine_with(rule: BoxRule, side: Side, seed: int = 1) -> MachineData:
+    """A machine with any beads that its rule allows: at the floor, removed, and whole boxes empty."""
+    random, cabinet = Random(seed), Cabinet(GAME, side, rule)
+    boxes = []
+    for key in boxes_compile(GAME, side, rule).keys:
+        n_slots = len(cabinet.slots(GAME.decode(key)))
+        beads = [random.randint(rule.floor, min(rule.highest, rule.floor + 9)) for _ in range(n_slots)]
+        if rule.removes or not rule.floor:
+            beads = [0 if random.random() < 0.2 else count for count in beads]
+            beads = [0] * n_slots if random.random() < 0.1 else beads
+        boxes.append(BoxData(key, tuple(beads), (0,) * n_slots))
+    return MachineData(GAME, side, rule, "Any", tuple(boxes))
+
+
+RULES = {**{slug: preset.rule for slug, preset in PRESETS.items()}, **MADE_UP}
+TURNED = {name: rule for name, rule in RULES.items() if rule.reduce_symmetry}
+
+
+class TestOut:
+    @pytest.mark.parametrize("side", Side)
+    @pytest.mark.parametrize("name", TURNED)
+    @pytest.mark.sampled(5)
+    def test_every_box_is_found_there_and_its_chances_are_ours(self, name: str, side: Side) -> None:
+        data = machine_with(TURNED[name], side)
+        memory = memory_of(FORM.dump(data))
+        menace = BoxMachine(GAME, side, data.rule, {box.position: list(box.beads) for box in data.boxes}, learns=False)
+        found = set()
+        for board in boards(side):
+            position = GAME.decode(board.replace("_", "."))
+            if not data.cabinet.has_box(position):
+                continue  # one move is left, and that program makes it
+            key, number = looked_up(board)
+            found.add(key)
+            theirs = chances(memory, board)
+            if number not in QUARTERS:
+                assert chances(memory, board, as_it_plays=True) == theirs
+            if not theirs:
+                assert not any(menace.open_box(position))
+                continue
+            ours = menace.policy(position)
+            for alike in GAME.distinct_moves(position):
+                assert sum(theirs[move] for move in alike) == pytest.approx(sum(ours[move] for move in alike))
+                if data.rule.merge_symmetric_moves:
+                    dealt = [memory[key][TURNS[number].index(move)] for move in alike]
+                    assert max(dealt) - min(dealt) <= 1, "the beads of like squares are dealt out evenly"
+        assert found == set(memory)
+        assert len(memory) == len(data.boxes)
+
+    @pytest.mark.parametrize(("side", "n_boards", "n_quarters"), [(Side.FIRST, 2423, 665), (Side.SECOND, 2097, 574)])
+    def test_how_many_boards_it_turns_by_a_quarter(self, side: Side, n_boards: int, n_quarters: int) -> None:
+        numbers = [looked_up(board)[1] for board in boards(side)]
+        assert len(numbers) == n_boards
+        assert sum(number in QUARTERS for number in numbers) == n_quarters
+
+    def test_three_beads_for_four_corners(self) -> None:
+        box = BoxData(".........", (3, 5, 2), (0, 0, 0))
+        text = FORM.dump(MachineData(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "Any", (box,)))
+        assert json.loads(text) == [{"state": "_________", "beads": [1, 2, 1, 1, 2, 1, 1, 1, 0], "totalBeads": 10}]
+
+    @pytest.mark.parametrize("name", [name for name in RULES if name not in TURNED])
+    def test_a_machine_of_boards_as_they_lie_is_none_for_that_program(self, name: str) -> None:
+        with pytest.raises(ExchangeError, match="a box for each turned board, and matchbox-ai one for all"):
+            FORM.dump(machine_with(RULES[name], Side.FIRST))
+
+
+SET_ASIDE = {"o_50_games": (3, 1), "o_500_games": (164, 30), "x_50_games": (30, 13)}
+
+
+def written(name: str) -> Any:
+    return json.loads((WRITTEN / f"{name}.json").read_text())
+
+
+def read(entries: Any, **wanted: Any) -> Any:
+    return machine_read(json.dumps(entries).encode(), Wanted(**wanted))
+
+
+class TestIn:
+    @pytest.mark.parametrize("name", SET_ASIDE)
+    def test_what_it_wrote_comes_in_and_goes_out_as_it_was_but_for_taken_squares(self, name: str) -> None:
+        data = read(written(name))
+        assert data.side == (Side.FIRST if name.startswith("x") else Side.SECOND)
+        assert (data.preset, data.rule) == ("matchbox-ai-as-shipped", PRESETS["matchbox-ai-as-shipped"].rule)
+        assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == SET_ASIDE[name]
+        theirs, ours = memory_of(json.dumps(written(name))), memory_of(FORM.dump(data))
+        assert ours == {
+            key: [count if mark == "_" else 0 for mark, count in zip(key, beads, strict=True)]
+            for key, beads in theirs.items()
+        }
+        assert all(looked_up(key) == (key, 0) for key in ours)
+
+    @pytest.mark.parametrize("name", SET_ASIDE)
+    def test_and_plays_here_as_that_program_describes_itself(self, name: str) -> None:
+        data, memory = read(written(name)), memory_of(json.dumps(written(name)))
+        menace = BoxMachine(
+            GAME, data.side, data.rule, {box.position: list(box.beads) for box in data.boxes}, learns=False
+        )
+        n_met = 0
+        for board in boards(data.side):
+            if looked_up(board)[0] not in memory:
+                continue
+            n_met += 1
+            position = GAME.decode(board.replace("_", "."))
+            ours, theirs = menace.policy(position), chances(memory, board)
+            empty = [square for square, mark in enumerate(board) if mark == "_"]
+            # Without a bead it plays anything, there and here.
+            theirs = theirs or dict.fromkeys(empty, Fraction(1, len(empty)))
+            for alike in GAME.distinct_moves(position):
+                assert sum(ours[move] for move in alike) == pytest.approx(float(sum(theirs[move] for move in alike)))
+        assert n_met > len(memory)
+
+    def test_the_total_is_of_all_the_beads_and_looked_at_first(self) -> None:
+        entries = written("o_500_games")
+        free = [sum(n for n, mark in zip(one["beads"], one["state"], strict=True) if mark == "_") for one in entries]
+        number = next(n for n, one in enumerate(entries) if free[n] < one["totalBeads"])
+        kept, said = free[number], entries[number]["totalBeads"]
+        entries[number]["totalBeads"] = kept
+        with pytest.raises(ExchangeError, match=rf"^\[{number}\]\.totalBeads: The beads add up to {said}, not {kept}"):
+            read(entries)
+
+    def test_a_box_that_loses_all_its_beads_is_an_empty_box(self) -> None:
+        data = read([{"state": "OX_______", "beads": [3, 2, 0, 0, 0, 0, 0, 0, 0], "totalBeads": 5}])
+        (box,) = data.boxes
+        assert not any(box.beads)
+        assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == (5, 1)
+        menace = BoxMachine(GAME, Side.FIRST, data.rule, {box.position: list(box.beads)}, learns=False)
+        assert set(menace.policy(GAME.decode("OX.......")).values()) == {1 / 7}
+
+    def test_only_boxes_of_the_side_that_was_taken_are_counted(self) -> None:
+        both = [*written("o_50_games"), *written("x_50_games")]
+        data = read(both, side=Side.FIRST)
+        assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == SET_ASIDE["x_50_games"]
+
+    def test_another_rule_that_was_asked_for(self) -> None:
+        rule = PRESETS["michie-refill"].rule
+        data = read([{"state": "O___X___X", "beads": [1, 2, 3, 4, 0, 5, 6, 7, 0]}], rule=rule, preset="michie-refill")
+        assert (data.rule, data.preset, data.reading.is_chosen) == (rule, "michie-refill", True)
+        assert (data.reading.beads_set_aside, data.reading.boxes_set_aside) == (1, 1)
+
+
+def written_before(data: MachineData) -> Any:
+    """What Beadbox wrote before: its own canonical text with dots, beads of like squares on the first."""
+    entries = []
+    for box in data.boxes:
+        beads = [0] * 9
+        for square, count in zip(data.cabinet.printed_moves(GAME.decode(box.position)), box.beads, strict=True):
+            beads[square] += count
+        entries.append({"state": box.position, "beads": beads, "totalBeads": sum(beads)})
+    return entries
+
+
+class TestFilesOfBefore:
+    @pytest.mark.parametrize("name", ["michie-1961", "matchbox-ai", "go-server", "apl-notebook"])
+    def test_are_still_read(self, name: str) -> None:
+        data = machine_with(RULES[name], Side.SECOND)
+        assert read(written_before(data), rule=data.rule, side=data.side).boxes == tuple(
+            sorted(data.boxes, key=lambda box: (GAME.ply(GAME.decode(box.position)), box.position))
+        )
+
+    def test_beside_its_own_both_keys_of_the_board_are_named(self) -> None:
+        before = written_before(machine_with(RULES["michie-1961"], Side.SECOND))
+        both = [*before, *written("o_50_games")]
+        with pytest.raises(ExchangeError) as refusal:
+            read(both)
+        first, second = refusal.value.where, refusal.value.reason
+        number = int(first.strip("[]"))
+        assert number >= len(before)
+        theirs = both[number]["state"]
+        ours = next(entry["state"] for entry in before if looked_up(entry["state"].replace(".", "_"))[0] == theirs)
+        place = next(n for n, entry in enumerate(before) if entry["state"] == ours)
+        assert second.startswith(
+            f"The box '{theirs}' is the same as '{ours}' of [{place}], turned. It holds other beads."
+        )

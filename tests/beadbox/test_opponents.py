@@ -1,0 +1,245 @@
+"""What the fixed opponents play."""
+
+import pytest
+
+from beadbox.engines import registry
+from beadbox.engines.engine import Engine
+from beadbox.engines.level import Level
+from beadbox.engines.registry import engine_of
+from beadbox.experiments.registry import EXPERIMENTS
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.episodes import play_episode
+from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.policies.engine import EngineOpponent
+from beadbox.policies.opponent import UniformOpponent
+from beadbox.policies.perfect import move_values, solve
+from beadbox.policies.registry import ENGINES, OPPONENTS, UNIFORM, opponent_at, opponent_usual, opponents_offered
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES, family_games
+from tests.beadbox.naive import chances, minimax, uniform
+from tests.beadbox.remembered import GAME
+from tests.beadbox.rules.walks import reachable
+
+
+@pytest.fixture(scope="module")
+def positions():
+    return [position for position in reachable(GAME) if not GAME.is_terminal(position)]
+
+
+def squares(opponent, text):
+    return "".join(map(GAME.format_move, UNIFORM[opponent].replies(GAME, GAME.decode(text))))
+
+
+def test_the_registry():
+    assert list(UNIFORM) == ["random", "win-block", "perfect", "perfect-fast"]
+    ruled = ["easy", "starter", "novice", "beginner", "medium", "hard", "expert", "master"]
+    assert list(ENGINES) == [*ruled, "skilled", "veteran", "champion", "grandmaster", "legend"]
+    assert {**UNIFORM, **ENGINES} == OPPONENTS
+    assert all(opponent.slug == slug for slug, opponent in OPPONENTS.items())
+    assert all(opponent.name and opponent.summary.endswith(".") for opponent in OPPONENTS.values())
+
+
+ROMGONS = family_games("romgon")
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
+def test_who_plays_and_is_offered_depends_on_the_game(game):
+    levels = {level: opponent_at(level, game) for level in ("easy", "medium", "hard", "expert", "master")}
+    playing = [slug for slug, opponent in OPPONENTS.items() if opponent.plays(game)]
+    offered = [one.opponent.slug for one in opponents_offered(game)]
+    if game in ROMGONS:
+        engine = engine_of(game)
+        assert levels == {level: ENGINES[level] for level in levels}
+        assert playing == ["random", *(slug for slug, level in engine.levels.items() if engine.plays_at(game, level))]
+        assert offered == [rung.level.slug for rung in engine.ladder(game)]
+        assert set(offered) <= set(playing)
+        assert opponent_usual(game).slug in {"novice", "starter"} & set(offered), "a beginner can beat it"
+        assert all(one.whom for one in opponents_offered(game))
+    else:
+        small = list(UNIFORM) if game.enumerable else ["random", "win-block"]
+        names = [opponent and opponent.slug for opponent in levels.values()]
+        assert names == ["random", "win-block", "perfect" if game.enumerable else None, None, None]
+        assert playing == offered == small
+        assert opponent_usual(game).slug == "win-block"
+
+
+def uniform_opponents(base=UniformOpponent):
+    """Every class of the product whose opponents are compiled onto the canonical graph, those of experiments too."""
+    for kind in base.__subclasses__():
+        if kind.__module__.startswith("beadbox."):
+            yield kind
+        yield from uniform_opponents(kind)
+
+
+assert EXPERIMENTS, "which import opponents of their own"
+LISTED = [game for game in GAMES.values() if game.enumerable]
+
+
+@pytest.mark.parametrize("game", LISTED, ids=lambda game: game.slug)
+@pytest.mark.parametrize("kind", list(uniform_opponents()), ids=lambda kind: kind.slug)
+def test_opponents_on_the_canonical_graph_play_alike_on_every_turned_board(kind, game):
+    opponent = kind()
+    assert opponent.plays(game)
+    for position in reachable(game):
+        if game.is_terminal(position):
+            continue
+        replies = opponent.replies(game, position)
+        for symmetry in game.symmetries:
+            turned = opponent.replies(game, game.transform(position, symmetry))
+            assert {game.transform_move(move, symmetry) for move in replies} == set(turned), position
+
+
+class OtherEngine(Engine):
+    """Knows a game of another family, and has a level that is called like one of Romgon's."""
+
+    levels = {"hard": Level("hard", "Hard", "Plays the first move.", 1)}
+
+    def choose(self, game, position, *, level, rng):
+        assert level is self.levels["hard"]
+        return game.legal_moves(position)[0]
+
+    best = entries = keys = key_board = entry_read = entry_problem = None
+
+
+def test_two_engines_may_call_a_level_by_the_same_name(monkeypatch):
+    monkeypatch.setitem(registry.ENGINES, GAME.family, OtherEngine())
+    hard = EngineOpponent("hard")
+    assert all(hard.plays(game) for game in (GAME, *ROMGONS))
+    start = GAME.initial_position()
+    assert hard.choose(GAME, start, RandomSource(1)) == GAME.legal_moves(start)[0]
+    romgon = ROMGONS[0]
+    assert hard.choose(romgon, romgon.initial_position(), RandomSource(1)) in romgon.legal_moves(
+        romgon.initial_position()
+    )
+    assert not EngineOpponent("medium").plays(GAME)
+
+
+@pytest.mark.parametrize("game", ROMGONS, ids=lambda game: game.slug)
+@pytest.mark.parametrize("slug", [slug for slug, engine in ENGINES.items() if not engine.is_slow])
+@pytest.mark.sampled(4)
+def test_an_engine_plays_legal_moves_by_its_source(slug, game):
+    source, twin, position = RandomSource(3), RandomSource(3), game.initial_position()
+    while position.ply < 12 and not game.is_terminal(position):
+        if not ENGINES[slug].plays(game):
+            assert set(game.added) & {"turn", "shape"}, "nothing was learnt of these"
+            return
+        move = ENGINES[slug].choose(game, position, source)
+        assert move == ENGINES[slug].choose(game, position, twin)
+        position = game.play(position, move)
+    assert [engine.slug for engine in ENGINES.values() if engine.is_slow] == ["expert", "master"]
+
+
+@pytest.mark.parametrize("slug", UNIFORM)
+def test_replies_are_legal_in_order_and_the_same_up_to_symmetry(slug, positions):
+    opponent = UNIFORM[slug]
+    for position in positions:
+        replies = opponent.replies(GAME, position)
+        assert replies
+        assert list(replies) == [move for move in GAME.legal_moves(position) if move in replies]
+        for symmetry in GAME.symmetries[1::3]:
+            image = opponent.replies(GAME, GAME.transform(position, symmetry))
+            assert {GAME.transform_move(move, symmetry) for move in replies} == set(image)
+
+
+def test_a_reply_takes_one_random_word():
+    source, twin = RandomSource(4), RandomSource(4)
+    assert UNIFORM["random"].choose(GAME, GAME.initial_position(), source) == twin.below(9)
+    assert source.words == twin.words
+
+
+def test_random_plays_anything():
+    assert squares("random", "XO.......") == "3456789"
+
+
+@pytest.mark.parametrize(
+    ("text", "replies", "why"),
+    [
+        (".........", "123456789", "nothing to win or block: anything"),
+        ("X...O....", "2346789", "nothing to win or block: anything"),
+        ("XX..O....", "3", "it must block"),
+        ("XX.OO....", "3", "it wins rather than blocks"),
+        ("OO.XX...X", "3", "it wins though it could be beaten"),
+        ("XX.XO..O.", "37", "of two wins to block, either one"),
+        ("X.XO.OX.O", "25", "of several ways to win, any"),
+        ("XOXXOO...", "7", "it wins rather than blocks with 8"),
+    ],
+)
+def test_win_block(text, replies, why):
+    assert squares("win-block", text) == replies, why
+
+
+def test_win_block_wins_or_blocks_wherever_it_can(positions):
+    for position in positions:
+        legal = GAME.legal_moves(position)
+        side = GAME.side_to_move(position)
+        winning = {m for m in legal if wins(GAME.apply(position, m), side)}
+        mark, other = GAME.look.layout.roles[side], GAME.look.layout.roles[side.other]
+        blocking = {m for m in legal if completes(position, other, m)}
+        assert winning == {m for m in legal if completes(position, mark, m)}
+        assert set(UNIFORM["win-block"].replies(GAME, position)) == (winning or blocking or set(legal))
+
+
+def wins(position, side):
+    outcome = GAME.outcome(position)
+    return outcome is not None and outcome.winner is side
+
+
+def completes(position, mark, square):
+    board = position[:square] + mark + position[square + 1 :]
+    rows = [board[0:3], board[3:6], board[6:9], board[0::3], board[1::3], board[2::3], board[0::4], board[2:8:2]]
+    return mark * 3 in rows
+
+
+def test_perfect_keeps_the_minimax_value_and_every_move_that_does(positions):
+    value = minimax(GAME)
+    for position in positions:
+        kept = {m for m in GAME.legal_moves(position) if value(GAME.apply(position, m)) == value(position)}
+        assert set(UNIFORM["perfect"].replies(GAME, position)) == kept
+        sign = 1 if GAME.side_to_move(position) is Side.FIRST else -1
+        assert solve(GAME, position)[0] == sign * value(position)
+
+
+@pytest.mark.parametrize("slug", ["perfect", "perfect-fast"])
+@pytest.mark.parametrize("side", Side, ids=["first", "second"])
+@pytest.mark.parametrize("other", UNIFORM)
+def test_perfect_play_never_loses(slug, side, other):
+    win, draw, loss = chances(GAME, side, uniform(GAME, UNIFORM[slug]), uniform(GAME, UNIFORM[other]))
+    assert loss == 0
+    assert win + draw == pytest.approx(1, abs=1e-12)
+    if other.startswith("perfect"):
+        assert draw == pytest.approx(1, abs=1e-12)
+
+
+def test_perfect_does_not_mind_how_long_a_win_takes_and_perfect_fast_does():
+    assert squares("perfect", "XO.X...O.") == "57"
+    assert squares("perfect-fast", "XO.X...O.") == "7"
+
+
+def test_perfect_fast_takes_the_shortest_win_and_the_longest_loss(positions):
+    for position in positions:
+        values = move_values(GAME, position)
+        best = max(value for value, _ in values.values())
+        lengths = {move: length for move, (value, length) in values.items() if value == best}
+        replies = UNIFORM["perfect-fast"].replies(GAME, position)
+        if best == 0:
+            assert set(replies) == set(lengths)
+        else:
+            wanted = min(lengths.values()) if best > 0 else max(lengths.values())
+            assert set(replies) == {move for move, length in lengths.items() if length == wanted}
+
+
+def test_the_plies_to_the_end_are_those_of_the_fastest_win_against_the_slowest_loss(positions):
+    for position in positions:
+        value, length = solve(GAME, position)
+        replies = [solve(GAME, GAME.apply(position, move)) for move in GAME.legal_moves(position)]
+        same = [reply_length for reply_value, reply_length in replies if -reply_value == value]
+        assert length == 1 + (max(same) if value < 0 else min(same))
+
+
+def test_every_opponent_plays_whole_games():
+    for opponent in UNIFORM.values():
+        for side in Side:
+            episode, other = play_episode(BoxMachine(GAME, side, BoxRule()), opponent, RandomSource(2))
+            assert episode.result + other.result == 2
+            assert other.draws == ()

@@ -1,0 +1,255 @@
+"""Kernels without numba: the same bytes as compiled ones, and a process that changes over while it runs."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from beadbox.kernels import cache
+from beadbox.kernels.jit import PACKAGES, Kernel
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.boxes.strength import against_opponent, visit_probability, worst_case
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.learners.table_learner.memory import TableMemory
+from beadbox.learners.table_learner.rule import Method, TableRule
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.tournaments.contest import contest
+
+ROOT = Path(__file__).parents[2]
+N_GAMES = 60
+BOXES = PACKAGES["beadbox.kernels"]
+
+
+def of_boxes(game: str, rule: BoxRule, opponent: str) -> list[Any]:
+    """What every kernel of machines with boxes leaves."""
+    rules, rng = GAMES[game], RandomSource(7)
+    one, other = (Memory.fresh(boxes_compile(rules, side, rule)) for side in Side)
+    tallies = [one.train(UNIFORM[opponent], N_GAMES, rng), other.train(UNIFORM[opponent], N_GAMES, rng)]
+    tallies += [one.train_against(other, N_GAMES, rng, opponent_learns=learns) for learns in (True, False)]
+    many = [
+        Population.fresh(boxes_compile(rules, side, rule), [RandomSource(seed) for seed in range(3)]) for side in Side
+    ]
+    marked = [
+        many[0].train(UNIFORM[opponent], [1, N_GAMES], [UNIFORM["random"], UNIFORM["perfect"]], worst=True),
+        many[1].train_against(many[0], [N_GAMES], [UNIFORM["random"]]),
+    ]
+    found = [
+        contest(rules, one, other, N_GAMES, rng),
+        against_opponent(one, UNIFORM["perfect"], greedy=True),
+        worst_case(other),
+        visit_probability(one, UNIFORM["random"]),
+    ]
+    memories = [array for memory in (one, other) for array in (memory.beads, memory.visits, memory.totals)]
+    populations = [array for many in many for array in (many.words, many.beads, many.visits, many.totals, many.tally)]
+    looks = [array for look in marked for array in (look.strength, look.tallies, look.openings)]
+    return [rng.text, tallies, found, *memories, *populations, *looks]
+
+
+def of_tables(game: str, rule: TableRule) -> list[Any]:
+    """What the kernel of machines with tables of values leaves."""
+    rng, memories = RandomSource(7), [TableMemory.fresh(GAMES[game], rule) for _ in range(2)]
+    tallies = [
+        memories[0].train(UNIFORM["random"], N_GAMES, rng),
+        memories[0].train_against(memories[1], N_GAMES, rng, opponent_learns=True),
+        memories[0].train_against(memories[1], N_GAMES, rng, opponent_learns=False),
+        memories[1].train_against(memories[1], N_GAMES, rng, opponent_learns=True),
+    ]
+    arrays = [array for memory in memories for array in (memory.values, memory.visits)]
+    return [rng.text, tallies, [memory.epsilon for memory in memories], *arrays]
+
+
+PLAYED: dict[str, Callable[[], list[Any]]] = {
+    **{
+        f"{game}, {preset}, {opponent}": lambda g=game, p=preset, o=opponent: of_boxes(g, PRESETS[p].rule, o)
+        for game, preset, opponent in (
+            ("noughts-and-crosses", "michie-1961", "random"),
+            ("noughts-and-crosses", "michie-refill", "perfect"),
+            ("hexapawn", "gardner-her", "win-block"),
+            ("hexapawn", "michie-refill", "random"),
+        )
+    },
+    **{f"table, {method}": lambda m=method: of_tables("noughts-and-crosses", TableRule(method=m)) for method in Method},
+}
+
+
+@pytest.mark.parametrize("played", PLAYED.values(), ids=PLAYED)
+def test_plain_kernels_leave_what_compiled_ones_leave(
+    played: Callable[[], list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = played()
+    called = set()
+
+    def as_plain(kernel: Kernel) -> Callable[..., Any]:
+        def run(*arguments: Any) -> Any:
+            called.add(kernel.function.__name__)
+            return kernel.plain(*arguments)
+
+        return run
+
+    for kernel in BOXES.kernels:
+        monkeypatch.setattr(kernel, "runs", as_plain(kernel))
+    plain = played()
+    names = {kernel.function.__name__ for kernel in BOXES.kernels}
+    assert called == ({"train_tables"} if len(compiled) == 7 else names - {"train_tables"})
+    assert len(compiled) == len(plain)
+    for one, other in zip(compiled, plain, strict=True):
+        if isinstance(one, np.ndarray):
+            assert one.dtype == other.dtype
+            assert one.tobytes() == other.tobytes()
+        else:
+            assert repr(one) == repr(other)
+
+
+def run(script: str, **environment: str) -> str:
+    """What a Python of its own prints."""
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script],
+        env={"PATH": "", "PYTHONPATH": str(ROOT), **environment},
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return result.stdout
+
+
+WITHOUT_NUMBA = """
+import sys
+sys.modules["numba"] = None
+from beadbox.rules.game import Side
+from beadbox.rules.registry import GAMES
+from beadbox.engines.compiled import EngineMissingError
+from beadbox.engines.registry import engine_of
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.table import boxes_compile
+
+memory = Memory.fresh(boxes_compile(GAMES["hexapawn"], Side.FIRST, BoxRule()))
+print(memory.train(OPPONENTS["random"], 10, RandomSource(1)).games)
+game = GAMES["romgon"]
+try:
+    engine_of(game).best(game, game.initial_position())
+except EngineMissingError as error:
+    print(error)
+"""
+
+
+def test_without_numba_boxes_learn_and_an_engine_says_what_it_needs() -> None:
+    assert run(WITHOUT_NUMBA) == "10\nThis engine needs numba, which is not installed here.\n"
+
+
+TOYS = """
+from beadbox.kernels.jit import inlined, instruction, kernel, only_compiled
+
+@inlined
+def twice(x):
+    return 2 * x
+
+@kernel
+def inner(x):
+    return twice(x) + 1
+
+@kernel
+def outer(x):
+    return inner(x) + 0
+
+@instruction("ctpop")
+def count_of(word):
+    return int(word).bit_count()
+
+@only_compiled(lambda readiness: RuntimeError(readiness.value))
+def heavy(x):
+    return count_of(x)
+"""
+CHANGES = """
+import asyncio, sys, time
+import numpy as np
+from beadbox.kernels.jit import PACKAGES
+from toys.play import heavy, outer
+
+print(outer(3), "numba" in sys.modules)
+try:
+    heavy(np.uint64(7))
+except RuntimeError as error:
+    print(error)
+PACKAGES["toys"].mark()
+
+async def from_a_loop():
+    while PACKAGES["toys"].readiness().value != "ready":
+        assert outer(3) == 7
+        await asyncio.sleep(0)
+
+asyncio.run(from_a_loop())
+print(outer(3), heavy(np.uint64(7)), len(outer.compiled.signatures))
+"""
+
+
+def test_a_process_changes_over_without_a_restart(tmp_path: Path) -> None:
+    (tmp_path / "toys").mkdir()
+    (tmp_path / "toys" / "__init__.py").touch()
+    (tmp_path / "toys" / "play.py").write_text(TOYS)
+    printed = run(
+        CHANGES, BEADBOX_KERNELS="ready", NUMBA_CACHE_DIR=str(tmp_path), PYTHONPATH=f"{ROOT}:{tmp_path}"
+    ).splitlines()
+    assert printed == ["7 False", "compiling", "7 3 1"]
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """The sources, where they may be changed."""
+    for folder in ("beadbox", "games", "learning"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "migrations"))
+    return tmp_path
+
+
+def changed_by(copied: Path, name: str) -> set[str]:
+    """The kernel modules whose machine code is thrown away when a file changes."""
+    modules = [
+        ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        for folder in ("beadbox/kernels", "beadbox/engines/romgon")
+        for file in (ROOT / folder).glob("*.py")
+        if " kernel" in file.read_text() and file.stem not in ("jit", "compiled", "cache", "__init__")
+    ]
+    before = {module: cache.checksum(module, copied) for module in modules}
+    with (copied / name).open("a") as file:
+        file.write("\nCHANGED = True\n")
+    return {module for module in modules if cache.checksum(module, copied) != before[module]}
+
+
+@pytest.mark.parametrize("game", ["hexapawn", "noughts_and_crosses"])
+def test_the_rules_of_a_game_without_kernels_leave_every_cache_as_it_is(copied: Path, game: str) -> None:
+    assert changed_by(copied, f"beadbox/rules/{game}/rules.py") == set()
+
+
+def test_the_rules_of_romgon_concern_its_engine_alone(copied: Path) -> None:
+    changed = changed_by(copied, "beadbox/rules/romgon/moves.py")
+    assert "beadbox.engines.romgon.boards" in changed
+    assert {module.rpartition(".")[0] for module in changed} == {"beadbox.engines.romgon"}
+
+
+def test_a_changed_part_throws_away_the_kernels_that_call_it(copied: Path) -> None:
+    changed = changed_by(copied, "beadbox/kernels/box_learning.py")
+    assert changed >= {"beadbox.kernels.box_learning", "beadbox.kernels.population"}
+    assert not changed & {"beadbox.kernels.exact", "beadbox.kernels.contest"}
+    assert "beadbox.kernels.contest" in changed_by(copied, "beadbox/kernels/random_source.py")
+    assert "beadbox.engines.romgon.q_games" in changed_by(copied, "beadbox/engines/romgon/boards.py")
+
+
+def test_a_change_of_a_source_makes_a_package_unready(copied: Path) -> None:
+    before = cache.identity("beadbox.kernels", copied)
+    assert cache.identity("beadbox.kernels", copied) == before
+    changed_by(copied, "beadbox/kernels/exact.py")
+    assert cache.identity("beadbox.kernels", copied) != before

@@ -1,0 +1,92 @@
+"""A machine of a population is to the bead what it would be alone, and measured as one alone is."""
+
+import numpy as np
+import pytest
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.strength import against_opponent, worst_case
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from tests.beadbox.box_rules import MADE_UP
+from tests.beadbox.remembered import REMEMBERED, remembered
+
+GAME, PAWNS = GAMES["noughts-and-crosses"], remembered(GAMES["hexapawn"])
+MARKS = [0, 1, 30, 300]
+RULES = {"scroggs": PRESETS["scroggs"].rule, "apl-notebook": PRESETS["apl-notebook"].rule, **MADE_UP}
+
+
+def assert_alone(population: Population, row: int, memory: Memory) -> None:
+    for name in ("beads", "visits", "totals"):
+        assert np.array_equal(getattr(population, name)[row], getattr(memory, name)), name
+    assert population.memory(row).n_removed == memory.n_removed
+
+
+@pytest.mark.parametrize("side", Side, ids=["first", "second"])
+@pytest.mark.parametrize("name", RULES)
+def test_each_is_what_it_would_be_alone(name, side):
+    table = boxes_compile(PAWNS, side, RULES[name])
+    sources = [RandomSource(7, number) for number in range(11)]
+    population = Population.fresh(table, sources)
+    marked = population.train(REMEMBERED["random"], MARKS, [REMEMBERED["perfect"]], worst=True)
+    opening = Memory.fresh(table).slots(int(table.node_box[0])) if side is Side.FIRST else slice(0)
+    for row in range(len(population)):
+        memory, rng = Memory.fresh(table), RandomSource(7, row)
+        done = 0
+        tally = np.zeros(3, np.int64)
+        for at, mark in enumerate(MARKS):
+            part = memory.train(REMEMBERED["random"], mark - done, rng)
+            tally += (part.wins, part.draws, part.losses)
+            done = mark
+            for found, alone in zip(
+                marked.strength[row, at],
+                (against_opponent(memory, REMEMBERED["perfect"]), worst_case(memory)),
+                strict=True,
+            ):
+                assert found == pytest.approx((alone.win, alone.draw, alone.loss), abs=1e-12)
+            assert marked.tallies[row, at].tolist() == [*tally, memory.n_removed]
+            assert marked.openings[row, at].T.tolist() == [
+                memory.beads[opening].tolist(),
+                memory.visits[opening].tolist(),
+            ]
+        assert_alone(population, row, memory)
+        assert population.source(row).words == rng.words
+        played = population.played(row)
+        assert (played.wins, played.draws, played.losses) == tuple(tally)
+
+
+@pytest.mark.parametrize("side", Side, ids=["first", "second"])
+@pytest.mark.parametrize("slug", ["michie-refill", "gardner-her", "matchbox-ai"])
+def test_each_pair_is_what_it_would_be_alone(slug, side):
+    rule = PRESETS[slug].rule
+    tables = [boxes_compile(GAME, of, rule) for of in (side, side.other)]
+    sources = [RandomSource(number) for number in range(3)]
+    learners, partners = (Population.fresh(table, sources) for table in tables)
+    marked = learners.train_against(partners, [100, 400], [UNIFORM["win-block"]])
+    for row in range(3):
+        ours, theirs = (Memory.fresh(table) for table in tables)
+        rng = RandomSource(row)
+        tally = ours.train_against(theirs, 400, rng, opponent_learns=True)
+        assert_alone(learners, row, ours)
+        assert_alone(partners, row, theirs)
+        assert learners.source(row).words == rng.words
+        alone = against_opponent(ours, UNIFORM["win-block"])
+        assert marked.strength[row, 1, 0] == pytest.approx((alone.win, alone.draw, alone.loss), abs=1e-12)
+        assert marked.tallies[row, 1].tolist() == [tally.wins, tally.draws, tally.losses, ours.n_removed]
+
+
+def test_partners_that_cannot_play_each_other_are_refused():
+    rule, sources = PRESETS["michie-1961"].rule, [RandomSource(1)]
+    first = Population.fresh(boxes_compile(GAME, Side.FIRST, rule), sources)
+    second = boxes_compile(GAME, Side.SECOND, rule)
+    raw = boxes_compile(GAME, Side.SECOND, PRESETS["apl-notebook"].rule)
+    with pytest.raises(ValueError, match="same side"):
+        first.train_against(first.copy(), [1])
+    with pytest.raises(ValueError, match="every machine needs a partner"):
+        first.train_against(Population.fresh(second, sources * 2), [1])
+    with pytest.raises(ValueError, match="see boards"):
+        first.train_against(Population.fresh(raw, sources), [1])

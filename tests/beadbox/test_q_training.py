@@ -1,0 +1,122 @@
+"""Compiled games of machines that keep values: those of the readable loop, to the last bit."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.presets import Q_PRESETS
+from beadbox.learners.q_learning.learner import QLearner, Values
+from beadbox.learners.q_learning.memory import QMemory, games_played
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Tally
+from beadbox.rules.registry import GAMES
+from beadbox.rules.romgon.rules import Romgon
+
+CAREFUL = Q_PRESETS["romgon-q-careful"].rule
+
+
+class Shelf:
+    """Values that are stored, read by key or by board."""
+
+    def __init__(self, stored: dict[str, float]) -> None:
+        self.stored = stored
+
+    def keys(self, keys: Sequence[str]) -> dict[str, float]:
+        return {key: self.stored[key] for key in keys if key in self.stored}
+
+    def boards(self, boards: Sequence[str]) -> dict[str, float]:
+        return {key: value for key, value in self.stored.items() if key.partition("#")[2] in boards}
+
+
+def learner(slug: str, rule: QRule, stored: dict[str, float], room: int | None, *, by_board: bool = True) -> QLearner:
+    game, shelf = GAMES[slug], Shelf(stored)
+    assert isinstance(game, Romgon)
+    return QLearner(game, rule, Values(shelf.keys, room, shelf.boards if by_board else None))
+
+
+def said(machine: QLearner, tally: Tally, rng: RandomSource) -> tuple[object, ...]:
+    """Everything that games leave behind."""
+    values = machine.values
+    after = {key: (*before, values[key]) for key, before in values.touched.items()}
+    return after, values.n_new, values.n_left_out, machine.epsilon, tally, rng.words
+
+
+def stored_of(machine: QLearner) -> dict[str, float]:
+    return {key: machine.values[key] for key in machine.values.touched}
+
+
+@pytest.mark.parametrize(
+    ("slug", "rule", "opponent", "room"),
+    [
+        ("romgon", QRule(), "easy", None),
+        ("romgon-flip", QRule(), "skilled", None),
+        ("romgon", CAREFUL, "random", 150),
+        ("romgon", replace(CAREFUL, epsilon=1.0, epsilon_floor=0.0, epsilon_decay=0.5), "medium", None),
+        ("romgon-flip", CAREFUL, "beginner", None),
+        ("romgon-flip-turn-shape-shuttle", replace(QRule(), avoid_repetition=True), "easy", 40),
+    ],
+)
+def test_training_is_that_of_the_readable_loop(slug: str, rule: QRule, opponent: str, room: int | None) -> None:
+    stored = dict[str, float]()
+    for seed in range(2):  # the second time much of what it meets is stored
+        plain, rng = learner(slug, rule, stored, room), RandomSource(seed)
+        expected = said(plain, games_played(plain, OPPONENTS[opponent], 3, rng), rng)
+        for by_board in (False, True):
+            memory, rng = QMemory(learner(slug, rule, stored, room, by_board=by_board)), RandomSource(seed)
+            # Cut in two, so that the second half goes on with what the first has taught.
+            tally = memory.train(OPPONENTS[opponent], 1, rng)
+            tally += memory.train(OPPONENTS[opponent], 2, rng)
+            assert said(memory.machine, tally, rng) == expected
+        stored |= stored_of(plain)
+
+
+@pytest.mark.parametrize("opponent_learns", [False, True])
+def test_training_against_itself_and_another_too(opponent_learns: bool) -> None:
+    rules = CAREFUL, replace(QRule(), learning_rate=0.5, step_reward=-0.1, discount=1.0)
+    stored = {}, {}
+    for seed in range(2):
+        plain, rng = [learner("romgon", *pair, None) for pair in zip(rules, stored, strict=True)], RandomSource(seed)
+        tally = games_played(plain[0], plain[1], 2, rng, other_learns=opponent_learns)
+        tally += games_played(plain[0], plain[0], 2, rng, other_learns=opponent_learns)
+        expected = [said(one, tally, rng) for one in plain]
+        one, other = (QMemory(learner("romgon", *pair, None)) for pair in zip(rules, stored, strict=True))
+        rng = RandomSource(seed)
+        tally = one.train_against(other, 2, rng, opponent_learns=opponent_learns)
+        tally += one.train_against(one, 2, rng, opponent_learns=opponent_learns)
+        assert [said(memory.machine, tally, rng) for memory in (one, other)] == expected
+        for kept, machine in zip(stored, plain, strict=True):
+            kept.update(stored_of(machine))
+
+
+def test_a_sample_is_that_of_the_readable_loop_and_teaches_nothing() -> None:
+    memory, rng = QMemory(learner("romgon", QRule(), {}, None)), RandomSource(4)
+    memory.train(OPPONENTS["easy"], 5, rng)
+    before, plain_rng = said(memory.machine, Tally(), rng), RandomSource(4)
+    found = memory.sample(OPPONENTS["medium"], 9, RandomSource(9))
+    assert said(memory.machine, Tally(), rng) == before
+    plain = learner("romgon", QRule(), {}, None)
+    games_played(plain, OPPONENTS["easy"], 5, plain_rng)
+    frozen = QLearner(plain.game, plain.rule, plain.values, plain.epsilon, learns=False)
+    tally = games_played(frozen, OPPONENTS["medium"], 9, RandomSource(9), in_turn=True)
+    assert (found.win, found.draw, found.loss) == (tally.wins / 9, tally.draws / 9, tally.losses / 9)
+    frozen.epsilon = 0.0
+    tally = games_played(frozen, OPPONENTS["hard"], 5, RandomSource(9), in_turn=True, n_random=4)
+    assert memory.contest(OPPONENTS["hard"], 5, RandomSource(9), n_random=4) == tally
+
+
+def test_whoever_knows_no_compiled_game_is_played_move_by_move() -> None:
+    memory, plain = QMemory(learner("romgon", CAREFUL, {}, None)), learner("romgon", CAREFUL, {}, None)
+    rng, plain_rng = RandomSource(1), RandomSource(1)
+    tally = memory.train(OPPONENTS["win-block"], 1, rng)
+    expected = games_played(plain, OPPONENTS["win-block"], 1, plain_rng)
+    assert said(memory.machine, tally, rng) == said(plain, expected, plain_rng)
+
+
+def test_a_table_grows_as_far_as_it_must() -> None:
+    memory, rng = QMemory(learner("romgon", CAREFUL, {}, None)), RandomSource(1)
+    tally = memory.train(OPPONENTS["easy"], 120, rng)
+    assert tally.games == 120
+    assert memory.n_new == len(memory.machine.values.touched) > 2048

@@ -1,0 +1,549 @@
+"""Every refusal of a file, of every format: what is wrong, its place, its code and its sentence.
+
+What any field may be refused for is a product of fields and mistakes; the tables hold what one format alone can say.
+"""
+
+import gzip
+import io
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+from typing import Any
+
+import pytest
+
+from beadbox.engines.romgon.entry_keys import entry_key
+from beadbox.exchange import recorded_games
+from beadbox.exchange.document import Wanted
+from beadbox.exchange.errors import SENTENCES, ExchangeError
+from beadbox.exchange.native import dump_values
+from beadbox.exchange.registry import FORMATS, MAX_BYTES, machine_read
+from beadbox.exchange.values import MAX_VALUES, ValueData, ValuesData
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.learners.value_learner.learner import weights_none
+from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.rules.registry import GAMES
+from learning.kinds.weights.files import WeightsData, written
+from tests.beadbox.files import BOX, NATIVE, STATE, boxes, memory, native, states
+
+ROMGON = GAMES["romgon"]
+START = ROMGON.initial_position()
+KEYS = sorted(entry_key(START.board, move) for move in ROMGON.legal_moves(START))
+PIECES = KEYS[0].partition("#")[2]
+LEARNER = ValueRule(features="squares-1", search_depth=1, play_depth=1, average_games=10.0, restlessness=0.01)
+HEAD, ROW = "position,move,beads\n", ".........,1,"
+
+
+def values(**changed: Any) -> dict[str, Any]:
+    """A file of values, as JSON; a field that is ``None`` is left out."""
+    entries = tuple(ValueData(key, index / 7, index) for index, key in enumerate(KEYS[:3]))
+    data = ValuesData(game=ROMGON, rule=QRule(), epsilon=0.1, name="Q", values=entries, wins=2, losses=1)
+    fields = json.loads(dump_values(data)) | changed
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def entry(**changed: Any) -> dict[str, Any]:
+    return values(values=[{"key": KEYS[0], "value": 0.5, "visits": 1, **changed}])
+
+
+def weights(**changed: Any) -> dict[str, Any]:
+    none = weights_none(ROMGON, LEARNER)
+    file = json.loads(written(WeightsData(ROMGON, LEARNER, "V", weights=none, average=none, n_learnt=3)))
+    return {name: value for name, value in (file | changed).items() if value is not None}
+
+
+READ_GAMES = partial(recorded_games.load, game=GAMES["hexapawn"])
+
+
+def refusal(file: Any, form: str = "") -> ExchangeError:
+    """The refusal of a file, given as bytes, as text or as JSON."""
+    text = file if isinstance(file, str | bytes) else json.dumps(file)
+    content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    with pytest.raises(ExchangeError) as refused:
+        READ_GAMES(content.decode()) if form == "games" else machine_read(content, Wanted(), form)
+    error = refused.value
+    assert error.reason == SENTENCES[error.code].format(**error.parameters)
+    assert str(error) == (f"{error.where}: {error.reason}" if error.where else error.reason)
+    assert len(str(error).encode()) < 600
+    return error
+
+
+# Any field: a place for each type, in every format
+
+
+def box(**fields: Any) -> dict[str, Any]:
+    return {**NATIVE, "boxes": [{**BOX, **fields}]}
+
+
+def moves(**fields: Any) -> dict[str, Any]:
+    return {"memory": {"X........": {"validMoves": ["2"], "confidenceScores": [1], **fields}}}
+
+
+MEMORY = "memory['X........']"
+COUNTS: dict[str, Callable[[Any], Any]] = {
+    "side": lambda value: {**NATIVE, "side": value},
+    "boxes[0].beads[1]": lambda value: box(beads=[1, value, 1, 1, 1]),
+    "boxes[0].draws[4]": lambda value: box(draws=[0, 0, 0, 0, value]),
+    "totals.games": lambda value: {**NATIVE, "totals": {"games": value}},
+    "totals.removed": lambda value: {**NATIVE, "totals": {"removed": value}},
+    "totals.wins": lambda value: values(totals={"wins": value}),
+    "values[0].visits": lambda value: entry(visits=value),
+    "learnt": lambda value: {**weights(), "learnt": value},
+    "seed": lambda value: {**weights(), "seed": value},
+    "[0].beads[2]": lambda value: [{"state": "X........", "beads": [0, 1, value, 1, 1, 1, 1, 1, 1]}],
+    "[0].totalBeads": lambda value: [{**STATE, "totalBeads": value}],
+    "level": lambda value: moves() | {"level": value},
+    "draws": lambda value: moves() | {"draws": value},
+    f"{MEMORY}.confidenceScores[0]": lambda value: moves(confidenceScores=[value]),
+}
+NO_COUNTS = {
+    "null": (None, "whole_number"),
+    "true": (True, "whole_number"),
+    "a fraction": (1.5, "whole_number"),
+    "a text": ("4", "whole_number"),
+    "a list": ([4], "whole_number"),
+    "negative": (-1, "between"),
+    "huge": (1 << 80, "between"),
+    "of hundreds of digits": (10**400, "between"),
+}
+TEXTS: dict[str, Callable[[Any], Any]] = {
+    "game": lambda value: {**NATIVE, "game": value},
+    "name": lambda value: {**NATIVE, "name": value},
+    "description": lambda value: weights() | {"description": value},
+    "preset": lambda value: values() | {"preset": value},
+    "boxes[0].position": lambda value: box(position=value),
+    "values[0].key": lambda value: entry(key=value),
+    f"{MEMORY}.validMoves[0]": lambda value: moves(validMoves=[value]),
+    "games[0].moves[0]": lambda value: {"games": [{"moves": [value], "winner": 1}]},
+}
+NO_TEXTS = {
+    "null": (None, "text"),
+    "a number": (3, "text"),
+    "a list": (["a"], "text"),
+    "too long": ("x" * 2001, "too_long"),
+    "a NUL": ("a\0b", "characters"),
+    "half a pair": ("\ud800", "characters"),
+}
+NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "epsilon": lambda value: {**values(), "epsilon": value},
+    "values[0].value": lambda value: entry(value=value),
+}
+NO_NUMBERS = {
+    "null": (None, "number"),
+    "true": (True, "number"),
+    "a text": ("0.5", "number"),
+    "too large": (2e6, "between"),
+    "too small": (-2e6, "between"),
+    "without end": ("1e999", "finite"),
+    "below without end": ("-1e999", "finite"),
+    "of hundreds of digits": (10**400, "finite"),
+}
+FLAGS: dict[str, Callable[[Any], Any]] = {
+    "learns": lambda value: {**NATIVE, "learns": value},
+    "isLearning": lambda value: moves() | {"isLearning": value},
+}
+LISTS: dict[str, Callable[[Any], Any]] = {
+    "boxes": lambda value: {**NATIVE, "boxes": value},
+    "boxes[0].beads": lambda value: box(beads=value),
+    "values": lambda value: {**values(), "values": value},
+    "weights": lambda value: {**weights(), "weights": value},
+    "average": lambda value: {**weights(), "average": value},
+    "[0].beads": lambda value: [{**STATE, "beads": value}],
+    f"{MEMORY}.validMoves": lambda value: moves(validMoves=value),
+    "games": lambda value: {"games": value},
+    "games[0].moves": lambda value: {"games": [{"moves": value, "winner": 1}]},
+}
+OBJECTS: dict[str, Callable[[Any], Any]] = {
+    "boxes[1]": lambda value: {**NATIVE, "boxes": [BOX, value]},
+    "totals": lambda value: {**NATIVE, "totals": value},
+    "values[0]": lambda value: {**values(), "values": [value]},
+    "[1]": lambda value: [STATE, value],
+    "memory": lambda value: {"memory": value},
+    MEMORY: lambda value: {"memory": {"X........": value}},
+    "games[1]": lambda value: {"games": [{"moves": [], "winner": 2}, value]},
+}
+ANY = [
+    (f"{place}, {name}", make, value, code)
+    for fields, mistakes in (
+        (COUNTS, NO_COUNTS),
+        (TEXTS, NO_TEXTS),
+        (NUMBERS, NO_NUMBERS),
+        (FLAGS, {"null": (None, "true_or_false"), "1": (1, "true_or_false"), "a text": ("true", "true_or_false")}),
+        (LISTS, {"null": (None, "list"), "an object": ({}, "list"), "a text": ("none", "list")}),
+        (OBJECTS, {"null": (None, "object"), "a number": (5, "object"), "a list": ([1], "object")}),
+    )
+    for (place, make), (name, (value, code)) in product(fields.items(), mistakes.items())
+]
+
+
+@pytest.mark.parametrize(("make", "value", "code"), [one[1:] for one in ANY], ids=[one[0] for one in ANY])
+def test_a_field_of_another_type_is_refused_by_its_place(
+    make: Callable[[Any], Any], value: Any, code: str, request: pytest.FixtureRequest
+) -> None:
+    place = request.node.callspec.id.rpartition(", ")[0]
+    text = re.sub('"(-?1e999)"', r"\1", json.dumps(make(value)))
+    error = refusal(text, "games" if place.startswith("games") else "")
+    assert (error.where, error.code) == (place, code)
+
+
+MISSING = {
+    "game": {**NATIVE, "game": ...},
+    "rule": {**NATIVE, "rule": ...},
+    "side": {**NATIVE, "side": ...},
+    "boxes": {**NATIVE, "boxes": ...},
+    "boxes[0].position": box(position=...),
+    "boxes[0].beads": box(beads=...),
+    "values": {**values(), "values": ...},
+    "values[0].key": entry(key=...),
+    "values[0].value": entry(value=...),
+    "learnt": {**weights(), "learnt": ...},
+    "weights": {**weights(), "weights": ...},
+    "average": {**weights(), "average": ...},
+    "[0].state": [{**STATE, "state": ...}],
+    "[0].beads": [{**STATE, "beads": ...}],
+    "memory": {"level": 1, "memory": ...},
+    f"{MEMORY}.validMoves": moves(validMoves=...),
+    f"{MEMORY}.confidenceScores": moves(confidenceScores=...),
+    "games": {"players": []},
+    "games[0].moves": {"games": [{"winner": 1}]},
+    "games[0].winner": {"games": [{"moves": ["b1b2"]}]},
+}
+
+
+def without(file: Any) -> Any:
+    """The file without the fields that are ``...``."""
+    if isinstance(file, dict):
+        return {name: without(value) for name, value in file.items() if value is not ...}
+    return [without(item) for item in file] if isinstance(file, list) else file
+
+
+@pytest.mark.parametrize("place", MISSING)
+def test_a_field_that_is_missing_is_refused_by_its_place(place: str) -> None:
+    form = "hexapawn-rl" if place == "memory" else "games" if place.startswith("games") else ""
+    error = refusal(without(MISSING[place]), form)
+    assert (error.where, error.code) == (place, "missing")
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+@pytest.mark.parametrize(
+    "file", [native(side=0.125), entry(value=0.125), weights(weights=[0.125])], ids=["box", "value", "w"]
+)
+def test_a_number_that_json_does_not_have_is_refused(file: Any, number: str) -> None:
+    text = (file if isinstance(file, str) else json.dumps(file)).replace("0.125", number)
+    assert refusal(text).code == "constant"
+
+
+# What one format alone can say: the file, and a pattern of the whole refusal
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "empty": ("", "empty"),
+    "blank": (" \n ", "empty"),
+    "cut off": ('{"format": "beadbox-machine",\n"side": ', r"^line 2, column 9: This is not JSON"),
+    "nested": ("[" * 100_000, "nested too deeply"),
+    "long number": ('{"memory": ' + "9" * 5000 + "}", "too long"),
+    "infinite": ('{"memory": Infinity}', "The site cannot keep the number Infinity"),
+    "twice": ('{"memory": {}, "memory": {}}', "'memory': This name stands twice"),
+    "another object": ('{"hello": 1}', r"^format: Please give 'beadbox-machine', not None"),
+    "version": (native(version=2), r"^version: Please give 1, not 2"),
+    "game": (native(game="go"), r"^game: 'go' is not a game"),
+    "side": (native(side=2), r"^side: Please give a number from 0 to 1, not 2"),
+    "rule": (native(rule={"cap": 0}), r"^rule\.cap: Please give a number from"),
+    "rule unknown": (native(rule={"luck": 1}), r"^rule\.luck: There is no such field"),
+    "rule no object": (native(rule=[]), r"^rule\.rule: Please give an object"),
+    "rule unknown with a colon": (native(rule={"a: b": 1}), r"^rule\.a: b: There is no such field"),
+    "field unknown": (native(luck=1), r"^There is no field 'luck'. The fields are .* side, boxes, totals\.$"),
+    "field unknown by its case": (native(Boxes=[]), r"^There is no field 'Boxes'. "),
+    "field of machines with values": (native(epsilon=0.1), r"^There is no field 'epsilon'. "),
+    "field without a name": (native(**{"": 1}), r"^There is no field ''. "),
+    "field with a long name": (native(**{"x" * 999: 1}), r"^There is no field 'x+…"),
+    "totals unknown": (
+        native(totals={"lost": 1}),
+        r"^totals: There is no field 'lost'. The fields are games, ",
+    ),
+    "box unknown": (boxes({}, {"start": [4] * 5}), r"^boxes\[1\]: There is no field 'start'. The fields are"),
+    "totals": (native(totals={"games": 3, "wins": 1}), r"^totals\.games: Wins, .* add up to 1, not 3"),
+    "name": (native(name="x" * 81), r"^name: Please use at most 80 characters, not 81"),
+    "position": (boxes({}, {"position": "XXXXXXXXX"}), r"^boxes\[1\]\.position: 'XXXXXXXXX' has 9 crosses"),
+    "position turned": (
+        boxes({"position": "X........"}),
+        r"^boxes\[0\]\.position: The board 'X\.+' is printed .* '\.+X'",
+    ),
+    "position twice": (boxes({}, {}), r"^boxes\[1\]\.position: The box .* stands twice"),
+    "other side": (boxes({"position": "........."}), r"^boxes\[0\]: The other side is to move in '\.+'"),
+    "slots": (boxes({"beads": [1, 2]}), r"^boxes\[0\]: The box '\.+X' needs 5 numbers"),
+    "draws": (boxes({"draws": [1]}), r"^boxes\[0\]: The box '\.+X' needs 5 numbers"),
+    "above the cap": (
+        native(rule={"cap": 9}, boxes=[{**BOX, "beads": [10] * 5}]),
+        r"^boxes\[0]: The number 10 is above the rule's cap",
+    ),
+    "below the floor": (
+        native(rule={"floor": 1}, boxes=[{**BOX, "beads": [1, 0, 1, 1, 1]}]),
+        r"^boxes\[0]: The number 0 is below the rule's floor",
+    ),
+    "states empty": ("[]", "no box"),
+    "state unknown": (states(state="X.......Z"), r"^\[1\]: 'X\.+Z' is not nine characters"),
+    "state too long": (
+        states(state="X" * 200, beads=[0] * 200, totalBeads=0),
+        r"^\[1\]: The text .* is not a position",
+    ),
+    "state over": (states(state="XXXOO....", beads=[0] * 9, totalBeads=0), r"^\[1\]: The game is over"),
+    "state of a wrong type": (states(state=7), r"^\[1\]\.state: Please give a text or a list"),
+    "beads too few": (states(beads=[1] * 8), r"^\[1\]\.beads: Please give one number for each of the 9 squares, not 8"),
+    "total": (states(totalBeads=31), r"^\[1\]\.totalBeads: The beads add up to 32, not 31"),
+    "state unknown field": (states(colour=1), r"^\[1\]: There is no field 'colour'. The fields are state, "),
+    "memory unknown": (
+        memory(["2"], [1], ties=1),
+        r"^There is no field 'ties'. The fields are name, memory",
+    ),
+    "memory unknown in a position": (
+        '{"memory": {"X........": {"validMoves": ["2"], "confidenceScores": [1], "moves": 1}}}',
+        r"^memory\['X\.+'\]: There is no field 'moves'.",
+    ),
+    "memory empty": ('{"memory": {}}', "no box"),
+    "moves and scores": (
+        memory(["1"], []),
+        r"^memory\['X\.+'\]\.confidenceScores: Please give one number for each of the 1 moves, not 0",
+    ),
+    "move unknown": (memory(["b1b2"], [1]), r"^memory\['X\.+'\]: 'b1b2' is not a square"),
+    "move taken": (memory(["1"], [1]), r"^memory\['X\.+'\]: The move '1' is not legal"),
+    "move twice": (memory(["2", "2"], [1, 1]), r"^memory\['X\.+'\]\.validMoves\[1\]: The move '2' stands twice"),
+    "score of what is out of play": (
+        memory(["2"], [0]),
+        r"confidenceScores\[0\]: Please give a number from 1 to [\d,]+, not 0",
+    ),
+    "score above its cap": (
+        memory(["a1a2", "b1b2"], [100, 101], "ooo---OOO"),
+        r"^memory\['ooo---OOO'\]\.confidenceScores: HexapawnRL has at most 100 beads for a move, not 101",
+    ),
+    "hexapawn over": (memory([], [], "-oOo--O-O"), r"^memory\['-oOo--O-O'\]: The game is over"),
+    "hexapawn move": (memory(["b1b3"], [1], "ooo---OOO"), r"^memory\['ooo---OOO'\]: The move 'b1b3' is not legal"),
+    "hexapawn size": (memory(["b1b2"], [1], "ooo---OO"), r"No game has the position 'ooo---OO'"),
+    "csv heading": ("position,beads\n", r"^line 1: The heading has no column move"),
+    "csv column twice": ("position,move,beads,beads\n", r"^line 1: The heading names a column twice"),
+    "csv empty": ("position,move,beads\n", "no box"),
+    "csv short": (
+        "position,move,beads\n.........,1,4\n.........,2\n",
+        r"^line 3: This line has 2 fields, and the heading has 3",
+    ),
+    "csv beads": ("position,move,beads\n.........,1,four\n", r"^line 2, beads: Please give a whole number, not 'four'"),
+    "csv move twice": ("position,move,beads\n.........,1,4\n.........,1,4\n", r"^line 3: The move '1' .* twice"),
+    "csv position": ("position,move,beads\n.........,1,4\nZ........,1,4\n", r"^line 3: 'Z\.+' is not nine"),
+    "csv quotes": ('position,move,beads\n"........,1,4\n', r"^line 2: This is not CSV"),
+    "csv long field": ("position,move,beads\n" + "X" * 200_000 + ",1,4\n", r"^line 2: This is not CSV"),
+    "matchbox: too many crosses": (
+        states(state="XXX......", beads=[0] * 9, totalBeads=0),
+        "has 3 crosses and 0 noughts",
+    ),
+    "matchbox: both sides": (
+        json.dumps([STATE, {"state": "_________", "beads": [4] * 9}]),
+        r"^\[1\]: Here crosses are to move, and in \[0\] noughts\. A machine plays one side\. Say which you want",
+    ),
+    "csv: ended game of quotes": (f"{HEAD}XXXOO....,9,4\n", r"^line 2: The game is over in"),
+    "csv: thousands or decimals": (
+        f"{HEAD}{ROW}4.000\n",
+        r"^line 2, beads: The text '4\.000' may mean 4 or 4000. Write it without",
+    ),
+    "csv: thousands with a comma": (f'{HEAD}{ROW}"4,000"\n', r"^line 2, beads: The text '4,000' may mean 4 or 4000"),
+    "csv: thousands with a blank": (f"{HEAD}{ROW}4 000\n", r"^line 2, beads: Please give a whole number, not '4 000'"),
+    "csv: thousands with a hard blank": (
+        f"{HEAD}{ROW}4\u00a0000\n",
+        r"^line 2, beads: Please give a whole number, not '4\\xa0000'",
+    ),
+    "csv: a fraction": (f"{HEAD}{ROW}4.5\n", r"^line 2, beads: Please give a whole number, not '4\.5'"),
+    "csv: a rounded number": (
+        f"{HEAD[:-1]},draws\n{ROW}4,1.15E+18\n",
+        r"^line 2, draws: Please give a whole number, not '1\.15E",
+    ),
+    "csv: a formula": (f"{HEAD}{ROW}=2+2\n", r"^line 2, beads: Please give a whole number, not '=2\+2'"),
+    "csv: a formula that hides a number": (
+        f'{HEAD}{ROW}"=""4"""\n',
+        r"^line 2, beads: Please give a whole number, not '=\"4\"'",
+    ),
+    "csv: a formula that failed": (f"{HEAD}#NAME?,1,4\n", r"^line 2: No game has the position '#NAME\?'"),
+    "csv: a number below zero": (f"{HEAD}{ROW}-4\n", r"^line 2, beads: Please give a whole number, not '-4'"),
+    "csv: a percentage": (f"{HEAD}{ROW}4%\n", r"^line 2, beads: Please give a whole number, not '4%'"),
+    "csv: no number": (f"{HEAD}{ROW}\n", r"^line 2, beads: Please give a whole number, not ''"),
+    "csv: a decimal comma among commas": (
+        f"{HEAD}{ROW}4,0\n",
+        r"^line 2: This line has 4 fields, and the heading has 3",
+    ),
+    "csv: a decimal comma under no name": (
+        f"{HEAD[:-1]},\n{ROW}4,0\n",
+        r"^line 2: Column 4 holds '0', but has no name",
+    ),
+    "csv: the line after empty rows": (
+        f"sep=,\n\n{HEAD}\n,,\n{ROW}x\n",
+        r"^line 6, beads: Please give a whole number, not 'x'",
+    ),
+    "csv: another separator": (
+        HEAD.replace(",", "|"),
+        r"^line 1: The heading has no column position, move, beads. A comma, a",
+    ),
+    "csv: no heading": (f"{ROW}4\n", r"^line 1: The heading has no column position"),
+    "csv: nothing but separators": (",,,\n;;\n", r"^line 2: The heading has no column position"),
+    "weights: too few": (weights(weights=[0.0] * 600), r"^weights: Please give 601 weights, not 600\.$"),
+    "weights: too fine": (weights(weights=[0.1] * 601), r"^weights: Weight 0 is 0\.1, "),
+    "weights: too large": (weights(weights=[1e300] * 601), r"^weights: Weight 0 is 1e\+300\. Please give"),
+    "weights: unknown": (weights(luck=1), "^There is no field 'luck'"),
+    "weights: removed": (weights(totals={"removed": 0}), "^totals: There is no field 'removed'"),
+    "weights: a mean that the rule has not": (
+        weights(rule={**LEARNER.to_json(), "average_games": 0.0}),
+        "^There is no field 'average'",
+    ),
+    "weights: a game it does not see": (weights(game="romgon-turn"), "^rule: A machine of this kind cannot play"),
+    "weights: no such features": (weights(rule={**LEARNER.to_json(), "features": "squares-2"}), r"^rule\.features: "),
+    "weights: other features": (
+        weights(rule={**LEARNER.to_json(), "features": "full-1"}),
+        "^weights: Please give 765 weights, not 601",
+    ),
+    "values: a side": (values(side=0), "^side: A machine that keeps values plays either side and has no boxes"),
+    "values: boxes": (values(boxes=[]), "^boxes: A machine that keeps values plays either side and has no boxes"),
+    "values: too many": (
+        values(values=[0] * (MAX_VALUES + 1)),
+        "^values: Please give at most 20,000 entries, not 20,001",
+    ),
+    "values: another game": (values(game="hexapawn"), "^rule: A machine of this kind cannot play Hexapawn"),
+    "values: no game": (values(game="romgon-9"), "^game: "),
+    "values: no kind": (values(rule={"kind": "menace"}), r"^rule\.kind: Please choose one of these"),
+    "values: a rule out of range": (values(rule={"kind": "q-learning", "epsilon": 2}), r"^rule\.epsilon: "),
+    "values: a rule of hundreds of digits": (
+        values(rule={"kind": "q-learning", "epsilon": 10**400}),
+        r"^rule\.epsilon: ",
+    ),
+    "values: a rule of a long text": (values(rule={"kind": "q-learning", "epsilon": "x" * 9000}), r"^rule\.epsilon: "),
+    "values: a rule with half a pair": (values(rule={"kind": "q-learning", "\ud800": 1}), r"^rule\.\\ud800: "),
+    "values: a rule of half pairs": (values(rule={"\ud800" * 9: 1}), r"^rule\.(\\ud800){6}\\udd?8?: |^rule\.\\ud800"),
+    "values: the rule of boxes": (values(rule={}), "^rule: A machine of this kind cannot play Romgon"),
+    "values: epsilon above its beginning": (
+        values(epsilon=0.3),
+        r"^epsilon: Please give a number from 0\.05 to 0\.2, not 0\.3",
+    ),
+    "values: epsilon below its floor": (values(epsilon=0.01), "^epsilon: Please give a number from"),
+    "values: unknown": (values(luck=1), "^There is no field 'luck'"),
+    "values: removed": (values(totals={"removed": 1}), "^totals: There is no field 'removed'"),
+    "values: totals": (values(totals={"games": 5}), r"^totals\.games: Wins, draws and losses add up to 0, not 5"),
+    "values: entry unknown": (entry(start=1), r"^values\[0\]: There is no field 'start'"),
+    "values: entry of half pairs": (entry(**{"\ud800" * 99: 1}), r"^values\[0\]: There is no field '\\ud800"),
+    "values: key twice": (
+        values(values=[{"key": KEYS[0], "value": n} for n in (1, 1)]),
+        r"^values\[1\]\.key: The key .* stands twice in the file",
+    ),
+    **{
+        f"values: key {name}": (entry(key=key), r"^values\[0\]\.key: The (text|site) .*")
+        for name, key in {
+            "of no action": "start#" + PIECES,
+            "of other marks": KEYS[0].replace(":", ";"),
+            "of a piece too many": KEYS[0] + "|6-6:scU",
+            "of another action": f"3-3-3-4#{PIECES}",
+            "of no move": f"0-0-0-0#{PIECES}",
+            "of another face": KEYS[0].replace("twU", "twF"),
+            "of a turned piece": KEYS[0].replace("twU", "twU@2"),
+            "of a piece turned by nothing": KEYS[0].replace("twU", "twU@0"),
+            "of a piece twice": KEYS[0].replace("twU", "swU"),
+            "of a piece too few": KEYS[0].replace("3-0:rwU|", ""),
+            "in another order": f"{KEYS[0].partition('#')[0]}#{'|'.join(reversed(PIECES.split('|')))}",
+        }.items()
+    },
+    "too large": (b" " * (MAX_BYTES + 1), "^The file has 4,194,305 bytes. It may have at most 4,194,304"),
+}
+
+
+@pytest.mark.parametrize(("file", "reason"), REFUSED.values(), ids=REFUSED)
+def test_what_is_wrong_is_refused_by_its_place(file: Any, reason: str) -> None:
+    assert re.search(reason, str(refusal(file)))
+
+
+GOOD = {"moves": ["b1b2", "a3a2", "b2c3"], "winner": 1}
+GAMES_REFUSED: dict[str, tuple[Any, str]] = {
+    "black for white": ({**GOOD, "winner": 2}, r"^games\[1\]\.winner: In .* white pawns have won"),
+    "a draw for white": ({**GOOD, "winner": "draw"}, "white pawns have won"),
+    "a winner true": ({**GOOD, "winner": True}, 'Please give 1, 2 or "draw", not True'),
+    "a winner in words": ({**GOOD, "winner": "1"}, "Please give 1, 2 or \"draw\", not '1'"),
+    "given up and won": ({"moves": ["b1b2"], "winner": 2}, "black pawns are to move, so they gave up and lost"),
+    "given up and drawn": ({"moves": ["b1b2"], "winner": "draw"}, "black pawns are to move"),
+    "an illegal move": ({"moves": ["b1b3"], "winner": 1}, r"^games\[1\]\.moves\[0\]: 'b1b3' is not a legal move"),
+    "no move": ({"moves": ["b1"], "winner": 1}, r"moves\[0\]: 'b1' is not two squares"),
+    "a move too many": ({"moves": [*GOOD["moves"], "a2a1"], "winner": 1}, r"moves\[3\]: The game is over"),
+    "too many moves": ({"moves": ["b1b2"] * 1001, "winner": 1}, "moves: Please give at most 1,000 entries, not 1,001"),
+}
+
+
+@pytest.mark.parametrize(("game", "reason"), GAMES_REFUSED.values(), ids=GAMES_REFUSED)
+def test_a_game_that_was_not_so_is_refused(game: Any, reason: str) -> None:
+    assert re.search(reason, str(refusal({"games": [GOOD, game]}, "games")))
+
+
+TABLE = f"{HEAD}{ROW}4\n"
+
+
+def zipped(*names: str, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name in names:
+            archive.writestr(name, "x")
+    return out.getvalue()
+
+
+AS_CSV = r"Save the table as CSV and bring that file in\.$"
+UNPACK = r"Unpack it and bring in the file inside\.$"
+PAGE = r"Download the file itself, or save the table as CSV\.$"
+OTHER = {
+    "xlsx of Excel": (zipped("[Content_Types].xml", "_rels/.rels", "xl/workbook.xml"), rf"\(\.xlsx\)\. {AS_CSV}"),
+    "xlsx of another program": (zipped("docProps/app.xml", "xl/workbook.xml"), rf"\(\.xlsx\)\. {AS_CSV}"),
+    "ods": (zipped("mimetype", "content.xml", method=zipfile.ZIP_STORED), rf"\(\.ods\)\. {AS_CSV}"),
+    "numbers": (zipped("Index/Document.iwa"), rf"\(\.numbers\)\. {AS_CSV}"),
+    "zip": (zipped("machine.csv"), rf"zip archive\. {UNPACK}"),
+    "zip without files": (zipped(), rf"zip archive\. {UNPACK}"),
+    "zip cut off": (zipped("machine.csv")[:40], rf"zip archive\. {UNPACK}"),
+    "xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, rf"\(\.xls\)\. {AS_CSV}"),
+    "gz": (gzip.compress(TABLE.encode()), rf"\(\.gz\)\. {UNPACK}"),
+    "bz2": (b"BZh91AY&SY", rf"compressed\. {UNPACK}"),
+    "pdf": (b"%PDF-1.7\n%\xe2\xe3", rf"a PDF document\. {AS_CSV}"),
+    "rtf": (b"{\\rtf1\\ansi", rf"\(\.rtf\)\. {AS_CSV}"),
+    "html": (b"\xef\xbb\xbf\n<!DOCTYPE html>\n<HTML><body>", rf"a web page \(HTML\)\. {PAGE}"),
+    "html in UTF-16": ("\ufeff<html><table>".encode("utf-16-le"), rf"a web page \(HTML\)\. {PAGE}"),
+    "xml": (b'<?xml version="1.0"?><Workbook>', rf"XML or HTML\. {PAGE}"),
+    "UTF-16 without its mark": (
+        TABLE.encode("utf-16-le"),
+        r"^line 1: This line holds a NUL character. Save the file as UTF-8",
+    ),
+    "UTF-16 cut off": (b"\xff\xfe\x00", r"^line 1: This is not UTF-16 text. Save the file as UTF-8"),
+    "the encoding of a country": (
+        "position,notes\nx,ü\n".encode("cp1252"),
+        r"^line 2: This is not UTF-8 text. Save the file as",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ["", *FORMATS])
+@pytest.mark.parametrize(("content", "reason"), OTHER.values(), ids=OTHER)
+def test_files_of_other_kinds_are_recognised_and_the_sentence_says_what_to_do(
+    content: bytes, reason: str, form: str
+) -> None:
+    assert re.search(reason, str(refusal(content, form)))
+
+
+@pytest.mark.parametrize("form", ["native", "hexapawn-rl"])
+def test_a_long_list_of_mistakes_is_not_read_to_its_end(form: str) -> None:
+    wrong = [None] * 200_000
+    file = box(beads=wrong) if form == "native" else moves(validMoves=["2"] * 200_000, confidenceScores=wrong)
+    assert refusal(file, form).where.endswith("[0]")
+
+
+def test_what_checks_files_is_imported_when_one_is_read_and_not_before() -> None:
+    program = (
+        "import django, sys; django.setup();"
+        "from django.urls import get_resolver; get_resolver().url_patterns;"
+        "import menace_site.asgi, learning.tasks, beadbox.exchange.registry as registry;"
+        "from beadbox.exchange.document import Wanted;"
+        "assert 'pydantic' not in sys.modules;"
+        "from contextlib import suppress\n"
+        "with suppress(ValueError): registry.machine_read(b'[]', Wanted())\n"
+        "assert 'pydantic' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,152 @@
+"""Recorded games played into fresh machines: what HexapawnRL had learnt after 40 games of its own, to the bead."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from beadbox.exchange.document import Wanted
+from beadbox.exchange.recorded_games import load, machine_of
+from beadbox.exchange.registry import FORMATS, machine_read
+from beadbox.learners.boxes.replay import Pupil, replay
+from beadbox.learners.boxes.rule import OpenBoxes
+from beadbox.learners.presets import PRESETS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+
+FILE = Path(__file__).parents[1] / "data" / "hexapawn-rl" / "40_games.json"
+RECORD = json.loads(FILE.read_text())
+GAME = GAMES["hexapawn"]
+RULE = "hexapawn-rl-as-shipped"
+
+
+def pupils(game=GAME, rule=RULE):
+    first, second = (Pupil.fresh(game, side, PRESETS[rule].rule) for side in Side)
+    return first, second
+
+
+def memory_up_to_mirror_image(saved, side):
+    memory = {}
+    for text, entry in saved["memory"].items():
+        position, symmetry = GAME.to_canonical(GAME.decode_as(text, side))
+        moves = [GAME.transform_move(GAME.parse_move(move), symmetry) for move in entry["validMoves"]]
+        memory[GAME.encode(position)] = dict(zip(moves, entry["confidenceScores"], strict=True))
+    return memory
+
+
+def test_the_levels_after_each_of_the_40_games():
+    both, levels = pupils(), []
+    for recorded in load(FILE.read_text(), GAME):
+        replay(both, recorded)
+        levels.append([pupil.machine.level for pupil in both])
+    assert levels == RECORD["levels_after_each_game"]
+
+
+@pytest.mark.parametrize("side", Side)
+def test_the_memory_after_the_40_games_is_the_very_one_that_the_program_saved(side):
+    both = pupils()
+    for recorded in load(FILE.read_text(), GAME):
+        replay(both, recorded)
+    pupil, saved = both[side], RECORD[f"player{side + 1}"]
+    wanted = memory_up_to_mirror_image(saved, side)
+    found = {
+        key: {move: n for move, n in zip(GAME.legal_moves(GAME.decode(key)), beads, strict=True) if n}
+        for key, beads in pupil.machine.boxes.items()
+    }
+    # In a position that is its own mirror image, each of two like moves is kept apart, as in that program.
+    assert found == wanted
+    out = json.loads(FORMATS["hexapawn-rl"].dump(machine_of(pupil, name=saved["name"], preset=RULE)))
+    assert memory_up_to_mirror_image(out, side) == wanted
+    assert {k: v for k, v in out.items() if k != "memory"} == {k: v for k, v in saved.items() if k != "memory"}
+
+
+def test_no_recorded_move_was_out_of_play():
+    """Else slots would be confused with their mirror images, and the figures above might still come out by luck."""
+    both = pupils()
+    for recorded in load(FILE.read_text(), GAME):
+        position = GAME.initial_position()
+        for move in recorded.moves:
+            draw = both[position.side].machine.follow(position, move)
+            assert draw.beads[draw.slot] > 0
+            position = GAME.apply(position, move)
+        if recorded.resigned is not None:
+            assert not any(both[recorded.resigned].machine.open_box(position))
+        replay(both, recorded)
+
+
+def test_the_command_writes_both_machines_and_prints_games_results_and_levels(tmp_path):
+    out = StringIO()
+    call_command(
+        "replay",
+        str(FILE),
+        "--game",
+        "hexapawn",
+        "--first",
+        RULE,
+        "--second",
+        RULE,
+        "--out",
+        tmp_path / "new",
+        stdout=out,
+    )
+    lines = out.getvalue().splitlines()
+    assert [line.split() for line in lines[1:3]] == [["1", "5", "1", "1", "2"], ["2", "5", "1", "3", "3"]]
+    assert lines[40].split() == ["40", "0", "2", "(resignation)", "20", "23"]
+    assert lines[41] == "40 games: 7 won by the first player, 0 drawn, 33 won by the second; levels 20 and 23"
+    for name, side, wins in (("first", Side.FIRST, 7), ("second", Side.SECOND, 33)):
+        data = machine_read((tmp_path / "new" / f"{name}.json").read_bytes(), Wanted())
+        assert (data.game, data.side, data.preset, data.rule) == (GAME, side, RULE, PRESETS[RULE].rule)
+        assert (data.wins, data.losses, data.removed + 1) == (wins, 40 - wins, RECORD[f"player{side + 1}"]["level"])
+        assert sum(map(sum, (box.visits for box in data.boxes))) == sum(
+            (len(game["moves"]) + (1 if side is Side.FIRST else 0)) // 2 for game in RECORD["games"]
+        )
+
+
+def test_a_draw_and_boxes_that_are_laid_out_in_advance(tmp_path):
+    file = tmp_path / "games.json"
+    drawn = {"moves": ["5", "1", "2", "8", "4", "6", "7", "3", "9"], "winner": "draw"}
+    file.write_text(json.dumps({"games": [drawn, {"moves": ["5"], "winner": 1}]}))
+    out = StringIO()
+    preset = "michie-1961"
+    arguments = ["--game", "noughts-and-crosses", "--first", preset, "--second", preset, "--out", str(tmp_path)]
+    call_command("replay", str(file), *arguments, stdout=out)
+    assert "2 games: 1 won by the first player, 1 drawn, 0 won" in out.getvalue()
+    first = machine_read((tmp_path / "first.json").read_bytes(), Wanted())
+    assert len(first.boxes) == 304
+    assert (first.wins, first.draws, first.losses) == (1, 1, 0)
+    opening = next(box for box in first.boxes if box.position == ".........")
+    assert opening.beads == (4, 4, 4 + 1 + 3)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_of_a_game_too_large_to_list_the_machines_hold_the_boxes_they_met(preset, tmp_path):
+    file = tmp_path / "games.json"
+    file.write_text(json.dumps({"games": [{"moves": ["b1b2", "b4b3"], "winner": 2}, {"moves": [], "winner": 2}]}))
+    arguments = ["--game", "hexapawn-5x4", "--first", preset, "--second", preset, "--out", str(tmp_path)]
+    call_command("replay", str(file), *arguments, stdout=StringIO())
+    first, second = (machine_read((tmp_path / f"{name}.json").read_bytes(), Wanted()) for name in ("first", "second"))
+    assert (len(first.boxes), len(second.boxes)) == (2, 1)
+    assert (first.preset, first.rule.open_boxes) == (preset, OpenBoxes.WHEN_MET)
+
+
+GOOD = {"moves": ["b1b2", "a3a2", "b2c3"], "winner": 1}
+
+
+def test_nothing_is_written_of_a_file_that_is_refused(tmp_path):
+    file = tmp_path / "games.json"
+    arguments = ["--game", "hexapawn", "--first", RULE, "--second", RULE, "--out", str(tmp_path / "out")]
+    for text, problem in (
+        (json.dumps({"games": [GOOD, {**GOOD, "winner": 2}]}), r"games\[1\]\.winner"),
+        (FILE.read_text()[:900], "line [0-9]+, column [0-9]+: This is not JSON"),
+        ("", "empty"),
+    ):
+        file.write_text(text)
+        with pytest.raises(CommandError, match=problem):
+            call_command("replay", str(file), *arguments)
+    with pytest.raises(CommandError, match="No such file"):
+        call_command("replay", str(tmp_path / "none.json"), *arguments)
+    with pytest.raises(CommandError, match="is not a square"):
+        call_command("replay", str(FILE), "--game", "noughts-and-crosses", *arguments[2:])
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,79 @@
+"""A program written from docs/replay.md alone ends with the beads and values of the project's training."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS, TABLE_PRESETS
+from beadbox.learners.table_learner.memory import TableMemory
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
+from beadbox.strength.snapshots import CHOSEN_ON, SAID_ON
+from tests import replay
+from tests.test_architecture import imported_by
+
+N_GAMES, MAX_LINES = 1_000, 200
+SEEDS = pytest.mark.parametrize("seed", [1961, (1 << 63) - 1])
+
+
+def test_the_program_is_short_and_imports_nothing_of_the_project():
+    file = Path(replay.__file__)
+    assert imported_by(file) <= sys.stdlib_module_names
+    assert len(file.read_text().splitlines()) <= MAX_LINES
+
+
+def test_the_page_says_which_learners_are_replayed():
+    page = (Path(__file__).parents[2] / "docs" / "replay.md").read_text()
+    learners, streams = page.split("## What a run depends on")[0], page.split("## Other streams")[1]
+    rows = [line.split("|")[1:3] for line in learners.splitlines() if line.startswith("| ")][1:]
+    replayed = {re.findall(r"`([a-z0-9-]+)`", learner)[0] for learner, by in rows if "tests/replay.py" in by}
+    assert replayed == {"michie-1961", "gardner-her", "q-table"}
+    assert all("tests/replay.py" in by or "no program" in by for _, by in rows)
+    for one in ("with boxes", "TD(λ), Sarsa or Monte Carlo", "Romgon"):
+        assert any(one in learner and "no program" in by for learner, by in rows), one
+    assert f"{CHOSEN_ON} to choose, {SAID_ON} to confirm" in streams
+    assert "| what plays that opening" in streams
+
+
+@SEEDS
+@pytest.mark.parametrize(
+    ("machine", "game", "side", "preset"),
+    [
+        ("menace", "noughts-and-crosses", Side.FIRST, "michie-1961"),
+        ("her", "hexapawn", Side.SECOND, "gardner-her"),
+    ],
+)
+def test_a_machine_with_boxes_ends_with_the_same_beads(machine, game, side, preset, seed):
+    table = boxes_compile(game_get(game), side, PRESETS[preset].rule)
+    memory, source = Memory.fresh(table), RandomSource(seed)
+    memory.train(OPPONENTS["random"], N_GAMES, source)
+
+    words = replay.Source(seed)
+    found = replay.replay(machine, words, N_GAMES)
+    assert (words.a, words.b) == source.words
+    assert found.keys() <= set(table.keys)
+    for box, key in enumerate(table.keys):
+        slots = memory.slots(box)
+        assert memory.beads[slots].tolist() == found.get(key, table.initial[slots].tolist()), key
+    assert {table.keys[table.slot_box[slot]] for slot in np.flatnonzero(memory.visits)} <= found.keys()
+
+
+@SEEDS
+def test_a_table_ends_with_the_same_values(seed):
+    memory, source = (
+        TableMemory.fresh(game_get("noughts-and-crosses"), TABLE_PRESETS["q-table"].rule),
+        RandomSource(seed),
+    )
+    memory.train(OPPONENTS["random"], N_GAMES, source)
+
+    words = replay.Source(seed)
+    found = replay.replay("q-table", words, N_GAMES)
+    assert (words.a, words.b) == source.words
+    assert found == memory.readable().values

@@ -1,0 +1,332 @@
+"""The Romgon engine: the golden values, and the compiled half equal to the readable one."""
+
+import random
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from beadbox.engines.romgon import boards, search
+from beadbox.engines.romgon.answers import LEVELS, N_CANDIDATES, Level, answer, answer_in, legal, perft, ranking, terms
+from beadbox.engines.romgon.boards import MAX_ACTIONS, N_SETS, do
+from beadbox.engines.romgon.boards import evaluate as evaluate_compiled
+from beadbox.engines.romgon.evaluation import evaluate
+from beadbox.engines.romgon.minimax import WIN, full, plain, ranked
+from beadbox.kernels.jit import kernel
+from beadbox.kernels.random_source import RandomSource
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
+from beadbox.rules.romgon.moves import CORE, Options, after, legal_moves
+from beadbox.rules.romgon.pieces import BLACK, START, WHITE, Board
+from beadbox.rules.romgon.rules import ROMGONS, board_outcome
+from beadbox.strength.sampled import wilson
+from tests.beadbox.romgon_contest import level_contest
+from tests.beadbox.rules.romgon_data import (
+    SIDES,
+    VECTORS,
+    action_object,
+    board_read,
+    by_id,
+    half_turned,
+    options_read,
+    random_board,
+)
+
+FLIPS = Options(flip=True)
+EVERYTHING = Options(flip=True, turn=True, shape=True)
+ALL_OPTIONS = list(dict.fromkeys(Options(o.flip, o.turn, o.shape) for o in (game.options for game in ROMGONS)))
+SEARCHES = {"medium": (1, True), "hard": (2, False), "depth3": (3, False)}
+positions = pytest.mark.parametrize("entry", **by_id(VECTORS["positions"]))
+
+
+@kernel
+def _minimax(cells, sets, side, root, remaining, k, options, actions):
+    """The value of the board to the root side, plainly: no pruning, no order, no memory."""
+    other, n_legal, extreme = 1 - side, 0, 0
+    before = (sets[0], sets[1], sets[2], sets[3], sets[4])
+    for index in range(boards.generate(cells, sets, side, options, actions[k])):
+        action = actions[k, index]
+        if not boards.is_legal(cells, sets, side, options, action):
+            continue
+        code = cells[action & 63]
+        if boards.wins(cells, side, action):
+            value = search.WIN - 2 * k if side == root else 2 * k - search.WIN
+        else:
+            taken = do(cells, sets, side, action)
+            if remaining == 1 and boards.has_legal(cells, sets, other, options):
+                value = evaluate_compiled(cells, sets, root, options)
+            elif remaining == 1:
+                value = search.WIN - 2 * k if side == root else 2 * k - search.WIN
+            else:
+                value = _minimax(cells, sets, other, root, remaining - 1, k + 1, options, actions)
+            boards.undo(cells, sets, action, code, taken, before)
+        n_legal += 1
+        if n_legal == 1 or (value > extreme if side == root else value < extreme):
+            extreme = value
+    if n_legal:
+        return extreme
+    return 2 * (k - 1) - search.WIN if side == root else search.WIN - 2 * (k - 1)
+
+
+@kernel
+def minimax_values(board, side, actions, depth, options):
+    """What each of the actions is worth: ``(n,) int64``, in half points."""
+    cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
+    boards.load(board, cells, sets)
+    before = (sets[0], sets[1], sets[2], sets[3], sets[4])
+    values = np.empty(len(actions), np.int64)
+    scratch = np.empty((depth + 1, MAX_ACTIONS), np.int32)
+    for index in range(len(actions)):
+        code = cells[actions[index] & 63]
+        is_won = boards.wins(cells, side, actions[index])
+        taken = do(cells, sets, side, actions[index])
+        if is_won or not boards.has_legal(cells, sets, 1 - side, options):
+            values[index] = search.WIN - 2
+        elif depth == 1:
+            values[index] = evaluate_compiled(cells, sets, side, options)
+        else:
+            values[index] = _minimax(cells, sets, 1 - side, side, depth - 1, np.int64(2), options, scratch)
+        boards.undo(cells, sets, actions[index], code, taken, before)
+    return values
+
+
+def minimax_ranking(board, side, options, depth):
+    """All legal actions with their plain minimax values, best first, ties in canonical order."""
+    array, flags = np.frombuffer(board, np.uint8), boards.FLIP * options.flip | boards.TURN * options.turn
+    flags |= boards.SHAPE * options.shape
+    values = minimax_values(array, int(side), boards.legal(array, int(side), flags), depth, flags)
+    pairs = zip(legal(board, side, options), (values / 2).tolist(), strict=True)
+    return sorted(pairs, key=lambda valued: -valued[1])
+
+
+def walk(options: Options, n: int, seed: int):
+    """Boards with the side to move, met in random play from the start, begun again when it is over."""
+    rng, met = random.Random(seed), 0
+    while True:
+        board, side = START, BLACK
+        for _ in range(200):
+            yield board, side
+            met += 1
+            actions = legal_moves(board, side, options)
+            if met == n:
+                return
+            if not actions or board_outcome(board, side, options):
+                break
+            board, side = after(board, rng.choice(actions)), side.other
+
+
+def sampled(options: Options, n: int, seed: int) -> list[tuple[Board, Side]]:
+    """Boards far apart from each other in random play, in which the game goes on."""
+    going = [found for found in walk(options, 12 * n, seed) if not board_outcome(*found, options)]
+    return random.Random(seed).sample(going, n)
+
+
+class TestGoldenPositions:
+    @positions
+    @pytest.mark.parametrize("weigh", [evaluate, terms], ids=["readable", "compiled"])
+    def test_evaluation(self, entry, weigh):
+        board, options = board_read(entry), options_read(entry)
+        for name, side in (("white", WHITE), ("black", BLACK)):
+            found = weigh(board, side, options)
+            assert found._asdict() == entry["evaluation"][f"{name}Terms"]
+            assert found.total == entry["evaluation"][name]
+
+    @positions
+    def test_search(self, entry):
+        board, side, options = board_read(entry), SIDES[entry["toMove"]], options_read(entry)
+        assert set(entry["search"]) <= set(SEARCHES)
+        for level, wanted in entry["search"].items():
+            depth, looks_plainly = SEARCHES[level]
+            best, finished = ranking(board, side, options, depth=depth, plain=looks_plainly)
+            assert finished == depth
+            written = [action_object(board, found.move) | {"evaluation": found.value} for found in best]
+            assert written == [{k: v for k, v in action.items() if k != "notation"} for action in wanted]
+
+    @positions
+    def test_the_readable_search_says_the_same(self, entry):
+        board, side, options = board_read(entry), SIDES[entry["toMove"]], options_read(entry)
+        for level in ("medium", "hard"):
+            depth, looks_plainly = SEARCHES[level]
+            best = ranked(board, side, options, depth=depth, leaf=plain if looks_plainly else full)[:N_CANDIDATES]
+            written = [action_object(board, move) | {"evaluation": value} for move, value in best]
+            assert written == [{k: v for k, v in a.items() if k != "notation"} for a in entry["search"][level]]
+
+    @pytest.mark.parametrize("entry", **by_id(VECTORS["perft"]))
+    def test_perft(self, entry):
+        counted = perft(board_read(entry), SIDES[entry["toMove"]], options_read(entry), depth=entry["depth"])
+        assert counted == entry["nodes"]
+
+    @positions
+    def test_legal_actions(self, entry):
+        board = board_read(entry)
+        found = legal(board, SIDES[entry["toMove"]], options_read(entry))
+        assert [action_object(board, move) for move in found] == entry["legalMoves"]
+
+
+class TestCompiledIsReadable:
+    def same(self, board: Board, side: Side, options: Options) -> None:
+        assert legal(board, side, options) == legal_moves(board, side, options)
+        for me in Side:
+            assert terms(board, me, options) == evaluate(board, me, options)
+
+    @pytest.mark.parametrize("options", [CORE, FLIPS], ids=["flip off", "flip on"])
+    @pytest.mark.soak
+    def test_over_100000_random_plies(self, options):
+        for board, side in walk(options, 50_000, seed=1):
+            self.same(board, side, options)
+
+    @pytest.mark.parametrize("options", ALL_OPTIONS, ids=str)
+    def test_over_random_plies_with_every_option(self, options):
+        for board, side in walk(options, 500, seed=2):
+            self.same(board, side, options)
+
+    @pytest.mark.parametrize("options", ALL_OPTIONS, ids=str)
+    def test_on_boards_that_no_game_brings_about(self, options):
+        rng = random.Random(3)
+        for n_pieces in [*range(52), *range(2, 30)]:
+            board = random_board(rng, flips=options.flip, n_pieces=n_pieces)
+            for side in Side:
+                self.same(board, side, options)
+
+    def test_four_terms_are_the_same_from_the_other_side_of_the_board(self):
+        # The centre, 3-3 to 3-6, does not stay in place, and a way is counted in columns of rows that are not alike.
+        rng = random.Random(8)
+        for n_pieces in range(2, 40):
+            board = random_board(rng, flips=True, n_pieces=n_pieces)
+            for me in Side:
+                here, across = terms(board, me, FLIPS), terms(half_turned(board), me.other, FLIPS)
+                assert across._replace(center=0, advancement=0) == here._replace(center=0, advancement=0)
+
+
+class TestAlphaBetaIsMinimax:
+    @pytest.mark.parametrize("depth", [1, 2, 3])
+    @pytest.mark.parametrize("options", [CORE, FLIPS], ids=["flip off", "flip on"])
+    @pytest.mark.sampled(2)
+    def test_on_500_random_positions(self, options, depth):
+        for board, side in sampled(options, 500, seed=depth):
+            wanted = minimax_ranking(board, side, options, depth)
+            assert list(ranking(board, side, options, depth=depth)[0]) == wanted[:N_CANDIDATES]
+
+    @pytest.mark.parametrize("depth", [1, 2, 3])
+    def test_with_every_option_all_values_and_boards_of_strangers(self, depth):
+        rng = random.Random(depth)
+        for options in ALL_OPTIONS:
+            found = sampled(options, 1, seed=depth)
+            found += [(random_board(rng, flips=options.flip, n_pieces=n), rng.choice(list(Side))) for n in (2, 5, 9)]
+            for board, side in found:
+                wanted = minimax_ranking(board, side, options, depth)
+                assert list(ranking(board, side, options, depth=depth, n_best=MAX_ACTIONS)[0]) == wanted
+                assert list(ranking(board, side, options, depth=depth, n_best=2)[0]) == wanted[:2]
+
+    def test_deeper_than_anybody_asks(self):
+        for options in (CORE, FLIPS):
+            for board, side in sampled(options, 6, seed=9):
+                few = Board(bytes(code if code & 7 == 3 or cell % 3 == 0 else 0 for cell, code in enumerate(board)))
+                assert list(ranking(few, side, options, depth=5)[0]) == minimax_ranking(few, side, options, 5)[:5]
+
+    def test_the_compiled_minimax_is_the_readable_one(self):
+        rng = random.Random(4)
+        for options in ALL_OPTIONS:
+            for n_pieces, depth in ((12, 1), (5, 2), *(() if options.turn else ((4, 3),))):
+                board, side = random_board(rng, flips=options.flip, n_pieces=n_pieces), rng.choice(list(Side))
+                assert minimax_ranking(board, side, options, depth) == ranked(board, side, options, depth=depth)
+
+
+class TestTime:
+    def test_what_is_stopped_at_once_has_finished_depth_1(self):
+        array = np.frombuffer(START, np.uint8)
+        stopped = search.search(array, int(BLACK), boards.FLIP, 9, 5, np.ones(1, np.uint8))
+        whole = search.search(array, int(BLACK), boards.FLIP, 1, 5, np.zeros(1, np.uint8))
+        assert stopped[2] == 1
+        assert [array.tolist() for array in stopped[:2]] == [array.tolist() for array in whole[:2]]
+
+    def test_a_limit_gives_the_ranking_of_the_last_depth_finished(self):
+        best, depth = ranking(START, BLACK, EVERYTHING, depth=30, time_limit_s=0.3)
+        assert 1 <= depth < 30
+        assert best == ranking(START, BLACK, EVERYTHING, depth=depth)[0]
+
+    def test_other_threads_run_meanwhile(self):
+        ranking(START, BLACK, depth=1)
+        ended = threading.Event()
+        threading.Thread(
+            target=lambda: (ranking(START, BLACK, EVERYTHING, depth=30, time_limit_s=0.2), ended.set())
+        ).start()
+        n_turns = 0
+        while not ended.is_set():
+            n_turns += 1
+            time.monotonic()
+        assert n_turns > 100
+
+
+class TestLevels:
+    def choose(self, slug: str, seed: int = 1, board: Board = START, side: Side = BLACK, options: Options = CORE):
+        return answer(board, side, options, level=LEVELS[slug], rng=RandomSource(seed))
+
+    def test_easy_plays_anything_and_shows_what_one_action_ahead_says(self):
+        found = [self.choose("easy", seed) for seed in range(300)]
+        best = ranking(START, BLACK, depth=1, n_best=MAX_ACTIONS)[0]
+        assert {answered.candidates for answered in found} == {best[:N_CANDIDATES]}
+        assert {answered.chosen for answered in found} == set(best)
+
+    def test_beginner_plays_the_best_seven_times_in_ten(self):
+        found = [self.choose("beginner", seed) for seed in range(600)]
+        best = found[0].candidates[0]
+        n_legal = len(legal(START, BLACK))
+        share = sum(answered.chosen == best for answered in found) / len(found)
+        assert share == pytest.approx(0.7 + 0.3 / n_legal, abs=0.06)
+
+    @pytest.mark.parametrize("slug", ["medium", "hard", "expert", "master"])
+    def test_the_others_play_what_is_best(self, slug):
+        answered = self.choose(slug)
+        level = LEVELS[slug]
+        assert answered.candidates == ranking(START, BLACK, depth=level.depth, plain=level.plain)[0]
+        assert (answered.chosen, answered.depth) == (answered.candidates[0], level.depth)
+
+    def test_one_seed_one_move(self):
+        assert [self.choose("easy", seed) for seed in range(20)] == [self.choose("easy", seed) for seed in range(20)]
+
+    @pytest.mark.parametrize("slug", LEVELS)
+    def test_a_base_entry_is_seen_and_no_action_is_no_answer(self, slug):
+        board = board_read({"board": {"3-6": {"color": "white", "type": "rhombus"}}, "flipModeEnabled": False})
+        assert self.choose(slug, board=board, side=BLACK).chosen is None
+        level = LEVELS[slug]
+        answered = self.choose(slug, board=board, side=WHITE)
+        if not level.plain:
+            assert answered.candidates[0].value == WIN - 1
+
+    def test_the_shorter_limit_counts(self):
+        level = Level("deep", "Deep", "Thinks long.", 30, time_limit_s=60)
+        answered = answer(START, BLACK, EVERYTHING, level=level, rng=RandomSource(1), time_limit_s=0.2)
+        assert 1 <= answered.depth < 30
+
+    def test_an_action_that_loses_by_repetition_gives_way(self):
+        game, shuffle = ROMGONS[0], ("6-5>5-5", "0-0>1-1", "5-5>6-5", "1-1>0-0")
+        position = game.initial_position()
+        for text in (*shuffle, *shuffle)[:7]:
+            position = game.apply(position, game.parse_move(text))
+        losing = game.parse_move("1-1>0-0")
+        answers = {
+            depth: answer(position.board, WHITE, level=Level("", "", "", depth), rng=RandomSource(1))
+            for depth in (1, 2, 3)
+        }
+        for depth, found in answers.items():
+            played = answer_in(game, position, level=Level("", "", "", depth), rng=RandomSource(1))
+            assert played.candidates == found.candidates
+            assert played.chosen == next(other for other in found.candidates if other.move != losing)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("slug", "strong", "weak"),
+    [
+        ("romgon", "hard", "medium"),
+        ("romgon", "medium", "easy"),
+        ("romgon-flip", "medium", "easy"),
+        ("romgon", "beginner", "easy"),
+        ("romgon", "expert", "hard"),
+    ],
+)
+def test_a_level_beats_the_one_below(slug, strong, weak):
+    wins, _, _ = level_contest(game_get(slug), strong, weak, 200)
+    assert wilson(wins, 200)[0] > 0.5

@@ -1,0 +1,48 @@
+"""The learnt values that come with the program: made again from their seeds, read as machines, and worth playing."""
+
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from beadbox.engines.romgon.answers import LEVELS
+from beadbox.engines.romgon.shipped import FOLDER, shipped, shipped_name
+from beadbox.exchange.document import Wanted
+from beadbox.exchange.registry import machine_read
+from beadbox.learners.shipped import RECIPES
+from beadbox.learners.value_learner.memory import value_meeting
+from beadbox.rules.registry import GAMES
+from beadbox.rules.romgon.rules import Romgon
+from beadbox.strength.snapshots import Points, measured, openings
+from learning.kinds.weights.files import WeightsData
+
+each = pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+
+
+@pytest.mark.soak
+def test_one_command_makes_the_same_files_again(tmp_path: Path) -> None:
+    call_command("teach_levels", folder=tmp_path)
+    made = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    assert made == {file.name: file.read_bytes() for file in FOLDER.iterdir()}
+    assert set(made) == {f"{recipe.name}.json" for recipe in RECIPES}
+
+
+@each
+def test_the_file_is_that_of_a_machine_which_plays_by_the_same_weights(recipe) -> None:
+    read = machine_read((FOLDER / f"{recipe.name}.json").read_bytes(), Wanted())
+    assert isinstance(read, WeightsData)
+    assert (read.game.slug, read.preset, read.n_learnt) == (recipe.game, recipe.preset, recipe.n_games)
+    played = shipped(recipe.name)
+    assert played.weights.tolist() == (read.average if read.rule.average_games else read.weights).tolist()
+    assert (played.depth, played.restlessness) == (read.rule.play_depth, read.rule.restlessness)
+
+
+@pytest.mark.soak
+@each
+def test_it_beats_the_engine_two_moves_ahead(recipe) -> None:
+    # Measured over 400 games: .96 without flips, .94 with.
+    game = GAMES[recipe.game]
+    assert isinstance(game, Romgon)
+    assert shipped_name(game.options) == recipe.name
+    play = value_meeting(game, shipped(recipe.name), LEVELS["hard"])
+    assert Points.of(measured(play, openings(game, 20, seed=31), seed=1)).share >= 0.85

@@ -1,0 +1,248 @@
+"""Exact strength: the known figures to twelve places, and the same by a recursion anyone can check."""
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes import strength
+from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.rule import BoxRule, EmptyOpening, WhenEmpty
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.presets import PRESETS
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.strength.graph import graph_compile
+from tests.beadbox import naive
+from tests.beadbox.box_rules import MADE_UP
+from tests.beadbox.remembered import GAME, REMEMBERED
+
+EXACT = 1e-12
+REGISTERED = GAMES["noughts-and-crosses"]
+SIDES = pytest.mark.parametrize("side", Side, ids=["first", "second"])
+
+
+def trained_looking(side, rule, seed=0):
+    """A memory with any beads in it, some slots and some boxes empty, and the readable machine that has the same."""
+    memory, rng = Memory.fresh(boxes_compile(GAME, side, rule)), random.Random(seed)
+    for box in range(memory.table.n_boxes):
+        slots = memory.slots(box)
+        if rng.random() < 0.1:
+            memory.beads[slots] = 0
+        else:
+            memory.beads[slots] = [rng.choice((0, rng.randrange(50))) for _ in memory.beads[slots]]
+    memory.__post_init__()
+    boxes = {key: memory.beads[memory.slots(box)].tolist() for box, key in enumerate(memory.table.keys)}
+    return memory, BoxMachine(GAME, side, rule, boxes)
+
+
+def as_tuple(expected):
+    return expected.win, expected.draw, expected.loss
+
+
+# The known figures have six places; the recursion of tests/beadbox/naive.py gives the other six.
+@pytest.mark.parametrize(
+    ("first", "second", "to_six_places"),
+    [
+        ("random", "random", (0.584921, 0.126984, 0.288095)),
+        ("perfect", "random", (0.967811, 0.032189, 0.0)),
+        ("random", "perfect", (0.0, 0.222516, 0.777484)),
+        ("win-block", "random", (0.895547, 0.091358, 0.013095)),
+    ],
+)
+def test_fixed_opponents_among_themselves(first, second, to_six_places):
+    graph = graph_compile(REGISTERED, reduced=True)
+    ours, theirs = (strength.opponent_policy(REGISTERED, OPPONENTS[o], reduced=True) for o in (first, second))
+    exact = as_tuple(strength.expected(graph, Side.FIRST, ours, theirs))
+    assert exact == pytest.approx(to_six_places, abs=5e-7)
+    checked = naive.chances(
+        GAME, Side.FIRST, naive.uniform(GAME, REMEMBERED[first]), naive.uniform(GAME, REMEMBERED[second])
+    )
+    assert exact == pytest.approx(checked, abs=EXACT)
+    assert sum(exact) == pytest.approx(1, abs=EXACT)
+
+
+def test_random_against_random_is_a_fraction():
+    graph = graph_compile(REGISTERED, reduced=True)
+    policy = strength.opponent_policy(REGISTERED, OPPONENTS["random"], reduced=True)
+    # Of 9! orders in which the squares can be filled 212,256 are won by crosses, 104,544 by noughts, 46,080 by nobody.
+    wins = (212_256 / 362_880, 46_080 / 362_880, 104_544 / 362_880)
+    assert as_tuple(strength.expected(graph, Side.FIRST, policy, policy)) == pytest.approx(wins, abs=EXACT)
+
+
+@pytest.mark.parametrize(
+    ("opponent", "to_six_places"),
+    [("random", (0.606828, 0.126306, 0.266866)), ("perfect", (0.0, 0.235852, 0.764148))],
+)
+def test_a_fresh_menace(opponent, to_six_places):
+    rule = PRESETS["michie-1961"].rule
+    memory = Memory.fresh(boxes_compile(REGISTERED, Side.FIRST, rule))
+    exact = as_tuple(strength.against_opponent(memory, OPPONENTS[opponent]))
+    assert exact == pytest.approx(to_six_places, abs=5e-7)
+    fresh = BoxMachine(GAME, Side.FIRST, rule)
+    checked = naive.chances(GAME, Side.FIRST, fresh.policy, naive.uniform(GAME, REMEMBERED[opponent]))
+    assert exact == pytest.approx(checked, abs=EXACT)
+
+
+EVERY_RULE = {slug: preset.rule for slug, preset in PRESETS.items()} | MADE_UP
+
+
+@SIDES
+@pytest.mark.parametrize("name", EVERY_RULE)
+@pytest.mark.sampled(12)
+def test_exact_strength_is_the_expectation_over_all_boards(name, side):
+    memory, machine = trained_looking(side, EVERY_RULE[name])
+    for slug, opponent in REMEMBERED.items():
+        checked = naive.chances(GAME, side, machine.policy, naive.uniform(GAME, opponent))
+        assert as_tuple(strength.against_opponent(memory, opponent)) == pytest.approx(checked, abs=EXACT), slug
+
+
+@SIDES
+@pytest.mark.parametrize("name", PRESETS)
+def test_greedy_strength_is_the_expectation_over_all_boards(name, side):
+    memory, machine = trained_looking(side, EVERY_RULE[name])
+    checked = naive.chances(
+        GAME, side, lambda p: machine.policy(p, greedy=True), naive.uniform(GAME, OPPONENTS["random"])
+    )
+    exact = strength.against_opponent(memory, OPPONENTS["random"], greedy=True)
+    assert as_tuple(exact) == pytest.approx(checked, abs=EXACT)
+
+
+@SIDES
+@pytest.mark.parametrize("name", EVERY_RULE)
+def test_the_worst_case_is_minimax_against_a_known_policy(name, side):
+    memory, machine = trained_looking(side, EVERY_RULE[name])
+    worst = strength.worst_case(memory)
+    assert worst.score == pytest.approx(naive.worst_points(GAME, side, machine.policy), abs=EXACT)
+    assert sum(as_tuple(worst)) == pytest.approx(1, abs=EXACT)
+    for opponent in REMEMBERED.values():
+        assert strength.against_opponent(memory, opponent).score >= worst.score - EXACT
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("other", ["michie-1961", "matchbox-ai", "apl-notebook"])
+@pytest.mark.sampled(8)
+def test_two_machines_whatever_symmetry_they_see(name, other):
+    ours, machine = trained_looking(Side.FIRST, PRESETS[name].rule, seed=1)
+    theirs, opponent = trained_looking(Side.SECOND, PRESETS[other].rule, seed=2)
+    checked = naive.chances(GAME, Side.FIRST, machine.policy, opponent.policy)
+    exact = strength.against_machine(ours, theirs)
+    assert as_tuple(exact) == pytest.approx(checked, abs=EXACT)
+    back = strength.against_machine(theirs, ours)
+    assert as_tuple(back) == pytest.approx(as_tuple(exact)[::-1], abs=EXACT)
+
+
+def test_the_policy_of_the_arrays_is_the_policy_of_the_readable_machine():
+    for name, rule in EVERY_RULE.items():
+        for side in Side:
+            memory, machine = trained_looking(side, rule, seed=4)
+            graph = memory.table.graph
+            policy, readable = strength.machine_policy(memory), strength.readable_policy(graph, machine)
+            for node in range(len(graph.positions)):
+                edges = slice(graph.indptr[node], graph.indptr[node + 1])
+                # Members of a merged slot share an edge there, so compare where the edges lead.
+                leads = graph.successor[edges]
+                for after in set(leads.tolist()):
+                    both = policy[edges][leads == after].sum(), readable[edges][leads == after].sum()
+                    assert abs(both[0] - both[1]) < EXACT, (name, graph.positions[node])
+
+
+def test_asking_for_strength_changes_nothing():
+    memory = trained_looking(Side.FIRST, PRESETS["michie-refill"].rule)[0].copy()
+    strength.against_opponent(memory, OPPONENTS["perfect"])
+    strength.worst_case(memory)
+    strength.visit_probability(memory, OPPONENTS["random"])
+    assert memory.touched() == []
+
+
+def test_a_machine_that_stopped_loses_every_game():
+    memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, BoxRule(empty_opening=EmptyOpening.STOP)))
+    memory.beads[:3] = 0
+    memory.__post_init__()
+    assert as_tuple(strength.against_opponent(memory, OPPONENTS["random"])) == (0, 0, 1)
+    assert as_tuple(strength.worst_case(memory)) == (0, 0, 1)
+
+
+@SIDES
+@pytest.mark.parametrize("rule", [BoxRule(), BoxRule(when_empty=WhenEmpty.UNIFORM)], ids=["resigns", "plays anything"])
+def test_the_chance_of_opening_a_box_sums_up_by_move_number(side, rule):
+    memory, machine = trained_looking(side, rule)
+    chance = strength.visit_probability(memory, OPPONENTS["random"])
+    assert chance.shape == (memory.table.n_boxes,)
+    by_move = [chance[memory.table.move_number == n].sum() for n in range(4)]
+    # Everyone opens a first box; later ones are opened by the games that have not ended.
+    assert by_move[0] == pytest.approx(1, abs=EXACT)
+    assert all(earlier >= later - EXACT for earlier, later in pairwise(by_move))
+    assert chance == pytest.approx(_boxes_opened(machine, memory.table), abs=EXACT)
+
+
+def _boxes_opened(machine, table):
+    """The chance of opening each box against random play, by walking every board."""
+    found = np.zeros(table.n_boxes)
+
+    def walk(position, chance):
+        if GAME.is_terminal(position) or chance == 0:
+            return
+        if GAME.side_to_move(position) is machine.side:
+            if machine.cabinet.has_box(position):
+                found[table.box_id[GAME.encode(machine.cabinet.box_position(position))]] += chance
+            for move, share in policy(position):
+                walk(GAME.apply(position, move), chance * share)
+        else:
+            legal = GAME.legal_moves(position)
+            for move in legal:
+                walk(GAME.apply(position, move), chance / len(legal))
+
+    known = {}
+
+    def policy(position):
+        if position not in known:
+            known[position] = list(machine.policy(position).items())
+        return known[position]
+
+    walk(GAME.initial_position(), 1.0)
+    return found
+
+
+def test_the_chance_of_opening_a_box_is_how_often_it_is_opened():
+    # No reward and no punishment, so the machine plays 200,000 games as it is.
+    rule = BoxRule(win=0, draw=0, loss=0)
+    memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, rule))
+    n_games = 200_000
+    tally = memory.train(OPPONENTS["win-block"], n_games, RandomSource(11))
+    chance = strength.visit_probability(memory, OPPONENTS["win-block"])
+    opened = np.add.reduceat(memory.visits, memory.table.slot_indptr[:-1]) / n_games
+    # Six standard deviations, and a little for the boxes that are hardly ever opened.
+    assert np.all(np.abs(opened - chance) <= 6 * np.sqrt(chance * (1 - chance) / n_games) + 1e-4)
+    exact = strength.against_opponent(memory, OPPONENTS["win-block"])
+    sampled = np.array([tally.wins, tally.draws, tally.losses]) / n_games
+    assert sampled == pytest.approx(as_tuple(exact), abs=0.006)
+
+
+def test_score_counts_a_draw_as_half():
+    assert strength.Expected(win=0.5, draw=0.25, loss=0.25).score == 0.625
+
+
+@pytest.mark.parametrize("game", [GAMES["noughts-and-crosses"], GAMES["hexapawn"]], ids=lambda game: game.slug)
+def test_no_probability_is_above_one(game):
+    """Beads that are no powers of two: sums of their rounded products pass 1 by one unit in the last place."""
+    beads, n_sure = np.random.default_rng(1), 0
+    for preset in PRESETS.values():
+        for side in Side:
+            memory = Memory.fresh(boxes_compile(game, side, preset.rule))
+            memory.beads[:] = beads.integers(1, 30, len(memory.beads))
+            memory.totals[:] = np.add.reduceat(memory.beads, memory.table.slot_indptr[:-1])
+            found = [strength.worst_case(memory)]
+            for name in ("random", "win-block", "perfect"):
+                found.append(strength.against_opponent(memory, OPPONENTS[name]))
+                visits = strength.visit_probability(memory, OPPONENTS[name])
+                assert visits.max() <= 1
+                n_sure += visits.max() > 1 - 1e-9
+            for exact in found:
+                assert max(exact.win, exact.draw, exact.loss) <= 1
+                assert exact.win + exact.draw + exact.loss == pytest.approx(1, abs=1e-12)
+    assert n_sure

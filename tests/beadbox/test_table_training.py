@@ -1,0 +1,190 @@
+"""The kernel of table learners leaves exactly what the readable ones leave, and their exact strength is a plain sum."""
+
+from dataclasses import astuple, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.presets import TABLE_PRESETS
+from beadbox.learners.table_learner.episodes import train_table_episodes
+from beadbox.learners.table_learner.learner import TableLearner
+from beadbox.learners.table_learner.memory import (
+    TableMemory,
+    table_against_opponent,
+    table_against_table,
+    table_worst_case,
+)
+from beadbox.learners.table_learner.rule import Method, TableRule
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from tests.beadbox import naive
+from tests.beadbox.remembered import GAME, REMEMBERED, remembered
+
+EXACT = 1e-12
+PAWNS = {slug: remembered(GAMES[slug]) for slug in ("hexapawn", "hexapawn-4x3")}
+SEATS = pytest.mark.parametrize("side", [*Side, None], ids=["first", "second", "either"])
+EACH = pytest.mark.parametrize("slug", TABLE_PRESETS)
+MADE_UP = TableRule(
+    step_size=0.37,
+    trace_decay=0.4,
+    later_discount=0.9,
+    exploring=0.8,
+    exploring_decay=0.99,
+    exploring_floor=0.3,
+    win_reward=0.7,
+    draw_reward=0.2,
+    loss_reward=-0.9,
+    start_value=0.3,
+)
+
+
+def assert_same(memory, machine):
+    """Every value to the last bit, every visit, and the chance of exploring."""
+    readable = memory.readable()
+    assert readable.values == machine.values
+    assert readable.visits == machine.visits
+    assert memory.epsilon == machine.epsilon
+    unmet = memory.visits == 0
+    assert np.all(memory.values[unmet] == memory.rule.start_value)
+
+
+def assert_kernel_equals_readable(rule, side, opponent, n_games, seed=1, parts=(1,), game=GAME):
+    machine, words = TableLearner(game, rule), RandomSource(seed)
+    tally = train_table_episodes(machine, REMEMBERED[opponent], n_games, words, side)
+
+    memory, kernel_words = TableMemory.fresh(game, rule), RandomSource(seed)
+    counted = np.zeros(3, np.int64)
+    for part in parts:
+        counted += astuple(memory.train(REMEMBERED[opponent], n_games * part // sum(parts), kernel_words, side))
+    assert tuple(counted) == astuple(tally)
+    assert kernel_words.words == words.words
+    assert_same(memory, machine)
+
+
+@SEATS
+@EACH
+def test_a_preset_learns_the_same(slug, side):
+    assert_kernel_equals_readable(TABLE_PRESETS[slug].rule, side, "random", 400)
+    assert_kernel_equals_readable(TABLE_PRESETS[slug].rule, side, "perfect", 200)
+
+
+@EACH
+@pytest.mark.parametrize("game", PAWNS)
+def test_a_preset_learns_the_same_in_hexapawn(game, slug):
+    assert_kernel_equals_readable(TABLE_PRESETS[slug].rule, None, "win-block", 200, game=PAWNS[game])
+
+
+@EACH
+def test_a_run_that_is_cut_ends_the_same(slug):
+    rule = replace(TABLE_PRESETS[slug].rule, exploring_decay=0.99)
+    assert_kernel_equals_readable(rule, None, "random", 300, seed=4, parts=(1, 7, 2, 20))
+
+
+@st.composite
+def rules(draw):
+    share = st.floats(0, 1)
+    method = draw(st.sampled_from(Method))
+    loss, even, win = sorted(draw(st.lists(st.floats(-1, 1), min_size=3, max_size=3, unique=True)))
+    exploring = draw(share)
+    return TableRule(
+        method=method,
+        step_size=draw(st.floats(1e-6, 1)),
+        step_by_visits=draw(st.booleans()),
+        trace_decay=draw(share) if method is Method.TD_LAMBDA else 0.0,
+        later_discount=draw(share),
+        exploring=exploring,
+        exploring_decay=draw(share),
+        exploring_floor=draw(st.floats(0, exploring)),
+        win_reward=win,
+        draw_reward=even,
+        loss_reward=loss,
+        start_value=draw(st.floats(-10, 10)),
+    )
+
+
+@given(rules(), st.sampled_from([*Side, None]), st.sampled_from(list(UNIFORM)), st.integers(0, 2**64))
+@settings(max_examples=50)
+def test_any_rule_learns_the_same(rule, side, opponent, seed):
+    assert_kernel_equals_readable(rule, side, opponent, 20, seed)
+
+
+@SEATS
+@pytest.mark.parametrize("learns", [True, False], ids=["both learn", "one learns"])
+@pytest.mark.parametrize("slug", ["q-table", "td-boards"])
+def test_two_machines_learn_the_same_from_each_other(slug, learns, side):
+    ours, theirs = TABLE_PRESETS[slug].rule, MADE_UP
+    machine, other, words = TableLearner(GAME, ours), TableLearner(GAME, theirs, learns=learns), RandomSource(5)
+    tally = train_table_episodes(machine, other, 150, words, side)
+
+    memory, opponent, kernel_words = TableMemory.fresh(GAME, ours), TableMemory.fresh(GAME, theirs), RandomSource(5)
+    assert memory.train_against(opponent, 150, kernel_words, side, opponent_learns=learns) == tally
+    assert kernel_words.words == words.words
+    assert_same(memory, machine)
+    assert_same(opponent, other)
+
+
+@EACH
+def test_a_machine_learns_the_same_from_itself(slug):
+    rule = replace(TABLE_PRESETS[slug].rule, exploring_decay=0.999)
+    machine, words = TableLearner(GAME, rule), RandomSource(7)
+    tally = train_table_episodes(machine, machine, 200, words)
+    memory, kernel_words = TableMemory.fresh(GAME, rule), RandomSource(7)
+    assert memory.train_against(memory, 200, kernel_words, opponent_learns=True) == tally
+    assert_same(memory, machine)
+
+
+def test_machines_of_two_games_cannot_play_each_other():
+    pawns, noughts = TableMemory.fresh(PAWNS["hexapawn"], MADE_UP), TableMemory.fresh(GAME, MADE_UP)
+    with pytest.raises(ValueError, match="cannot play"):
+        pawns.train_against(noughts, 1, RandomSource(1), opponent_learns=True)
+
+
+def trained(slug, seed=2, game=GAME, n_games=500):
+    memory = TableMemory.fresh(game, TABLE_PRESETS[slug].rule)
+    memory.train(REMEMBERED["random"], n_games, RandomSource(seed))
+    return memory
+
+
+def as_tuple(expected):
+    return expected.win, expected.draw, expected.loss
+
+
+@pytest.mark.parametrize("side", Side, ids=["first", "second"])
+@pytest.mark.parametrize("game", [GAME, *PAWNS.values()], ids=lambda game: game.slug)
+@EACH
+def test_exact_strength_is_the_expectation_over_all_boards(slug, game, side):
+    memory = trained(slug, game=game)
+    machine = memory.readable()
+    for name in ("random", "win-block", "perfect"):
+        checked = naive.chances(game, side, machine.policy, naive.uniform(game, REMEMBERED[name]))
+        assert as_tuple(table_against_opponent(memory, side, REMEMBERED[name])) == pytest.approx(checked, abs=EXACT)
+    worst = table_worst_case(memory, side)
+    assert worst.score == pytest.approx(naive.worst_points(game, side, machine.policy), abs=EXACT)
+    assert sum(as_tuple(worst)) == pytest.approx(1, abs=EXACT)
+
+
+def test_two_tables_against_each_other():
+    ours, theirs = trained("td-boards"), trained("sarsa-table", seed=3)
+    checked = naive.chances(GAME, Side.FIRST, ours.readable().policy, theirs.readable().policy)
+    assert as_tuple(table_against_table(ours, Side.FIRST, theirs)) == pytest.approx(checked, abs=EXACT)
+    assert as_tuple(table_against_table(theirs, Side.SECOND, ours)) == pytest.approx(checked[::-1], abs=EXACT)
+
+
+def test_what_has_learnt_nothing_of_moves_plays_like_random():
+    fresh = TableMemory.fresh(GAME, TABLE_PRESETS["q-table"].rule)
+    known = (0.584921, 0.126984, 0.288095)
+    assert as_tuple(table_against_opponent(fresh, Side.FIRST, REMEMBERED["random"])) == pytest.approx(known, abs=5e-7)
+
+
+@EACH
+def test_ten_thousand_games_teach_it_the_game(slug):
+    memory = TableMemory.fresh(GAME, TABLE_PRESETS[slug].rule)
+    memory.train(REMEMBERED["perfect"], 10_000, RandomSource(8), Side.FIRST)
+    assert table_against_opponent(memory, Side.FIRST, REMEMBERED["perfect"]).draw > 0.9
+    memory = TableMemory.fresh(GAME, TABLE_PRESETS[slug].rule)
+    memory.train(REMEMBERED["random"], 10_000, RandomSource(8), Side.FIRST)
+    assert table_against_opponent(memory, Side.FIRST, REMEMBERED["random"]).score > 0.93

@@ -1,0 +1,75 @@
+"""A plan's machines are those of plain training runs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.band import MACHINES, band_marks, band_measure
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.strength import against_opponent
+from beadbox.learners.boxes.training_config import MEASURES, USUAL_MEASURE, Class, Schooling, curve_marks, games_taught
+from beadbox.learners.presets import DEFAULT_PRESETS, PRESETS
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from learning.forms.schooling import USUAL_TEACHER
+
+GAME = GAMES["noughts-and-crosses"]
+PAWNS = GAMES["hexapawn"]
+
+
+def schooling(teacher="random", *, game=GAME, side=Side.FIRST, preset="michie-1961", seed=3):
+    return Schooling(game, side, PRESETS[preset].rule, teacher, seed)
+
+
+def trained(plan: Schooling, n_games: int) -> Memory:
+    """The machine of a plain training."""
+    memory, rng = Memory.fresh(plan.table), RandomSource(plan.seed)
+    if plan.teacher == "machine":
+        partner = schooling(game=plan.game, side=plan.side.other)
+        memory.train_against(Memory.fresh(partner.table), n_games, rng, opponent_learns=True)
+    else:
+        memory.train(UNIFORM[plan.teacher], n_games, rng)
+    return memory
+
+
+@pytest.mark.parametrize("teacher", ["random", "win-block", "perfect", "perfect-fast", "machine"])
+def test_it_is_a_plain_training_with_strength_at_the_marks_of_its_curve(teacher):
+    plan, marks = schooling(teacher), curve_marks(1_000)
+    pupil = Class.fresh(plan, [plan.seed])
+    found = pupil.train(teacher, marks, MEASURES)
+    assert np.array_equal(pupil.learners.beads[0], trained(plan, 1_000).beads)
+    for games in (12, 1_000):
+        at, alone = marks.index(games), trained(plan, games)
+        perfect = against_opponent(alone, UNIFORM["perfect"])
+        assert found.strength[0, at, 2] == pytest.approx((perfect.win, perfect.draw, perfect.loss), abs=1e-12)
+        assert found.tallies[0, at, :3].sum() == games
+
+
+def test_the_band_is_that_of_200_single_machines():
+    plan = schooling("perfect")
+    band = band_measure(plan, "perfect", 50)
+    assert list(band.marks) == band_marks(50)
+    alone = [against_opponent(trained(replace(plan, seed=s), 50), UNIFORM["perfect"]).score for s in range(MACHINES)]
+    assert band.scores[:, -1] == pytest.approx(alone, abs=1e-12)
+    assert band.quantiles["p50"][-1] == pytest.approx(np.median(alone), abs=1e-12)
+    assert len(band_marks(10_000)) == 40
+
+
+def test_the_games_of_the_first_five_seconds_raise_the_usual_measure():
+    """A game lasts 90 ms a move and 700 ms at its end (static/js/learn.js), so three to seven fit in five seconds."""
+    for game in (GAME, PAWNS):
+        for side in Side:
+            rule = PRESETS[DEFAULT_PRESETS[side]].rule
+            many = Class.fresh(Schooling(game, side, rule, USUAL_TEACHER, 0), range(MACHINES))
+            strength = many.train(USUAL_TEACHER, [0, *range(3, 8)], [USUAL_MEASURE]).strength[:, :, 0]
+            before, *shown = np.median(strength[..., 0] + strength[..., 1] / 2, axis=0)
+            assert len(strength) == 200
+            assert min(shown) > before, (game.slug, side)
+
+
+def test_games_whose_boxes_can_be_listed_are_taught():
+    assert {"noughts-and-crosses", "hexapawn", "hexapawn-4x4"} <= set(games_taught())
+    assert not {"hexapawn-5x4", "romgon"} & set(games_taught())

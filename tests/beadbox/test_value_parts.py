@@ -1,0 +1,167 @@
+"""A learnt value as named parts: they come to exactly what the search scores, and say the same from both sides."""
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from beadbox.engines.position_values import PartGroup
+from beadbox.engines.romgon.features import FEATURE_SETS, square_of
+from beadbox.engines.romgon.parts import sheet
+from beadbox.kernels.exact_floats import WIN, grained
+from beadbox.learners.value_learner.learner import ValueLearner
+from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.rules.romgon.geometry import CELL, N_CELLS
+from beadbox.rules.romgon.moves import after, legal_moves
+from beadbox.rules.romgon.pieces import (
+    BLACK,
+    CIRCLE,
+    HEXGON,
+    RHOMBUS,
+    SQUARE,
+    TRIANGLE,
+    TYPE_NAMES,
+    WHITE,
+    Board,
+    Piece,
+    piece_name,
+)
+from beadbox.rules.romgon.rules import Position, Romgon
+from tests.beadbox.rules.romgon_data import half_turned
+from tests.beadbox.rules.walks import met
+from tests.beadbox.test_value_features import boards, mirrored, placed
+
+
+def game(*, flips: bool) -> Romgon:
+    found = GAMES["romgon-flip" if flips else "romgon"]
+    assert isinstance(found, Romgon)
+    return found
+
+
+def some_weights(n_weights: int) -> NDArray[np.float64]:
+    """No two of them alike, so that nothing stands for anything else."""
+    rng = random.Random(n_weights)
+    return np.array([grained(rng.gauss(0, 0.3)) for _ in range(n_weights)])
+
+
+def learner(feature_set: str = "full-1", *, flips: bool = True) -> ValueLearner:
+    rule = ValueRule(features=feature_set, play_depth=1)
+    return ValueLearner(game(flips=flips), rule, some_weights(FEATURE_SETS[feature_set]), learns=False)
+
+
+def of_board(board: Board, me: Side) -> tuple[PartGroup, ...]:
+    return learner().parts(Position(board, me.other))
+
+
+def come_to(groups: tuple[PartGroup, ...]) -> float:
+    """What they add up to, each group checked on the way."""
+    for group in groups:
+        assert group.value == sum(part.value for part in group.parts)
+        assert all(part.value == part.weight * part.amount for part in group.parts)
+        sizes = [abs(part.value) for part in group.parts]
+        assert sizes == sorted(sizes, reverse=True)
+    sizes = [abs(group.value) for group in groups]
+    assert sizes == sorted(sizes, reverse=True)
+    return sum(group.value for group in groups)
+
+
+@pytest.mark.parametrize("feature_set", FEATURE_SETS)
+@pytest.mark.parametrize("flips", [False, True], ids=["flip off", "flip on"])
+def test_the_parts_come_to_exactly_what_the_search_scores(feature_set: str, flips: bool) -> None:
+    machine, n_scored = learner(feature_set, flips=flips), 0
+    for position in met(machine.game, 40):
+        look = machine.look(position)
+        for move, near in list(zip(look.moves, look.near, strict=True))[::5]:
+            if abs(near) < WIN / 2:
+                groups = machine.parts(machine.game.apply(position, move))
+                assert come_to(groups) == near
+                assert len({group.name for group in groups}) == len(groups)
+                n_scored += 1
+    assert n_scored > 50
+
+
+def test_the_parts_say_the_same_from_the_other_side_and_in_the_mirror() -> None:
+    for board in boards(flips=True)[::5]:
+        groups = of_board(board, WHITE)
+        turned, across = of_board(half_turned(board), BLACK), of_board(mirrored(board), WHITE)
+        assert come_to(groups) == come_to(turned) == come_to(across)
+        assert exchanged(said(turned)) == said(groups)
+        assert said(across) == said(groups)
+
+
+def said(groups: tuple[PartGroup, ...]) -> set[tuple[str, float]]:
+    """Every name with its value, but for the hexes."""
+    parts = {(part.name.partition(" on ")[0], part.value) for group in groups for part in group.parts}
+    return parts | {(group.name, group.value) for group in groups}
+
+
+def exchanged(names: set[tuple[str, float]]) -> set[tuple[str, float]]:
+    other = {"White": "Black", "Black": "White"}
+    return {
+        (" ".join(other.get(word, word) for word in name.replace(",", " ,").split(" ")).replace(" ,", ","), value)
+        for name, value in names
+    }
+
+
+def test_the_words_say_what_stands_on_the_board() -> None:
+    # The triangle looks east at the square, which the hexgon behind it would avenge; nothing would avenge the circle.
+    board = placed(
+        c2_2=Piece(WHITE, TRIANGLE),
+        c2_3=Piece(BLACK, SQUARE),
+        c2_4=Piece(BLACK, HEXGON),
+        c3_7=Piece(WHITE, RHOMBUS),
+        c6_0=Piece(BLACK, CIRCLE),
+        c0_0=Piece(BLACK, CIRCLE),
+    )
+    names = {part.name for group in of_board(board, WHITE) for part in group.parts}
+    assert {
+        "White has just moved",
+        "White triangle on 2-2",
+        "Black circle on 0-0 and 6-0",
+        "White triangle attacks Black square",
+        "Black square is attacked, but defended",
+        "moves to the goal: White 1, Black 7 or more",
+        "Black rhombus has no safe moves",
+    } <= names
+    assert {group.name for group in of_board(board, WHITE)} >= {"where the circles stand", "room to move"}
+    bare = placed(c2_2=Piece(WHITE, TRIANGLE), c2_3=Piece(BLACK, SQUARE))
+    assert "Black square hangs" in {group.name for group in of_board(bare, BLACK)}
+
+
+@pytest.mark.parametrize("feature_set", FEATURE_SETS)
+def test_a_sheet_has_every_weight_once_and_of_flipped_pieces_only_where_there_are_any(feature_set: str) -> None:
+    assert sorted(laid(feature_set, flips=True)) == list(range(FEATURE_SETS[feature_set]))
+    plain = list(laid(feature_set, flips=False))
+    assert len(plain) == len(set(plain)) == FEATURE_SETS[feature_set] - 300 - (10 if feature_set == "full-1" else 0)
+    seen = set()
+    for position in met(game(flips=False), 40):
+        for move in legal_moves(position.board, position.side, game(flips=False).options):
+            following = Position(after(position.board, move), position.side.other)
+            seen |= learner(feature_set, flips=False).valuer.features(following, feature_set).keys()
+    assert seen <= set(plain)
+
+
+def laid(feature_set: str, *, flips: bool) -> Iterator[int]:
+    found = sheet(feature_set, flips=flips)
+    for table in (found.squares, *found.tables):
+        for _, row in table.rows:
+            assert len(row) == len(table.columns)
+            yield from row
+
+
+def test_a_map_has_the_weight_of_a_piece_where_it_stands() -> None:
+    found = sheet("full-1", flips=True)
+    rows = dict(found.squares.rows)
+    assert len(found.maps) == len(set(found.squares.columns)) == 20
+    for at, one in enumerate(found.maps):
+        side = WHITE if one.own else BLACK
+        code = Piece(side, TYPE_NAMES.index(one.kind), one.flipped).code
+        assert one.piece == piece_name(code)
+        assert one.cells == tuple(square_of(cell, code, WHITE) for cell in range(N_CELLS))
+        assert {row[at] for row in rows.values()} == set(one.cells)
+        assert rows["2-3, 4-3"][at] == one.cells[CELL["2-3"]] == one.cells[CELL["4-3"]]
+    assert found.squares.columns[-1] == "the other’s flipped hexgon"

@@ -1,0 +1,198 @@
+"""Searches with a learnt value: compiled as readable, alpha-beta as minimax, and how a score becomes a value."""
+
+import math
+import random
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from beadbox.engines.position_values import Learnt
+from beadbox.engines.romgon import boards
+from beadbox.engines.romgon.accumulator import score
+from beadbox.engines.romgon.features import FEATURE_SETS
+from beadbox.engines.romgon.value_minimax import ReadableValuer
+from beadbox.engines.romgon.value_search import best, desk_made
+from beadbox.engines.romgon.valuer import RomgonValuer
+from beadbox.kernels.exact_floats import FADING_BITS, GRAIN, MOST, WIN, fading, grained, squash, worth
+from beadbox.kernels.jit import kernel
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.rules.romgon.geometry import CELL
+from beadbox.rules.romgon.pieces import BLACK, CIRCLE, RHOMBUS, WHITE, Board, Piece, board_of
+from beadbox.rules.romgon.rules import Position, Romgon, board_outcome
+from tests.beadbox.rules.romgon_data import half_turned
+from tests.beadbox.rules.walks import met
+from tests.beadbox.test_value_features import mirrored, random_board
+from tests.waiting import HANG_S
+
+COMPILED, READABLE = RomgonValuer(), ReadableValuer()
+both_modes = pytest.mark.parametrize("slug", ["romgon", "romgon-flip"])
+
+
+def romgon(slug: str) -> Romgon:
+    game = GAMES[slug]
+    assert isinstance(game, Romgon)
+    return game
+
+
+def any_weights(seed: int, feature_set: str = "full-1") -> np.ndarray:
+    rng = random.Random(seed)
+    return np.array([grained(rng.gauss(0, 0.3)) for _ in range(FEATURE_SETS[feature_set])])
+
+
+@kernel
+def _plain(desk, side, remaining, k, options, weights):
+    """The score of the board to the side to move, plainly: no pruning, no order."""
+    if remaining < 1:
+        return 0.0
+    cells, sets, greatest = desk.sight.cells, desk.sight.sets, -2 * WIN
+    before = (sets[0], sets[1], sets[2], sets[3], sets[4])
+    for index in range(boards.generate_legal(cells, sets, side, options, desk.actions[k])):
+        action = desk.actions[k, index]
+        code, value = cells[action & 63], WIN - k
+        if not boards.wins(cells, side, action):
+            taken = boards.do(cells, sets, side, action)
+            if remaining > 1:
+                value = -_plain(desk, 1 - side, remaining - 1, k + 1, options, weights)
+            elif boards.has_legal(cells, sets, 1 - side, options):
+                value = score(desk.sight, side, weights)
+            boards.undo(cells, sets, action, code, taken, before)
+        greatest = max(greatest, value)
+    return greatest if greatest > -2 * WIN else k - 1 - WIN
+
+
+@kernel
+def plainly(board, side, options, depth, weights):
+    """The score of a board by plain minimax, and by alpha-beta with no bounds."""
+    desk = desk_made(depth + 1, len(board), np.zeros(1, np.uint8))
+    boards.load(board, desk.sight.cells, desk.sight.sets)
+    plain = _plain(desk, side, depth, np.int64(1), options, weights)
+    return plain, best(desk, side, depth, np.int64(1), -2 * WIN, 2 * WIN, options, weights)
+
+
+def positions(slug: str, n: int, *, thinned: bool = False) -> list[Position]:
+    """So many positions of random games that go on; ``thinned``, without every other piece but the rhombuses."""
+    game, rng = romgon(slug), random.Random(n)
+    found = met(game, 2 * n)
+    if thinned:
+        kept = [Board(bytes(c if c & 7 == RHOMBUS or rng.random() < 0.35 else 0 for c in one.board)) for one in found]
+        found = [Position(board, one.side) for board, one in zip(kept, found, strict=True)]
+    return rng.sample([one for one in found if game.outcome(one) is None], n)
+
+
+@both_modes
+@pytest.mark.parametrize("depth", [1, 2, pytest.param(3, marks=pytest.mark.soak)])
+@pytest.mark.sampled(2)
+def test_alpha_beta_is_minimax_on_500_positions(slug: str, depth: int) -> None:
+    weights, flags = any_weights(depth), boards.FLIP * romgon(slug).options.flip
+    for position in positions(slug, 500, thinned=depth > 2):
+        array = np.frombuffer(position.board, np.uint8)
+        plain, pruned = plainly(array, int(position.side), flags, depth, weights)
+        assert plain == pruned
+        looked = COMPILED.look(romgon(slug), Position(position.board, position.side), Learnt(weights, depth))
+        assert looked.score == plain
+
+
+@both_modes
+@given(st.randoms(use_true_random=False), st.integers(2, 28), st.sampled_from(Side), st.integers(1, 2))
+def test_nothing_is_worth_more_in_the_mirror_or_in_the_other_colour(
+    slug: str, rng: random.Random, n_pieces: int, side: Side, depth: int
+) -> None:
+    game, player = romgon(slug), Learnt(any_weights(3), depth)
+    board = random_board(rng, n_pieces, flips=game.options.flip)
+    assume(board_outcome(board, side, game.options) is None)
+    found = [
+        COMPILED.look(game, position, player, whole=True)
+        for position in (
+            Position(board, side),
+            Position(mirrored(board), side),
+            Position(half_turned(board), side.other),
+        )
+    ]
+    assert found[0].score == found[1].score == found[2].score
+    assert sorted(found[0].near) == sorted(found[1].near) == sorted(found[2].near)
+
+
+@both_modes
+@pytest.mark.parametrize("feature_set", FEATURE_SETS)
+def test_the_compiled_search_is_the_readable_one(slug: str, feature_set: str) -> None:
+    rng, game, weights = random.Random(5), romgon(slug), any_weights(9, feature_set)
+    found = [Position(random_board(rng, n, flips=game.options.flip), rng.choice(list(Side))) for n in (4, 5, 6, 7) * 3]
+    going = [one for one in found if board_outcome(one.board, one.side, game.options) is None]
+    for position, depth in [*((one, 2) for one in going), *((one, 1) for one in positions(slug, 30))]:
+        readable = READABLE.look(game, position, Learnt(weights, depth))
+        assert COMPILED.look(game, position, Learnt(weights, depth), whole=True) == readable
+        assert COMPILED.look(game, position, Learnt(weights, depth)).best == readable.best
+        restless = READABLE.look(game, position, Learnt(weights, depth, 0.1))
+        assert COMPILED.look(game, position, Learnt(weights, depth, 0.1)).best == restless.best
+
+
+def test_what_loses_by_repetition_is_played_last() -> None:
+    game = romgon("romgon")
+    position, shuffle = game.initial_position(), ("6-5>5-5", "0-0>1-1", "5-5>6-5", "1-1>0-0")
+    for text in (*shuffle, *shuffle)[:7]:
+        position = game.apply(position, game.parse_move(text))
+    losing = game.legal_moves(position).index(game.parse_move("1-1>0-0"))
+    for valuer in (COMPILED, READABLE):
+        looked = valuer.look(game, position, Learnt(np.zeros(765), 1))
+        assert looked.near[losing] == looked.deep[losing] == 1 - WIN
+        assert looked.best == 0 != losing
+
+
+def test_going_where_one_was_costs_a_restless_machine() -> None:
+    game = romgon("romgon")
+    position = game.initial_position()
+    for text in ("6-5>5-5", "0-0>1-1", "5-5>6-5", "1-1>0-0"):
+        position = game.apply(position, game.parse_move(text))
+    again = game.legal_moves(position).index(game.parse_move("6-5>5-5"))
+    for valuer in (COMPILED, READABLE):
+        calm, restless = (valuer.look(game, position, Learnt(any_weights(1), 1, c), whole=True) for c in (0.0, 0.25))
+        assert restless.near == calm.near
+        assert [a - b for a, b in zip(calm.deep, restless.deep, strict=True)] == [
+            0.25 * (index == again) for index in range(len(calm.deep))
+        ]
+
+
+def test_a_win_at_hand_is_seen_at_any_depth() -> None:
+    pieces = {CELL["3-6"]: Piece(WHITE, RHOMBUS), CELL["3-1"]: Piece(BLACK, RHOMBUS), CELL["0-0"]: Piece(BLACK, CIRCLE)}
+    game, position = romgon("romgon"), Position(board_of(pieces), WHITE)
+    for depth in (1, 2, 3):
+        looked = COMPILED.look(game, position, Learnt(any_weights(1), depth))
+        assert (looked.score, game.format_move(looked.moves[looked.best])) == (WIN - 1, "3-6>3-8")
+    assert COMPILED.look(game, Position(position.board, BLACK), Learnt(any_weights(1), 2)).score in (WIN - 1, 2 - WIN)
+
+
+@both_modes
+def test_a_search_that_runs_out_of_time_is_the_last_that_was_finished(slug: str) -> None:
+    game, player = romgon(slug), Learnt(any_weights(2), 4, 0.1)
+    for position in positions(slug, 5):
+        for whole in (False, True):
+            asked = partial(COMPILED.look, game, position, whole=whole)
+            assert asked(player, time_limit_s=0) == asked(player._replace(depth=2))
+            assert asked(player, time_limit_s=HANG_S) == asked(player)
+        assert COMPILED.look(game, position, player._replace(depth=1), time_limit_s=0).depth == 1
+
+
+def test_a_position_after_a_move_has_the_features_of_whoever_made_it() -> None:
+    for position in positions("romgon-flip", 10):
+        assert COMPILED.features(position, "full-1") == READABLE.features(position, "full-1")
+
+
+def test_a_score_becomes_a_value() -> None:
+    assert [squash(0.0), squash(0.75), squash(-0.75)] == [0, 0.6, -0.6]
+    assert worth(0.75, 0.5) == 0.6
+    assert [worth(WIN - k, 0.5) for k in (1, 2, 3)] == [1, 0.5, 0.25]
+    assert worth(2 - WIN, 0.5) == -0.5
+
+
+def test_weights_keep_a_grain_and_a_bound_so_that_sums_are_exact() -> None:
+    assert grained(0.1) == round(0.1 / GRAIN) * GRAIN != 0.1
+    assert [grained(x) for x in (1e9, -1e9, 0.25)] == [MOST, -MOST, 0.25]
+
+
+def test_fading_is_the_exponential() -> None:
+    for x in (0.0, -0.1, -1.0, -3.7, -9.0, -33.0):
+        assert fading(x) == pytest.approx(math.exp(x) * (1 << FADING_BITS), abs=2)

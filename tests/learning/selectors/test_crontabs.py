@@ -1,0 +1,214 @@
+"""Crontabs in time zones: clocks that change, last days of months, and Sunday by both its numbers."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice, pairwise
+
+import pytest
+from celery.schedules import crontab as celery_crontab
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learning.selectors.crontabs import CrontabError, crontab_read, crontab_written, has_both_days, zone_name
+from learning.selectors.schedules import crontab_parsed
+
+
+def due(text: str, zone: str, moment: str, n: int) -> list[str]:
+    """The next moments, in UTC."""
+    return [f"{one:%Y-%m-%d %H:%M}" for one in islice(walk(text, zone, moment), n)]
+
+
+def local(text: str, zone: str, moment: str, n: int) -> list[str]:
+    """The next moments, on the clocks of the zone."""
+    crontab = crontab_parsed(tuple(crontab_read(text).values()), zone)
+    return [f"{one.astimezone(crontab.zone):%a %Y-%m-%d %H:%M}" for one in islice(walk(text, zone, moment), n)]
+
+
+def walk(text: str, zone: str, moment: str) -> Iterator[datetime]:
+    crontab = crontab_parsed(tuple(crontab_read(text).values()), zone)
+    at = datetime.fromisoformat(moment).replace(tzinfo=UTC)
+    while True:
+        at = crontab.after(at)
+        yield at
+
+
+class TestZones:
+    def test_mondays_are_those_of_the_zone(self) -> None:
+        mondays = local("0 18 * * mon", "Pacific/Auckland", "2026-03-28T00:00", 3)
+        assert mondays == ["Mon 2026-03-30 18:00", "Mon 2026-04-06 18:00", "Mon 2026-04-13 18:00"]
+        # Summer time ends on 5 April.
+        assert due("0 18 * * 1", "Pacific/Auckland", "2026-03-28T00:00", 2) == ["2026-03-30 05:00", "2026-04-06 06:00"]
+        assert due("0 8 * * 1", "Pacific/Auckland", "2026-06-01T00:00", 1) == ["2026-06-07 20:00"], "a Sunday in UTC"
+
+    def test_a_time_that_is_left_out_comes_so_many_minutes_after_the_gap(self) -> None:
+        nights = local("30 2 * * *", "Europe/Berlin", "2026-03-27T12:00", 3)
+        assert nights == ["Sat 2026-03-28 02:30", "Sun 2026-03-29 03:30", "Mon 2026-03-30 02:30"]
+
+    def test_an_hour_that_is_there_twice_counts_once(self) -> None:
+        nights = due("30 2 * * *", "Europe/Berlin", "2026-10-23T12:00", 3)
+        assert nights == ["2026-10-24 00:30", "2026-10-25 00:30", "2026-10-26 01:30"]
+        both = due("0,30 2,3 * * *", "Europe/Berlin", "2026-10-24T12:00", 5)
+        assert both == [f"2026-10-25 {at}" for at in ("00:00", "00:30", "02:00", "02:30")] + ["2026-10-26 01:00"]
+
+    @pytest.mark.parametrize("begin", ["2026-03-28T22:30", "2026-10-24T22:30"])
+    def test_every_hour_is_every_hour_when_clocks_change(self, begin: str) -> None:
+        moments = list(islice(walk("0 * * * *", "Europe/Berlin", begin), 8))
+        assert {later - earlier for earlier, later in pairwise(moments)} == {timedelta(hours=1)}
+        quarters = list(islice(walk("*/15 * * * *", "Europe/Berlin", begin), 30))
+        assert {later - one for one, later in pairwise(quarters)} == {timedelta(minutes=15)}
+
+    def test_counted_hours_leave_out_what_is_not_there(self) -> None:
+        evens = local("0 */2 * * *", "Europe/Berlin", "2026-03-28T22:30", 3)
+        assert evens == ["Sun 2026-03-29 00:00", "Sun 2026-03-29 04:00", "Sun 2026-03-29 06:00"]
+
+    @pytest.mark.parametrize(
+        ("zone", "text", "moment", "moments"),
+        [
+            # Clocks go from 00:00 to 01:00 on Friday 24 April, and back from 24:00 to 23:00 on 29 October.
+            ("Africa/Cairo", "0 0 * * 5", "2026-04-20T00:00", ["2026-04-23 22:00", "2026-04-30 21:00"]),
+            ("Africa/Cairo", "30 23 * * *", "2026-10-29T12:00", ["2026-10-29 20:30", "2026-10-30 21:30"]),
+            # Half an hour only.
+            ("Australia/Lord_Howe", "15 2 * * *", "2026-10-03T00:00", ["2026-10-03 15:45", "2026-10-04 15:15"]),
+            ("Australia/Lord_Howe", "45 1 * * *", "2026-04-04T00:00", ["2026-04-04 14:45", "2026-04-05 15:15"]),
+            # Two hours.
+            ("Antarctica/Troll", "30 1 * * *", "2026-10-24T12:00", ["2026-10-24 23:30", "2026-10-26 01:30"]),
+            ("Asia/Kathmandu", "0 9 * * *", "2026-01-01T00:00", ["2026-01-01 03:15", "2026-01-02 03:15"]),
+            # There was no 30 December.
+            ("Pacific/Apia", "0 9 * * *", "2011-12-29T00:00", ["2011-12-29 19:00", "2011-12-30 19:00"]),
+        ],
+    )
+    def test_clocks_of_other_places(self, zone: str, text: str, moment: str, moments: list[str]) -> None:
+        assert due(text, zone, moment, len(moments)) == moments
+
+    @pytest.mark.parametrize(
+        ("text", "name"),
+        [
+            ("Europe/Berlin", "Europe/Berlin"),
+            (" europe/berlin ", "Europe/Berlin"),
+            ("Asia/Calcutta", "Asia/Calcutta"),
+            ("US/Eastern", "US/Eastern"),
+            ("NZ", "NZ"),
+            ("utc", "UTC"),
+            ("Etc/GMT+12", "Etc/GMT+12"),
+        ],
+    )
+    def test_names_older_ones_too(self, text: str, name: str) -> None:
+        assert zone_name(text) == name
+
+    @pytest.mark.parametrize(
+        "text", ["", "Berlin", "Europe/Atlantis", "../etc/passwd", "/etc/localtime", "UTC+1", "a\0b"]
+    )
+    def test_a_zone_that_is_none_is_refused(self, text: str) -> None:
+        with pytest.raises(CrontabError, match="There is no time zone"):
+            zone_name(text)
+
+    def test_zones_are_known_on_a_computer_that_has_no_list_of_them(self) -> None:
+        code = "from zoneinfo import ZoneInfo; print(ZoneInfo('Pacific/Auckland'))"
+        bare = {**os.environ, "PYTHONTZPATH": ""}
+        assert subprocess.run([sys.executable, "-c", code], env=bare, check=True, capture_output=True).stdout
+
+
+class TestDays:
+    def test_the_last_day_of_each_month(self) -> None:
+        days = local("0 9 L * *", "Pacific/Auckland", "2028-01-01T00:00", 4)
+        assert [day[4:] for day in days] == [f"2028-{day} 09:00" for day in ("01-31", "02-29", "03-31", "04-30")]
+        assert due("0 9 L 2 *", "UTC", "2026-01-01T00:00", 3) == [
+            f"{day} 09:00" for day in ("2026-02-28", "2027-02-28", "2028-02-29")
+        ]
+
+    def test_and_others(self) -> None:
+        days = due("0 9 15,L * *", "UTC", "2026-02-01T00:00", 3)
+        assert days == ["2026-02-15 09:00", "2026-02-28 09:00", "2026-03-15 09:00"]
+        assert due("0 9 28-31 * *", "UTC", "2026-01-30T12:00", 3) == [
+            f"{day} 09:00" for day in ("2026-01-31", "2026-02-28", "2026-03-28")
+        ]
+        assert due("0 9 L * 5", "UTC", "2026-01-01T00:00", 2) == ["2026-07-31 09:00", "2027-04-30 09:00"]
+
+    @pytest.mark.parametrize(
+        ("text", "days"),
+        [
+            ("7", "0"),
+            ("0", "0"),
+            ("sun", "0"),
+            ("Sunday", "0"),
+            ("5-7", "5 6 0"),
+            ("fri-7", "5 6 0"),
+            ("fri-sun", "5 6 0"),
+            ("0-7", "0 1 2 3 4 5 6"),
+            ("1-7/2", "1 3 5 0"),
+            ("7-2", "0 1 2"),
+            ("sat-7", "6 0"),
+            ("7,1", "0 1"),
+            ("mon-fri", "1 2 3 4 5"),
+            ("MON,wed", "1 3"),
+            ("*/2", "0 2 4 6"),
+        ],
+    )
+    def test_sunday_is_0_and_7_and_has_a_name(self, text: str, days: str) -> None:
+        crontab = crontab_parsed(tuple(crontab_read(f"0 0 * * {text}").values()), "UTC")
+        assert set(crontab.weekdays) == set(map(int, days.split()))
+
+    def test_a_day_of_the_month_and_a_weekday_both_hold(self) -> None:
+        fridays = local("0 0 13 * fri", "UTC", "2026-01-01T00:00", 3)
+        assert fridays == ["Fri 2026-02-13 00:00", "Fri 2026-03-13 00:00", "Fri 2026-11-13 00:00"]
+        assert has_both_days("13", "5")
+        assert has_both_days("28-31/01", "mon-fri")
+        assert not any((has_both_days("13", "*"), has_both_days("*", "5"), has_both_days("*/2", "5")))
+
+    def test_29_february_on_a_weekday(self) -> None:
+        assert due("0 0 29 2 7", "UTC", "2088-03-01T00:00", 1) == ["2128-02-29 00:00"]
+
+
+class TestText:
+    @pytest.mark.parametrize(
+        "text", ["0 9 L * *", "0 9 15,L * *", "*/5 8-17 1,15 1-6/2 *", "0 0 28-31 jan-mar mon-fri"]
+    )
+    def test_it_is_told_as_it_was_written(self, text: str) -> None:
+        assert crontab_written(crontab_read(text)) == text
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "0 0 * *",
+            "0 0 * * * *",
+            "@daily",
+            "1-5-7 * * * *",
+            "*/0 * * * *",
+            "5/15 * * * *",
+            "mon * * * *",
+            "* * * * mar",
+            "* * * mon *",
+            "* * 5L * *",
+            "* * LW * *",
+            "* * * * 5L",
+            "* * * * 1#2",
+            "* * ? * *",
+            "* * ,1 * *",
+            "* * *5 * *",
+            "\u0661 * * * *",
+        ],
+    )
+    def test_what_is_no_crontab_is_refused(self, text: str) -> None:
+        with pytest.raises(CrontabError):
+            crontab_read(text)
+
+
+def field(low: int, high: int) -> st.SearchStrategy[str]:
+    number = st.integers(low, high)
+    some = st.lists(number, min_size=1, max_size=4).map(lambda found: ",".join(map(str, found)))
+    span = st.tuples(number, number).map(lambda ends: f"{ends[0]}-{ends[1]}")
+    return st.one_of(st.just("*"), some, span, st.integers(1, 9).map(lambda step: f"*/{step}"))
+
+
+@given(
+    st.tuples(field(0, 59), field(0, 23), field(1, 28), field(1, 12), field(0, 6)),
+    st.integers(0, 6 * 366 * 24 * 3600),
+)
+def test_in_utc_it_is_as_celery_has_it(fields: tuple[str, ...], seconds: int) -> None:
+    moment = datetime(2024, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+    minute, hour, day, month, weekday = crontab_read(" ".join(fields)).values()
+    last, delta, _ = celery_crontab(minute, hour, weekday, day, month).remaining_delta(moment)
+    assert crontab_parsed((minute, hour, day, month, weekday), "UTC").after(moment) == last + delta
