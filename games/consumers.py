@@ -44,7 +44,7 @@ from games.serializers import FrameError, parse_move_data, parse_step_data
 from games.states import RoomState
 from games.throttles import Guesses
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("games.consumers")
 
 MAX_FRAME_BYTES = 16 * 1024
 FRAMES_PER_SECOND = 10.0

@@ -13,7 +13,7 @@ from django.db import OperationalError
 
 from games.exceptions import UnavailableError
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("games.outages")
 
 ERRORS = (OperationalError, psycopg.OperationalError)
 """What the server could not do. Django's carry the driver's as their cause; what Django does not wrap, such as COPY,

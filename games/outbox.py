@@ -27,7 +27,7 @@ from redis.exceptions import RedisError
 
 from games.outages import summary
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("games.outbox")
 
 SEND_TIMEOUT_S = 2
 """What a broker that hangs has not taken by then is given up."""

@@ -16,7 +16,7 @@ import psycopg
 import redis.asyncio
 from django.conf import settings
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("games.pulse")
 
 BEAT_S = 0.7
 """So often both are asked."""

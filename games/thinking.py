@@ -26,7 +26,7 @@ from games.events import answering
 from games.exceptions import BusyError
 from games.outages import database_stumbled, unavailable
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("games.thinking")
 
 MOST_WAITING = 64
 NICENESS = 10

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("games.together")
 
 ItemT = TypeVar("ItemT")
 

@@ -12,17 +12,17 @@ from learning.services.house import house_tournament_ensure
 from learning.services.schedules import EARLY
 from learning.services.schedules import schedule_fire as fire
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("learning.beat")
 
 
-@shared_task
+@shared_task(name="learning.beat.schedule_fire")
 def schedule_fire(schedule_id: int) -> int | None:
     """Start the run of a schedule if it is due; the run's id."""
     run = fire(schedule_id=schedule_id)
     return None if run is None else run.pk
 
 
-@shared_task
+@shared_task(name="learning.beat.schedules_catch_up")
 def schedules_catch_up() -> int:
     """Start what was due while nobody knocked; how many runs. What beat has just knocked for is left to that knock."""
     late = Schedule.objects.filter(task__enabled=True, next_at__lt=timezone.now() - EARLY)
@@ -35,7 +35,7 @@ def schedules_catch_up() -> int:
     return n_started
 
 
-@shared_task
+@shared_task(name="learning.beat.house_tournament_hold")
 def house_tournament_hold() -> int | None:
     """See to it that the house holds its tournament; its id, if it begins now."""
     tournament = house_tournament_ensure()

@@ -23,7 +23,7 @@ from learning.selectors.runs import run_curve, run_progress, run_view
 from learning.selectors.tournaments import tournament_change, tournament_for, tournament_told, tournament_view
 from learning.states import TournamentChange, TournamentState
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("learning.consumers")
 
 CLOSE_FAULT = 1011
 MISSED_AFTER_S = 5.0

@@ -21,7 +21,7 @@ from learning.workers.retention import retention_run
 from learning.workers.runs import RUNS
 from learning.workers.standings import standings_measure
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("learning.tasks")
 
 KINDS = (RUNS, PAIRINGS, EXPERIMENT_RUNS)
 TURN_S = 1.5
@@ -34,7 +34,7 @@ LEDGERS_S = 1.0
 """And for so long it folds up what machines learnt long ago."""
 
 
-@shared_task
+@shared_task(name="learning.tasks.jobs_work")
 def jobs_work(kind: str, job_id: int) -> None:
     """Give the job whose turn it is this worker, for a turn. Kind and number only say for whom was knocked.
 
@@ -68,7 +68,7 @@ def knock(kind: JobKind[Any], ids: Sequence[int]) -> bool:
     return True
 
 
-@shared_task
+@shared_task(name="learning.tasks.jobs_reap")
 def jobs_reap() -> int:
     """Knock again for jobs that wait too long or whose worker has died; how many."""
     n_knocked = 0
@@ -80,13 +80,13 @@ def jobs_reap() -> int:
     return n_knocked
 
 
-@shared_task
+@shared_task(name="learning.tasks.standings_keep")
 def standings_keep() -> int:
     """Find how strong those machines are that have learnt since anybody looked; how many."""
     return standings_measure(TurnEnd(STANDINGS_S))
 
 
-@shared_task
+@shared_task(name="learning.tasks.ledgers_keep")
 def ledgers_keep() -> bool:
     """Fold up ledgers for a while; whether some are left, of which more is done when the clerk has looked around."""
     is_left = ledgers_fold(TurnEnd(LEDGERS_S))
@@ -96,7 +96,7 @@ def ledgers_keep() -> bool:
     return is_left
 
 
-@shared_task
+@shared_task(name="learning.tasks.sweep")
 def sweep(rule: str | None = None, after: Key | None = None) -> None:
     """Delete what the site keeps no longer for a while, from a place on; the rest when the clerk has looked around.
 

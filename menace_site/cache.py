@@ -13,7 +13,7 @@ from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("menace_site.cache")
 
 AnswerT = TypeVar("AnswerT")
 NOT_ASKED_S = 2.0

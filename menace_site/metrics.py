@@ -42,7 +42,7 @@ from learning.workers.runs import RUNS
 from menace_site.backups import latest_age
 from menace_site.boundary import Application, Receive, Scope, Send, answer
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("menace_site.metrics")
 
 TICK_S = 2
 NOT_TOLD = "Figures are told to those who look after the site."

@@ -41,7 +41,7 @@ from games.quotas import account_lock
 from games.views import form_only
 from learning.services.accounts import factor_forget
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("menace_site.staff")
 
 RECOVERY_CODES, RECOVERY_BYTES = 10, 10
 DIGITS = 6

@@ -9,10 +9,10 @@ from django.conf import settings
 from menace_site.backups import BackupError, BusyError
 from menace_site.backups import backup_daily as make
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("menace_site.tasks")
 
 
-@shared_task
+@shared_task(name="menace_site.tasks.backup_daily")
 def backup_daily() -> str | None:
     """Make the back-up of the day if there is none yet; its file. One that fails is told, and the others stay."""
     if not settings.BACKUP_DIR:

@@ -16,7 +16,7 @@ from learning.models import Machine
 from learning.storage.folding import fold_announce, fold_place, fold_steps, folds_due
 from learning.workers.jobs import TurnEnd
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("learning.workers.ledger")
 
 LOOKED_AT_LESSONS = 300
 """A machine with no more lessons than these has not too many changes."""

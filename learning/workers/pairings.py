@@ -36,7 +36,7 @@ from learning.selectors.tournaments import results_of, tournament_whole
 from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("learning.workers.pairings")
 
 LEASE_S = 20
 """A pairing whose worker has not come back for this long may be played by another."""

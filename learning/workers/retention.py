@@ -34,7 +34,7 @@ from learning.storage.retention import (
 )
 from learning.workers.jobs import TurnEnd
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("learning.workers.retention")
 
 ROWS_OF_A_MACHINE = 20_000
 """Rows of a deleted machine that go in one transaction, at most as many of each table."""

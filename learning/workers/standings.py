@@ -13,7 +13,7 @@ from learning.models import Machine, Standing
 from learning.storage.standings import curve_told, standing_add, strength_found
 from learning.workers.jobs import TurnEnd
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("learning.workers.standings")
 
 AT_ONCE = 500
 
