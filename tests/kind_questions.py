@@ -30,7 +30,7 @@ KIND_CLASSES = {
 }
 """What belongs to one kind: who imports it means that kind and no other."""
 KIND_MODULES = re.compile(
-    r"learning\.(?:kinds\.(?:boxes|values|weights|tables|entries)|storage\.(?:boxes|values|weights)|selectors\.(?:boxes|values))(?:\.|$)"
+    r"learning\.(?:kinds\.(?:boxes|q_learning|value_learner|table_learner|keyed_values)|storage\.(?:boxes|values|weights)|selectors\.(?:boxes|values))(?:\.|$)"
 )
 """The modules of one kind, the same."""
 KIND_SLUGS = {"boxes", "q-learning", "value-learner", "table-learner"}
@@ -96,7 +96,7 @@ def kind_questions() -> Iterator[str]:
 
 
 def imports_of_a_kind(node: ast.AST) -> bool:
-    """``from learning.kinds.values import live``, ``from beadbox.learners.boxes.rule import BoxRule``."""
+    """``from learning.kinds.q_learning import live``, ``from beadbox.learners.boxes.rule import BoxRule``."""
     match node:
         case ast.Import(names=names):
             return any(KIND_MODULES.match(alias.name) for alias in names)

@@ -120,7 +120,7 @@ def test_pages_hold_nothing_that_the_security_policy_refuses() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "from learning.kinds.values import live",
+        "from learning.kinds.q_learning import live",
         "from beadbox.learners.boxes.rule import BoxRule",
         "import learning.storage.values",
         "same = type(one.rule) is type(other.rule)",

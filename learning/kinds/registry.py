@@ -11,9 +11,9 @@ from beadbox.learners.rule import Rule
 from beadbox.rules.game import Game
 from learning.kinds.base import Kind
 from learning.kinds.boxes.kind import BoxKind
-from learning.kinds.tables.kind import TableKind
-from learning.kinds.values.kind import ValueKind
-from learning.kinds.weights.kind import WeightsKind
+from learning.kinds.q_learning.kind import ValueKind
+from learning.kinds.table_learner.kind import TableKind
+from learning.kinds.value_learner.kind import WeightsKind
 from learning.models import Machine
 
 KINDS: dict[str, Kind] = {}

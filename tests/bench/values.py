@@ -100,7 +100,7 @@ def _learnt_games(machine: Any) -> list[float]:
 
 def _trained(machine: Any, n_games: int) -> float:
     """Games a second of a run, its two samples taken apart."""
-    from learning.kinds.values.kind import ValueKind
+    from learning.kinds.q_learning.kind import ValueKind
     from learning.services.runs import Stage, training_run_start
     from learning.workers.runs import run_claim, run_execute
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from learning.kinds.values.kind import ValueKind
+from learning.kinds.q_learning.kind import ValueKind
 from tests.factories import api_with, user
 
 

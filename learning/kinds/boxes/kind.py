@@ -37,7 +37,7 @@ from learning.exceptions import GameTooLargeError, RuleRefusedError, TrainingRef
 from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Kind, Page
 from learning.kinds.boxes import files, live, page
 from learning.kinds.boxes.progress import progress
-from learning.kinds.boxes.words import GROUPS, WORDS, sentences
+from learning.kinds.boxes.text import GROUPS, WORDS, sentences
 from learning.models import LessonKind, Machine, TournamentEntry
 from learning.selectors.boxes import bead_marks, has_drawings
 from learning.selectors.matches import match_insight

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from beadbox.engines.romgon.entry_keys import action_key
 from games.admin import base as pages
-from learning.kinds.values.kind import ValueKind
+from learning.kinds.q_learning.kind import ValueKind
 from learning.models import Lesson, Machine, Value
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start

@@ -24,7 +24,7 @@ from beadbox.strength.sampled import sample
 from beadbox.tournaments.contest import ContestPlayer
 from games.players import Choice
 from learning.kinds.base import RuleGroup, Words
-from learning.kinds.entries import Entries
+from learning.kinds.keyed_values import Entries
 from learning.models import Decision
 from learning.storage.values import values_fetch, values_fetch_at
 

@@ -20,8 +20,8 @@ from games.models import Match
 from games.players import GUEST
 from games.selectors import room_get, room_state, room_view
 from games.states import PartsThought
-from learning.kinds.weights.levels import learnt
-from learning.kinds.weights.live import match_moves
+from learning.kinds.value_learner.levels import learnt
+from learning.kinds.value_learner.live import match_moves
 from learning.services.machines import machine_create
 from tests.factories import guest, person, user
 from tests.pages import page_json

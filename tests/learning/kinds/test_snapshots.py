@@ -27,11 +27,11 @@ from learning.exceptions import (
     SnapshotNotFoundError,
     TrainingRefusedError,
 )
-from learning.kinds import entries
+from learning.kinds import keyed_values
 from learning.kinds import snapshots as kept
 from learning.kinds.machines import machine_export
-from learning.kinds.values.kind import ValueKind
-from learning.kinds.weights.kind import WeightsKind
+from learning.kinds.q_learning.kind import ValueKind
+from learning.kinds.value_learner.kind import WeightsKind
 from learning.models import JobStatus, Lesson, LessonKind, Machine, Measurement, Snapshot, TrainingRun, Weights
 from learning.selectors import snapshots as shown
 from learning.selectors.boxes import ledger_errors
@@ -47,7 +47,7 @@ from menace_site.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import abandoned, api_with, guest, user
 from tests.folding import fold_to
-from tests.learning.kinds.test_weights import GAME, QUICK, fresh, known, learner, played, romgon_room
+from tests.learning.kinds.test_value_learner import GAME, QUICK, fresh, known, learner, played, romgon_room
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db
@@ -431,7 +431,7 @@ class TestValues:
 
     def test_too_much_learnt_since_is_refused_and_nothing_stored(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(kept, "best_of", lambda curve: 0)
-        monkeypatch.setattr(entries, "PUT_BACK_MOST", 3)
+        monkeypatch.setattr(keyed_values, "PUT_BACK_MOST", 3)
         owner = user()
         machine = measured_run(
             machine_create(game="romgon", side=None, name="Q", owner=owner), games=1, opponent="easy", n_measured=2

@@ -173,9 +173,9 @@ class TestStored:
     def test_too_many_values_for_a_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
         original = taught(learner(), 1)
         n_values = original.values.count()
-        monkeypatch.setattr("learning.kinds.entries.MAX_VALUES", n_values)
+        monkeypatch.setattr("learning.kinds.keyed_values.MAX_VALUES", n_values)
         assert len(json.loads(machine_export(original).text)["values"]) == n_values
-        monkeypatch.setattr("learning.kinds.entries.MAX_VALUES", n_values - 1)
+        monkeypatch.setattr("learning.kinds.keyed_values.MAX_VALUES", n_values - 1)
         with pytest.raises(MachineFileError, match=f"has {n_values} values. A file holds at most {n_values - 1}"):
             machine_export(original)
 
@@ -220,10 +220,10 @@ class TestStored:
 
     def test_the_commands_take_any_size_if_told_to(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         original, file = taught(learner(), 1), tmp_path / "q.json"
-        for place in ("kinds.entries.MAX_VALUES", "core.exchange.values.MAX_VALUES"):
-            monkeypatch.setattr(f"learning.{place}", 5)
-        for place in ("core.exchange.registry", "management.commands.import_machine"):
-            monkeypatch.setattr(f"learning.{place}.MAX_BYTES", 400)
+        for place in ("learning.kinds.keyed_values.MAX_VALUES", "beadbox.exchange.values.MAX_VALUES"):
+            monkeypatch.setattr(place, 5)
+        for place in ("beadbox.exchange.registry", "learning.management.commands.import_machine"):
+            monkeypatch.setattr(f"{place}.MAX_BYTES", 400)
         with pytest.raises(CommandError, match="A file holds at most 5"):
             call_command("export_machine", original.slug, out=file)
         call_command("export_machine", original.slug, out=file, any_size=True)

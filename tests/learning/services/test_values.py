@@ -21,7 +21,7 @@ from beadbox.rules.romgon.rules import Romgon
 from games.selectors import room_get, room_view
 from games.services import Person, match_resign, match_step, room_create, room_reset
 from learning.exceptions import RuleRefusedError, TrainingRefusedError
-from learning.kinds.values.kind import ValueKind
+from learning.kinds.q_learning.kind import ValueKind
 from learning.models import Decision, JobStatus, Lesson, Machine, TrainingRun, Value, ValueChange
 from learning.selectors.runs import run_curve
 from learning.selectors.values import value_errors

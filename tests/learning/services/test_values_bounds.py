@@ -22,7 +22,7 @@ from games.selectors import room_get, room_view
 from games.services import Person, match_play_move, match_resign, room_create
 from learning.exceptions import ValueQuotaError
 from learning.kinds.machines import machine_export
-from learning.kinds.values.kind import ValueKind
+from learning.kinds.q_learning.kind import ValueKind
 from learning.models import JobStatus, Machine, TrainingRun, ValueChange
 from learning.selectors.values import value_errors, values_miscounted
 from learning.services.machines import machine_copy, machine_create, machine_delete, machine_import, machine_reset

@@ -29,7 +29,7 @@ from learning.workers.ledger import AFTER, ledgers_fold
 from learning.workers.pairings import tournament_play
 from tests.factories import guest, in_memory, machine, play_out, room, trained, user
 from tests.folding import fold_to, folded
-from tests.learning.kinds.test_tables import learner as table
+from tests.learning.kinds.test_table_learner import learner as table
 from tests.threads import at_once
 from tests.waiting import HANG_S
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from beadbox.rules.outcome import Side
 from games.services import match_resign, match_step, room_create
 from learning import tasks
-from learning.kinds.values.kind import ValueKind
+from learning.kinds.q_learning.kind import ValueKind
 from learning.models import JobStatus, Lesson, Machine, TrainingRun, ValueChange
 from learning.selectors.runs import run_curve
 from learning.selectors.values import value_errors

@@ -25,9 +25,9 @@ from games.models import Match, Seat
 from games.players import Choice
 from games.states import Insight
 from learning.kinds.base import Ended, Page, percent
-from learning.kinds.entries import Entries
-from learning.kinds.values import live
-from learning.kinds.values.words import GROUPS, WORDS, sentences
+from learning.kinds.keyed_values import Entries
+from learning.kinds.q_learning import live
+from learning.kinds.q_learning.text import GROUPS, WORDS, sentences
 from learning.models import Machine, TournamentEntry, Value
 from learning.selectors.strength import Strength
 from learning.selectors.values import position_values, values_full, values_insight

@@ -25,9 +25,9 @@ from games.models import Match
 from games.selectors import plies_read
 from games.states import Insight, PartsThought
 from learning.kinds.base import LevelMove, Page
-from learning.kinds.weights import files, told
-from learning.kinds.weights.live import position_before
-from learning.kinds.weights.page import laid_out
+from learning.kinds.value_learner import explanation, files
+from learning.kinds.value_learner.live import position_before
+from learning.kinds.value_learner.page import laid_out
 
 
 def learnt(game: Game[Any, Any], depth: int = 1) -> ValueLearner | None:
@@ -78,7 +78,7 @@ def _thought(match: Match, move: LevelMove) -> PartsThought | None:
     chosen = look.moves.index(game.parse_move(plies_read(match)[move.ply].move))
     deep = look.deep if depth == 1 else (None,) * len(look.moves)
     scores = Scores(chosen, look.near, deep, depth)
-    return told.thought(move.seat, move.ply, machine, position, scores, _url(game), anything=move.anything)
+    return explanation.thought(move.seat, move.ply, machine, position, scores, _url(game), anything=move.anything)
 
 
 def page(game: Game[Any, Any]) -> Page | None:

@@ -14,7 +14,7 @@ from beadbox.rules.game import Game
 from beadbox.rules.outcome import Tally
 from games.players import Choice
 from learning.kinds.base import Ended
-from learning.kinds.entries import seats_decided
+from learning.kinds.keyed_values import seats_decided
 from learning.models import Machine
 from learning.selectors.values import Sight
 from learning.storage.values import values_learner

@@ -8,7 +8,7 @@ from django.test import Client
 from beadbox.learners.boxes.rule import BoxRule, FinalLoss, WhenEmpty
 from beadbox.learners.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
 from beadbox.rules.outcome import Side
-from learning.kinds.boxes.words import sentences
+from learning.kinds.boxes.text import sentences
 from learning.kinds.registry import kind_of_rule
 from learning.services.machines import machine_create
 

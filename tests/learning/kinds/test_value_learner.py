@@ -33,8 +33,8 @@ from games.states import PartsInsight
 from learning.api.ai_schema import START_BOARD
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError
 from learning.kinds.machines import machine_export, machine_strength
-from learning.kinds.weights.kind import WeightsKind
-from learning.kinds.weights.live import match_moves
+from learning.kinds.value_learner.kind import WeightsKind
+from learning.kinds.value_learner.live import match_moves
 from learning.models import (
     JobStatus,
     Lesson,

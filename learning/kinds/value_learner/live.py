@@ -20,7 +20,7 @@ from games.players import Choice, Insert
 from games.selectors import plies_read
 from games.states import Insight, LessonState, PartsThought, WeightsLearnt
 from learning.exceptions import HistoryFoldedError
-from learning.kinds.weights import told
+from learning.kinds.value_learner import explanation
 from learning.models import Machine, Thought, Weights
 from learning.selectors.machines import machine_brief, machine_in
 from learning.selectors.matches import lesson_told, nothing_learnt
@@ -138,7 +138,7 @@ def _thoughts(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> list[Par
         if last is not None:
             ply, one = last
             url = f"{machine.get_absolute_url()}#weights"
-            found.append(told.thought(seat, ply, one.machine, one.position, one.scores, url))
+            found.append(explanation.thought(seat, ply, one.machine, one.position, one.scores, url))
     return found
 
 

@@ -25,8 +25,8 @@ from games.players import Choice, Insert, Memo
 from games.states import Insight
 from learning.exceptions import EntryGoneError, RuleRefusedError
 from learning.kinds.base import Ended, Kind, LevelMove, Page
-from learning.kinds.weights import files, levels, live, page, told
-from learning.kinds.weights.words import GROUPS, WORDS, sentences
+from learning.kinds.value_learner import explanation, files, levels, live, page
+from learning.kinds.value_learner.text import GROUPS, WORDS, sentences
 from learning.models import LessonKind, Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
 from learning.storage import weights as storage
@@ -185,7 +185,7 @@ class WeightsKind(Kind):
         return Page("learning/machine_weights.html", context, status=404 if problem else 200)
 
     def position_view(self, machine: Machine, text: str) -> dict[str, Any]:
-        return told.position_view(storage.weights_learner(machine), text)
+        return explanation.position_view(storage.weights_learner(machine), text)
 
     def admin_list(self, machine: Machine) -> tuple[str, str]:
         return "weights", f"machine__id__exact={machine.pk}"

@@ -24,7 +24,7 @@ from games import services
 from games.selectors import plies_read
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError, ValueQuotaError
 from learning.kinds.machines import machine_export, machine_strength
-from learning.kinds.tables.kind import TableKind
+from learning.kinds.table_learner.kind import TableKind
 from learning.models import (
     Decision,
     JobStatus,

@@ -21,9 +21,9 @@ from games.models import Match, Seat
 from games.players import Choice
 from games.states import Insight
 from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Page, percent
-from learning.kinds.entries import Entries
-from learning.kinds.tables import live
-from learning.kinds.tables.words import GROUPS, WORDS, sentences
+from learning.kinds.keyed_values import Entries
+from learning.kinds.table_learner import live
+from learning.kinds.table_learner.text import GROUPS, WORDS, sentences
 from learning.models import Machine, TournamentEntry, Value
 from learning.selectors.strength import Strength, exact_opponents, policy_strength, strength_kept
 from learning.selectors.values import position_values, values_insight
