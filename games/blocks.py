@@ -1,7 +1,7 @@
 """Addresses to which nothing is answered, held in memory: to ask costs a move nothing, and no database.
 
-A process reads them when it starts and again every :data:`READ_AGAIN_S` (``menace_site.outgoing``). With the database
-away those that were read last stay in force.
+A process reads them when it starts and again every :data:`READ_AGAIN_S` (``menace_site.server.lifespan``). With the
+database away those that were read last stay in force.
 """
 
 from __future__ import annotations

@@ -17,13 +17,15 @@ class SiteConfig(AppConfig):
 
     def ready(self) -> None:
         # Imported here so that every process that sends tasks has the application, and not the default one.
-        from menace_site import celery, checks, errors, staff_words  # noqa: F401
+        from menace_site import admin_text, celery  # noqa: F401
+        from menace_site.observability import error_reports
+        from menace_site.server import checks
 
-        staff_words.words_set()  # before the admin's forms are made
+        admin_text.words_set()  # before the admin's forms are made
 
         register(checks.check_settings)
         if settings.SENTRY_DSN:
-            errors.errors_report(settings.SENTRY_DSN)
+            error_reports.errors_report(settings.SENTRY_DSN)
         # A memory of 10,000 boxes is 60,000 objects that all stay. At Python's own threshold of 700, laying it out goes
         # through everything there is again and again, a fifth of a second each time, and whoever plays waits.
         gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])

@@ -14,17 +14,17 @@ from django.urls import re_path  # noqa: E402
 import games.routing  # noqa: E402
 import learning.routing  # noqa: E402
 import learning.urls  # noqa: E402
-from menace_site.boundary import (  # noqa: E402
+from menace_site.observability.access_log import Observed, ObservedRequest  # noqa: E402
+from menace_site.observability.metrics import Metrics  # noqa: E402
+from menace_site.server.boundary import (  # noqa: E402
     BlockedAddresses,
     GuardedRefusals,
     SocketBoundary,
     SocketLimit,
     close_unknown,
 )
-from menace_site.metrics import Metrics  # noqa: E402
-from menace_site.observed import Observed, ObservedRequest  # noqa: E402
-from menace_site.open_endpoints import OpenEndpoints  # noqa: E402
-from menace_site.outgoing import Outgoing  # noqa: E402
+from menace_site.server.fast_path import OpenEndpoints  # noqa: E402
+from menace_site.server.lifespan import Outgoing  # noqa: E402
 
 websocket_urlpatterns = [
     *games.routing.websocket_urlpatterns,

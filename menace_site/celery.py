@@ -32,6 +32,7 @@ class Knocking(Celery):
 app = Knocking("beadbox")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.autodiscover_tasks(["menace_site.operations"])
 app.autodiscover_tasks(related_name="beat")
 
 
@@ -40,7 +41,7 @@ def _figures_are_told(**_: object) -> None:
     """Where no web process tells what this machine has counted, its worker does."""
     from django.conf import settings
 
-    from menace_site.metrics import metrics_serve_beside
+    from menace_site.observability.metrics import metrics_serve_beside
 
     if settings.METRICS_PORT:
         metrics_serve_beside(settings.METRICS_PORT)

@@ -1,7 +1,7 @@
 """Every setting of the site, from the environment, in one file.
 
 Without ``BEADBOX_LOCAL`` this is production: everything secure, and ``SECRET_KEY``, ``ALLOWED_HOSTS``,
-``DATABASE_URL`` and ``REDIS_URL`` must be given (``menace_site/checks.py`` says so by name).
+``DATABASE_URL`` and ``REDIS_URL`` must be given (``menace_site/server/checks.py`` says so by name).
 ``make run`` and ``make test`` set ``BEADBOX_LOCAL=1``: plain http on this machine, private servers where
 a URL is missing, and a secret key of its own under ``var/``.
 """
@@ -20,8 +20,9 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.retry import Retry
 
-from menace_site import pooled, servers
-from menace_site.addresses import default_hosts, parse_hosts, parse_list
+from menace_site.local import servers
+from menace_site.local.addresses import default_hosts, parse_hosts, parse_list
+from menace_site.server import pooled
 
 
 class Environment(environ.Env):  # type: ignore[misc]
@@ -104,26 +105,26 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "menace_site.reading.ReadableRequests",
+    "menace_site.server.request_validation.ReadableRequests",
     # Pages with hundreds of boxes; Django's own hides the length of what is secret in them (BREACH).
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "menace_site.slashes.Slashes",
+    "menace_site.server.slashes.Slashes",
     "django.middleware.csrf.CsrfViewMiddleware",
     "games.identity.VisitorMiddleware",
     "django_otp.middleware.OTPMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "menace_site.page_rates.PageRates",
-    "menace_site.refusals.Refusals",
+    "menace_site.server.page_rates.PageRates",
+    "menace_site.server.refusals.Refusals",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "menace_site.urls"
 ASGI_APPLICATION = "menace_site.asgi.application"
-# Of the staff's pages, whose addresses end with one; all others have none (menace_site/slashes.py).
+# Of the staff's pages, whose addresses end with one; all others have none (menace_site/server/slashes.py).
 APPEND_SLASH = True
 
 TEMPLATES = [
@@ -163,18 +164,18 @@ DATABASES["default"]["OPTIONS"].update(
 )
 # Only web processes pool: the pool's threads do not survive the fork of a Celery worker.
 if env.bool("BEADBOX_DB_POOL", default=False):
-    DATABASES["default"]["ENGINE"] = "menace_site.pooled"
+    DATABASES["default"]["ENGINE"] = "menace_site.server.pooled"
     DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": 6, **pooled.RECONNECTS}
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
     "default": {
-        "BACKEND": "menace_site.cache.ForgivingRedisCache",
+        "BACKEND": "menace_site.server.cache.ForgivingRedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": REDIS_PREFIX,
-        # A Redis that hangs costs one request this long, and the others nothing (menace_site/cache.py). Of one that was
-        # started again the old connections are gone: a second try on a new one.
+        # A Redis that hangs costs one request this long, and the others nothing (menace_site/server/cache.py). Of one
+        # that was started again the old connections are gone: a second try on a new one.
         "OPTIONS": {
             "socket_connect_timeout": 0.1,
             "socket_timeout": 0.1,
@@ -186,7 +187,7 @@ CACHES = {
 CHANNEL_LAYERS = {
     "default": {
         # The core layer loses sockets when Redis restarts; this one does not, but buffers nothing.
-        "BACKEND": "menace_site.layer.SocketLayer",
+        "BACKEND": "menace_site.server.channel_layer.SocketLayer",
         "CONFIG": {
             "hosts": [{"address": REDIS_URL, "socket_timeout": 20}],
             "prefix": REDIS_PREFIX,
@@ -228,7 +229,7 @@ CELERY_TASK_ROUTES = {
 CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BEAT_SCHEDULER = "menace_site.scheduler:Scheduler"
+CELERY_BEAT_SCHEDULER = "menace_site.operations.scheduler:Scheduler"
 # A schedule that was changed is seen within this many seconds.
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_BEAT_SCHEDULE = {
@@ -465,7 +466,7 @@ STATIC_ROOT = VAR_DIR / "static"
 WHITENOISE_ROOT = BASE_DIR / "static" / "root"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "menace_site.static_files.ModuleStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "menace_site.server.static_files.ModuleStaticFilesStorage"},
 }
 # True, and known: files leave through a thread. Said once a process, it only hides other warnings.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
@@ -484,10 +485,10 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["menace_site.reading.WholeTextParser"],
+    "DEFAULT_PARSER_CLASSES": ["menace_site.server.request_validation.WholeTextParser"],
     "DEFAULT_PAGINATION_CLASS": "games.paging.Page",
     "PAGE_SIZE": 50,
-    "DEFAULT_SCHEMA_CLASS": "menace_site.schema.Schema",
+    "DEFAULT_SCHEMA_CLASS": "menace_site.api.schema.Schema",
     "DEFAULT_THROTTLE_CLASSES": ["games.throttles.ApiThrottle"],
     "DEFAULT_THROTTLE_RATES": {
         # Each rate of an address leaves room for a class of 120: docs/operating.md.
@@ -502,7 +503,7 @@ REST_FRAMEWORK = {
     },
     # ?format= is a filter of ours: of tournaments, of exports.
     "URL_FORMAT_OVERRIDE": None,
-    "EXCEPTION_HANDLER": "menace_site.exception_handler.exception_handler",
+    "EXCEPTION_HANDLER": "menace_site.api.exception_handler.exception_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 SPECTACULAR_SETTINGS = {
@@ -515,8 +516,8 @@ SPECTACULAR_SETTINGS = {
         "games.authentication.BearerAuthentication",
         "games.authentication.SessionAuthentication",
     ],
-    "PREPROCESSING_HOOKS": ["menace_site.schema.without_trailing_slash"],
-    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "menace_site.schema.with_groups"],
+    "PREPROCESSING_HOOKS": ["menace_site.api.schema.without_trailing_slash"],
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "menace_site.api.schema.with_groups"],
     # One name for the same choices under several fields.
     "ENUM_NAME_OVERRIDES": {
         "RunStatusEnum": "learning.models.JobStatus",
@@ -551,12 +552,12 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "class": "menace_site.logs.Lines",
+            "class": "menace_site.observability.logs.Lines",
             "format": "{asctime} {levelname} {name}: {message} [{request_id}]",
             "style": "{",
         },
         "json": {
-            "()": "menace_site.logs.Objects",
+            "()": "menace_site.observability.logs.Objects",
             "format": "{levelname}{name}{message}{request_id}",
             "style": "{",
             "timestamp": "time",
@@ -564,12 +565,12 @@ LOGGING = {
         },
     },
     "filters": {
-        "answered": {"()": "menace_site.logs.Answered"},
+        "answered": {"()": "menace_site.observability.logs.Answered"},
         "one_line": {"()": "games.outages.OneLine"},
-        "named_alone": {"()": "menace_site.logs.NamedAlone"},
-        "expected": {"()": "menace_site.logs.Expected"},
-        "unquoted": {"()": "menace_site.logs.Unquoted"},
-        "with_request": {"()": "menace_site.logs.WithRequest"},
+        "named_alone": {"()": "menace_site.observability.logs.NamedAlone"},
+        "expected": {"()": "menace_site.observability.logs.Expected"},
+        "unquoted": {"()": "menace_site.observability.logs.Unquoted"},
+        "with_request": {"()": "menace_site.observability.logs.WithRequest"},
     },
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["with_request", "unquoted"]},

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, NoReturn
 
-from menace_site import processes, servers
-from menace_site.addresses import Listening, listening
+from menace_site.local import processes, servers
+from menace_site.local.addresses import Listening, listening
 
 BACK_OFF_S = 2
 MAX_BACK_OFF_S = 600

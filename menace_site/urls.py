@@ -20,8 +20,8 @@ from games.answers import refused_json
 from games.exceptions import FAULT, UnavailableError, method_not_allowed
 from games.outages import database_stumbled
 from games.views import log_in_counted
-from menace_site.api_docs import ROOTS, DocsView, SchemaView, roots
-from menace_site.health import health, live, ready
+from menace_site.api.docs import ROOTS, DocsView, SchemaView, roots
+from menace_site.observability.health import health, live, ready
 
 PAGES = (
     *("/about", "/account", "/account/tokens", "/ai", "/experiments", "/lab", "/learn", "/login", "/machines"),

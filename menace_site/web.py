@@ -22,7 +22,7 @@ from typing import Any
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 
-from menace_site.stand_in import standing_in
+from menace_site.local.fallback_responder import standing_in
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
 

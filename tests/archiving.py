@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from menace_site import processes, servers
+from menace_site.local import processes, servers
 from tests.waiting import wait_until
 
 STANZA = "beadbox"

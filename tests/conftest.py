@@ -19,7 +19,7 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 
-from menace_site import processes, servers
+from menace_site.local import processes, servers
 from tests.waiting import HANG_S, wait_for_sockets, wait_until
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from learning.models import JobStatus, Pairing, TrainingRun
-from menace_site import processes, servers
 from menace_site.celery import app
+from menace_site.local import processes, servers
 from tests.factories import abandoned
 from tests.waiting import wait_until
 

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from menace_site.stand_in import UNAVAILABLE_TEXT
+from menace_site.local.fallback_responder import UNAVAILABLE_TEXT
 
 EVERY_S = 0.1
 PATIENCE_S = 5.0

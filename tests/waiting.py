@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from asgiref.testing import ApplicationCommunicator
 
-from menace_site import processes
+from menace_site.local import processes
 
 # A machine with ten times the work that it has cores for needs some minutes for the longest step of any test.
 # Shorter than faulthandler_timeout in pyproject.toml, so that a test says itself what it waited for.

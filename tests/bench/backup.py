@@ -35,7 +35,7 @@ def backup() -> Iterator[Figure]:
     from django.core.management import call_command
     from django.db import connection
 
-    from menace_site.backups import backup_make
+    from menace_site.operations.backups import backup_make
 
     var = Path(os.environ["BEADBOX_VAR"])
     _fill()

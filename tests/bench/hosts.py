@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from menace_site import processes, servers
+from menace_site.local import processes, servers
 from tests.bench.live_load import UNBOUNDED, Result, case_of, options_of, play, set_up_here
 from tests.bench.live_site import Site, answers_at
 from tests.hosts.network import NETWORK, Host, address, bridge

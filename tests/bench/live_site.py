@@ -66,7 +66,7 @@ class Site:
 @contextlib.contextmanager
 def running_site(**settings: str) -> Iterator[Site]:
     """A whole site with its worker and scheduler; ``settings`` are variables of its environment."""
-    from menace_site import processes, servers
+    from menace_site.local import processes, servers
     from tests.bench.prepared import prepare
 
     with socket.socket() as chosen:

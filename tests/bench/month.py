@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from menace_site import processes, servers
+from menace_site.local import processes, servers
 from tests.bench.figures import Figure
 from tests.bench.month_part import GAME, Clock
 from tests.sizes import sized

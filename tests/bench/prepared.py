@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from menace_site import servers
+from menace_site.local import servers
 from tests.environment import of_a_shell
 
 STORED = ("postgres", "static", "secret_key")

@@ -43,7 +43,7 @@ def site() -> str:
     atexit.register(running.close)
     running.callback(shutil.rmtree, var, ignore_errors=True)
 
-    from menace_site import processes, servers
+    from menace_site.local import processes, servers
 
     wanted = {"database": not os.environ.get("DATABASE_URL"), "redis": not os.environ.get("REDIS_URL")}
     running.enter_context(servers.throwaway_servers(var, **wanted, is_durable=True))
@@ -102,8 +102,8 @@ def fifty_thousand_games() -> Iterator[Figure]:
 def api_run() -> Iterator[Figure]:
     """From a call of the API to the last box stored: a real web server, a real worker with nothing else to do."""
     address = site()
-    from menace_site import processes
     from menace_site.celery import app
+    from menace_site.local import processes
 
     words = "-W ignore -m celery --quiet --app menace_site.celery worker --loglevel warning"
     worker = processes.spawn([sys.executable, *words.split()], env=dict(os.environ))

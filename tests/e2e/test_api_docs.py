@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from games.models import Match
-from menace_site.api_docs import codes
-from menace_site.schema import GROUPS
+from menace_site.api.docs import codes
+from menace_site.api.schema import GROUPS
 from tests.e2e.axe import violations
 from tests.factories import house
 from tests.waiting import HANG_S

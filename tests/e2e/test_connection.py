@@ -15,7 +15,7 @@ from games.exceptions import StalePlyError
 from games.models import Room
 from games.pulse import PULSE
 from learning.models import Draw
-from menace_site import servers
+from menace_site.local import servers
 from tests.e2e.axe import violations
 from tests.e2e.conftest import LiveSite, Watch
 from tests.e2e.layout import broken

@@ -16,7 +16,7 @@ from games.addresses import address_counted, address_read, client_address, netwo
 from games.blocks import BLOCKS
 from games.identity import address_of, log_in_address, request_of_scope
 from games.models import Room
-from menace_site.boundary import SocketLimit, is_blocked
+from menace_site.server.boundary import SocketLimit, is_blocked
 
 WRITTEN = {
     "203.0.113.7": "203.0.113.7",

@@ -16,8 +16,8 @@ from django.utils import timezone
 from games.blocks import BLOCKS, Blocks
 from games.identity import address_of, request_of_scope
 from games.models import AddressBlock
-from menace_site.boundary import CLOSE_BLOCKED, BlockedAddresses, Event, Receive, Scope, Send, is_blocked
-from menace_site.outgoing import blocks_keep
+from menace_site.server.boundary import CLOSE_BLOCKED, BlockedAddresses, Event, Receive, Scope, Send, is_blocked
+from menace_site.server.lifespan import blocks_keep
 from tests.factories import user
 from tests.waiting import wait_until
 
@@ -143,7 +143,7 @@ def test_only_those_count_whose_time_is_not_over() -> None:
 def test_a_process_reads_them_by_itself_and_goes_on_when_the_database_is_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("menace_site.outgoing.READ_AGAIN_S", 0.01)
+    monkeypatch.setattr("menace_site.server.lifespan.READ_AGAIN_S", 0.01)
     tries, read = [], BLOCKS.read
 
     def stumbling() -> None:

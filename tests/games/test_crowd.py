@@ -79,7 +79,7 @@ async def test_who_has_a_thread_and_no_connection_waits_too(monkeypatch: pytest.
     known = connections.settings["default"]
     pooled = {
         **known,
-        "ENGINE": "menace_site.pooled",
+        "ENGINE": "menace_site.server.pooled",
         "OPTIONS": {**known["OPTIONS"], "pool": {"min_size": 1, "max_size": 1}},
     }
     monkeypatch.setitem(connections.settings, "default", pooled)
@@ -98,7 +98,7 @@ async def test_who_has_a_thread_and_no_connection_waits_too(monkeypatch: pytest.
     finally:
         over.set()
         found = await asyncio.gather(*work)
-        load_backend("menace_site.pooled").DatabaseWrapper(pooled, "default").close_pool()
+        load_backend("menace_site.server.pooled").DatabaseWrapper(pooled, "default").close_pool()
     assert found == [True, False]
     assert CROWD.waits_s() == 0
 

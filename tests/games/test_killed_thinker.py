@@ -12,7 +12,7 @@ from django.utils import timezone
 from beadbox.rules.outcome import Side
 from games import services, thinking
 from games.models import Match, Room, Seat
-from menace_site import processes
+from menace_site.local import processes
 from tests.conftest import environment
 from tests.factories import guest
 from tests.waiting import wait_until

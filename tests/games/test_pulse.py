@@ -11,8 +11,8 @@ import pytest
 from django.core.cache import caches
 
 from games.pulse import PULSE, Pulse
-from menace_site import processes, servers
-from menace_site.cache import ForgivingRedisCache
+from menace_site.local import processes, servers
+from menace_site.server.cache import ForgivingRedisCache
 from tests.outage import Outage, family, go_on, stop
 from tests.sockets import RunSocket
 from tests.waiting import HANG_S, wait_until
@@ -155,7 +155,7 @@ def test_one_request_waits_for_a_cache_that_hangs(cache: ForgivingRedisCache, tm
 def test_a_cache_that_is_back_is_asked_again(
     cache: ForgivingRedisCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("menace_site.cache.NOT_ASKED_S", 0.0)
+    monkeypatch.setattr("menace_site.server.cache.NOT_ASKED_S", 0.0)
     with hanging(tmp_path) as valkey:
         assert cache.get("bead", "forgotten") == "forgotten"
         go_on(valkey)

@@ -29,7 +29,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from menace_site.servers import BASE_DIR
+from menace_site.local.servers import BASE_DIR
 from tests.bench.live_client import Case
 from tests.bench.live_load import played, set_up_with, totals, wrong_rows
 from tests.hosts import docker

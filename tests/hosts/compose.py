@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from menace_site.servers import BASE_DIR
+from menace_site.local.servers import BASE_DIR
 
 FILE = "docker-compose.yml"
 VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>\w+)(?P<how>:\?|:-)?(?P<else>[^{}]*(?:\$\{\w+\}[^{}]*)?)\})")

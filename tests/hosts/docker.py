@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from menace_site.servers import BASE_DIR
+from menace_site.local.servers import BASE_DIR
 from tests.hosts.machines import PORTS, figure_of
 from tests.waiting import wait_until
 

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from menace_site import processes
+from menace_site.local import processes
 
 NETWORK = "10.77.0"
 BRIDGE = "beadbox-b0"

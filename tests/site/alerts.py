@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 import yaml
 
-from menace_site import processes
-from menace_site.servers import BASE_DIR
+from menace_site.local import processes
+from menace_site.local.servers import BASE_DIR
 from tests.bench.prepared import prepare
 from tests.environment import of_a_shell
 from tests.site.test_supervisor import Run, free_port
@@ -153,7 +153,7 @@ class Watched:
 BACKUP = """
 from pathlib import Path
 from django.conf import settings
-from menace_site.backups import backup_make
+from menace_site.operations.backups import backup_make
 backup_make(Path(settings.BACKUP_DIR))
 """
 

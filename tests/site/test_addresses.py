@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from menace_site import addresses
-from menace_site.addresses import Listening, default_hosts, listening, own_addresses, parse_hosts, parse_list
-from menace_site.servers import ServerError
+from menace_site.local import addresses
+from menace_site.local.addresses import Listening, default_hosts, listening, own_addresses, parse_hosts, parse_list
+from menace_site.local.servers import ServerError
 from menace_site.supervisor import Supervisor
 from tests.conftest import CannotTry
 

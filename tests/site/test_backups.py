@@ -25,9 +25,16 @@ from beadbox.rules.outcome import Side
 from games import services, services_tokens
 from games.models import ApiToken, Match
 from learning.models import Lesson, Machine
-from menace_site import backups
-from menace_site.backups import BackupError, accounts_log_out, backup_daily, backup_make, backup_restore, digest_of
 from menace_site.management.commands import restore
+from menace_site.operations import backups
+from menace_site.operations.backups import (
+    BackupError,
+    accounts_log_out,
+    backup_daily,
+    backup_make,
+    backup_restore,
+    digest_of,
+)
 from tests.conftest import CannotTry
 from tests.factories import NC, guest, house, trained, user
 from tests.threads import at_once
@@ -46,7 +53,7 @@ from games import services
 from games.models import ApiToken, Match
 from games.services import Person
 from learning.models import Lesson, Machine
-from menace_site.backups import servers_at_hand
+from menace_site.operations.backups import servers_at_hand
 file, code, move, *options = sys.argv[1:]
 with servers_at_hand():
     call_command("restore", file, *options, stdout=sys.stderr)

@@ -22,14 +22,8 @@ from rest_framework.views import APIView
 from games.exceptions import MoveRefusedError, PlayError
 from games.identity import log_in_address
 from games.routing import SITE
-from menace_site.boundary import (
-    BlockedAddresses,
-    GuardedRefusals,
-    SocketBoundary,
-    SocketLimit,
-    is_program,
-)
-from menace_site.guards import guards, guards_of_asgi
+from menace_site.server.boundary import BlockedAddresses, GuardedRefusals, SocketBoundary, SocketLimit, is_program
+from menace_site.server.security_headers import guards, guards_of_asgi
 from tests.sockets import PAGE
 
 

@@ -14,7 +14,7 @@ from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 from django.test import Client
 
-from menace_site.cache import ForgivingRedisCache
+from menace_site.server.cache import ForgivingRedisCache
 from tests.factories import machine
 
 ANSWERS: dict[str, tuple[tuple[Any, ...], Any]] = {

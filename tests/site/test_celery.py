@@ -19,10 +19,10 @@ from django.utils import timezone
 from games.asking import REQUEST_ID
 from learning.tasks import RUNS, jobs_reap, knock
 from menace_site import celery
-from menace_site.cache import ForgivingRedisCache
 from menace_site.celery import app
-from menace_site.processes import is_dead
-from menace_site.scheduler import Scheduler
+from menace_site.local.processes import is_dead
+from menace_site.operations.scheduler import Scheduler
+from menace_site.server.cache import ForgivingRedisCache
 from tests.conftest import StartWorker
 from tests.site.test_supervisor import free_port
 from tests.waiting import HANG_S, wait_until

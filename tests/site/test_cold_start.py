@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from menace_site import servers
+from menace_site.local import servers
 from tests.bench.prepared import prepare
 from tests.conftest import CannotTry
 from tests.site.test_supervisor import Run, read

@@ -15,8 +15,8 @@ from django.test import override_settings
 
 from beadbox.learners.boxes.population import MOST_THREADS
 from learning.workers.runs import LEASE_S
+from menace_site.local.servers import BASE_DIR, HUNG
 from menace_site.management.commands import set_up
-from menace_site.servers import BASE_DIR, HUNG
 from tests.hosts.compose import FILE, Compose
 from tests.site.test_settings import SAFE, setting
 

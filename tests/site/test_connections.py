@@ -10,7 +10,7 @@ import pytest
 import uvicorn
 
 from menace_site import web
-from menace_site.servers import BASE_DIR
+from menace_site.local.servers import BASE_DIR
 from tests.waiting import HANG_S, POLL_S
 
 CHROME_IDLE_S = 300

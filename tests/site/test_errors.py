@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from menace_site.servers import BASE_DIR
+from menace_site.local.servers import BASE_DIR
 from tests.conftest import environment
 
 # The site as production has it, but for its servers: one request breaks, one task, one error is logged, and strangers

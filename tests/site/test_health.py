@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from games.crowd import CROWD
-from menace_site import health
+from menace_site.observability import health
 from tests.waiting import HANG_S
 
 

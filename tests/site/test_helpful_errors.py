@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from games.services_tokens import token_make
-from menace_site.api_docs import ROOTS
+from menace_site.api.docs import ROOTS
 from menace_site.urls import PAGES
 from tests.factories import api_with, guest, house, machine, room, user
 from tests.learning.test_private import TABLE, filled, people, world

@@ -25,12 +25,13 @@ from games.services import Person
 from learning.services.runs import Stage, training_run_start
 from learning.workers.jobs import claim_next, let_go
 from learning.workers.runs import RUNS
-from menace_site import metrics, servers
 from menace_site.asgi import application
-from menace_site.backups import NAME
-from menace_site.checks import check_settings
-from menace_site.metrics import Copies, Processes, Site, may_ask
-from menace_site.servers import BASE_DIR
+from menace_site.local import servers
+from menace_site.local.servers import BASE_DIR
+from menace_site.observability import metrics
+from menace_site.observability.metrics import Copies, Processes, Site, may_ask
+from menace_site.operations.backups import NAME
+from menace_site.server.checks import check_settings
 from tests.factories import abandoned, machine
 from tests.sockets import Socket
 from tests.waiting import HANG_S, wait_until

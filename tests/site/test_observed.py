@@ -22,7 +22,7 @@ from games import consumers, outbox, services
 from games.outbox import Letter, Outbox, group_write
 from games.services import Person
 from menace_site.asgi import application
-from menace_site.observed import WELL_FORMED, Observed
+from menace_site.observability.access_log import WELL_FORMED, Observed
 from menace_site.settings import LOGGING
 from menace_site.web import OPTIONS
 from tests.sockets import Socket

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 import redis
 
-from menace_site import servers
+from menace_site.local import servers
 from tests.conftest import CannotTry
 from tests.environment import of_a_shell
 from tests.site.test_supervisor import Run

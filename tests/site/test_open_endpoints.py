@@ -13,8 +13,8 @@ from asgiref.testing import ApplicationCommunicator
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from menace_site import open_endpoints
-from menace_site.open_endpoints import OpenEndpoints
+from menace_site.server import fast_path
+from menace_site.server.fast_path import OpenEndpoints
 from tests.waiting import HANG_S
 
 
@@ -62,10 +62,8 @@ def queue_of(body: bytes) -> str:
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     site = Site()
-    monkeypatch.setattr(open_endpoints, "queue_of", queue_of)
-    monkeypatch.setattr(
-        open_endpoints, "warm_up_when_ready", lambda: site.warmed.append(threading.current_thread().name)
-    )
+    monkeypatch.setattr(fast_path, "queue_of", queue_of)
+    monkeypatch.setattr(fast_path, "warm_up_when_ready", lambda: site.warmed.append(threading.current_thread().name))
     yield site
     site.go_on.set()
     for desk in site.endpoints.desks.values():

@@ -16,7 +16,7 @@ from rest_framework.throttling import SimpleRateThrottle
 from games.models import Room
 from learning.models import Machine
 from menace_site import settings as site
-from menace_site.page_rates import ELSEWHERE
+from menace_site.server.page_rates import ELSEWHERE
 from tests.factories import NC, machine, user
 
 pytestmark = pytest.mark.django_db

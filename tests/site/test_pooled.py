@@ -13,8 +13,8 @@ from django.db.utils import load_backend
 from psycopg_pool import ConnectionPool
 
 from games.outages import database_stumbled
-from menace_site.pooled import RECONNECTS
-from menace_site.pooled.base import DatabaseWrapper
+from menace_site.server.pooled import RECONNECTS
+from menace_site.server.pooled.base import DatabaseWrapper
 from tests.waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,7 +25,9 @@ def pool_of(pool: dict[str, Any], **options: Any) -> Iterator[DatabaseWrapper]:
     """A pool of connections, as a web process has one."""
     settings = connection.settings_dict
     options = {**settings["OPTIONS"], **options, "pool": pool}
-    wrapper = load_backend("menace_site.pooled").DatabaseWrapper({**settings, "OPTIONS": options}, alias="pooled")
+    wrapper = load_backend("menace_site.server.pooled").DatabaseWrapper(
+        {**settings, "OPTIONS": options}, alias="pooled"
+    )
     try:
         yield wrapper
     finally:

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from menace_site.servers import BASE_DIR
+from menace_site.local.servers import BASE_DIR
 from tests.bench.__main__ import ALONE, KNOWN
 from tests.conftest import CannotTry
 from tests.environment import of_a_shell

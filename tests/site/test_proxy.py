@@ -17,8 +17,9 @@ import uvicorn
 from websockets.asyncio.client import connect
 
 from games.exceptions import TOO_LARGE
-from menace_site import processes, web
-from menace_site.servers import BASE_DIR
+from menace_site import web
+from menace_site.local import processes
+from menace_site.local.servers import BASE_DIR
 from tests.conftest import CannotTry
 from tests.site.test_connections import PING, SOCKET
 from tests.waiting import HANG_S, wait_until

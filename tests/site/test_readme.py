@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from menace_site.servers import BASE_DIR
+from menace_site.local.servers import BASE_DIR
 from tests.bench.prepared import prepare
 from tests.conftest import CannotTry
 from tests.environment import of_a_shell

@@ -32,8 +32,8 @@ from django.db.models.functions import Now
 
 from games.expanding import BRIEFLY, index_beside
 from learning.models import Machine
+from menace_site.local.servers import BASE_DIR
 from menace_site.management.commands import set_up
-from menace_site.servers import BASE_DIR
 
 BEFORE_THE_RULE = {"games": 10, "learning": 29}
 """The last migrations from before there was a rule: sites that run them are stopped meanwhile."""

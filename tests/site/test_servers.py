@@ -13,7 +13,7 @@ import psycopg
 import pytest
 import redis
 
-from menace_site import processes, servers
+from menace_site.local import processes, servers
 from tests.conftest import CannotTry
 from tests.waiting import wait_until
 

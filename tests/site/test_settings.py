@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from menace_site import servers
-from menace_site.addresses import default_hosts
-from menace_site.checks import GONE
+from menace_site.local import servers
+from menace_site.local.addresses import default_hosts
+from menace_site.server.checks import GONE
 from tests.waiting import HANG_S
 
 SAFE = {
@@ -67,7 +67,7 @@ def faults(**environment: str) -> list[str]:
     """The errors that the site's own check finds in settings; Django's apps are not loaded for it."""
     code = """
 from django.core.checks import ERROR
-from menace_site.checks import check_settings
+from menace_site.server.checks import check_settings
 print(*(str(one).replace("\\n", " ") for one in check_settings(None) if one.level >= ERROR), sep="\\n", end="")
 """
     done = django("-c", code, **environment)

@@ -2,7 +2,7 @@
 
 import socket
 
-from menace_site.stand_in import _Refusal
+from menace_site.local.fallback_responder import _Refusal
 
 
 def test_a_client_that_has_gone_is_no_error() -> None:

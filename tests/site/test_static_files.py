@@ -8,7 +8,7 @@ from django.test import override_settings
 
 from menace_site.management.commands.set_up import collect
 
-STORED = settings.STORAGES | {"staticfiles": {"BACKEND": "menace_site.static_files.ModuleStaticFilesStorage"}}
+STORED = settings.STORAGES | {"staticfiles": {"BACKEND": "menace_site.server.static_files.ModuleStaticFilesStorage"}}
 
 
 def test_every_file_is_collected_and_each_import_names_the_stored_module(tmp_path: Path) -> None:

@@ -16,8 +16,9 @@ import psycopg
 import pytest
 import redis
 
-from menace_site import processes, servers, supervisor
-from menace_site.addresses import Listening
+from menace_site import supervisor
+from menace_site.local import processes, servers
+from menace_site.local.addresses import Listening
 from tests.environment import of_a_shell
 from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
 

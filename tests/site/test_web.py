@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from menace_site.servers import BASE_DIR
+from menace_site.local.servers import BASE_DIR
 from tests.waiting import PAGE_HANG_S, wait_until
 
 N_PROCESSES = 2

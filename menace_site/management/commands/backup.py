@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from menace_site.backups import BackupError, backup_make, servers_at_hand
-from menace_site.servers import ServerError
+from menace_site.local.servers import ServerError
+from menace_site.operations.backups import BackupError, backup_make, servers_at_hand
 
 
 class Command(BaseCommand):

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from games.models import ApiToken
 from games.outages import summary
-from menace_site.backups import BackupError, accounts_log_out, backup_restore, cache_forget, servers_at_hand
-from menace_site.servers import ServerError, check_given_redis
+from menace_site.local.servers import ServerError, check_given_redis
+from menace_site.operations.backups import BackupError, accounts_log_out, backup_restore, cache_forget, servers_at_hand
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from psycopg.errors import DeadlockDetected, LockNotAvailable
 
 from games.accounts import account_names_fill
 from games.models import AccountName
-from menace_site.backups import migrations_unknown
+from menace_site.operations.backups import migrations_unknown
 
 TRIES, PAUSE_S = 240, 5.0
 """Twenty minutes, in which a table is asked for a twelfth of the time."""

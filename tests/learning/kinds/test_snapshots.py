@@ -43,7 +43,7 @@ from learning.storage.weights import floats, weights_row_at
 from learning.workers import jobs
 from learning.workers import snapshots as measuring
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
-from menace_site.processes import is_dead
+from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import abandoned, api_with, guest, user
 from tests.folding import fold_to

@@ -38,9 +38,9 @@ from learning.services.schedules import (
     schedule_fire,
     schedule_update,
 )
-from menace_site import processes
 from menace_site.celery import app
-from menace_site.scheduler import Entry, Scheduler
+from menace_site.local import processes
+from menace_site.operations.scheduler import Entry, Scheduler
 from tests.conftest import StartWorker
 from tests.factories import machine, user
 from tests.waiting import wait_until

@@ -32,7 +32,7 @@ from learning.services.tournaments import tournament_cancel, tournament_delete, 
 from learning.storage.boxes import boxes_load
 from learning.workers.pairings import claimable, pairing_claim, pairing_fail, pairing_play, tournament_play
 from menace_site.celery import app
-from menace_site.processes import is_dead
+from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import abandoned, machine, trained, user
 from tests.waiting import wait_until

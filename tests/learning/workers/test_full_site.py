@@ -25,7 +25,7 @@ from learning.services.pupils import pupil_teach
 from learning.services.runs import Stage, training_run_request, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
-from menace_site.processes import stop
+from menace_site.local.processes import stop
 from tests.conftest import StartWorker
 from tests.factories import NC, guest, machine, room, trained, user
 from tests.sockets import RunSocket

@@ -34,7 +34,7 @@ from learning.storage.boxes import boxes_load, table_of
 from learning.workers import runs as runner
 from learning.workers.jobs import JobLostError
 from learning.workers.runs import News, Pace, curve_marks, run_chunk, run_claim, run_execute
-from menace_site.processes import is_dead
+from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import NC, abandoned, guest, house, in_memory, machine, room, swept, trained, user
 from tests.outage import DIES, IS_FULL, stumbling

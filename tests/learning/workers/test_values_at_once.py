@@ -21,7 +21,7 @@ from learning.selectors.values import value_errors
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_cancel, training_run_start
 from learning.workers.runs import RUNS, run_claim, run_execute
-from menace_site.processes import is_dead
+from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import guest, person, play_out, user
 from tests.threads import at_once

@@ -40,8 +40,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from menace_site import processes
-from menace_site.servers import BASE_DIR
+from menace_site.local import processes
+from menace_site.local.servers import BASE_DIR
 from tests.bench.live_client import Case
 from tests.bench.live_load import HOUSE_MACHINE, OPPONENTS, Result, idle_site, play
 from tests.bench.live_site import Process, Site, our_processes

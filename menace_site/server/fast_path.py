@@ -25,9 +25,9 @@ from django.urls import ResolverMatch, URLPattern
 from learning.api.ai import queue_of
 from learning.api.open_view import busy, unreadable
 from learning.selectors.advice import warm_up_when_ready
-from menace_site.boundary import Application, Receive, Scope, Send
-from menace_site.guards import guards
-from menace_site.observed import ObservedRequest
+from menace_site.observability.access_log import ObservedRequest
+from menace_site.server.boundary import Application, Receive, Scope, Send
+from menace_site.server.security_headers import guards
 
 View = Callable[[HttpRequest], HttpResponse]
 MAX_REST_S = 0.05

@@ -20,8 +20,8 @@ from django.utils.functional import SimpleLazyObject
 from prometheus_client import Counter, Gauge, Histogram
 
 from games.asking import REQUEST_ID
-from menace_site.boundary import Application, Event, Receive, Scope, Send
-from menace_site.logs import FAULTS, request_id_new
+from menace_site.observability.logs import FAULTS, request_id_new
+from menace_site.server.boundary import Application, Event, Receive, Scope, Send
 
 logger = logging.getLogger("beadbox.requests")
 

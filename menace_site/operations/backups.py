@@ -31,7 +31,7 @@ from django.db.migrations.loader import MigrationLoader
 from psycopg.conninfo import make_conninfo
 
 from games.outages import summary
-from menace_site import servers
+from menace_site.local import servers
 
 NAME = "beadbox-%Y%m%dT%H%M%SZ.dump"
 NAMES = f"beadbox-{'[0-9]' * 8}T{'[0-9]' * 6}Z.dump"

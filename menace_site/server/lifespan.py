@@ -16,8 +16,8 @@ from games.consumers import in_thread
 from games.exceptions import UnavailableError
 from games.outbox import outbox_close, outbox_open
 from games.pulse import PULSE
-from menace_site.boundary import Receive, Scope, Send
-from menace_site.metrics import process_watched
+from menace_site.observability.metrics import process_watched
+from menace_site.server.boundary import Receive, Scope, Send
 
 THREADS = 16
 """So many requests of sockets at once: more than have a connection, for who ends a match waits for others without."""

@@ -39,8 +39,8 @@ from games.models import MatchStatus
 from games.quotas import SITE_COUNTS, SITE_MOST
 from learning.tasks import KINDS
 from learning.workers.runs import RUNS
-from menace_site.backups import latest_age
-from menace_site.boundary import Application, Receive, Scope, Send, answer
+from menace_site.operations.backups import latest_age
+from menace_site.server.boundary import Application, Receive, Scope, Send, answer
 
 logger = logging.getLogger("menace_site.metrics")
 

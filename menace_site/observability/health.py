@@ -15,7 +15,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 
 from games.crowd import CROWD
-from menace_site import servers
+from menace_site.local import servers
 
 WITHIN_S = 1.0
 """Who has not answered by then is silent: whoever asks us waits no longer than that, whatever hangs."""

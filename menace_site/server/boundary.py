@@ -18,8 +18,8 @@ from games.identity import address_of, address_text, request_of_scope
 from games.metrics import REFUSALS
 from games.routing import SITE
 from games.throttles import AddressThrottle
-from menace_site.guards import guards_of_asgi
-from menace_site.origins import is_from_our_page
+from menace_site.server.origins import is_from_our_page
+from menace_site.server.security_headers import guards_of_asgi
 
 # Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
 Scope = dict[str, Any]

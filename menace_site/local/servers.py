@@ -28,9 +28,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from menace_site import processes
+from menace_site.local import processes
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+BASE_DIR = Path(__file__).resolve().parents[2]
 POLL_S = 0.05
 OLDEST_POSTGRES, OLDEST_REDIS = 15, 7
 """Major versions: constraints say NULLS NOT DISTINCT; older servers of Redis are tried by nobody."""

@@ -6,8 +6,8 @@ from pathlib import Path
 from celery import shared_task
 from django.conf import settings
 
-from menace_site.backups import BackupError, BusyError
-from menace_site.backups import backup_daily as make
+from menace_site.operations.backups import BackupError, BusyError
+from menace_site.operations.backups import backup_daily as make
 
 logger = logging.getLogger("menace_site.tasks")
 

@@ -11,7 +11,7 @@ from django.core.checks import INFO, CheckMessage, Error
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import validate_host
 
-from menace_site.origins import origin_read
+from menace_site.server.origins import origin_read
 
 SECRET_KEY_MIN_CHARACTERS = 50
 GONE = {

@@ -1,0 +1,1 @@
+"""The API as a whole: its refusals, its schema, its documents."""

@@ -1,0 +1,1 @@
+"""The site on one machine: private servers, child processes, addresses."""

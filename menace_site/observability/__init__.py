@@ -1,0 +1,1 @@
+"""Logs, figures, error reports, health."""
