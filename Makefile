@@ -46,7 +46,7 @@ help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 run: starting $(SITE) $(SERVERS) ## the site and its worker on this machine (PORT=8000); Ctrl-C stops it
-	@BEADBOX_LOCAL=1 exec $(BIN)/python -m menace_site.supervisor
+	@BEADBOX_LOCAL=1 exec $(BIN)/python -m menace_site.local.supervisor
 
 # Make takes prerequisites in their order, so this is the first line.
 starting:

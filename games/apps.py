@@ -13,8 +13,9 @@ class GamesConfig(AppConfig):
         """Let fields refuse in our words, and fold the name of every account that is stored."""
         from django.contrib.auth import get_user_model
 
-        from games import accounts, validators
+        from games import validators
+        from games.accounts import account_names
 
         validators.fields_speak()
-        pre_save.connect(accounts.name_before_save, get_user_model())
-        post_save.connect(accounts.name_after_save, get_user_model())
+        pre_save.connect(account_names.name_before_save, get_user_model())
+        post_save.connect(account_names.name_after_save, get_user_model())

@@ -233,7 +233,7 @@ class Seat(models.Model):
     occupant: Any = None
     """What the automated player of this seat has read of who sits here; kept with this object, and never stored."""
     memos: list[tuple[int, Any]] | None = None
-    """What it wants to remember of moves that are about to be stored (``games.players.Memo``)."""
+    """What it wants to remember of moves that are about to be stored (``games.live.players.Memo``)."""
 
     class Meta:
         constraints = [
@@ -330,7 +330,7 @@ class ApiToken(models.Model):
 
 
 class AccountName(models.Model):
-    """The folded forms of an account's name; ``games.accounts`` keeps them in step with the account.
+    """The folded forms of an account's name; ``games.accounts.account_names`` keeps them in step with the account.
 
     Accounts from before names were folded may share a key. One of them holds it, and the others are duplicates, which
     still log in by their exact spelling.
@@ -357,7 +357,7 @@ class AccountName(models.Model):
 class AddressBlock(models.Model):
     """Nothing is answered to an address for a while: one that is known, its network, or the hash that rooms keep.
 
-    What stands here is put in force by ``games.blocks``.
+    What stands here is put in force by ``games.accounts.blocks``.
     """
 
     network = models.CharField(

@@ -2,7 +2,7 @@
 
 from django.urls import re_path
 
-from games.consumers import RoomConsumer, SiteConsumer
+from games.live.consumers import RoomConsumer, SiteConsumer
 
 SITE = "api/site/ws"
 """What every page opens that has no socket of its own."""

@@ -3,7 +3,9 @@
 from django.contrib.auth import views as auth_views
 from django.urls import path, re_path
 
-from games import api, views
+from games.accounts import views as accounts
+from games.live import api, views
+from games.live.services import seats_claim
 
 urlpatterns = [
     path("about", views.about, name="about"),
@@ -11,18 +13,18 @@ urlpatterns = [
     re_path(r"^rooms/join/?$", views.room_join, name="room_join"),  # with a slash it would be a code
     re_path(r"^rooms/(?P<code>[^/]+)/matches/(?P<number>[^/]+)/?$", views.match_page, name="match"),
     path("rooms/<path:code>", views.room_page, name="room"),
-    path("account/tokens", views.tokens, name="tokens"),
-    path("account/tokens/<int:token_id>/revoke", views.token_revoke, name="token_revoke"),
-    path("signup", views.SignUpView.as_view(), name="signup"),
-    path("login", views.LogInView.as_view(), name="login"),
-    path("logout", views.LogOutView.as_view(), name="logout"),
-    path("password", views.ChangePasswordView.as_view(), name="password_change"),
-    path("password/done", views.password_change_done, name="password_change_done"),
-    path("password/reset", views.ResetPasswordView.as_view(), name="password_reset"),
+    path("account/tokens", accounts.tokens, name="tokens"),
+    path("account/tokens/<int:token_id>/revoke", accounts.token_end, name="token_revoke"),
+    path("signup", accounts.SignUpView.as_view(claim=seats_claim), name="signup"),
+    path("login", accounts.LogInView.as_view(claim=seats_claim), name="login"),
+    path("logout", accounts.LogOutView.as_view(), name="logout"),
+    path("password", accounts.ChangePasswordView.as_view(), name="password_change"),
+    path("password/done", accounts.password_change_done, name="password_change_done"),
+    path("password/reset", accounts.ResetPasswordView.as_view(), name="password_reset"),
     path("password/reset/sent", auth_views.PasswordResetDoneView.as_view(), name="password_reset_done"),
     path(
         "password/reset/<uidb64>/<token>",
-        views.NewPasswordView.as_view(),
+        accounts.NewPasswordView.as_view(claim=seats_claim),
         name="password_reset_confirm",
     ),
     path("password/reset/done", auth_views.PasswordResetCompleteView.as_view(), name="password_reset_complete"),

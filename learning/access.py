@@ -22,7 +22,7 @@ from typing import Any, Literal
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Value
 
 from beadbox.names import MAX_SLUG_CHARACTERS, name_near
-from games.players import Viewer
+from games.accounts.principal import Viewer
 from learning.exceptions import MachineNotFoundError, NotYourMachineError, RunNotFoundError
 from learning.models import Audience, Machine, MachineSeat, TrainingRun, link_mark
 from learning.storage.locks import machine_held

@@ -12,10 +12,10 @@ from typing import Any
 
 from channels.exceptions import StopConsumer
 
-from games.authentication import user_of_scope
-from games.consumers import ASK_AGAIN_S, FrameConsumer, in_thread
+from games.accounts.authentication import user_of_scope
+from games.accounts.principal import Viewer
 from games.exceptions import PlayError, UnavailableError
-from games.players import Viewer
+from games.live.consumers import ASK_AGAIN_S, FrameConsumer, in_thread
 from learning.access import machine_for, may_see, run_for
 from learning.events import TELL_EVERY_S, machine_group, news_together, run_group, tournament_group
 from learning.models import Audience, Machine, Tournament, TrainingRun

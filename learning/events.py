@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from games.events import group_tell
-from games.outbox import Message, group_is_heard
+from games.live.events import group_tell
+from games.transport.broadcaster import Message, group_is_heard
 from learning.models import Audience, Machine
 from learning.states import BoxNews, MachineNews, PointState, PrivateEntry, RunProgress, TournamentState
 

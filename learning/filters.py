@@ -16,9 +16,9 @@ from beadbox.names import MAX_SLUG_CHARACTERS, did_you_mean, name_search
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import Game
 from beadbox.rules.registry import GAMES
-from games.accounts import account_named
-from games.players import Viewer
-from games.serializers import parse_side
+from games.accounts.account_names import account_named
+from games.accounts.principal import Viewer
+from games.live.serializers import parse_side
 from learning.access import machines_visible, owned_by, row_id
 from learning.forms.machines import game_choices
 from learning.models import (

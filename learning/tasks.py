@@ -11,7 +11,7 @@ from celery import shared_task
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from games.asking import REQUEST_ID
+from games.transport.request_context import REQUEST_ID
 from learning.storage.retention import Key
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import JobKind, TurnEnd, claim_next, forgotten, waits

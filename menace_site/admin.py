@@ -17,7 +17,7 @@ from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from beadbox.names import name_key
-from games.accounts import account_named
+from games.accounts.account_names import account_named
 from games.admin.base import Counted, Large, NameSearch, ReadOnly
 
 LISTED = ("attempt_time", "username", "ip_address", "user_agent", "path_info")

@@ -34,4 +34,4 @@ class SiteConfig(AppConfig):
 class StaffConfig(AdminConfig):
     """Django's admin, entered by two factors."""
 
-    default_site = "menace_site.staff.StaffSite"
+    default_site = "games.accounts.second_factor.StaffSite"

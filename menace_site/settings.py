@@ -113,7 +113,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "menace_site.server.slashes.Slashes",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "games.identity.VisitorMiddleware",
+    "games.accounts.identity.VisitorMiddleware",
     "django_otp.middleware.OTPMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "menace_site.server.page_rates.PageRates",
@@ -295,15 +295,15 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-AUTH_PASSWORD_VALIDATORS.append({"NAME": "menace_site.passwords.LengthValidator"})
+AUTH_PASSWORD_VALIDATORS.append({"NAME": "games.accounts.passwords.LengthValidator"})
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 
 # One name from one address: a stranger cannot lock the owner out of their account from elsewhere. Rates of an account
-# wherever it is tried from are in menace_site/log_ins.py.
+# wherever it is tried from are in games/accounts/log_ins.py.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_USERNAME_CALLABLE = "menace_site.log_ins.name_counted"
+AXES_USERNAME_CALLABLE = "games.accounts.log_ins.name_counted"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 # The lock ends when it was said to, however often somebody tries meanwhile; what they try is not written down.
@@ -311,11 +311,11 @@ AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 # What failed stays written down after a log-in too: the attempts that are counted for the lock do not.
 AXES_ENABLE_ACCESS_FAILURE_LOG = True
-AXES_HANDLER = "menace_site.log_ins.LogInHandler"
+AXES_HANDLER = "games.accounts.log_ins.LogInHandler"
 AXES_ENABLE_ADMIN = False  # ours are in menace_site/admin.py
 AXES_HTTP_RESPONSE_CODE = 429
-AXES_LOCKOUT_CALLABLE = "games.views.locked_out"
-AXES_CLIENT_IP_CALLABLE = "games.identity.log_in_address"
+AXES_LOCKOUT_CALLABLE = "games.accounts.views.locked_out"
+AXES_CLIENT_IP_CALLABLE = "games.accounts.identity.log_in_address"
 AXES_VERBOSE = False
 
 # Who has the link of a letter can choose a password, so letters are shown on one's own machine alone; elsewhere none is
@@ -475,21 +475,21 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "games.authentication.BearerAuthentication",
-        "games.authentication.SessionAuthentication",
-        "games.authentication.VisitorAuthentication",
+        "games.accounts.authentication.BearerAuthentication",
+        "games.accounts.authentication.SessionAuthentication",
+        "games.accounts.authentication.VisitorAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": [
-        "games.authentication.ScopePermission",
-        "games.authentication.AccountOrReadOnly",
+        "games.accounts.authentication.ScopePermission",
+        "games.accounts.authentication.AccountOrReadOnly",
     ],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["menace_site.server.request_validation.WholeTextParser"],
-    "DEFAULT_PAGINATION_CLASS": "games.paging.Page",
+    "DEFAULT_PAGINATION_CLASS": "games.transport.paging.Page",
     "PAGE_SIZE": 50,
     "DEFAULT_SCHEMA_CLASS": "menace_site.api.schema.Schema",
-    "DEFAULT_THROTTLE_CLASSES": ["games.throttles.ApiThrottle"],
+    "DEFAULT_THROTTLE_CLASSES": ["games.accounts.throttles.ApiThrottle"],
     "DEFAULT_THROTTLE_RATES": {
         # Each rate of an address leaves room for a class of 120: docs/operating.md.
         "api": env.str("THROTTLE_API", default="1800/min"),
@@ -513,8 +513,8 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     # A visitor's session is no way to prove an account.
     "AUTHENTICATION_WHITELIST": [
-        "games.authentication.BearerAuthentication",
-        "games.authentication.SessionAuthentication",
+        "games.accounts.authentication.BearerAuthentication",
+        "games.accounts.authentication.SessionAuthentication",
     ],
     "PREPROCESSING_HOOKS": ["menace_site.api.schema.without_trailing_slash"],
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "menace_site.api.schema.with_groups"],
@@ -566,7 +566,7 @@ LOGGING = {
     },
     "filters": {
         "answered": {"()": "menace_site.observability.logs.Answered"},
-        "one_line": {"()": "games.outages.OneLine"},
+        "one_line": {"()": "games.transport.database_errors.OneLine"},
         "named_alone": {"()": "menace_site.observability.logs.NamedAlone"},
         "expected": {"()": "menace_site.observability.logs.Expected"},
         "unquoted": {"()": "menace_site.observability.logs.Unquoted"},
@@ -591,7 +591,7 @@ LOGGING = {
         "uvicorn.access": {"handlers": ["nowhere"], "propagate": False},
         # Likewise: a task has one line, of beadbox.tasks, and a traceback if it failed.
         "celery": {"level": "WARNING"},
-        # A warning for each attempt to connect, four a second; that the database is away is logged by games.pulse.
+        # A warning for each attempt to connect, four a second; games.pulse logs that the database is away.
         "psycopg.pool": {"level": "ERROR"},
         # Wrong passwords are no news, and names that were typed nobody's business.
         "axes": {"level": "ERROR"},

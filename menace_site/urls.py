@@ -16,10 +16,10 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import bad_request
 
 from beadbox.names import name_near
-from games.answers import refused_json
+from games.accounts.views import log_in_counted
 from games.exceptions import FAULT, UnavailableError, method_not_allowed
-from games.outages import database_stumbled
-from games.views import log_in_counted
+from games.transport.database_errors import database_stumbled
+from games.transport.error_responses import refused_json
 from menace_site.api.docs import ROOTS, DocsView, SchemaView, roots
 from menace_site.observability.health import health, live, ready
 

@@ -80,7 +80,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.fixture(autouse=True)
 def _within_one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests are counted by minute and hour: those of a test never fall between two."""
-    from games.throttles import Throttle
+    from games.accounts.throttles import Throttle
 
     monkeypatch.setattr(Throttle, "timer", lambda self: 1_800_000_000.0)
 
@@ -88,7 +88,7 @@ def _within_one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _site_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """How much the site has is asked every few seconds: in no test that counts its queries."""
-    from games.quotas import site_counts
+    from games.limits.quotas import site_counts
 
     monkeypatch.setattr(site_counts, "again_at", math.inf)
 
@@ -96,9 +96,9 @@ def _site_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _nobody_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a slow machine moves wait long enough for a thread to be refused."""
-    from games import crowd
+    from games.limits import admission
 
-    monkeypatch.setattr(crowd, "BUSY_AFTER_S", HANG_S)
+    monkeypatch.setattr(admission, "BUSY_AFTER_S", HANG_S)
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,10 @@ from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.built_in import HOUSE
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
-from games import services, services_tokens
-from games.services import Person, Seated
+from games.accounts import tokens
+from games.accounts.principal import Person
+from games.live import services
+from games.live.services import Seated
 from learning.models import ExperimentRun, Job, JobStatus, Machine
 from learning.services.experiments import experiment_request
 from learning.services.machines import machine_create
@@ -48,7 +50,7 @@ def api_with(account: Any, *scopes: str) -> APIClient:
     """A program that shows a token of the account; without scopes a browser with its session, ``None`` a guest."""
     api = APIClient()
     if scopes:
-        text = services_tokens.token_make(user=account, name="a test", scopes=scopes, lifetime=None)[1]
+        text = tokens.token_make(user=account, name="a test", scopes=scopes, lifetime=None)[1]
         api.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
     elif account is not None:
         api.force_login(account)
@@ -123,7 +125,7 @@ def play(seated: Seated, who: Person, *moves: str) -> dict[str, Any]:
 
 def play_out(code: str, who: Person) -> dict[str, Any]:
     """Play the first legal move until the match is over; the last state."""
-    from games.selectors import room_get, room_view
+    from games.live.selectors import room_get, room_view
 
     state = room_view(room_get(code))
     while state["status"] == "playing":

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db import connection
 
+from games.live.players import Choice, Offer, SeatPlayer
 from games.models import Seat
-from games.players import Choice, Offer, SeatPlayer
 from tests.waiting import HANG_S
 
 

@@ -90,7 +90,7 @@ def names() -> dict[str, Any]:
     from django.core.management import get_commands
     from prometheus_client import REGISTRY
 
-    from menace_site.api_docs import codes
+    from menace_site.api.docs import codes
     from menace_site.celery import app
 
     import_everything()

@@ -6,7 +6,7 @@ from asgiref.testing import ApplicationCommunicator
 from channels.testing import WebsocketCommunicator
 from rest_framework.test import APIClient
 
-from games import services_tokens
+from games.accounts import tokens
 from menace_site.asgi import application
 
 PAGE = [(b"host", b"localhost"), (b"origin", b"http://localhost")]
@@ -47,7 +47,7 @@ class Socket(_Socket):
 
 
 def token_of(account: Any, *scopes: str) -> str:
-    return services_tokens.token_make(user=account, name="a robot", scopes=scopes, lifetime=None)[1]
+    return tokens.token_make(user=account, name="a robot", scopes=scopes, lifetime=None)[1]
 
 
 class RunSocket(_Socket):

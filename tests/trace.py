@@ -23,7 +23,7 @@ import pytest
 from tests.house import PACKAGES, ROOT
 from tests.structure import Function
 
-LIBRARY = ("beadbox/", "games/rules/", "learning/core/")
+LIBRARY = ("beadbox/",)
 jedi.settings.dynamic_params = False  # a reader does not look for the callers of a function to know its arguments
 Place = tuple[str, str]
 """The path of a module, and the qualified name of a function in it."""

@@ -11,8 +11,8 @@ class EngineNotReadyError(RuntimeError):
     code: str
     message: str
 
-    def __init__(self) -> None:
-        super().__init__(self.message)
+    def __str__(self) -> str:
+        return self.message
 
 
 class EngineCompilingError(EngineNotReadyError):

@@ -13,10 +13,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from games.addresses import network_of
+from games.accounts.blocks import BLOCKS, hash_read
+from games.accounts.identity import address_of, address_text
 from games.admin.base import Counted
-from games.blocks import BLOCKS, hash_read
-from games.identity import address_of, address_text
+from games.limits.addresses import network_of
 from games.models import AddressBlock
 
 LASTS = {"1": "an hour", "24": "a day", "168": "a week", "720": "30 days"}

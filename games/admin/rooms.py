@@ -24,9 +24,9 @@ from games.admin.base import (
 )
 from games.codes import parse_code
 from games.exceptions import NotACodeError
+from games.live.players import PLAYERS
+from games.live.selectors import MATCH_REASONS
 from games.models import HUMAN, Match, Ply, Room, Seat
-from games.players import PLAYERS
-from games.selectors import MATCH_REASONS
 
 
 class SeatInline(ReadOnly, admin.TabularInline):

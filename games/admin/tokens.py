@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from games import services_tokens
+from games.accounts.tokens import token_revoke
 from games.admin.base import Large, NameSearch, ReadOnly, log_each
 from games.models import ApiToken
 
@@ -31,6 +31,6 @@ class ApiTokenAdmin(NameSearch, ReadOnly, Large):
         """End each that still counts."""
         tokens = list(queryset.filter(revoked_at__isnull=True).select_related("user"))
         for token in tokens:
-            services_tokens.token_revoke(user=token.user, token_id=token.pk)
+            token_revoke(user=token.user, token_id=token.pk)
         log_each(request, tokens, "Revoked.")
         self.message_user(request, f"Tokens revoked: {len(tokens)}.")

@@ -7,7 +7,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from games.expanding import index_beside
+from games.transport.migration_operations import index_beside
 
 
 class Migration(migrations.Migration):

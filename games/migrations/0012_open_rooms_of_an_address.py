@@ -5,7 +5,7 @@ One index for two: of a text, Django makes another for searching by its beginnin
 
 from django.db import migrations, models
 
-from games.expanding import index_beside
+from games.transport.migration_operations import index_beside
 
 OLD = "games_room_opened_from_cce6bd1f"
 

@@ -3,7 +3,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 import games.validators
-from games.expanding import BRIEFLY
+from games.transport.migration_operations import BRIEFLY
 
 
 class Migration(migrations.Migration):

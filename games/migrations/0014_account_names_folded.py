@@ -6,7 +6,7 @@
 from django.conf import settings
 from django.db import migrations
 
-from games.accounts import account_names_fill, account_names_shared
+from games.accounts.account_names import account_names_fill, account_names_shared
 
 
 def fold(apps, schema_editor):

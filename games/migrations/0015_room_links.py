@@ -1,7 +1,7 @@
 import django.contrib.postgres.fields
 from django.db import migrations, models
 
-from games.expanding import BRIEFLY
+from games.transport.migration_operations import BRIEFLY
 
 
 class Migration(migrations.Migration):

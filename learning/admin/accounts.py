@@ -19,10 +19,10 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
-from games.accounts import NameForm, log_in_name
+from games.accounts.account_names import NameForm, log_in_name
+from games.accounts.emails import address_told, password_told
+from games.accounts.throttles import AddressThrottle
 from games.admin.base import Choices, Counted, Finder, Large, NameSearch, ReadOnly, log_each
-from games.letters import address_told, password_told
-from games.throttles import AddressThrottle
 from learning.exceptions import AccountNotClosedError
 from learning.models import Machine
 from learning.services.accounts import account_close, is_above, is_left

@@ -7,8 +7,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from beadbox.experiments.registry import EXPERIMENTS
+from games.accounts.principal import Person
 from games.admin.base import Choices, Large, ReadOnly, log_each
-from games.services import Person
 from learning.models import ExperimentRun
 from learning.services import experiments as services_experiments
 

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from games.admin.base import log_each
-from games.views import form_only
+from games.transport.error_responses import form_only
 from learning import tasks
 from learning.models import ExperimentRun, Job, JobStatus, Pairing, TrainingRun
 from learning.tasks import KINDS

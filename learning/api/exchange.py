@@ -17,9 +17,9 @@ from rest_framework.views import APIView
 from beadbox import field_text
 from beadbox.exchange.registry import FORMATS, MAX_BYTES
 from beadbox.rules.outcome import Side
+from games.accounts.throttles import WriteThrottle
 from games.exceptions import MalformedError
-from games.serializers import StrictSerializer, refusals
-from games.throttles import WriteThrottle
+from games.live.serializers import StrictSerializer, refusals
 from games.validators import name_validate
 from learning.access import machine_for
 from learning.exceptions import MachineQuotaError, ValueQuotaError

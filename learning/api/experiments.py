@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from beadbox.experiments.registry import EXPERIMENTS
-from games.api import NewsView
-from games.identity import person_of
-from games.serializers import parsed, refusals
-from games.throttles import WriteThrottle
+from games.accounts.identity import person_of
+from games.accounts.throttles import WriteThrottle
+from games.live.api import NewsView
+from games.live.serializers import parsed, refusals
 from learning.access import staff_may
 from learning.exceptions import ExperimentQuotaError
 from learning.filters import ExperimentRunFilter

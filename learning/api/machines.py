@@ -12,10 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from games.api import NewsView
-from games.players import Viewer
-from games.serializers import parsed, refusals
-from games.throttles import WriteThrottle
+from games.accounts.principal import Viewer
+from games.accounts.throttles import WriteThrottle
+from games.live.api import NewsView
+from games.live.serializers import parsed, refusals
 from learning.access import cause_hidden, is_own, machine_for, machines_visible
 from learning.exceptions import MachineBusyError, MachineQuotaError, NoBoxesError, ValueQuotaError
 from learning.filters import BoxFilter, MachineFilter

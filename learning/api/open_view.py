@@ -16,11 +16,11 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.views import APIView
 
 from beadbox.engines.compiled import EngineNotReadyError
-from games.authentication import bearer_of
+from games.accounts.authentication import bearer_of
+from games.accounts.throttles import AddressThrottle
+from games.accounts.tokens import token_read
 from games.exceptions import PlayError, refusal_of
-from games.metrics import REFUSALS
-from games.services_tokens import token_read
-from games.throttles import AddressThrottle
+from games.transport.metrics import REFUSALS
 from learning.advice.question import AdviceError, read_object
 
 

@@ -6,9 +6,9 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from games.api import RoomCodeView
 from games.exceptions import MatchFinishedError, RoomNotFoundError
-from games.serializers import refusals
+from games.live.api import RoomCodeView
+from games.live.serializers import refusals
 from learning.advice.live import Advice
 from learning.exceptions import NoEngineError
 from learning.selectors.advice import room_advice

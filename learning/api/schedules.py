@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from games.authentication import AccountRequired, ScopePermission
-from games.players import Viewer
-from games.serializers import parsed, refusals
-from games.throttles import WriteThrottle
+from games.accounts.authentication import AccountRequired, ScopePermission
+from games.accounts.principal import Viewer
+from games.accounts.throttles import WriteThrottle
+from games.live.serializers import parsed, refusals
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, ScheduleNotFoundError, ScheduleQuotaError
 from learning.filters import ScheduleFilter
 from learning.models import Schedule

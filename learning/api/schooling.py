@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from beadbox.learners.boxes.training_config import games_taught
-from games.serializers import parsed, refusals
-from games.throttles import LiveThrottle, WriteThrottle
+from games.accounts.throttles import LiveThrottle, WriteThrottle
+from games.live.serializers import parsed, refusals
 from learning.exceptions import MachineQuotaError, RunQuotaError
 from learning.forms.schooling import KNOWN, Asked, asked_read
 from learning.selectors.graphs import graph_view

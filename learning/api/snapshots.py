@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from games.paging import known_require
-from games.serializers import parsed, refusals
+from games.live.serializers import parsed, refusals
+from games.transport.paging import known_require
 from learning.access import machine_for
 from learning.exceptions import MachineBusyError, NoWeightsError, SnapshotFarError, SnapshotNotFoundError
 from learning.kinds.snapshots import snapshot_knew

@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from games.api import NewsView
-from games.players import Viewer
-from games.serializers import parsed, refusals
-from games.throttles import WriteThrottle
+from games.accounts.principal import Viewer
+from games.accounts.throttles import WriteThrottle
+from games.live.api import NewsView
+from games.live.serializers import parsed, refusals
 from learning.exceptions import MachineNotFoundError, TournamentQuotaError
 from learning.filters import TournamentFilter
 from learning.models import Tournament

@@ -30,9 +30,9 @@ from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.play import MovePlayer
 from beadbox.strength.snapshots import Meeting, meeting
 from beadbox.tournaments.contest import ContestPlayer
+from games.live.players import MACHINE, Choice, Insert, Memo
+from games.live.states import Insight
 from games.models import Match, Seat
-from games.players import MACHINE, Choice, Insert, Memo
-from games.states import Insight
 from learning.exceptions import (
     BoxNotFoundError,
     MachineWrongSideError,
@@ -390,7 +390,7 @@ class Kind(ABC):
         """What the machine in this seat plays. The memo of the choice is what :meth:`remember` gets.
 
         Without the machine's lock: whoever writes takes those of the seat's match (``storage.locks``), and for that
-        the match has to be held (``games.players.NotHeldError``).
+        the match has to be held (``games.live.players.NotHeldError``).
         """
 
     @abstractmethod

@@ -17,8 +17,8 @@ from beadbox.exchange.values import MAX_VALUES, ValueData, ValuesData
 from beadbox.learners.boxes.memory import TouchedBox
 from beadbox.learners.memory import AnyMemory, TouchedValue
 from beadbox.rules.outcome import Result, Side, Tally
+from games.live.players import Insert, Memo
 from games.models import Seat
-from games.players import Insert, Memo
 from learning.exceptions import EntryGoneError, SnapshotFarError
 from learning.kinds.base import Ended, Kind
 from learning.models import Decision, LessonKind, Machine, TournamentEntry

@@ -2,8 +2,8 @@
 
 from django.db import migrations, models
 
-import games.asking
-from games.expanding import BRIEFLY
+import games.transport.request_context
+from games.transport.migration_operations import BRIEFLY
 
 
 class Migration(migrations.Migration):
@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 blank=True,
                 db_default="",
-                default=games.asking.request_id,
+                default=games.transport.request_context.request_id,
                 editable=False,
                 help_text="Of the request that led to it, by which the log is searched.",
                 max_length=64,
@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 blank=True,
                 db_default="",
-                default=games.asking.request_id,
+                default=games.transport.request_context.request_id,
                 editable=False,
                 help_text="Of the request that led to it, by which the log is searched.",
                 max_length=64,
@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 blank=True,
                 db_default="",
-                default=games.asking.request_id,
+                default=games.transport.request_context.request_id,
                 editable=False,
                 help_text="Of the request that led to it, by which the log is searched.",
                 max_length=64,

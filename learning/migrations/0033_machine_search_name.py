@@ -1,7 +1,7 @@
 from django.db import migrations, models
 
 import games.validators
-from games.expanding import BRIEFLY
+from games.transport.migration_operations import BRIEFLY
 
 
 class Migration(migrations.Migration):

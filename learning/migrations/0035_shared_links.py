@@ -3,7 +3,7 @@ import django.utils.timezone
 from django.db import migrations, models
 
 import learning.models.machines
-from games.expanding import BRIEFLY
+from games.transport.migration_operations import BRIEFLY
 
 
 class Migration(migrations.Migration):

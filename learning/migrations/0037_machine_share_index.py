@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from games.expanding import index_beside
+from games.transport.migration_operations import index_beside
 
 
 class Migration(migrations.Migration):

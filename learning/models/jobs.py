@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from games.asking import request_id
+from games.transport.request_context import request_id
 
 
 class JobStatus(models.TextChoices):

@@ -1,4 +1,4 @@
-"""Learners and fixed opponents as players of live matches: the other side of the port ``games.players``."""
+"""Learners and fixed opponents as players of live matches: the other side of the port ``games.live.players``."""
 
 from __future__ import annotations
 
@@ -16,25 +16,12 @@ from beadbox.policies.opponent import Opponent
 from beadbox.policies.registry import ENGINES, LEVELS, OPPONENTS, opponent_at, opponents_offered
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
+from games.accounts.principal import SEES_ALL, Viewer, Visitor
 from games.exceptions import MalformedError
+from games.live.players import BESIDE, CLAIMS, MACHINE, Beside, Choice, Insert, Memo, Offer, SeatPlayer, player_register
+from games.live.selectors import plies_read, seats_read
+from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
 from games.models import Match, Seat
-from games.players import (
-    BESIDE,
-    CLAIMS,
-    MACHINE,
-    SEES_ALL,
-    Beside,
-    Choice,
-    Insert,
-    Memo,
-    Offer,
-    SeatPlayer,
-    Viewer,
-    Visitor,
-    player_register,
-)
-from games.selectors import plies_read, seats_read
-from games.states import Insight, MachineBrief, RatingShape, SeatMachine
 from learning.access import (
     SEE_MACHINES,
     To,

@@ -18,7 +18,7 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import Game
 from beadbox.rules.registry import game_get
 from games.exceptions import MatchFinishedError
-from games.selectors import match_current
+from games.live.selectors import match_current
 from learning.access import machine_for
 from learning.advice.live import Advice, advice
 from learning.advice.question import AdviceError

@@ -18,7 +18,7 @@ from beadbox.learners.boxes.table import boxes_compile
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
-from games.states import MovesView, SlotView
+from games.live.states import MovesView, SlotView
 from learning.exceptions import BoxNotFoundError, HistoryFoldedError
 from learning.models import AnyBox, Change, Draw, Machine
 from learning.selectors.machines import GONE

@@ -21,10 +21,10 @@ from beadbox.names import name_search
 from beadbox.policies.registry import opponent_usual
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Result, Side
+from games.accounts.principal import RoomsOf, Viewer
+from games.live.selectors import rooms_where
+from games.live.states import MachineBrief
 from games.models import Room, Seat
-from games.players import Viewer
-from games.selectors import RoomsOf, rooms_where
-from games.states import MachineBrief
 from learning.access import is_seen, machines_visible, owned_by
 from learning.models import (
     Draw,
@@ -78,7 +78,7 @@ def machine_list_of(user_id: int) -> QuerySet[Machine]:
     """The machines of an account, and the public copies made for rooms where it has a seat; newest first."""
     own = Machine.objects.filter(owner_id=user_id)
     played = Machine.objects.filter(room__in=Room.objects.filter(matches__seats__user_id=user_id), is_public=True)
-    # One set and the other, as in games.selectors.rooms_of.
+    # One set and the other, as in games.live.selectors.rooms_of.
     return Machine.objects.filter(pk__in=own.values("pk").union(played.values("pk"))).order_by("-pk")
 
 

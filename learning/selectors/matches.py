@@ -11,9 +11,8 @@ from django.urls import reverse
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.rules.outcome import Result
-from games.models import Match, MatchStatus, Seat
-from games.selectors import plies_read, reason_of, role_of
-from games.states import (
+from games.live.selectors import plies_read, reason_of, role_of
+from games.live.states import (
     BeadChange,
     DrawnBox,
     DrawState,
@@ -26,6 +25,7 @@ from games.states import (
     SlotOpened,
     ValuesInsight,
 )
+from games.models import Match, MatchStatus, Seat
 from learning.models import Draw, Lesson, LessonKind, Machine
 from learning.selectors.boxes import moves_view, slots_view
 from learning.selectors.machines import draws_of, machine_brief, machine_in
@@ -352,7 +352,7 @@ def match_sentence(match: Match, own_side: int | None) -> str:
 
 
 def match_line(match: Any) -> dict[str, Any]:
-    """A match as a line of the list of who has a seat in it, ``own_side`` (``games.selectors.match_list_of``)."""
+    """A match as a line of the list of who has a seat in it, ``own_side`` (``games.live.selectors.match_list_of``)."""
     others = [seat.name for seat in match.seats.all() if seat.side != match.own_side]
     return {
         "code": match.room.code,

@@ -13,9 +13,9 @@ from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels
 from beadbox.policies.registry import OPPONENTS
 from beadbox.seeds import seed_to_json
 from beadbox.strength.sampled import wilson
-from games.players import GUEST, Viewer
-from games.quotas import site_is_full
-from games.selectors import HIDDEN
+from games.accounts.principal import GUEST, Viewer
+from games.limits.quotas import site_is_full
+from games.live.selectors import HIDDEN
 from learning.access import machines_visible, may_see
 from learning.models import CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.states import PointState, RunProgress, RunState, ShareState

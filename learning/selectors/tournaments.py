@@ -15,8 +15,8 @@ from beadbox.rules.registry import GAMES
 from beadbox.seeds import seed_to_json
 from beadbox.tournaments.ratings import Rating, ratings
 from beadbox.tournaments.standings import Result, table
-from games.players import GUEST, Viewer
-from games.selectors import HIDDEN
+from games.accounts.principal import GUEST, Viewer
+from games.live.selectors import HIDDEN
 from learning.access import machines_visible, may_see, staff_may
 from learning.exceptions import TournamentNotFoundError
 from learning.models import JobStatus, Machine, Pairing, Tournament, TournamentEntry

@@ -12,9 +12,9 @@ from django.db import connection
 from beadbox.learners.choice import OUTLOOK, Candidate
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import Game
+from games.live.selectors import plies_read
+from games.live.states import ActionValue, Insight, LessonState, Thought, ValueChangeState
 from games.models import Match, Seat
-from games.selectors import plies_read
-from games.states import ActionValue, Insight, LessonState, Thought, ValueChangeState
 from learning.exceptions import BoxNotFoundError
 from learning.models import Decision, LessonKind, Machine, ValueChange
 from learning.selectors.machines import GONE, machine_brief, machine_in

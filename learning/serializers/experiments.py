@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from beadbox.experiments.registry import EXPERIMENTS
-from games.serializers import StrictSerializer
+from games.live.serializers import StrictSerializer
 from learning.models import JobStatus
 from learning.serializers.base import AnsweredSeedField, SeedField, SlugChoiceField
 

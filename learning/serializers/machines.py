@@ -13,8 +13,8 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from games.serializers import StrictSerializer, parse_side
-from games.states import PartsState
+from games.live.serializers import StrictSerializer, parse_side
+from games.live.states import PartsState
 from games.validators import name_validate
 from learning.access import is_seen
 from learning.kinds.base import Kind

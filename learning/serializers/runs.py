@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from beadbox import field_text
 from beadbox.policies.registry import OPPONENTS
-from games.serializers import StrictSerializer
+from games.live.serializers import StrictSerializer
 from learning.kinds.snapshots import MEASURED_MOST
 from learning.models import JobStatus
 from learning.serializers.base import AnsweredSeedField, SeedField

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from games.serializers import StrictSerializer
+from games.live.serializers import StrictSerializer
 from learning.models import JobStatus
 from learning.serializers.base import AnsweredSeedField, SeedField, SlugChoiceField
 from learning.serializers.runs import StageSerializer, TrainingSerializer

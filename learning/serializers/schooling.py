@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from beadbox.learners.boxes.training_config import MEASURES, games_taught
-from games.serializers import StrictSerializer
+from games.live.serializers import StrictSerializer
 from games.validators import name_validate
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from games.serializers import StrictSerializer
+from games.live.serializers import StrictSerializer
 from learning.serializers.base import AnsweredSeedField
 from learning.serializers.runs import ShareSerializer
 from learning.services.snapshots import NEWEST

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from games.serializers import StrictSerializer
+from games.live.serializers import StrictSerializer
 from games.validators import name_validate
 from learning.models import JobStatus, TournamentFormat
 from learning.serializers.base import AnsweredSeedField, SeedField, SlugChoiceField

@@ -12,14 +12,14 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
-from django_otp.plugins.otp_static.models import StaticDevice
-from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from games.accounts.principal import Person
+from games.accounts.second_factor import factor_forget
 from games.exceptions import AccountClosedError, PlayError
+from games.limits.quotas import account_lock
+from games.live.selectors import rooms_of
+from games.live.services import match_resign
 from games.models import ApiToken, MatchStatus, Room
-from games.quotas import account_lock
-from games.selectors import rooms_of
-from games.services import Person, match_resign
 from learning.access import staff_may
 from learning.exceptions import AccountNotClosedError
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
@@ -95,18 +95,12 @@ def is_above(by: Any, account: Any) -> bool:
     return bool((account.is_staff or account.is_superuser) and not by.is_superuser)
 
 
-def factor_forget(account: Any) -> None:
-    """Take every device and recovery code of an account away; the next visit to the staff's pages sets one up."""
-    TOTPDevice.objects.filter(user=account).delete()
-    StaticDevice.objects.filter(user=account).delete()
-
-
 @transaction.atomic
 def _lock_out(account: Any) -> int:
     """End log-in, sessions and tokens; how many of these counted. A session is worth as much as its account.
 
-    With its key the row waits for everything that is being made for the account and holds it (``games.quotas``), so
-    that what is ended next is all there is.
+    With its key the row waits for everything that is being made for the account and holds it
+    (``games.limits.quotas``), so that what is ended next is all there is.
     """
     row = get_user_model().objects.select_for_update().get(pk=account.pk)
     row.is_active = False

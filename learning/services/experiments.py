@@ -10,9 +10,9 @@ from django.utils import timezone
 from beadbox.experiments.experiment import ParameterError
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.seeds import SeedError, seed_checked
-from games.asking import request_id
-from games.quotas import account_hold, site_require
-from games.services import Person
+from games.accounts.principal import Person
+from games.limits.quotas import account_hold, site_require
+from games.transport.request_context import request_id
 from learning import tasks
 from learning.exceptions import ExperimentQuotaError, ExperimentRefusedError, NotYourExperimentError
 from learning.models import ExperimentRun, JobStatus

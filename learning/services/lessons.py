@@ -16,9 +16,9 @@ from django.db import transaction
 from prometheus_client import Counter, Histogram
 
 from beadbox.kernels.random_source import RandomSource
+from games.live.players import Choice, Insert, Memo
+from games.live.selectors import seats_read
 from games.models import Match, Seat
-from games.players import Choice, Insert, Memo
-from games.selectors import seats_read
 from learning import events
 from learning.kinds.base import Ended
 from learning.kinds.registry import kind_of

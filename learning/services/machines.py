@@ -22,12 +22,12 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
+from games.accounts.principal import RoomsOf, Visitor
 from games.exceptions import GuestMovedError, MalformedError
+from games.limits.quotas import account_lock, count_lock, quota_require, site_require
+from games.live.selectors import rooms_of, rooms_open
+from games.live.services import AT_ONCE
 from games.models import Room
-from games.players import Visitor
-from games.quotas import account_lock, count_lock, quota_require, site_require
-from games.selectors import RoomsOf, rooms_of, rooms_open
-from games.services import AT_ONCE
 from learning.access import To, machine_for, machine_require
 from learning.exceptions import (
     GameTooLargeError,

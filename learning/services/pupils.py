@@ -21,11 +21,13 @@ from beadbox.learners.presets import ALL_PRESETS
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from games import services as rooms
-from games.players import MACHINE, Claimed, Visitor
-from games.quotas import account_lock
-from games.selectors import room_going_on
-from games.services import Person, Seated
+from games.accounts.claims import Claimed
+from games.accounts.principal import Person, Visitor
+from games.limits.quotas import account_lock
+from games.live import services as rooms
+from games.live.players import MACHINE
+from games.live.selectors import room_going_on
+from games.live.services import Seated
 from learning.exceptions import MachineNotFoundError, NoPupilError
 from learning.models import Machine, MovedGuest
 from learning.selectors.machines import pupil_of

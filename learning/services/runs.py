@@ -16,8 +16,8 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.names import did_you_mean
 from beadbox.policies.registry import ENGINES, OPPONENTS
 from beadbox.seeds import SeedError, seed_checked, seed_or_random
-from games.players import Visitor
-from games.quotas import account_lock, quota_require, site_require
+from games.accounts.principal import Visitor
+from games.limits.quotas import account_lock, quota_require, site_require
 from learning import events, tasks
 from learning.access import machine_find, machine_for, run_for, staff_may
 from learning.exceptions import (

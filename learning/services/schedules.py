@@ -22,9 +22,9 @@ from django_celery_beat.models import CrontabSchedule, IntervalSchedule, Periodi
 
 from beadbox import field_text
 from beadbox.policies.registry import OPPONENTS
+from games.accounts.principal import Viewer
 from games.exceptions import PlayError
-from games.players import Viewer
-from games.quotas import quota_require, site_require
+from games.limits.quotas import quota_require, site_require
 from learning.access import unseen
 from learning.exceptions import MachineNotFoundError, ScheduleNotFoundError, ScheduleQuotaError, ScheduleRefusedError
 from learning.models import Machine, Schedule, TrainingRun

@@ -15,7 +15,7 @@ from beadbox.learners.readiness import kernels_ready
 from beadbox.rules.outcome import Tally
 from beadbox.strength.exact import Floats
 from beadbox.strength.snapshots import snapshot_after
-from games.quotas import site_require
+from games.limits.quotas import site_require
 from learning.kinds.registry import kind_of
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
 from learning.services.machines import machine_create, machine_quota_require

@@ -17,7 +17,7 @@ from beadbox.rules.registry import game_get
 from beadbox.seeds import SeedError, seed_checked, seed_or_random
 from beadbox.strength.graph import graph_compile
 from beadbox.tournaments.pairings import round_robin, swiss_rounds_usual
-from games.quotas import account_lock, quota_require, site_require
+from games.limits.quotas import account_lock, quota_require, site_require
 from learning import tasks
 from learning.access import machine_find, machine_for, staff_may
 from learning.exceptions import (

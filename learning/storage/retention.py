@@ -20,8 +20,8 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule
 
 from beadbox.learners.built_in import HOUSE_TOURNAMENT
+from games.limits.quotas import guests_share
 from games.models import AddressBlock, ApiToken, Match, MatchStatus, Room, Seat
-from games.quotas import guests_share
 from learning.models import (
     Box,
     Change,

@@ -13,8 +13,8 @@ from django.db import DEFAULT_DB_ALIAS, connection
 
 from beadbox.learners.boxes.machine import BeadDraw
 from beadbox.learners.boxes.memory import TouchedBox
+from games.live.players import Insert
 from games.models import Seat
-from games.players import Insert
 from learning.models import Draw, Machine
 from learning.storage.locks import machine_columns, machine_of
 
@@ -26,7 +26,7 @@ SITS = f"""json_build_array(sits.seat_id, (
 SEATS = "FROM games_seat AS seat JOIN learning_machineseat AS sits ON sits.seat_id = seat.id"
 IN_ROWS = f"{SEATS} JOIN learning_machine AS machine ON machine.id = sits.machine_id WHERE seat.match_id"
 BESIDE = f"SELECT json_agg({SITS}) {IN_ROWS} = latest.id"
-"""What is read with a match (``games.players.Beside``)."""
+"""What is read with a match (``games.live.players.Beside``)."""
 HELD = f"""
     WITH sits AS MATERIALIZED (SELECT sits.seat_id, sits.machine_id {SEATS} WHERE seat.match_id {{where}}),
     held AS MATERIALIZED (

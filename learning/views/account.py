@@ -7,11 +7,9 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from games.players import Viewer
-from games.selectors import (
-    match_list_of,
-)
-from games.views import account_required
+from games.accounts.principal import Viewer
+from games.accounts.views import account_required
+from games.live.selectors import match_list_of
 from learning.selectors import machines as selectors
 from learning.selectors import matches as selectors_matches
 

@@ -11,12 +11,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from beadbox.policies.registry import UNIFORM
-from games.answers import not_found, refused_json
+from games.accounts.principal import Viewer
 from games.exceptions import PlayError
-from games.players import Viewer
-from games.selectors import (
-    game_view,
-)
+from games.live.selectors import game_view
+from games.transport.error_responses import not_found, refused_json
 from learning.access import cause_hidden, is_lent, machine_for
 from learning.exceptions import BoxNotFoundError, HistoryFoldedError, MachineNotFoundError
 from learning.kinds.registry import kind_of

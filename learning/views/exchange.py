@@ -14,10 +14,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from beadbox.exchange.registry import FORMATS
-from games.answers import refused
+from games.accounts.forms import refusal_add
+from games.accounts.views import account_required
 from games.exceptions import PlayError
-from games.forms import refusal_add
-from games.views import account_required
+from games.transport.error_responses import refused
 from learning.access import machine_for
 from learning.exceptions import ManyBeadsRefusedError
 from learning.forms.exchange import ImportForm, PrintForm

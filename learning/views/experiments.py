@@ -11,9 +11,9 @@ from beadbox.experiments.experiment import Experiment
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.learners.presets import ALL_PRESETS
 from beadbox.names import name_near
-from games.answers import not_found, refused, sent_back
+from games.accounts.identity import guest_seated, person_of_request
 from games.exceptions import PlayError
-from games.identity import guest_seated, person_of_request
+from games.transport.error_responses import not_found, refused, sent_back
 from learning.access import row_id, staff_may
 from learning.exceptions import ExperimentNotFoundError
 from learning.forms.experiments import ExperimentForm

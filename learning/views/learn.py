@@ -12,12 +12,11 @@ from django.views.decorators.http import require_safe
 
 from beadbox.learners.boxes.training_config import MEASURES, games_taught
 from beadbox.rules.registry import GAMES
-from games.answers import sent_back
+from games.accounts.identity import guest_seated, person_of_request
 from games.exceptions import MalformedError, PlayError
-from games.identity import guest_seated, person_of_request
-from games.selectors import game_view
+from games.live.selectors import game_view
 from games.templatetags.modules import inline
-from games.views import form_only
+from games.transport.error_responses import form_only, sent_back
 from learning.exceptions import PageTooLargeError
 from learning.forms.learn import SPEEDS, LearnForm, form_values
 from learning.forms.machines import game_label

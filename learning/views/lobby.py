@@ -7,9 +7,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from beadbox.rules.registry import GAMES
-from games.identity import person_of_request
-from games.players import Viewer
-from games.selectors import game_picture, match_list_live, match_list_own, match_list_waiting
+from games.accounts.identity import person_of_request
+from games.accounts.principal import Viewer
+from games.live.selectors import game_picture, match_list_live, match_list_own, match_list_waiting
 from learning.selectors import machines as selectors
 from learning.selectors.matches import match_live, match_own, match_waiting
 from learning.selectors.runs import run_going_on, run_list_going_on

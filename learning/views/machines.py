@@ -10,14 +10,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from beadbox.learners.presets import ALL_PRESETS
 from beadbox.seeds import MAX_SEED
-from games.answers import not_found, refused
+from games.accounts.forms import refusal_add
+from games.accounts.principal import Viewer
+from games.accounts.views import account_required
 from games.exceptions import PlayError
-from games.forms import refusal_add
-from games.players import Viewer
-from games.selectors import (
-    game_view,
-)
-from games.views import account_required, form_only
+from games.live.selectors import game_view
+from games.transport.error_responses import form_only, not_found, refused
 from learning.access import cause_hidden, is_lent, is_master, is_own, machine_for, machines_visible
 from learning.exceptions import MachineNotFoundError
 from learning.forms.machines import MachineDetailsForm, MachineForm, games_with, machine_kinds, usual_presets

@@ -13,12 +13,11 @@ from django.views.decorators.http import require_safe
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get, game_with
-from games.answers import not_found, sent_back
+from games.accounts.identity import guest_seated, person_of_request
 from games.exceptions import PlayError
-from games.identity import guest_seated, person_of_request
-from games.selectors import game_view, player_list
-from games.serializers import parse_side
-from games.views import form_only
+from games.live.selectors import game_view, player_list
+from games.live.serializers import parse_side
+from games.transport.error_responses import form_only, not_found, sent_back
 from learning.access import is_master
 from learning.models import Machine
 from learning.selectors import machines as selectors

@@ -14,11 +14,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from beadbox.rules.registry import GAMES
-from games.answers import not_found, refused
+from games.accounts.principal import Viewer
+from games.accounts.views import account_required
 from games.exceptions import PlayError
-from games.players import Viewer
-from games.selectors import game_picture
-from games.views import account_required, form_only
+from games.live.selectors import game_picture
+from games.transport.error_responses import form_only, not_found, refused
 from learning.access import To, is_master, machine_for, machines_visible, owned_by, run_for
 from learning.filters import MachineListFilter
 from learning.forms.runs import SeedForm, StageFormSet, seed_new

@@ -11,11 +11,11 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from games.answers import not_found, refused
+from games.accounts.forms import refusal_add
+from games.accounts.principal import Viewer
+from games.accounts.views import account_required
 from games.exceptions import PlayError
-from games.forms import refusal_add
-from games.players import Viewer
-from games.views import account_required, form_only
+from games.transport.error_responses import form_only, not_found, refused
 from learning.access import machine_for, machines_visible
 from learning.forms.runs import StageFormSet
 from learning.forms.schedules import TimingForm, timing_to_form

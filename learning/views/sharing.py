@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from games.answers import not_found, refused, too_many
-from games.authentication import LINKS_KEY
+from games.accounts.authentication import LINKS_KEY
 from games.exceptions import PlayError, TooManyGuessesError
-from games.throttles import Guesses
+from games.live.guesses import Guesses
+from games.transport.error_responses import not_found, refused, too_many
 from learning.access import is_seen, machine_for
 from learning.exceptions import LinkNotFoundError
 from learning.selectors import machines as selectors

@@ -13,11 +13,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from beadbox.rules.registry import GAMES
-from games.answers import not_found, refused
+from games.accounts.forms import refusal_add
+from games.accounts.principal import Viewer
+from games.accounts.views import account_required
 from games.exceptions import PlayError
-from games.forms import refusal_add
-from games.players import Viewer
-from games.views import account_required, form_only
+from games.transport.error_responses import form_only, not_found, refused
 from learning.access import row_id, staff_may
 from learning.filters import EntrantFilter
 from learning.forms.machines import game_label

@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.db import OperationalError
 from django.utils import timezone
 
-from games.quotas import guests_share
+from games.limits.quotas import guests_share
 from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.storage.folding import fold_announce, fold_place, fold_steps, folds_due

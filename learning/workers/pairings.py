@@ -27,7 +27,7 @@ from beadbox.rules.play import MovePlayer
 from beadbox.tournaments.contest import NO_GAMES, Contest, ContestPlayer, contest, contest_played
 from beadbox.tournaments.pairings import Entrant, Meeting, round_robin, swiss_round
 from beadbox.tournaments.standings import table
-from games.outages import ERRORS as DATABASE_ERRORS
+from games.transport.database_errors import ERRORS as DATABASE_ERRORS
 from learning import events
 from learning.kinds.base import Kind
 from learning.kinds.registry import kind_of_rule

@@ -17,7 +17,7 @@ from django.db.models import CharField, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
-from games.outages import database_stumbled
+from games.transport.database_errors import database_stumbled
 from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.selectors.machines import GONE, machines_unused

@@ -25,8 +25,8 @@ from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Tally
 from beadbox.strength.snapshots import snapshot_after
-from games.outages import ERRORS as DATABASE_ERRORS
-from games.quotas import site_is_full
+from games.limits.quotas import site_is_full
+from games.transport.database_errors import ERRORS as DATABASE_ERRORS
 from learning import events
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.registry import kind_of

@@ -25,9 +25,9 @@ from games.exceptions import (
     method_not_allowed,
     refusal_of,
 )
-from games.metrics import REFUSALS
-from games.outages import database_stumbled, unavailable
-from games.serializers import first_error
+from games.live.serializers import first_error
+from games.transport.database_errors import database_stumbled, unavailable
+from games.transport.metrics import REFUSALS
 
 PLAINER = {"not_authenticated": LOG_IN_FIRST, "permission_denied": NOT_ALLOWED, "throttled": ThrottledError.message}
 """What REST framework's own refusals say here, where nothing more is known."""

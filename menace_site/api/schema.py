@@ -13,8 +13,8 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.permissions import SAFE_METHODS
 from uritemplate import variables
 
-from games.authentication import CSRF_NEEDS, AccountRequired
-from games.serializers import RefusalSerializer
+from games.accounts.authentication import CSRF_NEEDS, AccountRequired
+from games.live.serializers import RefusalSerializer
 
 Endpoint = tuple[str, str, str, Callable[..., Any]]
 
@@ -59,7 +59,7 @@ def with_groups(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 class Schema(AutoSchema):
     """Names for each operation the refusals that follow from how its view is made.
 
-    Those of its services it names itself (:func:`games.serializers.refusals`), in place of what is said here.
+    Those of its services it names itself (:func:`games.live.serializers.refusals`), in place of what is said here.
     """
 
     def get_tags(self) -> list[str]:
@@ -119,7 +119,7 @@ class Schema(AutoSchema):
 class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
     """Tells the schema of a session's cookie, and of the token that goes with it."""
 
-    target_class = "games.authentication.SessionAuthentication"
+    target_class = "games.accounts.authentication.SessionAuthentication"
     name = "cookieAuth"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
     """Tells the schema of our tokens."""
 
-    target_class = "games.authentication.BearerAuthentication"
+    target_class = "games.accounts.authentication.BearerAuthentication"
     name = "bearer"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from django.urls import URLPattern
 from django.utils.functional import SimpleLazyObject
 from prometheus_client import Counter, Gauge, Histogram
 
-from games.asking import REQUEST_ID
+from games.transport.request_context import REQUEST_ID
 from menace_site.observability.logs import FAULTS, request_id_new
 from menace_site.server.boundary import Application, Event, Receive, Scope, Send
 

@@ -12,7 +12,7 @@ from typing import Any
 import sentry_sdk
 from sentry_sdk.integrations.logging import ignore_logger
 
-from games.asking import REQUEST_ID
+from games.transport.request_context import REQUEST_ID
 
 KEPT = {
     "event_id",

@@ -14,7 +14,7 @@ from django.db import connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 
-from games.crowd import CROWD
+from games.limits.admission import CROWD
 from menace_site.local import servers
 
 WITHIN_S = 1.0

@@ -1,6 +1,7 @@
 """Logs: one JSON object a line in production, lines to read elsewhere, each with the request that it is about.
 
-A request's id is there in whatever the request calls (``games.asking``), and in tasks, with whose messages it travels.
+A request's id is there in whatever the request calls (``games.transport.request_context``), and in tasks, with whose
+messages it travels.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from celery import signals
 from prometheus_client import Counter
 from pythonjsonlogger.json import JsonFormatter
 
-from games.asking import REQUEST_ID
-from games.outages import database_stumbled
+from games.transport.database_errors import database_stumbled
+from games.transport.request_context import REQUEST_ID
 
 HEADER = "request_id"
 
@@ -75,8 +76,8 @@ class Objects(_UnquotedTracebacks, JsonFormatter):
 class Expected(logging.Filter):
     """Leaves out what Django says of refusals: each request has its line already.
 
-    What broke has a traceback, or is said where it did (``games.outages``). Its address may hold the code of a room or
-    a token: the record says the route, and keeps no request.
+    What broke has a traceback, or is said where it did (``games.transport.database_errors``). Its address may hold the
+    code of a room or a token: the record says the route, and keeps no request.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:

@@ -32,11 +32,11 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from prometheus_client.registry import Collector
 
 from beadbox.learners.readiness import games_compiling, kernels_compiling
-from games.addresses import address_read
-from games.crowd import CROWD
 from games.exceptions import method_not_allowed
+from games.limits.addresses import address_read
+from games.limits.admission import CROWD
+from games.limits.quotas import SITE_COUNTS, SITE_MOST
 from games.models import MatchStatus
-from games.quotas import SITE_COUNTS, SITE_MOST
 from learning.tasks import KINDS
 from learning.workers.runs import RUNS
 from menace_site.operations.backups import latest_age

@@ -30,7 +30,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from psycopg.conninfo import make_conninfo
 
-from games.outages import summary
+from games.transport.database_errors import summary
 from menace_site.local import servers
 
 NAME = "beadbox-%Y%m%dT%H%M%SZ.dump"

@@ -11,13 +11,13 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.http import parse_cookie
 
-from games.blocks import BLOCKS
-from games.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY
+from games.accounts.blocks import BLOCKS
+from games.accounts.identity import address_of, address_text, request_of_scope
+from games.accounts.throttles import AddressThrottle
 from games.exceptions import ThrottledError
-from games.identity import address_of, address_text, request_of_scope
-from games.metrics import REFUSALS
+from games.live.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY
 from games.routing import SITE
-from games.throttles import AddressThrottle
+from games.transport.metrics import REFUSALS
 from menace_site.server.origins import is_from_our_page
 from menace_site.server.security_headers import guards_of_asgi
 

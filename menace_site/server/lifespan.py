@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 from channels.routing import ProtocolTypeRouter
 
-from games.blocks import BLOCKS, READ_AGAIN_S
-from games.consumers import in_thread
+from games.accounts.blocks import BLOCKS, READ_AGAIN_S
 from games.exceptions import UnavailableError
-from games.outbox import outbox_close, outbox_open
-from games.pulse import PULSE
+from games.live.consumers import in_thread
+from games.transport.broadcaster import outbox_close, outbox_open
+from games.transport.dependency_monitor import PULSE
 from menace_site.observability.metrics import process_watched
 from menace_site.server.boundary import Receive, Scope, Send
 

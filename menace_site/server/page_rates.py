@@ -7,8 +7,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
-from games.answers import too_many
-from games.throttles import WriteThrottle
+from games.accounts.throttles import WriteThrottle
+from games.transport.error_responses import too_many
 
 ELSEWHERE = ("api", "admin")
 """The API has rates of its own, by REST framework, and the staff's pages none but those of log-ins and codes."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
-from games.answers import paused
 from games.exceptions import refusal_of
+from games.transport.error_responses import paused
 
 
 class Refusals(MiddlewareMixin):

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beadbox.names import IGNORABLE, name_key, name_problem, name_search
-from games.accounts import account_named
+from games.accounts.account_names import account_named
 from games.models import AccountName
 from tests import factories
 from tests.threads import at_once

@@ -106,7 +106,7 @@ def _fill() -> None:
 def _play() -> None:
     """Two hundred matches in twenty rooms against a new machine; the moves are drawn."""
     from beadbox.rules.outcome import Side
-    from games import services
+    from games.live import services
     from tests.factories import NC, guest, machine
 
     draw = random.Random(1)

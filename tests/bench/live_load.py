@@ -435,7 +435,8 @@ def _fresh_rooms() -> Figure:
     """What a thousand rooms with a copy of MENACE take in the tables of what machines know, before anybody moves."""
     from django.db import connection
 
-    from games.services import Person, room_create
+    from games.accounts.principal import Person
+    from games.live.services import room_create
 
     def megabytes() -> float:
         with connection.cursor() as cursor:

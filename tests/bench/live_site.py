@@ -77,7 +77,7 @@ def running_site(**settings: str) -> Iterator[Site]:
     env = {**of_a_shell(), **settings, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1", "PORT": str(port)}
     with (var / "supervisor.log").open("wb") as log:
         site = processes.spawn(
-            [sys.executable, "-m", "menace_site.supervisor"], death_signal=signal.SIGTERM, env=env, output=log
+            [sys.executable, "-m", "menace_site.local.supervisor"], death_signal=signal.SIGTERM, env=env, output=log
         )
         try:
             assert wait_until(lambda: answers_at("localhost", port)), (var / "supervisor.log").read_text()

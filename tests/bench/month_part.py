@@ -69,7 +69,7 @@ class Clock:
 @contextlib.contextmanager
 def telling() -> Iterator[None]:
     """Have a loop send what is told, as in a web process, where nobody who moves waits for it."""
-    from games.outbox import outbox_close, outbox_open
+    from games.transport.broadcaster import outbox_close, outbox_open
 
     async def opened() -> None:
         outbox_open()
@@ -119,8 +119,8 @@ def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: i
 def _match(rng: random.Random, took: list[float], people: range, n_guests: int) -> None:
     """One match of somebody: mostly with a machine that many play, or with their own; some never come to an end."""
     from beadbox.rules.outcome import Side
-    from games import services
-    from games.services import Person
+    from games.accounts.principal import Person
+    from games.live import services
     from learning.services.pupils import pupil_teach
 
     who = rng.choice(people)

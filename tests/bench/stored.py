@@ -129,7 +129,7 @@ def _owned() -> tuple[str, str]:
     """A machine like the house's MENACE, and a token of the account that owns it."""
     from django.contrib.auth import get_user_model
 
-    from games.services_tokens import token_make
+    from games.accounts.tokens import token_make
     from learning.models import Machine
     from learning.services.machines import machine_create
 

@@ -79,8 +79,9 @@ def _moves(machine: Any) -> list[float]:
 def _learnt_games(machine: Any) -> list[float]:
     """Milliseconds of resigning against it after some moves: everything that the end of a match stores."""
     from beadbox.rules.outcome import Side
-    from games.selectors import room_get, room_view
-    from games.services import Person, match_play_move, match_resign, room_create
+    from games.accounts.principal import Person
+    from games.live.selectors import room_get, room_view
+    from games.live.services import match_play_move, match_resign, room_create
 
     seconds = []
     for _ in range(sized(5, 1)):

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response, expect
 
-from games import thinking
+from games.live import background_moves
 from menace_site.web import OPTIONS
 from tests.e2e.lab import sign_in
 from tests.environment import chromium
@@ -73,7 +73,7 @@ class LiveSite:
 
     def is_idle(self) -> bool:
         """Whether no request or socket is being served, and nothing goes on in the database."""
-        if self.server.server_state.tasks or not thinking.is_idle():
+        if self.server.server_state.tasks or not background_moves.is_idle():
             return False
         with connection.cursor() as cursor:
             cursor.execute(

@@ -11,8 +11,9 @@ from django.db import connection
 from playwright.sync_api import Page, expect
 
 from beadbox.rules.outcome import Side
+from games.accounts.principal import Person
+from games.live.services import match_resign
 from games.models import Match
-from games.services import Person, match_resign
 from learning.models import Box, Machine
 from learning.services.machines import machine_create
 from tests.e2e.conftest import LiveSite, Watch

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from beadbox.rules.outcome import Side
 from games.exceptions import StalePlyError
 from games.models import Room
-from games.pulse import PULSE
+from games.transport.dependency_monitor import PULSE
 from learning.models import Draw
 from menace_site.local import servers
 from tests.e2e.axe import violations

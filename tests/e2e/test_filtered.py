@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from beadbox.rules.outcome import Side
-from games import services
 from games.exceptions import StalePlyError
+from games.live import services
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.everywhere import options

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from beadbox.rules.outcome import Side
+from games.live.selectors import room_get, room_view
 from games.models import MatchStatus, Seat
-from games.selectors import room_get, room_view
 from learning.models import Draw, Lesson
 from tests.e2e.playing import (
     NOUGHTS,

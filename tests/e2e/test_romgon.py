@@ -7,8 +7,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from beadbox.rules.outcome import Side
 from beadbox.rules.romgon.rules import Romgon
+from games.live.players import PLAYERS, player_register
 from games.models import Match, Ply
-from games.players import PLAYERS, player_register
 from tests.e2e.conftest import Visitor
 from tests.e2e.layout import broken, with_each
 from tests.e2e.playing import cell, expect_plies, expect_turn, is_over, n_plies, start

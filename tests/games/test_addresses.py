@@ -12,9 +12,9 @@ from django.test import Client, RequestFactory
 from rest_framework.test import APIClient
 from rest_framework.throttling import SimpleRateThrottle
 
-from games.addresses import address_counted, address_read, client_address, network_of
-from games.blocks import BLOCKS
-from games.identity import address_of, log_in_address, request_of_scope
+from games.accounts.blocks import BLOCKS
+from games.accounts.identity import address_of, log_in_address, request_of_scope
+from games.limits.addresses import address_counted, address_read, client_address, network_of
 from games.models import Room
 from menace_site.server.boundary import SocketLimit, is_blocked
 

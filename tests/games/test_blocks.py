@@ -13,8 +13,8 @@ from django.contrib.auth.models import Permission
 from django.db import OperationalError
 from django.utils import timezone
 
-from games.blocks import BLOCKS, Blocks
-from games.identity import address_of, request_of_scope
+from games.accounts.blocks import BLOCKS, Blocks
+from games.accounts.identity import address_of, request_of_scope
 from games.models import AddressBlock
 from menace_site.server.boundary import CLOSE_BLOCKED, BlockedAddresses, Event, Receive, Scope, Send, is_blocked
 from menace_site.server.lifespan import blocks_keep

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import pytest
 
 from beadbox.rules.outcome import Side
-from games import services
+from games.live import services
+from games.live.services import Seated
 from games.models import Match, Ply, Room, Seat
-from games.services import Seated
 from learning.models import Draw, Machine
 from learning.selectors.advice import room_advice
 from learning.services.machines import machine_create

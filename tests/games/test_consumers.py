@@ -11,12 +11,12 @@ from channels.db import database_sync_to_async
 from django.db import OperationalError, connections
 from django.utils import timezone
 
-from games import consumers, services
-from games.consumers import frame_text, in_thread
 from games.exceptions import RoomNotFoundError, UnavailableError
+from games.live import consumers, services
+from games.live.consumers import frame_text, in_thread
+from games.live.selectors import room_view
+from games.live.services import Seated
 from games.models import ApiToken, Ply, Room
-from games.selectors import room_view
-from games.services import Seated
 from tests.factories import NC, guest, house, person, room, user
 from tests.sockets import Socket, token_of
 

@@ -11,10 +11,10 @@ from django.db.utils import load_backend
 from django.test import Client
 
 from beadbox.rules.outcome import Side
-from games import crowd
-from games.consumers import in_thread
-from games.crowd import CROWD, Crowd
 from games.exceptions import BusyError
+from games.limits import admission
+from games.limits.admission import CROWD, Crowd
+from games.live.consumers import in_thread
 from games.models import Ply
 from tests.factories import room
 from tests.sockets import Socket
@@ -26,16 +26,16 @@ N_OTHERS = 64
 
 @pytest.fixture(autouse=True)
 def _many_are_put_off(_nobody_is_put_off: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crowd, "BUSY_AFTER_S", 0.5)
+    monkeypatch.setattr(admission, "BUSY_AFTER_S", 0.5)
 
 
 def test_who_has_waited_longest_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(crowd.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(admission.time, "monotonic", lambda: now[0])
     some = Crowd()
     assert some.waits_s() == 0
     first = some.arrive()
-    now[0] += crowd.BUSY_AFTER_S
+    now[0] += admission.BUSY_AFTER_S
     second = some.arrive()
     some.admit()
     now[0] += 0.01

@@ -15,10 +15,11 @@ from django.test import Client
 from redis.exceptions import ConnectionError as RedisConnectionError
 from rest_framework.test import APIClient
 
-from games import services
+from games.accounts.principal import Person
+from games.accounts.throttles import WriteThrottle
+from games.live import services
+from games.live.services import room_look
 from games.models import Room
-from games.services import Person, room_look
-from games.throttles import WriteThrottle
 from learning.models import Machine
 from tests import factories
 from tests.factories import NC, guest, machine, play_out, room
@@ -97,7 +98,7 @@ class TestInput:
         def broken(*_: Any, **__: Any) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr("games.services.room_look", broken)
+        monkeypatch.setattr("games.live.services.room_look", broken)
         monkeypatch.setattr("learning.views.lobby.match_list_live", broken)
         client.raise_request_exception = False
         program = client.get("/api/rooms/abcdef")
@@ -142,7 +143,7 @@ class TestPrivacy:
             room("machine", guest(2), machine=copy.slug)
 
     def test_a_socket_loses_its_rights_with_the_session(self, client: Client) -> None:
-        from games.identity import person_of_scope
+        from games.accounts.identity import person_of_scope
 
         client.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"})
         cookie = f"sessionid={client.session.session_key}".encode()

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from beadbox.rules.outcome import Side
-from games import services, thinking
+from games.live import background_moves, services
 from games.models import Match, Room, Seat
 from menace_site.local import processes
 from tests.conftest import environment
@@ -53,11 +53,11 @@ def test_a_match_goes_on_though_the_process_that_thought_was_killed() -> None:
         thinker.wait()
     state = services.room_look(code=code)
     assert (state["ply"], state["turn"], state["thinking"]) == (1, "White", True)
-    assert thinking.is_idle(), "nobody else thinks before its time has passed"
+    assert background_moves.is_idle(), "nobody else thinks before its time has passed"
     overdue(match)
     services.room_look(code=code)
     assert wait_until(lambda: services.room_look(code=code)["ply"] == 2)
     state = services.match_play_move(code=code, person=guest(), move="4-7>4-6", ply=2)
     assert (state["ply"], state["thinking"]) == (3, True)
     assert wait_until(lambda: services.room_look(code=code)["ply"] == 4)
-    assert wait_until(thinking.is_idle)
+    assert wait_until(background_moves.is_idle)

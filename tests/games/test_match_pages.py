@@ -9,7 +9,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from beadbox.rules.outcome import Side
-from games import services
+from games.live import services
 from learning.models import Machine
 from tests.factories import guest, machine, person, play, play_out, room, user
 from tests.learning.services.test_pupils import guest_of, taught

@@ -11,12 +11,13 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from games import services
+from games.accounts.principal import Person
 from games.exceptions import RoomQuotaError, SiteFullError
+from games.limits.quotas import site_counts
+from games.live import services
+from games.live.selectors import room_going_on, rooms_of, rooms_open, rooms_open_count
+from games.live.services import room_reset
 from games.models import Match, Room
-from games.quotas import site_counts
-from games.selectors import room_going_on, rooms_of, rooms_open, rooms_open_count
-from games.services import Person, room_reset
 from learning.services.machines import machine_copy
 from learning.services.pupils import pupil_teach
 from learning.services.runs import Stage, training_run_request

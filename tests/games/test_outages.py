@@ -19,11 +19,11 @@ from django.test import Client
 from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
-from games.consumers import CLOSE_TRY_AGAIN, in_thread
+from games.live.consumers import CLOSE_TRY_AGAIN, in_thread
+from games.live.services import Seated
 from games.models import Match, Ply, Room
-from games.outages import database_stumbled
-from games.outbox import BROKER, Letter, deliver
-from games.services import Seated
+from games.transport.broadcaster import BROKER, Letter, deliver
+from games.transport.database_errors import database_stumbled
 from tests.factories import machine, room, user
 from tests.learning.runs import run_of
 from tests.outage import DIES, IS_FULL, Outage, family, go_on, stop, stumbling

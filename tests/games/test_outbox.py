@@ -14,8 +14,9 @@ from channels.db import database_sync_to_async
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from channels_redis.pubsub import RedisPubSubChannelLayer
 
-from games import events, outbox, services
-from games.outbox import Letter, Outbox, deliver, group_write, listeners, outbox_close, outbox_open
+from games.live import events, services
+from games.transport import broadcaster
+from games.transport.broadcaster import Letter, Outbox, deliver, group_write, listeners, outbox_close, outbox_open
 from menace_site.asgi import application
 from tests.factories import guest, room
 from tests.sockets import Socket
@@ -157,7 +158,7 @@ async def test_it_ends_with_its_loop_though_the_brokers_client_loses_the_cancell
             await asyncio.Event().wait()
         return {}
 
-    monkeypatch.setattr(outbox, "listeners", loses)
+    monkeypatch.setattr(broadcaster, "listeners", loses)
     outbox_open()
     here, Outbox.here = Outbox.here, None
     assert here is not None
@@ -203,7 +204,7 @@ async def test_the_broker_says_who_listens() -> None:
 
 async def test_a_layer_that_cannot_be_asked_is_told_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     layer = InMemoryChannelLayer()
-    monkeypatch.setattr(outbox, "get_channel_layer", lambda: layer)
+    monkeypatch.setattr(broadcaster, "get_channel_layer", lambda: layer)
     channel = await layer.new_channel()
     await layer.group_add("group", channel)
     assert await deliver({"group": Letter(numbered(1)), "other": Letter(numbered(2))})
@@ -224,10 +225,10 @@ async def test_a_broker_that_hangs_holds_up_nobody_and_nothing_piles_up(
     silent: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     layer = RedisPubSubChannelLayer(hosts=[silent])
-    monkeypatch.setattr(outbox, "get_channel_layer", lambda: layer)
-    monkeypatch.setattr(outbox, "MOST_GROUPS", 10)
-    monkeypatch.setattr(outbox.BROKER, "is_away", False)
-    monkeypatch.setattr(outbox, "SEND_TIMEOUT_S", outbox_longest())
+    monkeypatch.setattr(broadcaster, "get_channel_layer", lambda: layer)
+    monkeypatch.setattr(broadcaster, "MOST_GROUPS", 10)
+    monkeypatch.setattr(broadcaster.BROKER, "is_away", False)
+    monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", outbox_longest())
     outbox_open()
     here = Outbox.here
     assert here is not None
@@ -238,8 +239,8 @@ async def test_a_broker_that_hangs_holds_up_nobody_and_nothing_piles_up(
         assert group_write(f"group{n}", Letter(numbered(n)))
         assert group_write("group0", Letter(numbered(n)))
     assert (len(here.letters), here.letters["group0"].message["n"]) == (10, 999)
-    monkeypatch.setattr(outbox, "SEND_TIMEOUT_S", 0)
-    monkeypatch.setattr(outbox, "CLOSE_WITHIN_S", 0)
+    monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", 0)
+    monkeypatch.setattr(broadcaster, "CLOSE_WITHIN_S", 0)
     assert not await deliver({"group": Letter(numbered(1))})
     await emptied()
     assert "could not tell 1 of 1 groups" in caplog.text
@@ -276,8 +277,8 @@ async def test_a_move_waits_for_no_broker(blocks: str, monkeypatch: pytest.Monke
     async def hangs(*_: Any) -> Any:
         await never.wait()
 
-    monkeypatch.setattr(outbox, "SEND_TIMEOUT_S", outbox_longest())
-    place: tuple[Any, str] = (get_channel_layer(), blocks) if blocks == "group_send" else (outbox, blocks)
+    monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", outbox_longest())
+    place: tuple[Any, str] = (get_channel_layer(), blocks) if blocks == "group_send" else (broadcaster, blocks)
     seated = await in_db(room)("perfect")
     async with Socket(seated.room.code, seated.token) as mover, Socket(seated.room.code) as watcher:
         for each in (mover, watcher):

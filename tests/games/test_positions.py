@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from beadbox.rules.outcome import Side
 from beadbox.rules.playthrough import random_game
 from beadbox.rules.registry import GAMES
-from games import services
+from games.live import services
 from games.models import Match, Ply
 from tests.factories import NC, api_with, guest, play, room, user
 from tests.schema import differences

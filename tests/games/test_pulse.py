@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.cache import caches
 
-from games.pulse import PULSE, Pulse
+from games.transport.dependency_monitor import PULSE, Pulse
 from menace_site.local import processes, servers
 from menace_site.server.cache import ForgivingRedisCache
 from tests.outage import Outage, family, go_on, stop

@@ -18,9 +18,9 @@ from django.core.cache import caches
 from django.test import Client
 from rest_framework.throttling import SimpleRateThrottle
 
+from games.accounts.throttles import AddressThrottle
 from games.exceptions import TooManyMatchesError
 from games.models import Room
-from games.throttles import AddressThrottle
 from menace_site import settings as site
 from tests import factories
 from tests.factories import NC

@@ -14,10 +14,10 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games, game_with
 from beadbox.rules.romgon.pieces import START, WHITE
 from beadbox.rules.romgon.rules import Romgon
-from games import services, thinking
 from games.exceptions import MalformedError
+from games.live import background_moves, services
+from games.live.selectors import game_view
 from games.models import Match, Room, Seat
-from games.selectors import game_view
 from learning.exceptions import RuleRefusedError
 from learning.services.machines import machine_create
 from tests.factories import NC, guest
@@ -134,7 +134,7 @@ def test_slow_levels_answer_when_they_have_thought(level: str) -> None:
     room = opened(level, ALL)
     state = played(room, "2-7>3-6@1")
     assert (state["ply"], state["thinking"]) == (1, True)
-    assert wait_until(thinking.is_idle)
+    assert wait_until(background_moves.is_idle)
     state = services.room_look(code=room.code)
     assert (state["ply"], state["turn"], state["thinking"]) == (2, "Black", False)
 

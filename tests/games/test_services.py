@@ -9,10 +9,11 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from beadbox.rules.outcome import Side
-from games import exceptions, services
+from games import exceptions
+from games.accounts.principal import Person
+from games.live import services
+from games.live.selectors import room_view
 from games.models import Match, Ply, Room, Seat
-from games.selectors import room_view
-from games.services import Person
 from tests import factories
 from tests.factories import guest, play, room
 from tests.waiting import HANG_S

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 
 from games.exceptions import SiteFullError
+from games.limits.quotas import SITE_COUNTS, SITE_MOST, site_counts
 from games.models import Match
-from games.quotas import SITE_COUNTS, SITE_MOST, site_counts
 from learning.models import Box, ExperimentRun
 from tests.factories import guest, machine, room
 

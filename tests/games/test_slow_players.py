@@ -13,10 +13,10 @@ from django.db import connection
 from django.utils import timezone
 
 from beadbox.rules.outcome import Side
-from games import services, thinking
+from games.live import background_moves, services
+from games.live.players import PLAYERS, player_register
+from games.live.services import Seated
 from games.models import Match, Ply
-from games.players import PLAYERS, player_register
-from games.services import Seated
 from tests.factories import NC, guest, play_out, room
 from tests.ponderer import Ponderer
 from tests.sockets import Socket
@@ -32,7 +32,7 @@ def ponderer() -> Iterator[Ponderer]:
     yield player
     player.may_move.set()
     # A thread that still thinks would meet a database that is being emptied.
-    assert wait_until(thinking.is_idle)
+    assert wait_until(background_moves.is_idle)
     del PLAYERS[player.slug]
 
 
@@ -105,7 +105,7 @@ def test_what_is_overdue_is_thought_about_again_and_played_once(ponderer: Ponder
     services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     until(lambda: ponderer.thoughts == [1])
     ponderer.may_move.set()
-    until(thinking.is_idle)
+    until(background_moves.is_idle)
     assert (state_of(seated)["ply"], state_of(seated)["thinking"]) == (1, True), "it still has its time"
     assert ponderer.thoughts == [1]
     ponderer.dies = False
@@ -118,7 +118,7 @@ def test_what_is_overdue_is_thought_about_again_and_played_once(ponderer: Ponder
 
 def test_two_who_think_about_one_move_play_it_once(ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Callable[[], None]] = []
-    monkeypatch.setattr(thinking, "think", lambda question, _: asked.append(question))
+    monkeypatch.setattr(background_moves, "think", lambda question, _: asked.append(question))
     seated = slow()
     services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     overdue(seated)
@@ -150,7 +150,7 @@ def test_what_was_asked_before_the_clock_was_set_back_is_asked_again(
     ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Callable[[], None]] = []
-    monkeypatch.setattr(thinking, "think", lambda question, _: asked.append(question))
+    monkeypatch.setattr(background_moves, "think", lambda question, _: asked.append(question))
     seated = slow()
     services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     state_of(seated)
@@ -170,7 +170,7 @@ def test_a_match_given_up_meanwhile_stays_given_up(ponderer: Ponderer) -> None:
     assert (state["status"], state["thinking"]) == ("finished", False)
     services.room_reset(code=seated.room.code, person=guest())
     ponderer.may_move.set()
-    until(thinking.is_idle)
+    until(background_moves.is_idle)
     assert Ply.objects.count() == 1
     assert (state_of(seated)["number"], state_of(seated)["ply"]) == (2, 0)
 
@@ -189,20 +189,20 @@ def test_it_plays_exhibitions_ply_by_ply_and_as_many_as_were_asked_for(ponderer:
     until(lambda: ponderer.thoughts == [0, 2, 4])
     ponderer.dies = True
     ponderer.may_move.set()
-    until(thinking.is_idle)
+    until(background_moves.is_idle)
     ponderer.dies = False
     overdue(seated)
     until(lambda: state_of(seated)["ply"] == 5)
 
 
 def test_more_questions_than_find_a_place_are_put_off(ponderer: Ponderer, caplog: pytest.LogCaptureFixture) -> None:
-    guests = [guest(number) for number in range(1, settings.THINKERS + thinking.MOST_WAITING + 2)]
+    guests = [guest(number) for number in range(1, settings.THINKERS + background_moves.MOST_WAITING + 2)]
     rooms = [slow(who=one) for one in guests]
     for seated, one in zip(rooms, guests, strict=True):
         services.match_play_move(code=seated.room.code, person=one, move="5", ply=0)
     assert "put off" in caplog.text
     ponderer.may_move.set()
-    until(thinking.is_idle)
+    until(background_moves.is_idle)
     assert Match.objects.filter(n_plies=2).count() == len(rooms) - 1
     last = Match.objects.get(n_plies=1).room
     Match.objects.filter(n_plies=1).update(answer_by=timezone.now() - timedelta(seconds=1))
@@ -221,13 +221,13 @@ def test_whoever_plays_one_match_waits_for_one_move_of_those_who_play_many(
     for seated, one in zip(rooms, people, strict=True):
         services.match_play_move(code=seated.room.code, person=one, move="5", ply=0)
     ponderer.may_move.set()
-    until(thinking.is_idle)
+    until(background_moves.is_idle)
     answered = Ply.objects.filter(number=1).order_by("pk").values_list("match__room", flat=True)
     first, *others, neighbour, elsewhere = (seated.room.pk for seated in rooms)
     assert list(answered) == [first, elsewhere, neighbour, *others]
 
 
-def turns_of(questions: thinking.Questions, count: int) -> list[str]:
+def turns_of(questions: background_moves.Questions, count: int) -> list[str]:
     """Whose the next questions were, in a word that each of them says."""
     said: list[str] = []
     for _ in range(count):
@@ -240,7 +240,7 @@ def test_addresses_take_turns_and_so_do_the_players_of_one() -> None:
     def ask(who: str) -> bool:
         return questions.put((who[0], who), lambda said: said.append(who))  # type: ignore[misc,arg-type]
 
-    questions = thinking.Questions(10)
+    questions = background_moves.Questions(10)
     assert all(ask(who) for who in ("a1", "a1", "a1", "a2", "b1", "b1"))
     assert turns_of(questions, 2) == ["a1", "b1"]
     assert all([ask("c1"), ask("c1"), ask("a3"), ask("b2")])
@@ -255,7 +255,7 @@ def test_where_there_is_no_place_the_newest_goes_of_whoever_has_most() -> None:
     def ask(who: str, word: str) -> bool:
         return questions.put((who[0], who), lambda said: said.append(word))  # type: ignore[misc,arg-type]
 
-    questions = thinking.Questions(4)
+    questions = background_moves.Questions(4)
     assert all([ask("a1", "a1 first"), ask("b1", "b1"), ask("a1", "a1 second"), ask("a2", "a2")])
     assert not ask("c1", "c1")
     assert not ask("a1", "a1 third")

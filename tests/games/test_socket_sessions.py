@@ -14,8 +14,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from games.authentication import visitor_of_scope
-from games.identity import person_of_scope
+from games.accounts.authentication import visitor_of_scope
+from games.accounts.identity import person_of_scope
 from tests.factories import NC, guest, person, room, user
 from tests.sockets import RunSocket, logged_in
 

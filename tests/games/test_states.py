@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from beadbox.rules.outcome import Side
+from games.live.services import match_play_move, match_resign, match_step, room_create
 from games.models import Room
-from games.services import match_play_move, match_resign, match_step, room_create
 from learning.services.machines import machine_create
 from tests import factories
 from tests.factories import NC, api_with

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Sequence
 
-from games.together import Together
+from games.transport.group_commit import Together
 from tests.waiting import HANG_S, wait_until
 
 

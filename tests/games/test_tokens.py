@@ -9,7 +9,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 from rest_framework.throttling import SimpleRateThrottle
 
-from games import services_tokens
+from games.accounts import tokens
 from games.exceptions import (
     MalformedError,
     TokenExpiredError,
@@ -28,7 +28,7 @@ EVERYTHING = ["read", "play", "train"]
 
 
 def made(account: Any, scopes: list[str] | None = None, lifetime: timedelta | None = None) -> str:
-    return services_tokens.token_make(user=account, name="a script", scopes=scopes or EVERYTHING, lifetime=lifetime)[1]
+    return tokens.token_make(user=account, name="a script", scopes=scopes or EVERYTHING, lifetime=lifetime)[1]
 
 
 def test_only_the_hash_and_the_start_of_a_token_are_kept() -> None:
@@ -38,7 +38,7 @@ def test_only_the_hash_and_the_start_of_a_token_are_kept() -> None:
     start, secret = text[:18], text[18:]
     assert (start, len(secret)) == (f"bead_{token.prefix}_", 43)
     assert secret not in kept
-    assert services_tokens.token_read(text=text) == token
+    assert tokens.token_read(text=text) == token
 
 
 @pytest.mark.parametrize("damage", ["", "x", "bead_", "bead__", "swap", "last", "no start", "nul"])
@@ -52,7 +52,7 @@ def test_what_is_not_exactly_a_token_is_refused(damage: str) -> None:
         "nul": "bead_\0_" + text[18:],
     }.get(damage, damage)
     with pytest.raises(TokenInvalidError):
-        services_tokens.token_read(text=damaged)
+        tokens.token_read(text=damaged)
 
 
 def test_tokens_end_by_time_by_revocation_and_with_their_account() -> None:
@@ -60,58 +60,58 @@ def test_tokens_end_by_time_by_revocation_and_with_their_account() -> None:
     short, revoked, idle = made(owner, lifetime=timedelta(days=1)), made(owner), made(owner)
     ApiToken.objects.filter(expires_at__isnull=False).update(expires_at=timezone.now())
     with pytest.raises(TokenExpiredError):
-        services_tokens.token_read(text=short)
-    services_tokens.token_revoke(user=owner, token_id=services_tokens.token_read(text=revoked).pk)
+        tokens.token_read(text=short)
+    tokens.token_revoke(user=owner, token_id=tokens.token_read(text=revoked).pk)
     with pytest.raises(TokenRevokedError):
-        services_tokens.token_read(text=revoked)
+        tokens.token_read(text=revoked)
     owner.is_active = False
     owner.save()
     with pytest.raises(TokenInvalidError):
-        services_tokens.token_read(text=idle)
+        tokens.token_read(text=idle)
 
 
 def test_nobody_revokes_the_token_of_another_or_one_twice() -> None:
     owner, other = user("owner"), user("other")
-    token = services_tokens.token_read(text=made(owner))
+    token = tokens.token_read(text=made(owner))
     with pytest.raises(TokenNotFoundError):
-        services_tokens.token_revoke(user=other, token_id=token.pk)
-    services_tokens.token_revoke(user=owner, token_id=token.pk)
+        tokens.token_revoke(user=other, token_id=token.pk)
+    tokens.token_revoke(user=owner, token_id=token.pk)
     with pytest.raises(TokenNotFoundError):
-        services_tokens.token_revoke(user=owner, token_id=token.pk)
+        tokens.token_revoke(user=owner, token_id=token.pk)
 
 
 def test_scopes_are_known_and_never_none() -> None:
     owner = user()
     for scopes in ([], ["admin"], ["read", "admin"]):
         with pytest.raises(MalformedError, match="scopes"):
-            services_tokens.token_make(user=owner, name="x", scopes=scopes, lifetime=None)
-    token = services_tokens.token_read(text=made(owner, ["read"]))
+            tokens.token_make(user=owner, name="x", scopes=scopes, lifetime=None)
+    token = tokens.token_read(text=made(owner, ["read"]))
     for bad in ([], ["admin"]):
         with pytest.raises(IntegrityError), transaction.atomic():
             ApiToken.objects.filter(pk=token.pk).update(scopes=bad)
     with pytest.raises(TokenScopeError):
-        services_tokens.token_read(text=made(owner, ["read"]), scope="train")
+        tokens.token_read(text=made(owner, ["read"]), scope="train")
 
 
 def test_an_account_has_so_many_tokens_that_work() -> None:
     owner = user()
-    for _ in range(services_tokens.MAX_TOKENS):
+    for _ in range(tokens.MAX_TOKENS):
         made(owner)
     with pytest.raises(TooManyTokensError):
         made(owner)
-    services_tokens.token_revoke(user=owner, token_id=ApiToken.objects.filter(user=owner).first().pk)
+    tokens.token_revoke(user=owner, token_id=ApiToken.objects.filter(user=owner).first().pk)
     assert made(owner)
 
 
 def test_the_use_of_a_token_is_noted_but_not_each_time(django_assert_num_queries: Any) -> None:
     text = made(user())
-    services_tokens.token_read(text=text)
+    tokens.token_read(text=text)
     noted = ApiToken.objects.get().last_used_at
     assert noted is not None
     with django_assert_num_queries(1):
-        services_tokens.token_read(text=text)
+        tokens.token_read(text=text)
     ApiToken.objects.update(last_used_at=noted - timedelta(minutes=2))
-    services_tokens.token_read(text=text)
+    tokens.token_read(text=text)
     assert ApiToken.objects.get().last_used_at > noted - timedelta(seconds=1)
 
 
@@ -192,7 +192,7 @@ def test_the_page_shows_a_new_token_once(client: Any) -> None:
     page = client.post("/account/tokens", {"name": "a robot", "scopes": ["read", "train"], "days": "30"})
     token = ApiToken.objects.get()
     text = page.context["made"]
-    assert services_tokens.token_read(text=text) == token
+    assert tokens.token_read(text=text) == token
     assert (text in page.content.decode(), page["Cache-Control"].find("no-store") >= 0) == (True, True)
     assert token.scopes == ["read", "train"]
     assert 29 < (token.expires_at - timezone.now()).days + 1 <= 30
@@ -201,7 +201,7 @@ def test_the_page_shows_a_new_token_once(client: Any) -> None:
     client.post(f"/account/tokens/{token.pk}/revoke")
     assert token.prefix not in client.get("/account/tokens").content.decode()
     with pytest.raises(TokenRevokedError):
-        services_tokens.token_read(text=text)
+        tokens.token_read(text=text)
 
 
 @pytest.mark.parametrize("wrong", [{"name": ""}, {"scopes": []}, {"scopes": ["admin"]}, {"days": "7000"}])
@@ -215,12 +215,12 @@ def test_a_form_that_is_not_right_makes_no_token(client: Any, wrong: dict[str, A
 
 def test_the_page_revokes_no_foreign_token_and_tells_of_too_many(client: Any) -> None:
     owner, other = user("owner"), user("other")
-    token = services_tokens.token_read(text=made(owner))
+    token = tokens.token_read(text=made(owner))
     client.force_login(other)
     client.post(f"/account/tokens/{token.pk}/revoke")
     token.refresh_from_db()
     assert token.revoked_at is None
-    for _ in range(services_tokens.MAX_TOKENS):
+    for _ in range(tokens.MAX_TOKENS):
         made(other)
     page = client.post("/account/tokens", {"name": "one more", "scopes": ["read"], "days": ""})
     assert (page.status_code, "Revoke one first" in page.content.decode()) == (400, True)
@@ -234,7 +234,7 @@ def test_a_post_of_a_session_still_needs_its_csrf_token() -> None:
 
 
 def test_of_tokens_that_count_no_more_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services_tokens, "ENDED_TOKENS_KEPT", 2)
+    monkeypatch.setattr(tokens, "ENDED_TOKENS_KEPT", 2)
     owner, other = user(), user("other")
     made(other)
     ApiToken.objects.update(revoked_at=timezone.now())
@@ -242,7 +242,7 @@ def test_of_tokens_that_count_no_more_the_newest_are_kept(monkeypatch: pytest.Mo
     for _ in range(4):
         made(owner, lifetime=timedelta(days=-1))
         made(owner)
-        services_tokens.token_revoke(user=owner, token_id=ApiToken.objects.latest("pk").pk)
+        tokens.token_revoke(user=owner, token_id=ApiToken.objects.latest("pk").pk)
     assert ApiToken.objects.filter(user=other).count() == 1
     assert made(owner)
     kept = ApiToken.objects.filter(user=owner).order_by("pk")

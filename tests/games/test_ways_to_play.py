@@ -11,10 +11,12 @@ from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.rule import BoxRule, FinalLoss, OpenBoxes, WhenEmpty
 from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES
-from games import exceptions, services
+from games import exceptions
+from games.accounts.principal import Person
+from games.live import services
+from games.live.selectors import room_view
+from games.live.services import Seated
 from games.models import Match, Ply, Room, Seat
-from games.selectors import room_view
-from games.services import Person, Seated
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, NotYourMachineError
 from learning.models import Box, Draw, Lesson, LessonKind, Machine
 from learning.selectors.boxes import ledger_errors

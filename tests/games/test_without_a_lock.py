@@ -12,9 +12,10 @@ import pytest
 from django.db import connection, transaction
 
 from beadbox.rules.outcome import Side
-from games import exceptions, services
+from games import exceptions
+from games.live import services
+from games.live.services import Seated
 from games.models import Match, Ply, Room
-from games.services import Seated
 from tests.factories import guest, play, room, user
 from tests.waiting import HANG_S, wait_until
 

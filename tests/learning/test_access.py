@@ -203,7 +203,7 @@ def test_a_reset_in_the_middle_of_a_match_loses_no_bead_of_account(people: dict[
 
 
 def test_a_deleted_machine_takes_everything_of_its_own_and_leaves_its_matches(people: dict[str, Any]) -> None:
-    from games.selectors import room_get, room_view
+    from games.live.selectors import room_get, room_view
     from tests.factories import play
 
     owner = people["owner"]

@@ -14,7 +14,7 @@ from beadbox.engines.compiled import EngineCompilingError, EngineMissingError
 from beadbox.kernels.jit import PACKAGES, KernelPackage, Readiness
 from beadbox.learners.readiness import MAX_PLAIN_GAMES
 from beadbox.rules.outcome import Side
-from games import services
+from games.live import services
 from games.models import Match, Room
 from learning.models import ExperimentRun, JobStatus, Standing, TournamentFormat
 from learning.selectors.runs import run_view

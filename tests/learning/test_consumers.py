@@ -12,7 +12,7 @@ from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
 from beadbox.rules.outcome import Side
-from games.authentication import user_of_scope
+from games.accounts.authentication import user_of_scope
 from learning import consumers
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine, TrainingRun

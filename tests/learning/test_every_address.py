@@ -12,7 +12,7 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
-from games.services import Person
+from games.accounts.principal import Person
 from learning.services.experiments import experiment_request
 from tests.factories import machine, user
 from tests.learning.test_private import MISSING, TABLE, Ask, client_of, filled, people, plain, world

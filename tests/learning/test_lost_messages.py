@@ -6,8 +6,8 @@ import pytest
 from channels.db import database_sync_to_async
 
 from beadbox.rules.outcome import Side
-from games import outbox
-from games.outbox import Outbox, outbox_close
+from games.transport import broadcaster
+from games.transport.broadcaster import Outbox, outbox_close
 from learning import consumers
 from tests.factories import guest, house, play_out, room
 from tests.outage import Outage
@@ -24,7 +24,7 @@ async def test_a_page_notices_that_the_broker_lost_the_last_lesson(
     own = {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": outage.redis_url}]}}
     settings.CHANNEL_LAYERS, settings.REDIS_URL = {"default": own}, outage.redis_url
     monkeypatch.setattr(consumers, "MISSED_AFTER_S", 0.0)
-    monkeypatch.setattr(outbox, "CLOSE_WITHIN_S", 1e6)
+    monkeypatch.setattr(broadcaster, "CLOSE_WITHIN_S", 1e6)
     learner = (await in_db(house)())[Side.SECOND]
     path = f"/api/machines/{learner.pk}/ws"
     async with RunSocket(path) as page:

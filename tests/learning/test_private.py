@@ -20,9 +20,9 @@ from django.urls import get_resolver, reverse
 from rest_framework.test import APIClient
 
 from beadbox.rules.outcome import Side
-from games import services as rooms
-from games.players import Viewer
-from games.selectors import room_get, room_view
+from games.accounts.principal import Viewer
+from games.live import services as rooms
+from games.live.selectors import room_get, room_view
 from learning.access import is_seen, may_see, unseen
 from learning.models import Machine, TrainingRun
 from learning.services import machines as services

@@ -14,11 +14,10 @@ from django.db import connection
 from django.utils import timezone
 
 from beadbox.rules.outcome import Side
-from games import consumers, services
+from games.accounts.principal import Person, Viewer
+from games.live import consumers, services
+from games.live.selectors import HIDDEN_NAME, room_view
 from games.models import Room
-from games.players import Viewer
-from games.selectors import HIDDEN_NAME, room_view
-from games.services import Person
 from learning.events import boxes_changed
 from learning.models import Machine, RunStage, Tournament
 from learning.selectors.matches import insight_told
@@ -162,7 +161,7 @@ async def test_who_has_logged_out_is_soon_told_no_more(monkeypatch: pytest.Monke
 
 
 def _log_out(session: str) -> None:
-    from games.authentication import SessionStore
+    from games.accounts.authentication import SessionStore
 
     SessionStore(session).flush()
 

@@ -11,12 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from games import services
+from games.accounts.principal import Person, Viewer
 from games.codes import CODE_ALPHABET, CODE_LENGTH
+from games.live import services
+from games.live.selectors import match_list_of
 from games.models import Match, Room, Seat
-from games.players import Viewer
-from games.selectors import match_list_of
-from games.services import Person
 from learning.models import JobStatus, Machine, MachineSeat, RunStage, TrainingRun
 from learning.selectors.machines import machine_list_of
 from learning.services.machines import machine_create, machine_delete, machine_reset

@@ -13,10 +13,10 @@ from django.urls import get_resolver
 from django.utils import timezone
 
 from beadbox.rules.outcome import Side
+from games.accounts.principal import Visitor
+from games.limits.rates import Throttle
+from games.live.selectors import HIDDEN_NAME
 from games.models import Room
-from games.players import Visitor
-from games.rates import Throttle
-from games.selectors import HIDDEN_NAME
 from learning.access import is_seen, machines_visible
 from learning.exceptions import LinkNotFoundError
 from learning.kinds.boxes import progress

@@ -12,7 +12,7 @@ import pytest
 from menace_site.local import addresses
 from menace_site.local.addresses import Listening, default_hosts, listening, own_addresses, parse_hosts, parse_list
 from menace_site.local.servers import ServerError
-from menace_site.supervisor import Supervisor
+from menace_site.local.supervisor import Supervisor
 from tests.conftest import CannotTry
 
 V4, V4_TOO, V6 = (ip_address(text) for text in ("192.168.1.20", "10.0.0.7", "fd00::1"))

@@ -22,7 +22,8 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from beadbox.rules.outcome import Side
-from games import services, services_tokens
+from games.accounts import tokens
+from games.live import services
 from games.models import ApiToken, Match
 from learning.models import Lesson, Machine
 from menace_site.management.commands import restore
@@ -51,7 +52,7 @@ from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from games import services
 from games.models import ApiToken, Match
-from games.services import Person
+from games.live.services import Person
 from learning.models import Lesson, Machine
 from menace_site.operations.backups import servers_at_hand
 file, code, move, *options = sys.argv[1:]
@@ -109,7 +110,7 @@ def test_a_site_goes_on_from_a_copy_that_was_made_while_it_was_used(tmp_path: Pa
     learner = house()[Side.SECOND]
     code = services.room_create(person=guest(), game=NC, opponent="menace", side=Side.FIRST).room.code
     account = user()
-    services_tokens.token_make(user=account, name="a program", scopes=["read"], lifetime=None)
+    tokens.token_make(user=account, name="a program", scopes=["read"], lifetime=None)
     of_guest, of_account = SessionStore(), SessionStore()
     of_guest["guest"], of_account[SESSION_KEY] = "1", str(account.pk)
     of_guest.save(), of_account.save()
@@ -196,7 +197,7 @@ def test_a_restore_that_breaks_afterwards_logs_accounts_out_and_says_what_to_do(
     tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, broken: str, is_revoked: bool
 ) -> None:
     account = user()
-    services_tokens.token_make(user=account, name="a program", scopes=["read"], lifetime=None)
+    tokens.token_make(user=account, name="a program", scopes=["read"], lifetime=None)
     session = SessionStore()
     session[SESSION_KEY] = str(account.pk)
     session.save()

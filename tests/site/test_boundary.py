@@ -19,8 +19,8 @@ from rest_framework.test import APIRequestFactory
 from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
+from games.accounts.identity import log_in_address
 from games.exceptions import MoveRefusedError, PlayError
-from games.identity import log_in_address
 from games.routing import SITE
 from menace_site.server.boundary import BlockedAddresses, GuardedRefusals, SocketBoundary, SocketLimit, is_program
 from menace_site.server.security_headers import guards, guards_of_asgi

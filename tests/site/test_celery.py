@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.cache import cache
 from django.utils import timezone
 
-from games.asking import REQUEST_ID
+from games.transport.request_context import REQUEST_ID
 from learning.tasks import RUNS, jobs_reap, knock
 from menace_site import celery
 from menace_site.celery import app

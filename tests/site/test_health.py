@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from games.crowd import CROWD
+from games.limits.admission import CROWD
 from menace_site.observability import health
 from tests.waiting import HANG_S
 

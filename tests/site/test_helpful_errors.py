@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import get_resolver
 
-from games.services_tokens import token_make
+from games.accounts.tokens import token_make
 from menace_site.api.docs import ROOTS
 from menace_site.urls import PAGES
 from tests.factories import api_with, guest, house, machine, room, user

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from menace_site import log_ins
+from games.accounts import log_ins
 from tests import factories
 
 pytestmark = pytest.mark.django_db

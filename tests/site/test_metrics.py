@@ -20,8 +20,8 @@ from django.db import connection
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
-from games import services
-from games.services import Person
+from games.accounts.principal import Person
+from games.live import services
 from learning.services.runs import Stage, training_run_start
 from learning.workers.jobs import claim_next, let_go
 from learning.workers.runs import RUNS

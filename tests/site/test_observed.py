@@ -18,9 +18,10 @@ from django.db import OperationalError
 from django.utils.log import configure_logging
 from prometheus_client import REGISTRY
 
-from games import consumers, outbox, services
-from games.outbox import Letter, Outbox, group_write
-from games.services import Person
+from games.accounts.principal import Person
+from games.live import consumers, services
+from games.transport import broadcaster
+from games.transport.broadcaster import Letter, Outbox, group_write
 from menace_site.asgi import application
 from menace_site.observability.access_log import WELL_FORMED, Observed
 from menace_site.settings import LOGGING
@@ -199,7 +200,7 @@ async def test_a_broker_that_is_away_is_told_of_without_the_rooms_code(
         raise ConnectionError("no broker")
 
     monkeypatch.setattr(RedisPubSubLoopLayer, "group_add", fails)
-    monkeypatch.setattr(outbox.BROKER, "is_away", False)
+    monkeypatch.setattr(broadcaster.BROKER, "is_away", False)
     async with Socket(code, "") as socket:
         await socket.expect("joined")
     assert any("could not join a group" in found["message"] for found in lines())

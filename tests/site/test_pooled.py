@@ -12,7 +12,7 @@ from django.db import OperationalError, connection
 from django.db.utils import load_backend
 from psycopg_pool import ConnectionPool
 
-from games.outages import database_stumbled
+from games.transport.database_errors import database_stumbled
 from menace_site.server.pooled import RECONNECTS
 from menace_site.server.pooled.base import DatabaseWrapper
 from tests.waiting import HANG_S, wait_until

@@ -26,9 +26,9 @@ from django.db import connection
 from django.urls import URLPattern, URLResolver, get_resolver
 from pypdf import PdfReader
 
-from games.rules.base import Side
-from games.rules.registry import game_get
-from games.services import Seated, room_create
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
+from games.live.services import Seated, room_create
 from learning.kinds.registry import KINDS
 from learning.models import TrainingRun
 from learning.services.machines import machine_create
@@ -38,7 +38,7 @@ from learning.services.tournaments import tournament_start
 from learning.workers.jobs import TurnEnd
 from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play
 from learning.workers.runs import run_claim, run_execute
-from menace_site.metrics import Copies, Site, metrics_text
+from menace_site.observability.metrics import Copies, Site, metrics_text
 from tests.factories import NC, api_with, experimented, house, machine, person, play, room, trained, user
 from tests.recording import hold
 from tests.sockets import RunSocket, Socket

@@ -20,9 +20,9 @@ from beadbox.rules.errors import IllegalMoveError
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.seeds import MAX_SEED
-from games.consumers import parse_frame
 from games.exceptions import NOT_JSON, MoveRefusedError, PlayError
-from games.serializers import (
+from games.live.consumers import parse_frame
+from games.live.serializers import (
     FrameError,
     MoveSerializer,
     ResetSerializer,

@@ -30,7 +30,7 @@ from django.db.models import CASCADE, NOT_PROVIDED, Value
 from django.db.models.fields import PositiveIntegerRelDbTypeMixin
 from django.db.models.functions import Now
 
-from games.expanding import BRIEFLY, index_beside
+from games.transport.migration_operations import BRIEFLY, index_beside
 from learning.models import Machine
 from menace_site.local.servers import BASE_DIR
 from menace_site.management.commands import set_up

@@ -9,7 +9,7 @@ from django.contrib.sessions.models import Session
 from django.core import mail
 from django.test import Client
 
-from games.authentication import visitor_of_scope
+from games.accounts.authentication import visitor_of_scope
 from tests.factories import user
 from tests.site.test_settings import SAFE, setting
 

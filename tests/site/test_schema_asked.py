@@ -33,7 +33,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from games import services, services_tokens
+from games.accounts import tokens
+from games.accounts.principal import token_hash
+from games.live import services
 from games.models import Room, Seat, TokenScope
 from learning.services.machines import machine_create
 from learning.services.runs import Stage
@@ -126,7 +128,7 @@ def owner(settings: Any) -> Any:
     for code, opponent in ((ROOM, learner.slug), ("m7m2pq", "human")):
         seated = factories.room("machine" if code == ROOM else opponent, factories.person(owner), machine=learner.slug)
         Room.objects.filter(pk=seated.room.pk).update(code=code)
-    Seat.objects.filter(user=owner).update(token_sha256=services.token_hash(SEAT_TOKEN))
+    Seat.objects.filter(user=owner).update(token_sha256=token_hash(SEAT_TOKEN))
     services.match_play_move(code=ROOM, person=factories.person(owner), move="5")
     return owner
 
@@ -165,7 +167,7 @@ def test_every_answer_to_anything_is_in_the_schema(
     operations = [operation.ok() for operation in schema.get_all_operations()]
     headers = {"Accept-Encoding": "identity"}
     if who == "an account":
-        token = services_tokens.token_make(user=owner, name="asks", scopes=list(TokenScope), lifetime=None)[1]
+        token = tokens.token_make(user=owner, name="asks", scopes=list(TokenScope), lifetime=None)[1]
         headers["Authorization"] = f"Bearer {token}"
     asked: dict[str, set[str]] = {operation.label: set() for operation in operations}
     answered: Counter[int] = Counter()

@@ -17,9 +17,10 @@ from django_otp.oath import totp
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from games.accounts import second_factor as pages
+from games.accounts.second_factor import factor_forget
 from learning.admin import urls
-from learning.services.accounts import _lock_out, factor_forget
-from menace_site import staff as pages
+from learning.services.accounts import _lock_out
 from tests.factories import user
 from tests.threads import at_once
 

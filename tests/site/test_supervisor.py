@@ -16,8 +16,7 @@ import psycopg
 import pytest
 import redis
 
-from menace_site import supervisor
-from menace_site.local import processes, servers
+from menace_site.local import processes, servers, supervisor
 from menace_site.local.addresses import Listening
 from tests.environment import of_a_shell
 from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
@@ -63,7 +62,7 @@ class Run:
         self.output = var / "output"
         with self.output.open("ab") as output:
             self.process = subprocess.Popen(
-                [python, "-m", "menace_site.supervisor"],
+                [python, "-m", "menace_site.local.supervisor"],
                 cwd=servers.BASE_DIR,
                 env=self.environment,
                 stdout=output,
@@ -202,7 +201,7 @@ def test_a_stop_whose_exception_is_lost_stops_all_the_same(tmp_path: Path, monke
 
 
 def test_where_nothing_can_be_written_the_site_goes_on() -> None:
-    words = "import os; from menace_site.supervisor import say; say('web stopped'); say('and again'); os._exit(7)"
+    words = "import os; from menace_site.local.supervisor import say; say('web stopped'); say('and again'); os._exit(7)"
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([sys.executable, "-c", words], cwd=servers.BASE_DIR, stdout=full, check=False)
     assert done.returncode == 7
@@ -322,7 +321,7 @@ def test_a_port_in_use_is_a_sentence(start: Callable[..., Run]) -> None:
 @pytest.mark.parametrize("port", ["nonsense", "0", "70000"])
 def test_a_wrong_port_is_a_sentence(port: str, start: Callable[..., Run], tmp_path: Path) -> None:
     process = subprocess.run(
-        [sys.executable, "-m", "menace_site.supervisor"],
+        [sys.executable, "-m", "menace_site.local.supervisor"],
         cwd=servers.BASE_DIR,
         env={**os.environ, "PORT": port, "BEADBOX_VAR": str(tmp_path)},
         capture_output=True,

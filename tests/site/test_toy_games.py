@@ -15,9 +15,9 @@ from rest_framework.test import APIClient
 from beadbox.rules.game import POSITIONS_RETURN, Game
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from games import services
+from games.live import services
+from games.live.selectors import room_get, room_view
 from games.models import Match, Room
-from games.selectors import room_get, room_view
 from learning.advice.any_game import alphabet
 from learning.models import Machine
 from learning.selectors.boxes import ledger_errors

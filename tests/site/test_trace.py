@@ -11,10 +11,10 @@ import pytest
 from channels.db import database_sync_to_async
 from django.test import Client
 
-from games import outbox
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
 from games.models import Match
-from games.rules.base import Side
-from games.rules.registry import game_get
+from games.transport import broadcaster
 from learning.models import TrainingRun
 from learning.workers.runs import run_claim, run_execute
 from tests.factories import NC, house, machine, room, user
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 N_REPEATS = 3
 REACHED = (3, 28)
-HANDLE = ("games/consumers.py", "RoomConsumer.handle")
+HANDLE = ("games/live/consumers.py", "RoomConsumer.handle")
 
 
 async def match_play(socket: Socket, state: dict[str, Any], recorder: Recorder) -> list[Trace]:
@@ -57,8 +57,8 @@ def hold(name: str, found: tuple[int, ...], limits: tuple[int, ...]) -> None:
 
 
 async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Messages of the previous move are always still in the outbox, whatever the speed of the machine.
-    monkeypatch.setattr(outbox, "GATHER_S", HANG_S)
+    # Messages of the previous move are always still in the broadcaster, whatever the speed of the machine.
+    monkeypatch.setattr(broadcaster, "GATHER_S", HANG_S)
     await in_db(house)()
     recorder, worst, last = Recorder(), [], []
     with recorder.installed():
@@ -136,12 +136,12 @@ def test_functions_of_the_site_are_recorded_in_every_thread_until_the_recorder_s
         thread.join()
         trace = recorder.stop()
         game_get(NC)
-    assert trace.calls == (("games/rules/registry.py", "game_get"),)
+    assert trace.calls == (("beadbox/rules/registry.py", "game_get"),)
     assert trace.without_library().calls == ()
 
 
 def test_a_module_is_entered_again_when_a_call_comes_back_to_it() -> None:
-    calls = [("games/a.py", "one"), ("games/a.py", "two"), ("games/rules/b.py", "three"), ("games/a.py", "one")]
+    calls = [("games/a.py", "one"), ("games/a.py", "two"), ("beadbox/rules/b.py", "three"), ("games/a.py", "one")]
     trace = Trace(tuple(calls))
     assert figures([trace]) == (3, 2, 1, 2, 1)
     assert figures([trace, Trace((("games/c.py", "four"),))]) == (3, 2, 1, 2, 1)

@@ -29,9 +29,9 @@ from beadbox.printing.sheets import PrintChoices, PrintOptions
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
 from beadbox.tournaments.contest import ContestPlayer
+from games.live.players import Choice, Insert
+from games.live.states import Insight
 from games.models import Match, Seat
-from games.players import Choice, Insert
-from games.states import Insight
 from learning import events
 from learning.exceptions import GameTooLargeError, RuleRefusedError, TrainingRefusedError
 from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Kind, Page

@@ -11,9 +11,9 @@ from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.memory import TouchedBox
 from beadbox.learners.boxes.open_memory import OpenMemory
 from beadbox.rules.outcome import Outcome, Result, Tally
+from games.live.players import Choice, NotHeldError
+from games.live.selectors import RESIGNATION, seats_read
 from games.models import Seat
-from games.players import Choice, NotHeldError
-from games.selectors import RESIGNATION, seats_read
 from learning.kinds.base import Ended
 from learning.models import Machine
 from learning.selectors.machines import draws_of, machine_in

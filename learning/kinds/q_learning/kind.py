@@ -21,9 +21,9 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side, Tally
 from beadbox.tournaments.contest import ContestPlayer
+from games.live.players import Choice
+from games.live.states import Insight
 from games.models import Match, Seat
-from games.players import Choice
-from games.states import Insight
 from learning.kinds.base import Ended, Page, percent
 from learning.kinds.keyed_values import Entries
 from learning.kinds.q_learning import live

@@ -12,7 +12,7 @@ from beadbox.learners.choice import Decision as Learnt
 from beadbox.learners.q_learning.memory import QMemory
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Tally
-from games.players import Choice
+from games.live.players import Choice
 from learning.kinds.base import Ended
 from learning.kinds.keyed_values import seats_decided
 from learning.models import Machine

@@ -17,9 +17,9 @@ from beadbox.learners.table_learner.rule import TableRule
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side, Tally
 from beadbox.tournaments.contest import ContestPlayer
+from games.live.players import Choice
+from games.live.states import Insight
 from games.models import Match, Seat
-from games.players import Choice
-from games.states import Insight
 from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Page, percent
 from learning.kinds.keyed_values import Entries
 from learning.kinds.table_learner import live

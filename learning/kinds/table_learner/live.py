@@ -13,7 +13,7 @@ from beadbox.learners.table_learner.rule import TableRule
 from beadbox.rules.chance import Random
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Tally
-from games.players import Choice
+from games.live.players import Choice
 from learning.kinds.base import Ended
 from learning.kinds.keyed_values import seats_decided
 from learning.models import Machine

@@ -9,8 +9,8 @@ from django.conf import settings
 from beadbox.kernels.exact_floats import WIN, squash, worth
 from beadbox.learners.value_learner.learner import Thought, ValueLearner
 from beadbox.rules.errors import InvalidPositionError
+from games.live.states import MoveWorth, PartsState, PartsThought
 from games.models import Seat
-from games.states import MoveWorth, PartsState, PartsThought
 from learning.exceptions import BoxNotFoundError
 
 SHOWN = 6

@@ -20,9 +20,9 @@ from beadbox.rules.outcome import Result, Side, Tally
 from beadbox.strength.sampled import Sampled, sample
 from beadbox.strength.snapshots import CHOSEN_ON, Meeting, Opening, openings
 from beadbox.tournaments.contest import ContestPlayer
+from games.live.players import Choice, Insert, Memo
+from games.live.states import Insight
 from games.models import Match, Seat
-from games.players import Choice, Insert, Memo
-from games.states import Insight
 from learning.exceptions import EntryGoneError, RuleRefusedError
 from learning.kinds.base import Ended, Kind, LevelMove, Page
 from learning.kinds.value_learner import explanation, files, levels, live, page

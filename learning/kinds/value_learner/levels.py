@@ -21,9 +21,9 @@ from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner
 from beadbox.rules.game import Game
 from beadbox.rules.registry import game_get
+from games.live.selectors import plies_read
+from games.live.states import Insight, PartsThought
 from games.models import Match
-from games.selectors import plies_read
-from games.states import Insight, PartsThought
 from learning.kinds.base import LevelMove, Page
 from learning.kinds.value_learner import explanation, files
 from learning.kinds.value_learner.live import position_before

@@ -15,10 +15,10 @@ from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner, valuer_of
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.outcome import Result, Side
+from games.live.players import Choice, Insert
+from games.live.selectors import plies_read
+from games.live.states import Insight, LessonState, PartsThought, WeightsLearnt
 from games.models import Match, Seat
-from games.players import Choice, Insert
-from games.selectors import plies_read
-from games.states import Insight, LessonState, PartsThought, WeightsLearnt
 from learning.exceptions import HistoryFoldedError
 from learning.kinds.value_learner import explanation
 from learning.models import Machine, Thought, Weights

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from beadbox.exchange.registry import FORMATS, MAX_BYTES
 from beadbox.learners.presets import PRESETS
 from beadbox.rules.outcome import Side
-from games.accounts import account_named
+from games.accounts.account_names import account_named
 from games.exceptions import PlayError
 from learning.kinds.machines import import_notes
 from learning.kinds.registry import kind_of

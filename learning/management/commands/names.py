@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 
-from games.accounts import account_names_fill, account_names_shared
+from games.accounts.account_names import account_names_fill, account_names_shared
 from games.models import AccountName
 from learning.models import Machine
 from learning.storage.searching import machine_names_fill

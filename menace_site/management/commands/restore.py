@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from games.models import ApiToken
-from games.outages import summary
+from games.transport.database_errors import summary
 from menace_site.local.servers import ServerError, check_given_redis
 from menace_site.operations.backups import BackupError, accounts_log_out, backup_restore, cache_forget, servers_at_hand
 

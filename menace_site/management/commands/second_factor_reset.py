@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from games.accounts import account_named
-from learning.services.accounts import factor_forget
+from games.accounts.account_names import account_named
+from games.accounts.second_factor import factor_forget
 
 
 class Command(BaseCommand):

@@ -20,7 +20,7 @@ from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from psycopg.errors import DeadlockDetected, LockNotAvailable
 
-from games.accounts import account_names_fill
+from games.accounts.account_names import account_names_fill
 from games.models import AccountName
 from menace_site.operations.backups import migrations_unknown
 
@@ -83,7 +83,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def migrate(self) -> None:
-        """Migrate, as often as a table is in use by somebody who reads it for long (``games/expanding.py``)."""
+        """Migrate; try again while a long read uses a table (``games/transport/migration_operations.py``)."""
         for n_left in reversed(range(TRIES)):
             try:
                 call_command("migrate", interactive=False, verbosity=0)

@@ -8,9 +8,9 @@ import pytest
 from django.contrib.admin.models import DELETION, LogEntry
 from django.contrib.auth.models import Permission
 
+from games.accounts.tokens import token_make, token_read
 from games.exceptions import TokenRevokedError
 from games.models import ApiToken
-from games.services_tokens import token_make, token_read
 from learning.admin.machines import ACTION_GAMES
 from learning.models import Machine, TrainingRun
 from learning.services.runs import Stage, training_run_start

@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django_celery_beat.models import PeriodicTask
 
 from beadbox.rules.outcome import Side
+from games.accounts.tokens import token_make, token_read
 from games.exceptions import TokenInvalidError
+from games.live.services import room_create
 from games.models import Match, Room
-from games.services import room_create
-from games.services_tokens import token_make, token_read
 from learning.exceptions import AccountNotClosedError
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.selectors.boxes import ledger_errors

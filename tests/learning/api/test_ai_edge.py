@@ -14,7 +14,7 @@ from django.http import HttpResponse
 from django.test import Client
 from rest_framework.throttling import SimpleRateThrottle
 
-from games.throttles import AddressThrottle
+from games.accounts.throttles import AddressThrottle
 from learning.api.ai import queue_of
 from menace_site.asgi import application
 

@@ -12,7 +12,7 @@ from django.test import Client
 
 from beadbox.exchange.registry import FORMATS
 from beadbox.rules.outcome import Side
-from games.services_tokens import token_make
+from games.accounts.tokens import token_make
 from learning.kinds.machines import machine_export
 from learning.models import Machine
 from learning.selectors.boxes import ledger_errors

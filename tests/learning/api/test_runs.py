@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from rest_framework.throttling import SimpleRateThrottle
 
 from beadbox.rules.outcome import Side
-from games import services_tokens
+from games.accounts import tokens
 from games.models import ApiToken
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
@@ -409,7 +409,7 @@ async def test_who_may_listen_to_the_run_of_a_hidden_machine(who: str, code: str
         if who in ("guest", "nonsense"):
             return run, {"token": "nonsense"} if who == "nonsense" else {}
         scopes = ["play"] if who == "token without scope" else ["read"]
-        token, text = services_tokens.token_make(user=asking, name="x", scopes=scopes, lifetime=None)
+        token, text = tokens.token_make(user=asking, name="x", scopes=scopes, lifetime=None)
         if who in ("expired", "revoked"):
             ended = {"expires_at" if who == "expired" else "revoked_at": timezone.now()}
             ApiToken.objects.filter(pk=token.pk).update(**ended)

@@ -8,7 +8,7 @@ from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.presets import PRESETS
 from beadbox.rules.registry import GAMES
 from beadbox.seeds import MAX_SEED
-from games.throttles import LiveThrottle
+from games.accounts.throttles import LiveThrottle
 from learning.forms.schooling import asked_read
 from tests.factories import api_with, user
 

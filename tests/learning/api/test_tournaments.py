@@ -9,9 +9,9 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from beadbox.rules.outcome import Side
-from games import services_tokens
-from games.players import GUEST as GUEST_VIEWER
-from games.players import Viewer
+from games.accounts import tokens
+from games.accounts.principal import GUEST as GUEST_VIEWER
+from games.accounts.principal import Viewer
 from learning.models import JobStatus, Machine, Tournament
 from learning.selectors.tournaments import tournament_view, tournament_whole
 from learning.services.tournaments import tournament_cancel, tournament_start
@@ -267,7 +267,7 @@ async def test_who_may_listen() -> None:
     async with socket(hidden) as stranger:
         assert (await stranger.expect("error"))["code"] == "tournament_not_found"
         assert (await stranger.receive_output())["code"] == 4404
-    _, text = await in_db(services_tokens.token_make)(user=owner, name="t", scopes=("read",), lifetime=None)
+    _, text = await in_db(tokens.token_make)(user=owner, name="t", scopes=("read",), lifetime=None)
     async with socket(hidden, text) as own:
         await own.expect("joined")
 

@@ -22,7 +22,7 @@ from beadbox.rules.outcome import Result, Side, Tally
 from beadbox.rules.play import game_played
 from beadbox.strength.sampled import sample
 from beadbox.tournaments.contest import ContestPlayer
-from games.players import Choice
+from games.live.players import Choice
 from learning.kinds.base import RuleGroup, Words
 from learning.kinds.keyed_values import Entries
 from learning.models import Decision

@@ -12,13 +12,13 @@ from django.test import Client
 
 from beadbox.exchange import native
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners import built_in, presets
+from beadbox.learners import presets, registry
 from beadbox.learners.q_learning.learner import Values
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.play import game_played
 from beadbox.rules.registry import game_get
-from games import services
+from games.live import services
 from learning.exceptions import (
     EntryGoneError,
     NoBoxesError,
@@ -54,7 +54,7 @@ def third_kind() -> Iterator[None]:
     kind = LastWonKind()
     kind_register(kind)
     yield
-    for known in (KINDS, built_in.RULES, presets.PRESETS_OF_KIND, native.READERS):
+    for known in (KINDS, registry.RULES, presets.PRESETS_OF_KIND, native.READERS):
         del known[kind.slug]  # type: ignore[attr-defined]
     for slug in kind.presets:
         del presets.ALL_PRESETS[slug]

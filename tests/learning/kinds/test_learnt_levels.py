@@ -15,11 +15,11 @@ from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.policies.registry import opponents_offered
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from games import services
+from games.accounts.principal import GUEST
+from games.live import services
+from games.live.selectors import room_get, room_state, room_view
+from games.live.states import PartsThought
 from games.models import Match
-from games.players import GUEST
-from games.selectors import room_get, room_state, room_view
-from games.states import PartsThought
 from learning.kinds.value_learner.levels import learnt
 from learning.kinds.value_learner.live import match_moves
 from learning.services.machines import machine_create

@@ -11,8 +11,8 @@ from django.core.cache import cache
 
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
+from games.accounts.principal import Visitor
 from games.models import Match
-from games.players import Visitor
 from learning.kinds.boxes.progress import CURVE_POINTS, Strong, _does, holds_words, hundred, points_words, progress
 from learning.kinds.machines import machine_export, machine_strength
 from learning.models import Machine

@@ -17,7 +17,7 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
 from beadbox.rules.outcome import Result, Side
 from beadbox.strength.snapshots import CHOSEN_ON, SAID_ON, Points, best_of, measured, openings
-from games import services as games_services
+from games.live import services as games_services
 from learning import tasks
 from learning.exceptions import (
     HistoryFoldedError,

@@ -20,8 +20,8 @@ from beadbox.learners.table_learner.rule import Method, TableRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES, game_get
-from games import services
-from games.selectors import plies_read
+from games.live import services
+from games.live.selectors import plies_read
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError, ValueQuotaError
 from learning.kinds.machines import machine_export, machine_strength
 from learning.kinds.table_learner.kind import TableKind

@@ -25,11 +25,11 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from beadbox.rules.romgon.rules import Romgon
-from games import services
+from games.accounts.principal import GUEST, Person, Viewer
+from games.live import services
+from games.live.selectors import room_get, room_state, room_view
+from games.live.states import PartsInsight
 from games.models import Room
-from games.players import GUEST, Viewer
-from games.selectors import room_get, room_state, room_view
-from games.states import PartsInsight
 from learning.api.ai_schema import START_BOARD
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError
 from learning.kinds.machines import machine_export, machine_strength
@@ -103,7 +103,7 @@ def fresh(rule: ValueRule = QUICK) -> ValueMemory:
     return ValueMemory.load(GAME, rule, weights_none(GAME, rule))
 
 
-def romgon_room(opponent: str, who: services.Person | None = None, **options: Any) -> services.Seated:
+def romgon_room(opponent: str, who: Person | None = None, **options: Any) -> services.Seated:
     return services.room_create(person=who or guest(), game="romgon", opponent=opponent, **options)
 
 
@@ -113,7 +113,7 @@ def parts_of(state: Any) -> PartsInsight:
     return cast("PartsInsight", learning["parts"])
 
 
-def played(seated: services.Seated, who: services.Person, n_moves: int) -> None:
+def played(seated: services.Seated, who: Person, n_moves: int) -> None:
     """The person's first so many moves, the first legal one each time."""
     state = room_view(room_get(seated.room.code))
     for _ in range(n_moves):

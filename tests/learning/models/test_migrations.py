@@ -15,9 +15,10 @@ from django.utils import timezone
 
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.rules.outcome import Side
+from games.accounts.principal import Person
+from games.live.selectors import room_get, room_view
+from games.live.services import match_play_move, room_create
 from games.models import AccountName, Room
-from games.selectors import room_get, room_view
-from games.services import Person, match_play_move, room_create
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.services.schedules import schedule_fire

@@ -19,8 +19,8 @@ from beadbox.learners.presets import PRESETS
 from beadbox.printing.sheets import PrintOptions, sheets_pdf
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from games.selectors import room_get, room_view
-from games.services import room_create
+from games.live.selectors import room_get, room_view
+from games.live.services import room_create
 from learning.exceptions import MachineFileError
 from learning.kinds.machines import import_notes, machine_export, machine_strength
 from learning.models import Box, Machine

@@ -7,10 +7,10 @@ import pytest
 from django.db import connection, transaction
 
 from beadbox.rules.outcome import Side
+from games.accounts.tokens import token_make
 from games.exceptions import AccountClosedError
+from games.live.services import room_join
 from games.models import Match, Room
-from games.services import room_join
-from games.services_tokens import token_make
 from learning.exceptions import AccountNotClosedError
 from learning.models import ExperimentRun, Machine, Schedule, Tournament, TrainingRun
 from learning.services import accounts

@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from games import services
+from games.accounts.principal import Person
+from games.live import services
+from games.live.selectors import room_get, room_view
 from games.models import Room
-from games.selectors import room_get, room_view
-from games.services import Person
 from learning.models import Machine
 from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_start

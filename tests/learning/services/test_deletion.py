@@ -11,9 +11,9 @@ from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
 from beadbox.rules.outcome import Side
+from games.live.selectors import room_get, room_view
+from games.live.services import match_play_move, match_resign, room_create
 from games.models import Room
-from games.selectors import room_get, room_view
-from games.services import match_play_move, match_resign, room_create
 from learning.exceptions import MachineBusyError, MachineNotFoundError
 from learning.kinds.boxes.kind import BoxKind
 from learning.models import JobStatus, Lesson, Machine, Schedule, TrainingRun

@@ -19,8 +19,8 @@ from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES
 from beadbox.strength.graph import NotListedError, graph_compile
 from beadbox.strength.sampled import sample, wilson
+from games.live.services import room_create
 from games.models import Room
-from games.services import room_create
 from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
 from learning.kinds.boxes.kind import BoxKind
 from learning.kinds.machines import machine_export, machine_strength

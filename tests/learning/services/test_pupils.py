@@ -14,10 +14,12 @@ from django.utils import timezone
 
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from games import services as rooms
+from games.accounts.claims import Claimed
+from games.accounts.principal import Viewer, Visitor
 from games.exceptions import GuestMovedError
+from games.live import services as rooms
+from games.live.players import CLAIMS
 from games.models import Room
-from games.players import CLAIMS, Claimed, Viewer, Visitor
 from learning.access import is_master, is_seen, machines_visible
 from learning.exceptions import MachineNotFoundError, MachineQuotaError, NoPupilError, NotYourMachineError
 from learning.models import Box, Lesson, Machine, MovedGuest
@@ -245,7 +247,7 @@ def test_a_fault_on_the_way_leaves_everything_as_it_was(client: Client, way: str
     def fault(*_: Any) -> Claimed:
         raise RuntimeError
 
-    monkeypatch.setattr("games.services.CLAIMS", [*CLAIMS, fault])
+    monkeypatch.setattr("games.live.services.CLAIMS", [*CLAIMS, fault])
     client.raise_request_exception = False
     assert client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN).status_code == 500
     assert get_user_model().objects.filter(username="ann").exists() is (way == "login")

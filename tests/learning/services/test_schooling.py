@@ -11,8 +11,8 @@ from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
+from games.accounts.principal import Visitor
 from games.exceptions import SiteFullError
-from games.players import Visitor
 from learning.exceptions import MachineQuotaError, RunQuotaError
 from learning.kinds.boxes.progress import progress
 from learning.kinds.registry import kind_of

@@ -9,9 +9,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from beadbox.rules.outcome import Side
-from games import services
+from games.accounts.identity import person_of_scope
 from games.exceptions import SessionChangedError
-from games.identity import person_of_scope
+from games.live import services
 from games.models import Room
 from learning.services.pupils import pupil_teach
 from tests import factories

@@ -12,10 +12,11 @@ import pytest
 from django.db import connection, transaction
 
 from beadbox.rules.outcome import Side
-from games import exceptions, services
+from games import exceptions
+from games.live import services
+from games.live.selectors import match_current, seats_read
+from games.live.services import Seated
 from games.models import Match, Room
-from games.selectors import match_current, seats_read
-from games.services import Seated
 from learning.models import Lesson, Machine
 from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_create, machine_delete, machine_update

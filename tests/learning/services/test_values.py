@@ -18,8 +18,9 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
-from games.selectors import room_get, room_view
-from games.services import Person, match_resign, match_step, room_create, room_reset
+from games.accounts.principal import Person
+from games.live.selectors import room_get, room_view
+from games.live.services import match_resign, match_step, room_create, room_reset
 from learning.exceptions import RuleRefusedError, TrainingRefusedError
 from learning.kinds.q_learning.kind import ValueKind
 from learning.models import Decision, JobStatus, Lesson, Machine, TrainingRun, Value, ValueChange

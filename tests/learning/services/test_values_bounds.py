@@ -17,9 +17,10 @@ from beadbox.learners.q_learning.rule import QRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import game_get
+from games.accounts.principal import Person
+from games.live.selectors import room_get, room_view
+from games.live.services import match_play_move, match_resign, room_create
 from games.models import Room
-from games.selectors import room_get, room_view
-from games.services import Person, match_play_move, match_resign, room_create
 from learning.exceptions import ValueQuotaError
 from learning.kinds.machines import machine_export
 from learning.kinds.q_learning.kind import ValueKind

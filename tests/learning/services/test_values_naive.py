@@ -9,8 +9,8 @@ from beadbox.engines.romgon.evaluation import evaluate
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.moves import after
 from beadbox.rules.romgon.rules import Position, Romgon
+from games.live.services import match_step, room_create
 from games.models import Match
-from games.services import match_step, room_create
 from learning.models import Decision
 from learning.services.machines import machine_create
 from tests.factories import guest

@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from beadbox.rules.outcome import Side
+from games.live.selectors import room_get, room_view
 from games.models import Match
-from games.selectors import room_get, room_view
 from learning.exceptions import HistoryFoldedError
 from learning.kinds.boxes.kind import BoxKind
 from learning.models import Box, Change, Lesson, Machine, Tournament

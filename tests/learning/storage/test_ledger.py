@@ -11,9 +11,9 @@ from django.db import IntegrityError, connection
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.rule import BoxRule, OpenBoxes, WhenEmpty
 from beadbox.rules.outcome import Result, Side
-from games import services
+from games.live import services
+from games.live.selectors import room_get, room_view
 from games.models import Match
-from games.selectors import room_get, room_view
 from learning.models import Box, Change, Draw, Lesson, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_clone, machine_create

@@ -19,11 +19,11 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.rule import OpenBoxes
 from beadbox.learners.presets import PRESETS
 from beadbox.rules.outcome import Outcome, Side
-from games import services
+from games.live import services
+from games.live.players import Memo
+from games.live.selectors import room_get, room_view
+from games.live.services import room_create
 from games.models import Match, Room, Seat
-from games.players import Memo
-from games.selectors import room_get, room_view
-from games.services import room_create
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.base import Ended
 from learning.kinds.boxes.kind import BoxKind

@@ -6,8 +6,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from games.live.selectors import match_latest, seats_read
 from games.models import Match, Seat
-from games.selectors import match_latest, seats_read
 from learning.models import Machine, MachineSeat
 from learning.storage.sitting import sitting_read
 from tests.factories import machine, room

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from beadbox.experiments.experiment import Result, Unit
 from beadbox.experiments.registry import EXPERIMENTS
-from games.services import Person
+from games.accounts.principal import Person
 from learning import tasks
 from learning.exceptions import (
     ExperimentNotFoundError,

@@ -12,9 +12,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from beadbox.rules.outcome import Side
+from games.accounts.tokens import token_make
 from games.exceptions import SiteFullError
-from games.quotas import site_counts
-from games.services_tokens import token_make
+from games.limits.quotas import site_counts
 from learning import tasks
 from learning.kinds.base import FIRST_CHUNK_GAMES
 from learning.models import ExperimentRun, JobStatus, Machine, TrainingRun

@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from beadbox.experiments.registry import EXPERIMENTS
-from games.asking import REQUEST_ID
+from games.transport.request_context import REQUEST_ID
 from learning import tasks
 from learning.models import (
     ExperimentPart,

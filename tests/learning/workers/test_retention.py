@@ -21,11 +21,11 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule
 
 from beadbox.rules.outcome import Side
-from games import services
+from games.accounts.principal import Person
+from games.accounts.tokens import token_make
+from games.limits.quotas import site_counts
+from games.live import services
 from games.models import AddressBlock, ApiToken, Match, Ply, Room, Seat
-from games.quotas import site_counts
-from games.services import Person
-from games.services_tokens import token_make
 from learning import tasks
 from learning.models import (
     Change,

@@ -19,7 +19,7 @@ from beadbox.learners.table_learner.rule import TableRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from games.models import Room
-from games.outages import ERRORS as DATABASE_ERRORS
+from games.transport.database_errors import ERRORS as DATABASE_ERRORS
 from learning import events, tasks
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
 from learning.kinds.machines import machine_strength

@@ -35,11 +35,10 @@ from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from reportlab.graphics.barcode.qrencoder import QRCode, QRErrorCorrectLevel
 
+from games.accounts.forms import LogInForm
 from games.exceptions import AccountClosedError
-from games.forms import LogInForm
-from games.quotas import account_lock
-from games.views import form_only
-from learning.services.accounts import factor_forget
+from games.limits.quotas import account_lock
+from games.transport.error_responses import form_only
 
 logger = logging.getLogger("menace_site.staff")
 
@@ -278,3 +277,9 @@ def _qr(text: str) -> dict[str, str]:
     dark = [f"M{x} {y}h1v1h-1z" for y in range(size) for x in range(size) if code.isDark(y, x)]
     seen = size + 2 * QUIET_ZONE
     return {"path": "".join(dark), "seen": f"{-QUIET_ZONE} {-QUIET_ZONE} {seen} {seen}"}
+
+
+def factor_forget(account: Any) -> None:
+    """Take every device and recovery code of an account away; the next visit to the staff's pages sets one up."""
+    TOTPDevice.objects.filter(user=account).delete()
+    StaticDevice.objects.filter(user=account).delete()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from games.addresses import address_read, network_of
+from games.limits.addresses import address_read, network_of
 from games.models import AddressBlock
 
 READ_AGAIN_S = 5.0
@@ -16,7 +16,7 @@ HASH_CHARACTERS = 32
 
 
 def hash_read(text: str) -> str | None:
-    """The hash of an address (``games.identity.address_of``) that a text is; ``None`` if it is none."""
+    """The hash of an address (``games.accounts.identity.address_of``) that a text is; ``None`` if it is none."""
     text = text.strip().lower()
     return text if len(text) == HASH_CHARACTERS and set(text) <= set("0123456789abcdef") else None
 

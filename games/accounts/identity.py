@@ -1,4 +1,4 @@
-"""Who asks, read once at the edge: from a request or a socket to a :class:`games.services.Person`."""
+"""Who asks, read once at the edge: from a request or a socket to a :class:`games.accounts.principal.Person`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,12 +19,11 @@ from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
-from games.addresses import Address, address_counted, client_address
-from games.authentication import GUEST_KEY, LINKS_KEY, account_or_visitor, visitor_of_scope
+from games.accounts.authentication import GUEST_KEY, LINKS_KEY, account_or_visitor, visitor_of_scope
+from games.accounts.principal import GUEST_NAME, Person, Viewer
+from games.accounts.tokens import seat_token_checked
 from games.exceptions import GuestMovedError
-from games.players import Viewer
-from games.services import GUEST_NAME, Person
-from games.services_tokens import seat_token_checked
+from games.limits.addresses import Address, address_counted, client_address
 
 SEATED_KEY = "seated"
 """In the session of a guest: the day of the last seat. A change of it gives the session its full time again."""

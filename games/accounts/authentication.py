@@ -18,11 +18,10 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, Pe
 from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 
+from games.accounts.principal import GUEST, SeenSession, Viewer, Visitor
+from games.accounts.tokens import BEARER_START, token_read
 from games.exceptions import PlayError, TokenScopeError
 from games.models import ApiToken
-from games.players import GUEST, Viewer, Visitor
-from games.selectors import SeenSession
-from games.services_tokens import BEARER_START, token_read
 
 GUEST_KEY = "guest"
 """Where a session keeps the guest number of its browser."""

@@ -17,10 +17,9 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import close_old_connections, connection
 
 from beadbox import field_text
-from games import services
+from games.accounts.identity import person_of_scope, request_of_scope
+from games.accounts.principal import GUEST, Person
 from games.codes import parse_code
-from games.crowd import CROWD
-from games.events import answering, room_group
 from games.exceptions import (
     NOT_JSON,
     TOO_LARGE,
@@ -33,16 +32,17 @@ from games.exceptions import (
     UnavailableError,
     refusal_of,
 )
-from games.identity import person_of_scope, request_of_scope
-from games.metrics import MOVE_SECONDS, REFUSALS
-from games.outages import database_stumbled, unavailable
-from games.outbox import BROKER
-from games.players import GUEST
-from games.pulse import PULSE
-from games.selectors import State
-from games.serializers import FrameError, parse_move_data, parse_step_data
-from games.states import RoomState
-from games.throttles import Guesses
+from games.limits.admission import CROWD
+from games.live import services
+from games.live.events import answering, room_group
+from games.live.guesses import Guesses
+from games.live.selectors import State
+from games.live.serializers import FrameError, parse_move_data, parse_step_data
+from games.live.states import RoomState
+from games.transport.broadcaster import BROKER
+from games.transport.database_errors import database_stumbled, unavailable
+from games.transport.dependency_monitor import PULSE
+from games.transport.metrics import MOVE_SECONDS, REFUSALS
 
 logger = logging.getLogger("games.consumers")
 
@@ -275,7 +275,7 @@ class RoomConsumer(FrameConsumer):
     """Plays and watches one room."""
 
     frames = (*WRITES, "ping")
-    person: services.Person
+    person: Person
     """Who this is, as far as was last asked."""
     asked_at: float
 
@@ -348,10 +348,10 @@ class RoomConsumer(FrameConsumer):
             except UnavailableError:  # nobody knows who it is just now; the next state asks again
                 return state.told(GUEST)
             except PlayError:  # a token that does not count any more: its program goes on as any stranger with the link
-                self.person, self.asked_at = services.Person(), time.monotonic()
+                self.person, self.asked_at = Person(), time.monotonic()
         return state.told(self.person.viewer)
 
-    def _person(self, needs: str) -> services.Person:
+    def _person(self, needs: str) -> Person:
         """Who this is now; touches the database. Raises what :func:`person_of_scope` does."""
         self.person, self.asked_at = person_of_scope(self.scope, needs), time.monotonic()
         return self.person

@@ -22,9 +22,9 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from beadbox.engines.compiled import EngineCompilingError
-from games.events import answering
 from games.exceptions import BusyError
-from games.outages import database_stumbled, unavailable
+from games.live.events import answering
+from games.transport.database_errors import database_stumbled, unavailable
 
 logger = logging.getLogger("games.thinking")
 

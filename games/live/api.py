@@ -21,15 +21,17 @@ from rest_framework.views import APIView
 
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.registry import GAMES, game_get
-from games import exceptions, services
-from games.authentication import GUEST_KEY, ScopePermission, SessionAuthentication, scope_require
+from games import exceptions
+from games.accounts.authentication import GUEST_KEY, ScopePermission, SessionAuthentication, scope_require
+from games.accounts.identity import address_of, guest_seated, person_of, seat_token_of
+from games.accounts.principal import Person
+from games.accounts.throttles import LiveThrottle, RoomThrottle, TokenThrottle
 from games.codes import parse_code
-from games.crowd import CROWD
-from games.identity import address_of, guest_seated, person_of, seat_token_of
-from games.metrics import MOVE_SECONDS
-from games.paging import Page, known_require
-from games.selectors import game_view, room_positions
-from games.serializers import (
+from games.limits.admission import CROWD
+from games.live import services
+from games.live.guesses import Guesses
+from games.live.selectors import game_view, room_positions
+from games.live.serializers import (
     MoveSerializer,
     PositionsQuerySerializer,
     RefusalSerializer,
@@ -42,8 +44,9 @@ from games.serializers import (
     parsed,
     refusals,
 )
-from games.states import GameList, GameShape, Joined, MatchBoards, RoomState
-from games.throttles import Guesses, LiveThrottle, RoomThrottle, TokenThrottle
+from games.live.states import GameList, GameShape, Joined, MatchBoards, RoomState
+from games.transport.metrics import MOVE_SECONDS
+from games.transport.paging import Page, known_require
 
 _STATE = {200: OpenApiResponse(RoomState, "The state: docs/protocol.md.")}
 _PAGE = [OpenApiParameter(name, int) for name in ("limit", "offset")]
@@ -91,7 +94,7 @@ class RoomCodeView(PublicView):
         return super().handle_exception(exc)
 
 
-def _person(request: Request, code: str = "") -> services.Person:
+def _person(request: Request, code: str = "") -> Person:
     """Who asks: by session or Bearer token, or by seat token in body or header. A bare role proves nothing.
 
     REST framework checks the CSRF token of accounts only, and a guest's session holds seats as well. A seat token that
@@ -100,7 +103,7 @@ def _person(request: Request, code: str = "") -> services.Person:
     token = seat_token_of(request)
     session = request.session if request.auth is None else None
     if session is not None and GUEST_KEY in session and request.method not in SAFE_METHODS:
-        if token and services.room_is_of(code=code, person=services.Person(token=token)):
+        if token and services.room_is_of(code=code, person=Person(token=token)):
             session = None
         else:
             SessionAuthentication().enforce_csrf(request)
@@ -108,7 +111,7 @@ def _person(request: Request, code: str = "") -> services.Person:
 
 
 @contextmanager
-def _newcomer(request: Request, code: str = "") -> Iterator[services.Person]:
+def _newcomer(request: Request, code: str = "") -> Iterator[Person]:
     """Who takes a seat in this block: a guest gets a number in the session, and the cookie to play on with it."""
     person = _person(request, code)
     if request.auth is not None or person.user_id is not None:

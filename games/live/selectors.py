@@ -20,11 +20,11 @@ from beadbox.rules.game import Game, GuidePart
 from beadbox.rules.layout import Layout
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import family_games
+from games.accounts.principal import GUEST, RoomsOf, SeenSession, Viewer
 from games.codes import CODE_FORM
 from games.exceptions import MatchNotFoundError, RoomNotFoundError, SessionChangedError
-from games.models import HUMAN, ApiToken, Match, MatchStatus, Ply, Room, Seat
-from games.players import BESIDE, GUEST, PLAYERS, Offer, Viewer
-from games.states import (
+from games.live.players import BESIDE, PLAYERS, Offer
+from games.live.states import (
     Action,
     BoardState,
     Ending,
@@ -41,23 +41,24 @@ from games.states import (
     SeatState,
     Status,
 )
+from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat
 
 WAITS_FOR = timedelta(hours=1)
 """How long the lobby offers a seat that nobody has taken; the link goes on working."""
+
 LIVE_FOR = timedelta(minutes=10)
 """How long after its last move the lobby takes a match for a live one."""
 
 OPEN_FOR = timedelta(hours=1)
 """A room in which nobody has moved for this long is taken for abandoned: it stays, and counts as open no more."""
 
-CODES_KEPT = 20
-"""Rooms in which an account waits that its browser still knows after it has logged out."""
-
 RESIGNATION = "resignation"
+
 EMPTY_BOX = "empty_box"
 
 HIDDEN = "a machine that is not public"
 """What a machine is called, within a sentence, to those who may not see it."""
+
 HIDDEN_NAME = HIDDEN[0].upper() + HIDDEN[1:]
 """The same as the name of a seat."""
 
@@ -96,13 +97,6 @@ def room_get(code: str) -> Room:
     return room
 
 
-class SeenSession(NamedTuple):
-    """A session as it was read: its key, and its signed text."""
-
-    key: str
-    text: str
-
-
 MATCH_CURRENT = """
     SELECT to_json(room), to_json(latest), room.version = seen.version, {session},
         (SELECT json_agg(seat ORDER BY seat.side) FROM games_seat AS seat WHERE seat.match_id = latest.id),
@@ -110,11 +104,16 @@ MATCH_CURRENT = """
     FROM games_room AS room JOIN games_room AS seen ON seen.id = room.id
         CROSS JOIN LATERAL (SELECT * FROM games_match WHERE room_id = room.id ORDER BY number DESC LIMIT 1) AS latest
     WHERE room.code = %s"""
+
 PLIES = "(SELECT json_agg(ply ORDER BY ply.number) FROM games_ply AS ply WHERE ply.match_id = latest.id)"
+
 NEXT_IDS = "json_build_array(nextval('games_match_id_seq'), nextval('games_seat_id_seq'), nextval('games_seat_id_seq'))"
 """Ids for a new match and its seats, so that everything that refers to them can be stored with them."""
+
 ROOM_ID = "nextval('games_room_id_seq')"
+
 CODE_TAKEN = "EXISTS (SELECT FROM games_room WHERE code = %s)"
+
 SESSION_STANDS = "EXISTS (SELECT FROM django_session WHERE session_key = %s AND session_data = %s AND expire_date > %s)"
 
 
@@ -174,6 +173,7 @@ def match_current(
 
 
 RowT = TypeVar("RowT", bound=Model)
+
 NOT_JSON = (DateTimeField, UUIDField)
 
 
@@ -637,16 +637,16 @@ IS_OF = {
     "address": "room.opened_from = %s",
 }
 """Whether a room is of an account, or of a guest (:func:`rooms_of`), or was opened from an address."""
+
 OPEN_COUNT = """
     (SELECT count(*) FROM games_room AS room WHERE {} AND room.changed_at >= %s
         AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status <> 'finished'))"""
+
 GOING_ON = """
     SELECT to_json(room) FROM games_room AS room
     WHERE {} AND room.opponent = %s AND room.machine = %s AND room.changed_at >= %s
         AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status = 'playing')
     ORDER BY room.changed_at DESC, room.id DESC LIMIT 1"""
-RoomsOf = tuple[str, Any]
-"""A key of :data:`IS_OF`, and which account, guest or address."""
 
 
 def rooms_where(whose: RoomsOf) -> tuple[str, list[Any]]:
@@ -720,14 +720,3 @@ def match_list_of(*, viewer: Viewer, guest: UUID | None) -> QuerySet[Match]:
         .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
         .order_by("-created_at")
     )
-
-
-def codes_waiting_of(user_id: int) -> list[str]:
-    """The codes of those rooms, the newest first, in which an account waits for somebody to take the other seat."""
-    waiting = Match.objects.filter(status=MatchStatus.WAITING, seats__user_id=user_id)
-    return list(waiting.order_by("-pk").values_list("room__code", flat=True)[:CODES_KEPT])
-
-
-def token_list_of(user: Any) -> list[ApiToken]:
-    """The tokens of an account that have not been revoked, newest first."""
-    return list(ApiToken.objects.filter(user=user, revoked_at__isnull=True).order_by("-pk"))

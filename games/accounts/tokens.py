@@ -13,9 +13,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from games import exceptions
+from games.accounts.principal import token_hash
+from games.limits.quotas import quota_require, site_require
 from games.models import ApiToken, TokenScope
-from games.quotas import quota_require, site_require
-from games.services import token_hash
 
 BEARER_START = "bead_"
 """Says of a token found somewhere where it belongs."""
@@ -119,3 +119,8 @@ def token_read(*, text: str, scope: str | None = None) -> ApiToken:
     if token.last_used_at is None or now - token.last_used_at > TOKEN_USE_NOTED:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return token
+
+
+def token_list_of(user: Any) -> list[ApiToken]:
+    """The tokens of an account that have not been revoked, newest first."""
+    return list(ApiToken.objects.filter(user=user, revoked_at__isnull=True).order_by("-pk"))

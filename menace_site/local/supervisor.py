@@ -1,4 +1,4 @@
-"""``python -m menace_site.supervisor``: the whole site on one machine, for ``make run``.
+"""``python -m menace_site.local.supervisor``: the whole site on one machine, for ``make run``.
 
 Starts PostgreSQL and Valkey (unless URLs name others), sets the site up, then runs the web server, the
 worker and the scheduler, starts again whichever dies, and stops all of them when it is stopped.

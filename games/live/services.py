@@ -13,11 +13,10 @@ after ``answer_by`` makes another one think.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import secrets
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -33,16 +32,15 @@ from beadbox.names import name_near
 from beadbox.rules.errors import RulesError, UnknownGameError
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.registry import game_get
-from games import events, exceptions, thinking
-from games.metrics import MATCHES_BEGUN, MATCHES_ENDED, PLIES
-from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code, this_minute
-from games.players import CLAIMS, MACHINE, PLAYERS, Choice, Claimed, Insert, NotHeldError, SeatPlayer, Viewer
-from games.quotas import COUNT_LOCK, account_hold, count_lock, match_count, site_require
-from games.selectors import (
+from games import exceptions
+from games.accounts.claims import Claimed
+from games.accounts.principal import Person, RoomsOf, token_hash
+from games.limits.quotas import COUNT_LOCK, account_hold, count_lock, match_count, site_require
+from games.live import background_moves, events
+from games.live.players import CLAIMS, MACHINE, PLAYERS, Choice, Insert, NotHeldError, SeatPlayer
+from games.live.selectors import (
     EMPTY_BOX,
     RESIGNATION,
-    RoomsOf,
-    SeenSession,
     State,
     match_current,
     match_latest,
@@ -57,10 +55,13 @@ from games.selectors import (
     snapshot,
     swap_allowed,
 )
-from games.states import Joined, RoomState
-from games.together import Together
+from games.live.states import Joined, RoomState
+from games.models import HUMAN, Match, MatchStatus, Ply, Room, Seat, new_code, this_minute
+from games.transport.group_commit import Together
+from games.transport.metrics import MATCHES_BEGUN, MATCHES_ENDED, PLIES
 
 P = ParamSpec("P")
+
 ResultT = TypeVar("ResultT")
 
 
@@ -72,57 +73,13 @@ def _give_back() -> None:
 
 ENDINGS = Together[Match](before_waiting=_give_back)
 """Matches that have ended, by whom they teach."""
-GUEST_NAME = "Guest"
+
 AT_ONCE = 400
 """No more transactions than this go on at the same moment: so many connections PostgreSQL has at most. Who counts so
 many less than there may be need not wait for the others: all of them together do not reach the bound."""
+
 ANSWER_WITHIN = timedelta(seconds=20)
 """How long a slow player's next move is left to whoever thinks about it; no player thinks as long by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """Who asks: an account, the guest number of a session, a seat token, or any of them."""
-
-    user_id: int | None = None
-    name: str = GUEST_NAME
-    guest: UUID | None = None
-    token: str = ""
-    address: str = ""
-    """Where they ask from, as ``games.identity.address_of`` hashes it; empty where nobody needs to know."""
-    sees_all: bool = False
-    links: frozenset[int] = frozenset()
-    """As of a :class:`games.players.Viewer`."""
-    seen_in: SeenSession | None = field(default=None, compare=False)
-    """The session that a guest at a socket was read in some time ago: services that write look whether it still stands,
-    in the statement that reads the room, and raise ``SessionChangedError`` where it does not."""
-
-    @property
-    def viewer(self) -> Viewer:
-        """Whom this person looks as: their account counts, a seat that they can prove does not."""
-        return Viewer(self.user_id, self.sees_all, self.guest if self.user_id is None else None, self.links)
-
-    @property
-    def whose(self) -> RoomsOf | None:
-        """What rooms count as theirs: an account's, else a guest's; ``None`` where no browser is known."""
-        if self.user_id is not None:
-            return "account", self.user_id
-        return None if self.guest is None else ("guest", self.guest)
-
-    def holds(self, seat: Seat) -> bool:
-        """Whether the seat is this person's."""
-        return seat.is_human and self._is(seat.user_id, seat.guest, seat.token_sha256)
-
-    def hosts(self, room: Room) -> bool:
-        """Whether this person opened the exhibition in this room."""
-        return room.is_exhibition and self._is(room.host_id, room.host_guest, room.host_token_sha256)
-
-    def _is(self, user_id: int | None, guest: UUID | None, token_sha256: str) -> bool:
-        if self.token and token_sha256 and secrets.compare_digest(token_hash(self.token), token_sha256):
-            return True
-        if self.user_id is not None and user_id == self.user_id:
-            return True
-        return self.guest is not None and guest == self.guest
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +133,6 @@ def _again(service: Callable[P, ResultT]) -> Callable[P, ResultT]:
             return service(*args, **kwargs)
 
     return run
-
-
-def token_hash(token: str) -> str:
-    """The SHA-256 of a token, as stored."""
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def opponent_find(text: str, *, game: str, machine: str = "") -> Asked | None:
@@ -570,7 +522,7 @@ def _think_later(match: Match, seats: Sequence[Seat], most: int | None) -> None:
     room = match.room
     player = next((seat.user_id or seat.guest for seat in seats if seat.is_human), room.host_id or room.host_guest)
     question = partial(match_answer, match_id=match.pk, answer_by=match.answer_by, most=most)
-    thinking.think(question, (room.opened_from, player))
+    background_moves.think(question, (room.opened_from, player))
 
 
 def room_look(*, code: str, person: Person | None = None) -> RoomState:
@@ -675,7 +627,7 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> Claimed:
     """Move a guest's seats to the account made (or logged in to) in the same session; what else came along.
 
     Rooms are locked, in ascending order, so that a rematch at the same moment does not keep the guest in its seat.
-    The exhibitions that the guest hosts come along, and what else belongs to them (``games.players.CLAIMS``).
+    The exhibitions that the guest hosts come along, and what else belongs to them (``games.live.players.CLAIMS``).
     """
     rooms = rooms_of(user_id=None, guest=guest)
     locked = list(rooms.select_for_update(of=("self",), no_key=True).order_by("pk"))
@@ -850,21 +802,32 @@ CURRENT = """
     UPDATE games_match SET status = %s, position = %s, n_plies = %s, winner = %s, termination = %s, finished_at = %s,
         answer_by = %s
     WHERE id = %s"""
+
 STORE_MATCH = """
     WITH {parts} UPDATE games_room SET version = %s + 1 / (version = %s)::int, changed_at = %s WHERE id = %s
     RETURNING {locks}"""
 """Nothing of it is stored, and 22012 raised, where the room has another version by now. Its parts are not of arrays,
 whose length tells so much of the cost that PostgreSQL would plan it each time."""
+
 STORE_WITH_ROOM = "WITH {parts} SELECT {locks}"
 """The same where the room is new, and one of the parts."""
+
 ASKED_FOR = ("game", "opponent", "machine", "takes_over", "first", "second", "fresh")
+
 HOST = ("host_id", "host_guest", "host_token_sha256")
+
 ROOM = ("id", "code", *ASKED_FOR, *HOST, "opened_from", "links", "created_at", "changed_at")
+
 NEW_ROOM = dict.fromkeys((*ROOM, "version"), "%s")
+
 PLY = dict.fromkeys(("match_id", "number", "side", "move", "position", "played_at"), "%s")
+
 MATCH = ("status", "position", "n_plies", "winner", "termination", "finished_at", "answer_by", "id")
+
 NEW_MATCH = dict.fromkeys((*MATCH, "room_id", "number", "seed", "created_at"), "%s")
+
 SEAT = ("id", "match_id", "side", "player", "takes_over", "name", "user_id", "guest", "token_sha256")
+
 NEW_SEAT = dict.fromkeys(SEAT, "%s")
 
 
@@ -872,7 +835,7 @@ def _store(*matches: Match, locks: Sequence[str] = ()) -> None:
     """Store matches as they stand, with their new plies, what players remember of these, and their rooms' versions.
 
     Of those that are over the players learn, in this very transaction: once, or not at all. ``locks`` names what is
-    counted next (:func:`games.quotas.count_lock`): locked then, in this order.
+    counted next (:func:`games.limits.quotas.count_lock`): locked then, in this order.
     """
     for match in matches:
         _match_store(match, locks)

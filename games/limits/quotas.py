@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from games.exceptions import AccountClosedError, PlayError, SiteFullError, TooManyMatchesError
-from games.rates import NamedThrottle
+from games.limits.rates import NamedThrottle
 
 
 def account_lock(user: Any, *, closed_too: bool = False) -> None:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.loader import get_template
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
 
-from games.exceptions import PlayError, ThrottledError
-from games.metrics import REFUSALS
+from games.exceptions import (
+    PlayError,
+    ThrottledError,
+)
+from games.transport.metrics import REFUSALS
 
 ResponseT = TypeVar("ResponseT", bound=HttpResponse)
 
@@ -84,3 +92,22 @@ def refused_json(error: PlayError) -> JsonResponse:
     """The refusal for a script or a program."""
     REFUSALS.labels("page", error.code).inc()
     return _for_later(JsonResponse(error.told), error)
+
+
+def form_only(to: str, *kept: str) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
+    """A page that only takes a form: looking at its address leads to the page ``to``, which has the form.
+
+    ``kept`` names the parts of the address that are of that page's address, too.
+    """
+
+    def of(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        @require_http_methods(["GET", "HEAD", "POST"])
+        @functools.wraps(view)
+        def taking(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if request.method == "POST":
+                return view(request, *args, **kwargs)
+            return HttpResponseRedirect(reverse(to, kwargs={name: kwargs[name] for name in kept}))
+
+        return taking
+
+    return of

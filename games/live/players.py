@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 from uuid import UUID
 
-from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q
 
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
+from games.accounts.claims import Claimed
+from games.accounts.principal import Viewer
+from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
 from games.models import Match, Seat
-from games.states import Insight, MachineBrief, RatingShape, SeatMachine
 
 MACHINE = "machine"
 """The player that stands for every machine: which one is asked for by its id or slug."""
@@ -29,55 +30,6 @@ class Choice:
 
     move: Any | None
     memo: Any = field(default=None, repr=False)
-
-
-class Visitor(AnonymousUser):
-    """Somebody without an account, known by the guest number of their browser's session if they have one.
-
-    ``address`` is that of who makes something, as ``games.identity.address_of`` hashes it; ``links`` as of a
-    :class:`Viewer`.
-    """
-
-    def __init__(self, guest: UUID | None = None, address: str = "", links: frozenset[int] = frozenset()) -> None:
-        super().__init__()
-        self.guest = guest
-        self.address = address
-        self.links: frozenset[int] = links
-
-
-@dataclass(frozen=True, slots=True)
-class Viewer:
-    """The person who looks: an account, a guest by number, or (without arguments) anybody."""
-
-    user_id: int | None = None
-    sees_all: bool = False
-    """Of the staff, and may look at what is private (:data:`SEES_ALL`)."""
-    guest: UUID | None = None
-    links: frozenset[int] = frozenset()
-    """The ids of the secret links that this browser has opened. What a link shows, the app that made it decides."""
-
-    @classmethod
-    def of(cls, user: Any) -> Viewer:
-        """The viewer that an account or a :class:`Visitor` is; ``None`` and any other user are anybody.
-
-        Of the staff alone, permissions are read from the database, once for each object of an account.
-        """
-        links: frozenset[int] = getattr(user, "links", frozenset())
-        if user is None or not user.is_authenticated:
-            return cls(guest=getattr(user, "guest", None), links=links)
-        return cls(user.pk, bool(user.is_staff) and any(map(user.has_perm, SEES_ALL)), links=links)
-
-    @property
-    def without_links(self) -> Viewer:
-        """The same viewer, who has opened no link."""
-        return replace(self, links=frozenset())
-
-
-GUEST = Viewer()
-
-SEES_ALL: list[str] = []
-"""Permissions with any of which the staff looks at what players hide; registered where an app's ``ready`` registers
-its players."""
 
 
 class NotHeldError(Exception):
@@ -111,15 +63,6 @@ class Beside(NamedTuple):
 
 BESIDE: list[Beside] = []
 """Registered where an app's ``ready`` registers its players."""
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """The names of what came along from a guest into an account, and of what did not."""
-
-    taken: list[str]
-    left: list[str]
-
 
 CLAIMS: list[Callable[[int, UUID], Claimed]] = []
 """What else than seats a guest takes along into an account (its id, the guest's number); registered likewise.

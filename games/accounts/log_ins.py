@@ -19,8 +19,8 @@ from axes.helpers import get_client_username, get_cool_off
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.db.models import Max
 
-from games.accounts import account_named, log_in_name
-from games.throttles import AddressThrottle
+from games.accounts.account_names import account_named, log_in_name
+from games.accounts.throttles import AddressThrottle
 
 FAILURES_OF_A_NAME = 1_000
 """So many of its failures are kept, the newest."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from games.outbox import Letter, Message, group_write, latest
-from games.states import PrivateSeat, RoomState
+from games.live.states import PrivateSeat, RoomState
+from games.transport.broadcaster import Letter, Message, group_write, latest
 
 _answered: ContextVar[str] = ContextVar("answered", default="")
 

@@ -25,7 +25,7 @@ from django.conf import settings
 from redis import Redis
 from redis.exceptions import RedisError
 
-from games.outages import summary
+from games.transport.database_errors import summary
 
 logger = logging.getLogger("games.outbox")
 

@@ -1,4 +1,4 @@
-"""Pages of rooms, and accounts. Each parses, calls one service or selector, answers."""
+"""Pages of accounts: sign up, log in, passwords, tokens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 import hashlib
 import unicodedata
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -29,59 +29,32 @@ from django.forms import Field
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import Resolver404, resolve, reverse, reverse_lazy
+from django.urls import Resolver404, resolve, reverse_lazy
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
-from django.views.generic import FormView, TemplateView
+from django.views.generic import FormView
 
 from beadbox.names import name_key
-from games import services, services_tokens
-from games.accounts import NAME_TAKEN, NameForm
-from games.answers import not_found, sent_back, too_many
-from games.authentication import GUEST_KEY
-from games.codes import parse_code
+from games.accounts.account_names import NAME_TAKEN, NameForm
+from games.accounts.authentication import GUEST_KEY
+from games.accounts.claims import WAITING_KEY, Claimed, ClaimSeats, codes_waiting_of
+from games.accounts.emails import password_told
+from games.accounts.forms import LogInForm, TokenForm, refusal_add
+from games.accounts.identity import person_of_request
+from games.accounts.throttles import AddressThrottle
+from games.accounts.tokens import token_list_of, token_make, token_revoke
 from games.exceptions import (
     AccountClosedError,
-    MatchNotFoundError,
     PlayError,
-    RoomNotFoundError,
     SiteFullError,
-    TooManyGuessesError,
 )
-from games.forms import LogInForm, TokenForm, refusal_add
-from games.identity import guest_seated, person_of_request
-from games.letters import password_told
-from games.players import Claimed
-from games.quotas import account_lock, site_require
-from games.selectors import codes_waiting_of, game_view, machines_managed, token_list_of
-from games.serializers import RoomCreateSerializer, parse_room
-from games.throttles import AddressThrottle, Guesses
+from games.limits.quotas import account_lock, site_require
+from games.transport.error_responses import form_only, sent_back, too_many
 
-WAITING_KEY = "waiting"
-"""In a session: the codes of the rooms in which accounts wait that have logged out of it."""
 NAMES_TOLD = 5
 """So many names of machines a message tells one by one."""
+
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
-
-
-def form_only(to: str, *kept: str) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """A page that only takes a form: looking at its address leads to the page ``to``, which has the form.
-
-    ``kept`` names the parts of the address that are of that page's address, too.
-    """
-
-    def of(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-        @require_http_methods(["GET", "HEAD", "POST"])
-        @functools.wraps(view)
-        def taking(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if request.method == "POST":
-                return view(request, *args, **kwargs)
-            return HttpResponseRedirect(reverse(to, kwargs={name: kwargs[name] for name in kept}))
-
-        return taking
-
-    return of
 
 
 def account_required(purpose: str, without: str, test: Callable[[Any], bool] | None = None) -> Callable[..., Any]:
@@ -144,118 +117,6 @@ def counting(what: str, *, successes: bool) -> Callable[[Callable[..., Any]], Ca
 log_in_counted = counting("login", successes=False)
 
 
-@form_only("lobby")
-def room_create(request: HttpRequest) -> HttpResponse:
-    """Open a room from the lobby or a machine's page and go there."""
-    form = request.POST.copy()
-    for name in form.keys() - RoomCreateSerializer().fields.keys():  # such as the CSRF token
-        del form[name]
-    try:
-        data = parse_room(form)
-        with guest_seated(request, person_of_request(request)) as person:
-            seated = services.room_create(person=person, **data)
-    except PlayError as error:
-        return sent_back(request, error)
-    return redirect(seated.room)
-
-
-@form_only("lobby")
-def room_join(request: HttpRequest) -> HttpResponse:
-    """Take the free seat of a room by its code; when there is none, go and watch."""
-    person = person_of_request(request)
-    try:
-        code = parse_code(request.POST.get("code", ""))
-        both = "both" in request.POST
-        if not both and _waits_itself(request, code, person):
-            return render(request, "games/against_yourself.html", {"code": code})
-        with (
-            Guesses(request, request.user.pk).counted(code, lambda: person),
-            guest_seated(request, person) as newcomer,
-        ):
-            services.room_join(code=code, person=newcomer, both=both)
-    except TooManyGuessesError as error:
-        return too_many(request, error.retry_after_s)
-    except RoomNotFoundError as error:
-        return sent_back(request, error)
-    except PlayError as error:
-        messages.info(request, str(error))
-    return redirect("room", code)
-
-
-def _waits_itself(request: HttpRequest, code: str, person: services.Person) -> bool:
-    """Whether this browser waits in the room already, as whoever asks or as an account that has logged out."""
-    with Guesses(request, request.user.pk).counted(code, lambda: person):
-        entered = services.room_enter(code=code, person=person)
-    is_own = bool(entered.roles) or code in request.session.get(WAITING_KEY, ())
-    return is_own and entered.view["status"] == "waiting"
-
-
-@require_safe
-def room_page(request: HttpRequest, code: str) -> HttpResponse:
-    """The match page: for players and for everybody who watches. A code written otherwise leads to its own address."""
-    try:
-        if (read := parse_code(code)) != code:
-            return redirect("room", read)
-        person = person_of_request(request)
-        with Guesses(request, request.user.pk).counted(code, lambda: person):
-            entered = services.room_enter(code=code, person=person)
-    except TooManyGuessesError as error:
-        return too_many(request, error.retry_after_s)
-    except RoomNotFoundError as error:
-        return not_found(request, error)
-    managed = machines_managed(entered.room, request.user)
-    return _match_shown(request, entered, is_host=entered.is_host, managed=managed)
-
-
-@require_safe
-def match_page(request: HttpRequest, code: str, number: str) -> HttpResponse:
-    """A finished match with its replay, at an address of its own. One that goes on is on the page of its room."""
-    try:
-        at = int(number) if number.isdecimal() and len(number) <= 20 else 0  # no match has it
-        if (read := parse_code(code)) != code or (at and number != str(at)) or request.path.endswith("/"):
-            return redirect("match", read, at or number)
-        person = person_of_request(request)
-        with Guesses(request, request.user.pk).counted(code, lambda: person):
-            entered = services.match_enter(code=code, number=at, person=person)
-    except TooManyGuessesError as error:
-        return too_many(request, error.retry_after_s)
-    except MatchNotFoundError:
-        return not_found(request, MatchNotFoundError(code, number[:20]), near=reverse("room", args=[code]))
-    except RoomNotFoundError as error:
-        return not_found(request, error)
-    if entered.view["status"] != "finished":
-        return redirect(entered.room)
-    return _match_shown(request, entered, number=entered.view["number"])
-
-
-def _match_shown(request: HttpRequest, entered: services.Entered, **more: Any) -> HttpResponse:
-    context = {
-        "room": entered.room.code,
-        "role": entered.role,
-        "roles": entered.roles,
-        "is_host": False,
-        "managed": [],
-        "state": entered.view,
-        "game": game_view(entered.room.game_rules),
-        "share_url": request.build_absolute_uri(request.path),
-    }
-    return render(request, "games/room.html", context | more)
-
-
-class About(TemplateView):
-    """How it learns, the keys, and what is kept of whom for how long."""
-
-    template_name = "games/about.html"
-
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
-        """How many days that is, as it is set."""
-        names = ("KEEP_GUEST_MATCHES_DAYS", "KEEP_MATCHES_DAYS", "KEEP_LOG_INS_DAYS")
-        return super().get_context_data(**context, **{name.lower(): getattr(settings, name) for name in names})
-
-
-about = About.as_view()
-
-
 def _word_again(field: Field, label: str) -> None:
     """Name the field in which a new password is typed a second time, in plain words."""
     field.label, field.help_text = label, "Type the same password again."
@@ -284,7 +145,7 @@ class SignUpForm(NameForm, UserCreationForm):
         return username
 
 
-def _enter(request: HttpRequest, user: Any) -> None:
+def _enter(request: HttpRequest, user: Any, claim: ClaimSeats) -> None:
     """Log in; a guest's matches and machines follow them into the account, or all stays as it was.
 
     What the account has no room for stays the guest's, whose number the session keeps. Call inside a transaction.
@@ -292,7 +153,7 @@ def _enter(request: HttpRequest, user: Any) -> None:
     guest = person_of_request(request).guest
     claimed = Claimed([], [])
     if guest is not None:
-        claimed = services.seats_claim(user_id=user.pk, name=user.get_username(), guest=guest)
+        claimed = claim(user_id=user.pk, name=user.get_username(), guest=guest)
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     request.session.pop(GUEST_KEY, None)
     if guest is not None and claimed.left:
@@ -318,6 +179,8 @@ def _some(names: list[str]) -> str:
 class SignUpView(FormView):
     """Make an account; matches and machines of this session come along."""
 
+    claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py says which
+
     template_name = "registration/signup.html"
     form_class = SignUpForm
     success_url = reverse_lazy("account")
@@ -336,13 +199,15 @@ class SignUpView(FormView):
             except IntegrityError:  # another sign-up took the name at the same moment
                 form.add_error("username", NAME_TAKEN)
                 return self.form_invalid(form)
-            _enter(self.request, user)
+            _enter(self.request, user, self.claim)
         return HttpResponseRedirect(self.get_success_url())
 
 
 @method_decorator(log_in_counted, name="dispatch")
 class LogInView(LoginView):
     """Log in; matches and machines of this session come along."""
+
+    claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py says which
 
     form_class = LogInForm
     redirect_authenticated_user = True
@@ -355,7 +220,7 @@ class LogInView(LoginView):
         """Take the guest's matches and machines over and log in: both or neither."""
         try:
             with transaction.atomic():
-                _enter(self.request, form.get_user())
+                _enter(self.request, form.get_user(), self.claim)
         except AccountClosedError as error:  # since the password was compared
             refusal_add(form, error)
             return self.form_invalid(form)
@@ -449,12 +314,14 @@ class ChangePasswordView(TellsOfNewPassword, PasswordChangeView):
 class NewPasswordView(TellsOfNewPassword, PasswordResetConfirmView):
     """Choose a password by the letter that was asked for, which logs in too, also where others tried it too often."""
 
+    claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py says which
+
     def form_valid(self, form: Any) -> HttpResponse:
         """Change it, and log in: from then on the account is known at this address."""
         response = super().form_valid(form)
         if not form.errors:
             with contextlib.suppress(AccountClosedError), transaction.atomic():  # since it was changed
-                _enter(self.request, form.user)
+                _enter(self.request, form.user, self.claim)
         return response
 
 
@@ -465,7 +332,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     form, made = TokenForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
         try:
-            _, made = services_tokens.token_make(user=request.user, **form.cleaned_data)
+            _, made = token_make(user=request.user, **form.cleaned_data)
             form = TokenForm()
         except PlayError as error:
             refusal_add(form, error)
@@ -476,10 +343,10 @@ def tokens(request: HttpRequest) -> HttpResponse:
 
 @form_only("tokens")
 @account_required("Log in to revoke a token.", "Programs can play in rooms without a token.")
-def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
+def token_end(request: HttpRequest, token_id: int) -> HttpResponse:
     """Revoke a token."""
     try:
-        services_tokens.token_revoke(user=request.user, token_id=token_id)
+        token_revoke(user=request.user, token_id=token_id)
     except PlayError as error:
         return sent_back(request, error, to="tokens")
     messages.success(request, "The token no longer works.")

@@ -1,0 +1,1 @@
+"""Live play: rooms, matches, moves, and what sockets are told."""

@@ -1,0 +1,141 @@
+"""Pages of rooms. Each parses, calls one service or selector, answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+from django.views.generic import TemplateView
+
+from games.accounts.claims import WAITING_KEY
+from games.accounts.identity import guest_seated, person_of_request
+from games.accounts.principal import Person
+from games.codes import parse_code
+from games.exceptions import (
+    MatchNotFoundError,
+    PlayError,
+    RoomNotFoundError,
+    TooManyGuessesError,
+)
+from games.live import services
+from games.live.guesses import Guesses
+from games.live.selectors import game_view, machines_managed
+from games.live.serializers import RoomCreateSerializer, parse_room
+from games.transport.error_responses import form_only, not_found, sent_back, too_many
+
+
+@form_only("lobby")
+def room_create(request: HttpRequest) -> HttpResponse:
+    """Open a room from the lobby or a machine's page and go there."""
+    form = request.POST.copy()
+    for name in form.keys() - RoomCreateSerializer().fields.keys():  # such as the CSRF token
+        del form[name]
+    try:
+        data = parse_room(form)
+        with guest_seated(request, person_of_request(request)) as person:
+            seated = services.room_create(person=person, **data)
+    except PlayError as error:
+        return sent_back(request, error)
+    return redirect(seated.room)
+
+
+@form_only("lobby")
+def room_join(request: HttpRequest) -> HttpResponse:
+    """Take the free seat of a room by its code; when there is none, go and watch."""
+    person = person_of_request(request)
+    try:
+        code = parse_code(request.POST.get("code", ""))
+        both = "both" in request.POST
+        if not both and _waits_itself(request, code, person):
+            return render(request, "games/against_yourself.html", {"code": code})
+        with (
+            Guesses(request, request.user.pk).counted(code, lambda: person),
+            guest_seated(request, person) as newcomer,
+        ):
+            services.room_join(code=code, person=newcomer, both=both)
+    except TooManyGuessesError as error:
+        return too_many(request, error.retry_after_s)
+    except RoomNotFoundError as error:
+        return sent_back(request, error)
+    except PlayError as error:
+        messages.info(request, str(error))
+    return redirect("room", code)
+
+
+def _waits_itself(request: HttpRequest, code: str, person: Person) -> bool:
+    """Whether this browser waits in the room already, as whoever asks or as an account that has logged out."""
+    with Guesses(request, request.user.pk).counted(code, lambda: person):
+        entered = services.room_enter(code=code, person=person)
+    is_own = bool(entered.roles) or code in request.session.get(WAITING_KEY, ())
+    return is_own and entered.view["status"] == "waiting"
+
+
+@require_safe
+def room_page(request: HttpRequest, code: str) -> HttpResponse:
+    """The match page: for players and for everybody who watches. A code written otherwise leads to its own address."""
+    try:
+        if (read := parse_code(code)) != code:
+            return redirect("room", read)
+        person = person_of_request(request)
+        with Guesses(request, request.user.pk).counted(code, lambda: person):
+            entered = services.room_enter(code=code, person=person)
+    except TooManyGuessesError as error:
+        return too_many(request, error.retry_after_s)
+    except RoomNotFoundError as error:
+        return not_found(request, error)
+    managed = machines_managed(entered.room, request.user)
+    return _match_shown(request, entered, is_host=entered.is_host, managed=managed)
+
+
+@require_safe
+def match_page(request: HttpRequest, code: str, number: str) -> HttpResponse:
+    """A finished match with its replay, at an address of its own. One that goes on is on the page of its room."""
+    try:
+        at = int(number) if number.isdecimal() and len(number) <= 20 else 0  # no match has it
+        if (read := parse_code(code)) != code or (at and number != str(at)) or request.path.endswith("/"):
+            return redirect("match", read, at or number)
+        person = person_of_request(request)
+        with Guesses(request, request.user.pk).counted(code, lambda: person):
+            entered = services.match_enter(code=code, number=at, person=person)
+    except TooManyGuessesError as error:
+        return too_many(request, error.retry_after_s)
+    except MatchNotFoundError:
+        return not_found(request, MatchNotFoundError(code, number[:20]), near=reverse("room", args=[code]))
+    except RoomNotFoundError as error:
+        return not_found(request, error)
+    if entered.view["status"] != "finished":
+        return redirect(entered.room)
+    return _match_shown(request, entered, number=entered.view["number"])
+
+
+def _match_shown(request: HttpRequest, entered: services.Entered, **more: Any) -> HttpResponse:
+    context = {
+        "room": entered.room.code,
+        "role": entered.role,
+        "roles": entered.roles,
+        "is_host": False,
+        "managed": [],
+        "state": entered.view,
+        "game": game_view(entered.room.game_rules),
+        "share_url": request.build_absolute_uri(request.path),
+    }
+    return render(request, "games/room.html", context | more)
+
+
+class About(TemplateView):
+    """How it learns, the keys, and what is kept of whom for how long."""
+
+    template_name = "games/about.html"
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        """How many days that is, as it is set."""
+        names = ("KEEP_GUEST_MATCHES_DAYS", "KEEP_MATCHES_DAYS", "KEEP_LOG_INS_DAYS")
+        return super().get_context_data(**context, **{name.lower(): getattr(settings, name) for name in names})
+
+
+about = About.as_view()

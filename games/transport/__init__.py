@@ -1,0 +1,1 @@
+"""Between processes and sockets: broadcasts, monitored dependencies, group commit, error responses."""
