@@ -50,9 +50,9 @@ import django
 django.setup()
 from django.core.management import call_command
 from django.db import connection
-from games import services
+from games.live import services
 from games.models import Match
-from beadbox.rules.game import Side
+from beadbox.rules.outcome import Side
 from learning.models import Lesson
 from tests.factories import NC, guest, house
 does = sys.argv[1]

@@ -127,7 +127,7 @@ def run(script: str, **environment: str) -> str:
 WITHOUT_NUMBA = """
 import sys
 sys.modules["numba"] = None
-from beadbox.rules.game import Side
+from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.engines.compiled import EngineMissingError
 from beadbox.engines.registry import engine_of

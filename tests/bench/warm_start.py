@@ -13,7 +13,7 @@ from tests.sizes import IS_SMALL
 
 FIRST_CALL = """
 import time
-from beadbox.rules.game import Side
+from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from beadbox.kernels.box_learning import train_on_course
 from beadbox.kernels.random_source import RandomSource

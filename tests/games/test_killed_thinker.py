@@ -20,10 +20,10 @@ from tests.waiting import wait_until
 THINK = """
 import sys, django
 django.setup()
-from games import services, thinking
+from games.live import background_moves, services
 from tests.waiting import wait_until
 services.room_look(code=sys.argv[1])
-wait_until(thinking.is_idle)
+wait_until(background_moves.is_idle)
 """
 
 

@@ -50,9 +50,9 @@ import django
 django.setup()
 from django.contrib.sessions.models import Session
 from django.core.management import call_command
-from games import services
+from games.live import services
 from games.models import ApiToken, Match
-from games.live.services import Person
+from games.accounts.principal import Person
 from learning.models import Lesson, Machine
 from menace_site.operations.backups import servers_at_hand
 file, code, move, *options = sys.argv[1:]
