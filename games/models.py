@@ -6,7 +6,6 @@ Every write to a room happens under a lock on its row (``services``), so a match
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -145,19 +144,6 @@ class Match(models.Model):
         help_text="Until when whoever thinks about a slow player's next move has it to themselves.",
     )
 
-    sitting: list[Seat] | None = None
-    """Its seats in order of side, once they are read; kept with this object, and never stored."""
-    is_held: bool = False
-    """Whether its room is locked for this transaction, or was only read."""
-    after: Callable[[], None] | None = None
-    """What to do once the match is stored as it stands."""
-    next_ids: Sequence[int] = ()
-    """Ids for the match that is to follow it and for its seats, where they were read."""
-    before: Match | None = None
-    """Which match it follows in its room, where that was read just now with who sat there."""
-    played: list[Ply] | None = None
-    """Its plies in order, once they are read; kept with this object as well, and those that are about to be stored."""
-
     class Meta:
         verbose_name_plural = "matches"
         constraints = [
@@ -192,16 +178,6 @@ class Match(models.Model):
         """How the match ended; it is over."""
         return Outcome(None if self.winner is None else Side(self.winner), self.termination)
 
-    def let_go(self) -> None:
-        """Keep its seats and plies no more, nor the match before: nobody who has this object asks for them again.
-
-        They know the match as it knows them. What knows each other in a circle stays until the garbage collector looks
-        for it, and with a thousand matches a process stood still for a tenth of a second each time.
-        """
-        if self.before is not None:
-            self.before.let_go()
-        self.sitting = self.played = self.before = None
-
 
 class Seat(models.Model):
     """Who holds a side of a match. A human seat without user, guest and token is free.
@@ -229,11 +205,6 @@ class Seat(models.Model):
     )
     guest = models.UUIDField(null=True, blank=True, editable=False)
     token_sha256 = models.CharField(max_length=64, blank=True, editable=False)
-
-    occupant: Any = None
-    """What the automated player of this seat has read of who sits here; kept with this object, and never stored."""
-    memos: list[tuple[int, Any]] | None = None
-    """What it wants to remember of moves that are about to be stored (``games.live.players.Memo``)."""
 
     class Meta:
         constraints = [

@@ -5,7 +5,7 @@ from django.urls import path, re_path
 
 from games.accounts import views as accounts
 from games.live import api, views
-from games.live.services import seats_claim
+from games.live.rooms import seats_claim
 
 urlpatterns = [
     path("about", views.about, name="about"),

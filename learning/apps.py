@@ -10,8 +10,9 @@ class LearningConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the kinds of machine known, and let machines and opponents join live matches."""
+        from games.live.players import port_bind
         from learning.kinds.registry import kinds_register
-        from learning.players.machines import players_register
+        from learning.players.machines import Machines
 
         kinds_register()
-        players_register()
+        port_bind(Machines())

@@ -50,7 +50,8 @@ import django
 django.setup()
 from django.core.management import call_command
 from django.db import connection
-from games.live import services
+from games.live.play import match_resign
+from games.live.rooms import room_create
 from games.models import Match
 from beadbox.rules.outcome import Side
 from learning.models import Lesson
@@ -61,8 +62,8 @@ if does == "begin":
     house()
 if does != "count":
     for _ in range(20):
-        room = services.room_create(person=guest(), game=NC, opponent="menace", side=Side.FIRST).room
-        services.match_resign(code=room.code, person=guest())
+        room = room_create(person=guest(), game=NC, opponent="menace", side=Side.FIRST).room
+        match_resign(code=room.code, person=guest())
 call_command("audit", stdout=sys.stderr)
 with connection.cursor() as cursor:
     cursor.execute("SELECT now()")

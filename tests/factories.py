@@ -18,8 +18,12 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from games.accounts import tokens
 from games.accounts.principal import Person
-from games.live import services
-from games.live.services import Seated
+from games.live.play import match_play_move
+from games.live.room_state import State, match_view
+from games.live.room_state import room_state as state_of
+from games.live.rooms import Seated, room_create
+from games.live.store import match_latest, match_live, room_get
+from games.models import Room
 from learning.models import ExperimentRun, Job, JobStatus, Machine
 from learning.services.experiments import experiment_request
 from learning.services.machines import machine_create
@@ -112,24 +116,32 @@ def experimented(slug: str, seed: int = 1, **parameters: int) -> ExperimentRun:
 
 
 def room(opponent: str = "perfect", who: Person | None = None, side: Side = Side.FIRST, **options: Any) -> Seated:
-    return services.room_create(person=who or guest(), game=NC, opponent=opponent, side=side, **options)
+    return room_create(person=who or guest(), game=NC, opponent=opponent, side=side, **options)
 
 
 def play(seated: Seated, who: Person, *moves: str) -> dict[str, Any]:
     """Play these moves one after the other; the last state."""
     state: dict[str, Any] = {}
     for move in moves:
-        state = services.match_play_move(code=seated.room.code, person=who, move=move)
+        state = match_play_move(code=seated.room.code, person=who, move=move)
     return state
+
+
+def room_view(room: Room) -> dict[str, Any]:
+    """The state of a room, whole, read anew."""
+    return match_view(match_live(match_latest(room)))
+
+
+def room_state(room: Room) -> State:
+    """The same, and what each viewer may know of it."""
+    return state_of(match_live(match_latest(room)))
 
 
 def play_out(code: str, who: Person) -> dict[str, Any]:
     """Play the first legal move until the match is over; the last state."""
-    from games.live.selectors import room_get, room_view
-
     state = room_view(room_get(code))
     while state["status"] == "playing":
-        state = services.match_play_move(code=code, person=who, move=state["legal_moves"][0], ply=state["ply"])
+        state = match_play_move(code=code, person=who, move=state["legal_moves"][0], ply=state["ply"])
     return state
 
 

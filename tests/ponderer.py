@@ -5,8 +5,7 @@ from typing import Any
 
 from django.db import connection
 
-from games.live.players import Choice, Offer, SeatPlayer
-from games.models import Seat
+from games.live.players import Choice, LiveMatch, LiveSeat, Offer, SeatPlayer
 from tests.waiting import HANG_S
 
 
@@ -22,19 +21,19 @@ class Ponderer(SeatPlayer):
         self.in_transaction: list[bool] = []
         self.dies = False
 
-    def sit(self, seat: Seat, machine: str) -> None:
+    def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
         pass
 
     def offer(self, game: Any) -> Offer | None:
         return Offer(self.name, "Takes its time.")
 
-    def is_slow(self, seat: Seat) -> bool:
+    def is_slow(self, live: LiveMatch, seat: LiveSeat) -> bool:
         return True
 
-    def choose(self, seat: Seat, position: Any) -> Choice:
-        self.thoughts.append(seat.match.n_plies)
+    def choose(self, live: LiveMatch, seat: LiveSeat, position: Any) -> Choice:
+        self.thoughts.append(live.match.n_plies)
         self.in_transaction.append(connection.in_atomic_block or connection.connection is not None)
         assert self.may_move.wait(HANG_S)
         if self.dies:
             raise RuntimeError("this thread is gone, as if its process had died")
-        return Choice(seat.match.room.game_rules.legal_moves(position)[0])
+        return Choice(live.game.legal_moves(position)[0])

@@ -53,16 +53,16 @@ def measured() -> list[Measured]:
         Measured(
             "imports between children of one of these folders",
             max((imports_between(imports, children) for children in folders), key=len),
-            *(26, 40),
+            *(39, 40),
         ),
-        Measured(f"modules over {MAX_MODULE_LINES} lines", code.long_modules(), 12, 3),
+        Measured(f"modules over {MAX_MODULE_LINES} lines", code.long_modules(), 11, 3),
         Measured("methods of the kind interfaces", methods, 57, 50),
         Measured("attributes of the kind interfaces", attributes, 21, 15),
         *(
             Measured(f"modules elsewhere that import classes of {name}", code.importers(LEARNERS[name]), limit, 6)
             for name, limit in (("boxes", 30), ("q_learning", 9), ("value_learner", 6), ("table_learner", 5))
         ),
-        Measured("functions that only pass on their arguments", code.functions_that(passes_on), 127, 50),
+        Measured("functions that only pass on their arguments", code.functions_that(passes_on), 124, 50),
         Measured("public functions with Any in the signature", with_any, 752, 300),
         Measured("of these in services and ports", tuple(filter(SERVICE_OR_PORT.search, with_any)), 59, 0),
         Measured("import cycles", import_cycles(imports), 0, 0),

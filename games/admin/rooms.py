@@ -25,7 +25,7 @@ from games.admin.base import (
 from games.codes import parse_code
 from games.exceptions import NotACodeError
 from games.live.players import PLAYERS
-from games.live.selectors import MATCH_REASONS
+from games.live.room_state import MATCH_REASONS
 from games.models import HUMAN, Match, Ply, Room, Seat
 
 

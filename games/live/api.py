@@ -28,9 +28,20 @@ from games.accounts.principal import Person
 from games.accounts.throttles import LiveThrottle, RoomThrottle, TokenThrottle
 from games.codes import parse_code
 from games.limits.admission import CROWD
-from games.live import services
-from games.live.guesses import Guesses
-from games.live.selectors import game_view, room_positions
+from games.live.game_view import game_view
+from games.live.play import match_play_move, match_resign, match_step
+from games.live.room_state import room_positions
+from games.live.rooms import (
+    Guesses,
+    Seated,
+    match_enter,
+    room_create,
+    room_enter,
+    room_is_of,
+    room_join,
+    room_look,
+    room_reset,
+)
 from games.live.serializers import (
     MoveSerializer,
     PositionsQuerySerializer,
@@ -103,7 +114,7 @@ def _person(request: Request, code: str = "") -> Person:
     token = seat_token_of(request)
     session = request.session if request.auth is None else None
     if session is not None and GUEST_KEY in session and request.method not in SAFE_METHODS:
-        if token and services.room_is_of(code=code, person=Person(token=token)):
+        if token and room_is_of(code=code, person=Person(token=token)):
             session = None
         else:
             SessionAuthentication().enforce_csrf(request)
@@ -122,7 +133,7 @@ def _newcomer(request: Request, code: str = "") -> Iterator[Person]:
         yield guest
 
 
-def _seated(seated: services.Seated, status: int) -> Response:
+def _seated(seated: Seated, status: int) -> Response:
     role = None if seated.side is None else seated.room.game_rules.look.layout.roles[seated.side]
     body = {"code": seated.room.code, "role": role}
     if seated.token:
@@ -166,7 +177,7 @@ class RoomListView(PublicView):
         if asked["takes_over"] and not asked["fresh"]:
             scope_require(request, "train")
         with _newcomer(request) as person:
-            seated = services.room_create(person=person, **asked)
+            seated = room_create(person=person, **asked)
         return _seated(seated, 201)
 
 
@@ -176,7 +187,7 @@ class RoomView(RoomCodeView):
     @extend_schema(responses=_STATE)
     def get(self, request: Request, code: str) -> HttpResponseBase:
         """The state, for anybody who has the code. 304 if its ``ETag`` is that of ``If-None-Match``."""
-        view = services.room_look(code=code, person=_person(request))
+        view = room_look(code=code, person=_person(request))
         return _unless_known(request, Response(view), view)
 
 
@@ -186,7 +197,7 @@ class RoomMatchView(RoomCodeView):
     @extend_schema(responses=_STATE)
     def get(self, request: Request, code: str, number: str) -> Response:
         """The state of the match with this number, as the room's state was when the match ended."""
-        return Response(services.match_enter(code=code, number=int(number), person=_person(request)).view)
+        return Response(match_enter(code=code, number=int(number), person=_person(request)).view)
 
 
 class RoomJoinedView(RoomCodeView):
@@ -197,7 +208,7 @@ class RoomJoinedView(RoomCodeView):
     )
     def get(self, request: Request, code: str) -> HttpResponseBase:
         """The role of who asks, and the state: for a page that has no socket. 304 as for the state."""
-        joined = services.room_enter(code=code, person=_person(request)).joined
+        joined = room_enter(code=code, person=_person(request)).joined
         return _unless_known(request, Response(joined), joined["state"], joined["roles"], joined["host"])
 
 
@@ -227,7 +238,7 @@ class RoomJoinView(RoomCodeView):
     def post(self, request: Request, code: str) -> Response:
         """Take the free seat; 409 when both are taken."""
         with _newcomer(request, code) as person:
-            seated = services.room_join(code=code, person=person)
+            seated = room_join(code=code, person=person)
         return _seated(seated, 200)
 
 
@@ -252,7 +263,7 @@ class RoomMoveView(RoomCodeView):
         data = parsed(MoveSerializer, request.data)
         person = _person(request, code)
         begin = perf_counter()
-        view = services.match_play_move(code=code, person=person, move=data["move"], ply=data.get("ply"))
+        view = match_play_move(code=code, person=person, move=data["move"], ply=data.get("ply"))
         MOVE_SECONDS.observe(perf_counter() - begin)
         return Response(view)
 
@@ -272,7 +283,7 @@ class RoomStepView(RoomCodeView):
         """Let the players of an exhibition play one ply, or several; the state after it. For its host alone."""
         data = parsed(StepSerializer, request.data)
         person = _person(request, code)
-        return Response(services.match_step(code=code, person=person, ply=data.get("ply"), plies=data["plies"]))
+        return Response(match_step(code=code, person=person, ply=data.get("ply"), plies=data["plies"]))
 
 
 class RoomResignView(RoomCodeView):
@@ -286,7 +297,7 @@ class RoomResignView(RoomCodeView):
     def post(self, request: Request, code: str) -> Response:
         """Resign the current match."""
         parsed(SeatSerializer, request.data)
-        return Response(services.match_resign(code=code, person=_person(request, code)))
+        return Response(match_resign(code=code, person=_person(request, code)))
 
 
 class RoomResetView(RoomCodeView):
@@ -303,4 +314,4 @@ class RoomResetView(RoomCodeView):
     def post(self, request: Request, code: str) -> Response:
         """Start a new match in the same room, sides swapped on request."""
         data = parsed(ResetSerializer, request.data)
-        return Response(services.room_reset(code=code, person=_person(request, code), swap=data["swap"]))
+        return Response(room_reset(code=code, person=_person(request, code), swap=data["swap"]))

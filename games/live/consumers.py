@@ -1,4 +1,4 @@
-"""The sockets of a room and of any page: frames in, typed errors and states out. All play goes through ``services``."""
+"""The sockets of a room and of any page: frames in, typed errors and states out. ``games.live.play`` plays."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from games.exceptions import (
     refusal_of,
 )
 from games.limits.admission import CROWD
-from games.live import services
 from games.live.events import answering, room_group
-from games.live.guesses import Guesses
-from games.live.selectors import State
+from games.live.play import match_play_move, match_resign, match_step
+from games.live.room_state import State
+from games.live.rooms import Entered, Guesses, room_enter, room_reset, room_watch
 from games.live.serializers import FrameError, parse_move_data, parse_step_data
 from games.live.states import RoomState
 from games.transport.broadcaster import BROKER
@@ -277,6 +277,8 @@ class RoomConsumer(FrameConsumer):
     frames = (*WRITES, "ping")
     person: Person
     """Who this is, as far as was last asked."""
+    is_account: bool
+    """Whether that was an account, by its session or its token: these can end."""
     asked_at: float
 
     async def connect(self) -> None:
@@ -304,18 +306,22 @@ class RoomConsumer(FrameConsumer):
             case "move":
                 move, ply = parse_move_data(data)
                 begin = time.perf_counter()
-                view = await in_thread(self._call, services.match_play_move, move=move, ply=ply)
+                view = await in_thread(
+                    self._act, lambda person: match_play_move(code=self.code, person=person, move=move, ply=ply)
+                )
                 MOVE_SECONDS.observe(time.perf_counter() - begin)
             case "step":
                 ply, plies = parse_step_data(data)
-                view = await in_thread(self._call, services.match_step, ply=ply, plies=plies)
+                view = await in_thread(
+                    self._act, lambda person: match_step(code=self.code, person=person, ply=ply, plies=plies)
+                )
             case "resign":
-                view = await in_thread(self._call, services.match_resign)
+                view = await in_thread(self._act, lambda person: match_resign(code=self.code, person=person))
             case "reset":
                 swap = data.get("swap", False)
                 if not isinstance(swap, bool):
                     raise FrameError("malformed_frame", f"swap: {field_text.TRUE_OR_FALSE}")
-                view = await in_thread(self._call, services.room_reset, swap=swap)
+                view = await in_thread(self._act, lambda person: room_reset(code=self.code, person=person, swap=swap))
             case "ping":
                 await self._pong()
                 return
@@ -326,7 +332,7 @@ class RoomConsumer(FrameConsumer):
 
     async def _pong(self) -> None:
         """Answer a ping, and make good for a state that the broker has lost: it buffers nothing."""
-        view = await self._told(await in_thread(services.room_watch, code=self.code))
+        view = await self._told(await in_thread(room_watch, code=self.code))
         await self.send_state(view)
         await self.send_frame("pong", {"version": view["version"]})
 
@@ -354,21 +360,22 @@ class RoomConsumer(FrameConsumer):
     def _person(self, needs: str) -> Person:
         """Who this is now; touches the database. Raises what :func:`person_of_scope` does."""
         self.person, self.asked_at = person_of_scope(self.scope, needs), time.monotonic()
+        self.is_account = self.person.user_id is not None
         return self.person
 
-    def _enter(self) -> services.Entered:
+    def _enter(self) -> Entered:
         person = self._person("read")
         with Guesses(request_of_scope(self.scope), person.user_id).counted(self.code, lambda: person):
-            return services.room_enter(code=self.code, person=person)
+            return room_enter(code=self.code, person=person)
 
-    def _call(self, service: Callable[..., RoomState], **arguments: Any) -> RoomState:
-        """Call a service as whoever this is now: a session may have ended, a token may have been revoked.
+    def _act(self, service: Callable[[Person], RoomState]) -> RoomState:
+        """Call a service as this socket's person is now: a session may have ended, a token may have been revoked.
 
         Of a guest the service looks whether the session stands, as it reads the room.
         """
         with answering(self.channel_name):
-            if self.person.seen_in is not None:
+            if not self.is_account:  # a guest, or a seat token, which does not end
                 with contextlib.suppress(SessionChangedError):
-                    return service(code=self.code, person=self.person, **arguments)
+                    return service(self.person)
             person = replace(self._person("play"), seen_in=None)  # just read
-            return service(code=self.code, person=person, **arguments)
+            return service(person)

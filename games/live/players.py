@@ -1,6 +1,6 @@
-"""The port through which automated players take a seat in a live match, and the register of those there are.
+"""The port through which automated players take a seat in a live match.
 
-Games know no learner: whoever wants to play registers here when its app starts (``learning/apps.py``).
+Live play knows no learner: the app that keeps machines binds itself here, in one place (``learning/apps.py``).
 """
 
 from __future__ import annotations
@@ -8,20 +8,27 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, Protocol
 from uuid import UUID
 
-from django.db.models import Q
+from django.db import connection
+from django.db.models import CharField, Model, Q
+from psycopg import sql
 
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
+from games.accounts import principal
 from games.accounts.claims import Claimed
 from games.accounts.principal import Viewer
 from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
-from games.models import Match, Seat
+from games.models import Match, Ply, Room, Seat
 
 MACHINE = "machine"
 """The player that stands for every machine: which one is asked for by its id or slug."""
+
+Memo = tuple[int, Any]
+"""The ply that a move was made at, and what its player wants to remember of how it chose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,45 +40,93 @@ class Choice:
 
 
 class NotHeldError(Exception):
-    """The room was only read (``Match.is_held``), and has to be locked for this: it is begun anew under its lock."""
+    """The room was only read (``LiveMatch.is_held``) and has to be locked for this: begin anew under its lock."""
 
 
-class Insert(NamedTuple):
-    """A statement that is a part of the one that stores a match (a CTE), its values, and what to do on its commit."""
+@dataclass(slots=True, eq=False)
+class LiveSeat:
+    """A seat of a live match, and what its automated player has read of it."""
 
-    statement: str
+    row: Seat
+    player: SeatPlayer | None = None
+    """The automated player that sits here, also where a person has taken its seat over."""
+    occupant: Any = None
+    """What that player has read of the seat: its own business."""
+    memos: list[Memo] = field(default_factory=list)
+    """What it wants to remember of moves that are not stored yet."""
+
+    @classmethod
+    def of(cls, row: Seat) -> LiveSeat:
+        """The seat of a row."""
+        return cls(row, PLAYERS[row.automaton] if row.automaton else None)
+
+    def give(self, player: SeatPlayer, name: str) -> None:
+        """Give the seat to an automated player. A person who takes it over keeps it, and their name."""
+        self.player = player
+        if self.row.is_human:
+            self.row.takes_over = player.slug
+        else:
+            self.row.player, self.row.name = player.slug, name
+
+
+@dataclass(slots=True, eq=False)
+class LiveMatch:
+    """A match as one request reads and changes it, with its room, seats and plies.
+
+    Nothing refers back to it, so it forms no circle and needs no garbage collector.
+    """
+
+    room: Room
+    match: Match
+    game: Game[Any, Any]
+    seats: list[LiveSeat]
+    """In order of side."""
+    plies: list[Ply]
+    """In order; those without an id are not stored yet."""
+    is_held: bool = False
+    """Whether its room is locked for this transaction, or was only read."""
+    next_ids: Sequence[int] = ()
+    """Ids for the match that is to follow it and for its seats, where they were read."""
+    before: LiveMatch | None = None
+    """The match that it follows in its room, where that was read just now."""
+    after: Callable[[], None] | None = None
+    """What to do once the match is stored as it stands."""
+
+    @property
+    def automata(self) -> list[tuple[LiveSeat, SeatPlayer]]:
+        """The seats that have an automated player, with it, in order of side."""
+        return [(seat, seat.player) for seat in self.seats if seat.player is not None]
+
+
+class Statement(NamedTuple):
+    """A part of the statement that stores a match (a CTE), its values, and what to do on its commit.
+
+    It writes what it takes from ``held``, which has a row if the room is still as it was read, and else none.
+    """
+
+    query: sql.Composable
     values: list[Any]
     after: Callable[[], None] | None = None
 
     @classmethod
-    def of(cls, table: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> Insert:
-        """What adds rows to a table; ``columns`` says how each is written ("%s", with a cast where one is needed)."""
-        places = ", ".join([f"({', '.join(columns.values())})"] * len(rows))
-        statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES {places}"  # noqa: S608 - names of our own
-        return cls(statement, [value for row in rows for value in row])
+    def insert(cls, model: type[Model], names: tuple[str, ...], rows: Sequence[Sequence[object]]) -> Statement:
+        """A part that adds rows; ``names`` are the attributes of the model in which their values go."""
+        return cls(_insert(model, names, len(rows)), [value for row in rows for value in row])
 
 
-class Beside(NamedTuple):
-    """What is read with a match in the one statement that stands at the beginning of every move.
-
-    ``query`` gives one value as JSON, in which ``latest.id`` is the match; ``take`` gets the match and that value.
-    """
-
-    query: str
-    take: Callable[[Match, Any], None]
-
-
-BESIDE: list[Beside] = []
-"""Registered where an app's ``ready`` registers its players."""
-
-CLAIMS: list[Callable[[int, UUID], Claimed]] = []
-"""What else than seats a guest takes along into an account (its id, the guest's number); registered likewise.
-
-Called under the locks of the guest's rooms, in the transaction that moves the seats.
-"""
-
-Memo = tuple[int, Any]
-"""The ply that a move was made at, and what its player wants to remember of how it chose."""
+@cache
+def _insert(model: type[Model], names: tuple[str, ...], n_rows: int) -> sql.Composable:
+    by_name = {field.attname: field for field in model._meta.concrete_fields}
+    fields = [by_name[name] for name in names]
+    # As they come from a list of values and not straight into the table, their types have to be said.
+    casts = ["text" if isinstance(one, CharField) else one.db_type(connection) for one in fields]
+    row = sql.SQL(f"({', '.join(f'%s::{cast}' for cast in casts)})")
+    statement = sql.SQL("INSERT INTO {} ({}) SELECT row.* FROM held, (VALUES {}) AS row").format(
+        sql.Identifier(model._meta.db_table),
+        sql.SQL(", ").join(sql.Identifier(str(one.column)) for one in fields),
+        sql.SQL(", ").join([row] * n_rows),
+    )
+    return sql.SQL(statement.as_string(None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +143,7 @@ class SeatPlayer(ABC):
     """An automated player of live matches. Every method is called inside the transaction that writes the match.
 
     The exceptions are how a slow player chooses (:meth:`is_slow`), and moves of a match whose room is not locked
-    (``Match.is_held``): those are chosen, followed and remembered before the transaction begins.
+    (``LiveMatch.is_held``): those are chosen, followed and remembered before the transaction begins.
 
     Locks: the room is locked before rows of a player's own are; it locks these in ascending order of their ids, and
     never locks a room.
@@ -111,28 +166,28 @@ class SeatPlayer(ABC):
         """Whether somebody who plays this game may ask it what it thinks of a position."""
         return False
 
-    def is_slow(self, seat: Seat) -> bool:
+    def is_slow(self, live: LiveMatch, seat: LiveSeat) -> bool:
         """Whether it may think for seconds in this seat: then :meth:`choose` is called outside of any transaction."""
         return False
 
     @abstractmethod
-    def sit(self, seat: Seat, machine: str) -> None:
+    def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
         """Take a seat that is about to be stored: set its ``player`` and ``name``.
 
         Where a person has taken the seat over they keep it: then ``takes_over`` is set, and not the name.
 
         Args:
-            seat: the seat; ``seat.match.room`` says what was asked for. A new room has its id, and no row yet.
+            seat: the seat; ``live.room`` says what was asked for. A new room has its id, and no row yet.
             machine: which machine was asked for, by id or slug, where one was.
 
         Raises:
             PlayError: it cannot play this side, or the person may not have it.
         """
 
-    def seated(self, seats: Sequence[Seat]) -> Insert | None:
+    def seated(self, seats: Sequence[LiveSeat]) -> Statement | None:
         """What stores what belongs to seats of a new match in which it sits, one or two, if anything does."""
 
-    def opened(self, seat: Seat) -> None:
+    def opened(self, live: LiveMatch, seat: LiveSeat) -> None:
         """The match in whose seat it sits is stored: refuse it if there is too much of it now.
 
         Called last, under the locks under which open rooms are counted, so it waits for nothing.
@@ -141,7 +196,7 @@ class SeatPlayer(ABC):
             PlayError: the match is not to be; nothing of it stays.
         """
 
-    def precedence(self, seat: Seat, machine: str) -> int:
+    def precedence(self, live: LiveMatch, seat: LiveSeat, machine: str) -> int:
         """Which of two players sits down first: the lower, so that rows are locked in ascending order of their ids."""
         return 0
 
@@ -153,52 +208,52 @@ class SeatPlayer(ABC):
         """
         return None
 
-    def can_sit(self, seat: Seat, side: Side) -> bool:
+    def can_sit(self, live: LiveMatch, seat: LiveSeat, side: Side) -> bool:
         """Whether the player of this seat could play the given side in a rematch."""
         return True
 
     @abstractmethod
-    def choose(self, seat: Seat, position: Any) -> Choice:
+    def choose(self, live: LiveMatch, seat: LiveSeat, position: Any) -> Choice:
         """The move to play in a position that is not terminal, or a resignation.
 
         A slow player reads nothing from the database here, and writes nothing: the seat, its match and room are all
         it gets. Any other one that has to write something, or to lock it, needs the room's lock for that.
 
-        What is random in it follows from ``seat.match.seed`` and ``seat.match.n_plies`` alone, so that a match can be
-        played again.
+        What is random in it follows from the match's ``seed`` and ``n_plies`` alone, so that a match can be played
+        again.
 
         Raises:
             NotHeldError.
         """
 
-    def follow(self, seat: Seat, position: Any, move: Any) -> Any:
-        """Whoever has taken this player's seat over makes a move at ply ``seat.match.n_plies``: the memo of it.
+    def follow(self, live: LiveMatch, seat: LiveSeat, position: Any, move: Any) -> Any:
+        """Whoever has taken this player's seat over makes a move at ply ``live.match.n_plies``: the memo of it.
 
         It is what would have been that of a :class:`Choice`. The move is legal. Raises as :meth:`choose` does.
         """
 
-    def remember(self, seat: Seat, memos: Sequence[Memo]) -> Insert | None:
+    def remember(self, seat: LiveSeat, memos: Sequence[Memo]) -> Statement | None:
         """What stores what it wants to remember of moves in its seat, if it does. There are memos, none is ``None``."""
 
-    def pupil(self, seat: Seat) -> Hashable | None:
+    def pupil(self, seat: LiveSeat) -> Hashable | None:
         """Who learns in this seat once the match is over, and from other matches too; ``None``: nobody.
 
         Matches with the same pupils that end at the same moment are stored together.
         """
         return None
 
-    def finish(self, matches: Sequence[Match]) -> None:
+    def finish(self, matches: Sequence[LiveMatch]) -> None:
         """These matches are over, in all of which the player has a seat, or two: learn from them, in this order.
 
         Called once for each match, after :meth:`remember`. There are several where matches end at the same moment that
         have the same :meth:`pupil`.
         """
 
-    def describe(self, seat: Seat) -> SeatMachine | None:
+    def describe(self, seat: LiveSeat) -> SeatMachine | None:
         """What a client may know of the machine in this seat (``seats[].machine`` of the state)."""
         return None
 
-    def audience(self, seat: Seat) -> Any:
+    def audience(self, seat: LiveSeat) -> Any:
         """Who may be told of the machine in this seat, as JSON for :meth:`may_see`; ``None``: everybody."""
         return None
 
@@ -214,18 +269,51 @@ class SeatPlayer(ABC):
         """What remains of an :meth:`insight` for who may see these machines (by role, described), and no other."""
         return None
 
-    def manages(self, seat: Seat, user: Any) -> bool:
+    def manages(self, seat: LiveSeat, user: Any) -> bool:
         """Whether the account may change the machine in this seat."""
         return False
 
-    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
+    def insight(self, live: LiveMatch) -> Insight | None:
         """What the machine thought and learnt (``learning`` of the state), over all seats of this player."""
         return None
 
 
+class MachinePort(Protocol):
+    """What live play asks of the app that keeps machines."""
+
+    @property
+    def players(self) -> Sequence[SeatPlayer]:
+        """All automated players."""
+
+    @property
+    def sees_all(self) -> Sequence[str]:
+        """Permissions with any of which the staff looks at what players hide."""
+
+    def occupants_query(self) -> sql.Composable:
+        """A query of one value of JSON: the seats of the match ``latest``, for the statement that reads that match."""
+
+    def occupants_read(self, live: LiveMatch, found: Sequence[Sequence[object]] | None) -> None:
+        """Keep that value with the seats (``LiveSeat.occupant``)."""
+
+    def occupants_fetch(self, live: LiveMatch) -> None:
+        """The same, read by a statement of its own."""
+
+    def guest_claim(self, user_id: int, guest: UUID) -> Claimed:
+        """What a guest takes along into an account, beside seats. Called under the locks of the guest's rooms."""
+
+
 PLAYERS: dict[str, SeatPlayer] = {}
+"""Every automated player by its slug."""
+_bound: list[MachinePort] = []
 
 
-def player_register(player: SeatPlayer) -> None:
-    """Make a player known; called from an app's ``ready``."""
-    PLAYERS[player.slug] = player
+def port_bind(port: MachinePort) -> None:
+    """Bind the app that keeps machines; called once, from its ``ready``."""
+    _bound[:] = [port]
+    PLAYERS.update((player.slug, player) for player in port.players)
+    principal.SEES_ALL[:] = port.sees_all
+
+
+def machine_port() -> MachinePort:
+    """The app that is bound."""
+    return _bound[0]

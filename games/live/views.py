@@ -22,9 +22,10 @@ from games.exceptions import (
     RoomNotFoundError,
     TooManyGuessesError,
 )
-from games.live import services
-from games.live.guesses import Guesses
-from games.live.selectors import game_view, machines_managed
+from games.live import rooms
+from games.live.game_view import game_view
+from games.live.room_state import machines_managed
+from games.live.rooms import Entered, Guesses, match_enter, room_enter
 from games.live.serializers import RoomCreateSerializer, parse_room
 from games.transport.error_responses import form_only, not_found, sent_back, too_many
 
@@ -38,7 +39,7 @@ def room_create(request: HttpRequest) -> HttpResponse:
     try:
         data = parse_room(form)
         with guest_seated(request, person_of_request(request)) as person:
-            seated = services.room_create(person=person, **data)
+            seated = rooms.room_create(person=person, **data)
     except PlayError as error:
         return sent_back(request, error)
     return redirect(seated.room)
@@ -57,7 +58,7 @@ def room_join(request: HttpRequest) -> HttpResponse:
             Guesses(request, request.user.pk).counted(code, lambda: person),
             guest_seated(request, person) as newcomer,
         ):
-            services.room_join(code=code, person=newcomer, both=both)
+            rooms.room_join(code=code, person=newcomer, both=both)
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)
     except RoomNotFoundError as error:
@@ -70,7 +71,7 @@ def room_join(request: HttpRequest) -> HttpResponse:
 def _waits_itself(request: HttpRequest, code: str, person: Person) -> bool:
     """Whether this browser waits in the room already, as whoever asks or as an account that has logged out."""
     with Guesses(request, request.user.pk).counted(code, lambda: person):
-        entered = services.room_enter(code=code, person=person)
+        entered = room_enter(code=code, person=person)
     is_own = bool(entered.roles) or code in request.session.get(WAITING_KEY, ())
     return is_own and entered.view["status"] == "waiting"
 
@@ -83,7 +84,7 @@ def room_page(request: HttpRequest, code: str) -> HttpResponse:
             return redirect("room", read)
         person = person_of_request(request)
         with Guesses(request, request.user.pk).counted(code, lambda: person):
-            entered = services.room_enter(code=code, person=person)
+            entered = room_enter(code=code, person=person)
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)
     except RoomNotFoundError as error:
@@ -101,7 +102,7 @@ def match_page(request: HttpRequest, code: str, number: str) -> HttpResponse:
             return redirect("match", read, at or number)
         person = person_of_request(request)
         with Guesses(request, request.user.pk).counted(code, lambda: person):
-            entered = services.match_enter(code=code, number=at, person=person)
+            entered = match_enter(code=code, number=at, person=person)
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)
     except MatchNotFoundError:
@@ -113,7 +114,7 @@ def match_page(request: HttpRequest, code: str, number: str) -> HttpResponse:
     return _match_shown(request, entered, number=entered.view["number"])
 
 
-def _match_shown(request: HttpRequest, entered: services.Entered, **more: Any) -> HttpResponse:
+def _match_shown(request: HttpRequest, entered: Entered, **more: Any) -> HttpResponse:
     context = {
         "room": entered.room.code,
         "role": entered.role,

@@ -14,7 +14,7 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games, game_with
-from games.live.selectors import game_picture
+from games.live.game_view import game_picture
 from games.validators import name_validate
 from learning.forms.rule_words import rule_field, rule_to_form
 from learning.kinds.base import Kind

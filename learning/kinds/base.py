@@ -30,9 +30,8 @@ from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.play import MovePlayer
 from beadbox.strength.snapshots import Meeting, meeting
 from beadbox.tournaments.contest import ContestPlayer
-from games.live.players import MACHINE, Choice, Insert, Memo
+from games.live.players import MACHINE, Choice, LiveMatch, LiveSeat, Memo, Statement
 from games.live.states import Insight
-from games.models import Match, Seat
 from learning.exceptions import (
     BoxNotFoundError,
     MachineWrongSideError,
@@ -76,9 +75,9 @@ class RuleGroup:
 class Ended:
     """A match that is over, how, and the seats that a machine had in it: two where it has met itself."""
 
-    match: Match
+    live: LiveMatch
     outcome: Outcome
-    seats: list[Seat]
+    seats: list[LiveSeat]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ def percent(share: float) -> str:
 class LevelMove(NamedTuple):
     """The last move of a level that plays by something learnt: its seat, at which ply, and whether it was any move."""
 
-    seat: Seat
+    seat: LiveSeat
     ply: int
     level: Level
     anything: bool
@@ -386,7 +385,7 @@ class Kind(ABC):
     # Live matches
 
     @abstractmethod
-    def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
         """What the machine in this seat plays. The memo of the choice is what :meth:`remember` gets.
 
         Without the machine's lock: whoever writes takes those of the seat's match (``storage.locks``), and for that
@@ -394,11 +393,11 @@ class Kind(ABC):
         """
 
     @abstractmethod
-    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> Any:
+    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> Any:
         """The memo of a move that a person makes in the machine's seat, as if it had made it; ``None``: nothing."""
 
     @abstractmethod
-    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> Insert | None:
+    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[Memo]) -> Statement | None:
         """What stores how moves of the seat came about, if anything does."""
 
     @abstractmethod
@@ -408,11 +407,11 @@ class Kind(ABC):
         What the machine has in memory of itself is as its row stands now: it has just been locked.
         """
 
-    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
+    def insight(self, match: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         """What the machines in these seats thought and learnt (``learning`` of the state, docs/protocol.md)."""
         return None
 
-    def level_insight(self, match: Match, moves: Sequence[LevelMove]) -> Insight | None:
+    def level_insight(self, match: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
         """What levels saw that play by what such a machine has learnt, there being moves of theirs; else ``None``."""
         return None
 

@@ -17,8 +17,7 @@ from beadbox.exchange.values import MAX_VALUES, ValueData, ValuesData
 from beadbox.learners.boxes.memory import TouchedBox
 from beadbox.learners.memory import AnyMemory, TouchedValue
 from beadbox.rules.outcome import Result, Side, Tally
-from games.live.players import Insert, Memo
-from games.models import Seat
+from games.live.players import LiveSeat, Memo, Statement
 from learning.exceptions import EntryGoneError, SnapshotFarError
 from learning.kinds.base import Ended, Kind
 from learning.models import Decision, LessonKind, Machine, TournamentEntry
@@ -29,7 +28,7 @@ from learning.storage.bounds import values_most
 from learning.storage.folding import VALUES
 from learning.storage.lessons import Cause, lessons_go_back_to
 
-DECIDED = dict.fromkeys(("machine_id", "seat_id", "ply", "key", "chosen", '"values"', "explored", "epsilon"), "%s")
+DECIDED = ("machine_id", "seat_id", "ply", "key", "chosen", "values", "explored", "epsilon")
 PUT_BACK_MOST = 20_000
 """No more values are put back at once: whoever ends a match with the machine waits for them, half a second or less."""
 
@@ -93,12 +92,12 @@ class Entries(Kind):
     def restore(self, machine: Machine, data: ValuesData) -> None:
         storage.values_restore(machine, ((one.key, one.value, one.visits) for one in data.values))
 
-    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> Insert:
+    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[Memo]) -> Statement:
         """Its decisions, each of which was noted as a ``Chosen``."""
         rows = [
             [
                 machine.pk,
-                seat.pk,
+                seat.row.pk,
                 ply,
                 chosen.decision.key,
                 chosen.index,
@@ -108,13 +107,13 @@ class Entries(Kind):
             ]
             for ply, chosen in memos
         ]
-        return Insert.of("learning_decision", DECIDED, rows)
+        return Statement.insert(Decision, DECIDED, rows)
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
         for one in ended:  # loaded here, so that no kind can forget how many entries the machine may come to have
             memory = self.load(machine, values_most(machine))
             tally = self.teach(memory, one)
-            self.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.match.pk))
+            self.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.live.match.pk))
         return ()
 
     @abstractmethod
@@ -145,11 +144,11 @@ def seats_decided(ended: Ended) -> Iterator[tuple[Result, list[tuple[Decision, A
 
     Where it has met itself those of the first side come first.
     """
-    stored = list(Decision.objects.filter(seat__in=ended.seats).order_by("ply"))
-    positions = decision_positions(ended.match, {one.ply for one in stored})
+    stored = list(Decision.objects.filter(seat__in=[seat.row.pk for seat in ended.seats]).order_by("ply"))
+    positions = decision_positions(ended.live, {one.ply for one in stored})
     for seat in ended.seats:
-        own = [(one, positions[one.ply]) for one in stored if one.seat_id == seat.pk]
-        yield Result.of(ended.outcome, Side(seat.side)), own
+        own = [(one, positions[one.ply]) for one in stored if one.seat_id == seat.row.pk]
+        yield Result.of(ended.outcome, Side(seat.row.side)), own
 
 
 def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:

@@ -7,21 +7,22 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
+from psycopg.sql import Composable
 
 from beadbox.engines.compiled import ready_require
 from beadbox.engines.registry import engine_of
+from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.built_in import house_machine
 from beadbox.learners.presets import ALL_PRESETS
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.registry import ENGINES, LEVELS, OPPONENTS, opponent_at, opponents_offered
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
-from games.accounts.principal import SEES_ALL, Viewer, Visitor
+from games.accounts.claims import Claimed
+from games.accounts.principal import Viewer, Visitor
 from games.exceptions import MalformedError
-from games.live.players import BESIDE, CLAIMS, MACHINE, Beside, Choice, Insert, Memo, Offer, SeatPlayer, player_register
-from games.live.selectors import plies_read, seats_read
+from games.live.players import MACHINE, PLAYERS, Choice, LiveMatch, LiveSeat, Memo, Offer, SeatPlayer, Statement
 from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
-from games.models import Match, Seat
 from learning.access import (
     SEE_MACHINES,
     To,
@@ -37,52 +38,49 @@ from learning.access import (
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kinds.base import Kind, LevelMove
 from learning.kinds.registry import KINDS, kind_of
-from learning.models import Audience, Machine
-from learning.selectors.machines import machine_brief, machine_in, machine_of_house
+from learning.models import Audience, Machine, MachineSeat
+from learning.selectors.machines import machine_brief, machine_of_house
 from learning.selectors.matches import insight_told, insights_joined
 from learning.services import lessons
-from learning.services.lessons import ply_random
 from learning.services.machines import guests_values_require
 from learning.services.pupils import machines_claim
-from learning.storage import sitting
+from learning.storage import occupants
+from learning.storage.occupants import machine_in
 
 
-def _account(seat: Seat) -> Any:
-    """The account that asks for the player in this seat, if it has one: of who sits in the match, else of the host."""
-    person = next((one for one in seats_read(seat.match) if one.user_id is not None), None)
-    return seat.match.room.host if person is None else person.user
+def _account(live: LiveMatch) -> Any:
+    """The account that asks for the player in a seat, if it has one: of who sits in the match, else of the host."""
+    person = next((seat.row for seat in live.seats if seat.row.user_id is not None), None)
+    return live.room.host if person is None else person.user
 
 
-def _guest(seat: Seat) -> UUID | None:
-    """The guest who asks for the player in this seat, where no account does: who sits in the match, else the host."""
-    person = next((one for one in seats_read(seat.match) if one.guest is not None), None)
-    return seat.match.room.host_guest if person is None else person.guest
+def _guest(live: LiveMatch) -> UUID | None:
+    """The guest who asks for the player in a seat, where no account does: who sits in the match, else the host."""
+    person = next((seat.row for seat in live.seats if seat.row.guest is not None), None)
+    return live.room.host_guest if person is None else person.guest
 
 
-def _sat_before(seat: Seat, ref: str) -> Machine | None:
+def _sat_before(live: LiveMatch, ref: str) -> Machine | None:
     """The machine of this id or slug, if it sat in the match before and was read with it; not where it is copied."""
-    match = seat.match
-    if match.before is None or match.room.fresh:
+    if live.before is None or live.room.fresh:
         return None
-    sat = [machine_in(one) for one in seats_read(match.before) if one.automaton]
+    sat = [machine_in(seat) for seat, _ in live.before.automata]
     by_id = row_id(ref) is not None
     return next((one for one in sat if one is not None and ref == (str(one.pk) if by_id else one.slug)), None)
 
 
-def _asks(seat: Seat) -> Any:
+def _asks(live: LiveMatch) -> Any:
     """The account or the visitor that asks for the player in this seat, with the links that opened the room."""
-    account = _account(seat)
-    asks = Visitor(_guest(seat)) if account is None else account
-    asks.links = frozenset(seat.match.room.links)
+    account = _account(live)
+    asks = Visitor(_guest(live)) if account is None else account
+    asks.links = frozenset(live.room.links)
     return asks
 
 
-def _is_of(seat: Seat, kind: Kind) -> bool:
+def _is_of(seat: LiveSeat, kind: Kind) -> bool:
     """Whether a machine of this kind sits there, or one that may have been of it and is gone."""
-    if not seat.automaton:  # a person alone: nothing is to be read for that
-        return False
     machine = machine_in(seat)
-    return seat.automaton == kind.player if machine is None else kind_of(machine) is kind
+    return seat.row.automaton == kind.player if machine is None else kind_of(machine) is kind
 
 
 class OpponentPlayer(SeatPlayer):
@@ -97,8 +95,8 @@ class OpponentPlayer(SeatPlayer):
         named = OPPONENTS.get(self.slug)
         return named if named is not None and named.plays(game) else opponent_at(self.slug, game)
 
-    def _of(self, seat: Seat) -> Opponent:
-        opponent = self._in(seat.match.room.game_rules)
+    def _of(self, live: LiveMatch) -> Opponent:
+        opponent = self._in(live.game)
         assert opponent is not None, "who does not play a game has no seat in it"
         return opponent
 
@@ -120,31 +118,31 @@ class OpponentPlayer(SeatPlayer):
     def advises(self, game: Game[Any, Any]) -> bool:
         return engine_of(game) is not None
 
-    def sit(self, seat: Seat, machine: str) -> None:
-        opponent = self._of(seat)
-        _ready_require(opponent, seat.match.room.game_rules)
-        seat.player, seat.name = opponent.slug, opponent.name
+    def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
+        opponent = self._of(live)
+        _ready_require(opponent, live.game)
+        seat.give(PLAYERS[opponent.slug], opponent.name)
 
-    def is_slow(self, seat: Seat) -> bool:
-        opponent = self._of(seat)
+    def is_slow(self, live: LiveMatch, seat: LiveSeat) -> bool:
+        opponent = self._of(live)
         if opponent.is_slow:  # it is asked later, by when whoever moved could not be refused
-            _ready_require(opponent, seat.match.room.game_rules)
+            _ready_require(opponent, live.game)
         return opponent.is_slow
 
-    def choose(self, seat: Seat, position: Any) -> Choice:
-        match = seat.match
-        return Choice(self._of(seat).choose(match.room.game_rules, position, ply_random(match, match.n_plies)))
+    def choose(self, live: LiveMatch, seat: LiveSeat, position: Any) -> Choice:
+        rng = RandomSource(live.match.seed, live.match.n_plies)
+        return Choice(self._of(live).choose(live.game, position, rng))
 
-    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
+    def insight(self, live: LiveMatch) -> Insight | None:
         """What every level at the board saw that plays by something learnt, be it this one or who sits opposite."""
-        engine, moved = engine_of(match.room.game_rules), list[LevelMove]()
+        engine, moved = engine_of(live.game), list[LevelMove]()
         levels = {} if engine is None else engine.levels
-        for seat in seats_read(match):
-            level = levels.get(seat.automaton)
-            last = next((ply.number for ply in reversed(plies_read(match)) if ply.side == seat.side), None)
+        for seat, player in live.automata:
+            level = levels.get(player.slug)
+            last = next((ply.number for ply in reversed(live.plies) if ply.side == seat.row.side), None)
             if level is not None and level.learnt and last is not None:
-                moved.append(LevelMove(seat, last, level, level.plays_anything(ply_random(match, last))))
-        told = (kind.level_insight(match, moved) for kind in KINDS.values() if moved)
+                moved.append(LevelMove(seat, last, level, level.plays_anything(RandomSource(live.match.seed, last))))
+        told = (kind.level_insight(live, moved) for kind in KINDS.values() if moved)
         return next((insight for insight in told if insight is not None), None)
 
 
@@ -179,7 +177,7 @@ class MachinePlayer(SeatPlayer):
         side = machine_find(machine).side
         return None if side is None else Side(side)
 
-    def wanted(self, seat: Seat, ref: str, *, hold: bool = False) -> Machine:
+    def wanted(self, live: LiveMatch, seat: LiveSeat, ref: str, *, hold: bool = False) -> Machine:
         """The machine of this id or slug, for the side of this seat; with ``hold`` kept as by ``machine_hold``.
 
         To take its seat over is to train it, unless it is copied for the room first. A shared link allows copies alone.
@@ -187,62 +185,71 @@ class MachinePlayer(SeatPlayer):
         Raises:
             MalformedError, MachineNotFoundError, NotYourMachineError, MachineWrongSideError.
         """
-        room = seat.match.room
+        room = live.room
         if not ref:
             raise MalformedError("machine: say which machine, by its id or its name in the address.")
-        to: To = "copy" if room.fresh else "train" if seat.is_human else "play"
-        machine = machine_for(_asks(seat), ref, to=to, hold=hold, known=_sat_before(seat, ref))
+        to: To = "copy" if room.fresh else "train" if seat.row.is_human else "play"
+        machine = machine_for(_asks(live), ref, to=to, hold=hold, known=_sat_before(live, ref))
         if machine.room_id not in (None, room.pk):
             raise MachineNotFoundError(f"{machine.name} plays in its own room only.")
         if machine.game != room.game:
             raise MalformedError(f"machine: {machine.name} plays another game.")
-        if machine.side not in (None, seat.side):
+        if machine.side not in (None, seat.row.side):
             raise MachineWrongSideError(f"{machine.name} {machine.get_side_display()}, so take the other side.")
         return machine
 
-    def precedence(self, seat: Seat, machine: str) -> int:
-        return self.wanted(seat, machine).pk
+    def precedence(self, live: LiveMatch, seat: LiveSeat, machine: str) -> int:
+        return self.wanted(live, seat, machine).pk
 
-    def sit(self, seat: Seat, machine: str) -> None:
-        wanted = self.wanted(seat, machine, hold=True)
-        lent = is_lent(_asks(seat), wanted)
-        lessons.seat_take(seat=seat, machine=wanted, owner=_account(seat), guest=_guest(seat), lent=lent)
+    def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
+        wanted = self.wanted(live, seat, machine, hold=True)
+        lent = is_lent(_asks(live), wanted)
+        lessons.seat_take(
+            room=live.room, seat=seat, machine=wanted, owner=_account(live), guest=_guest(live), lent=lent
+        )
 
-    def seated(self, seats: Sequence[Seat]) -> Insert:
-        return lessons.seats_insert(seats)
+    def seated(self, seats: Sequence[LiveSeat]) -> Statement:
+        rows = [[seat.row.pk, seat.occupant.machine.pk] for seat in seats]
+        return Statement.insert(MachineSeat, ("seat_id", "machine_id"), rows)
 
-    def opened(self, seat: Seat) -> None:
+    def opened(self, live: LiveMatch, seat: LiveSeat) -> None:
         copy = machine_in(seat)
         if copy is not None and kind_of(copy).copies_rows and copy.room_id is not None and copy.owner_id is None:
-            guests_values_require(_guest(seat), seat.match.room.opened_from)
+            guests_values_require(_guest(live), live.room.opened_from)
 
-    def can_sit(self, seat: Seat, side: Side) -> bool:
+    def can_sit(self, live: LiveMatch, seat: LiveSeat, side: Side) -> bool:
         machine = machine_in(seat)
         if machine is not None and kind_of(machine).either_side:
             return True
-        room = seat.match.room
-        asked = room.takes_over if seat.is_human else room.opponent
-        return side == seat.side or (asked == HousePlayer.slug and house_machine(room.game, side) is not None)
+        room = live.room
+        asked = room.takes_over if seat.row.is_human else room.opponent
+        return side == seat.row.side or (asked == HousePlayer.slug and house_machine(room.game, side) is not None)
 
-    def choose(self, seat: Seat, position: Any) -> Choice:
-        return lessons.machine_choose(seat=seat, position=position)
+    def choose(self, live: LiveMatch, seat: LiveSeat, position: Any) -> Choice:
+        machine = machine_in(seat)
+        if machine is None:  # deleted in the middle of the match: there is nobody left to move
+            return Choice(None)
+        rng = RandomSource(live.match.seed, live.match.n_plies)
+        return kind_of(machine).choose(live, seat, machine, position, rng)
 
-    def follow(self, seat: Seat, position: Any, move: Any) -> Any:
-        return lessons.machine_follow(seat=seat, position=position, move=move)
+    def follow(self, live: LiveMatch, seat: LiveSeat, position: Any, move: Any) -> Any:
+        machine = machine_in(seat)
+        return None if machine is None else kind_of(machine).follow(live, seat, machine, position, move)
 
-    def remember(self, seat: Seat, memos: Sequence[Memo]) -> Insert | None:
-        return lessons.memos_store(seat=seat, memos=memos)
+    def remember(self, seat: LiveSeat, memos: Sequence[Memo]) -> Statement | None:
+        machine = machine_in(seat)
+        return None if machine is None else kind_of(machine).remember(seat, machine, memos)
 
-    def pupil(self, seat: Seat) -> int | None:
+    def pupil(self, seat: LiveSeat) -> int | None:
         machine = machine_in(seat)
         if machine is None or not machine.learns or machine.room_id is not None:  # a room's own learns there alone
             return None
         return machine.pk
 
-    def finish(self, matches: Sequence[Match]) -> None:
+    def finish(self, matches: Sequence[LiveMatch]) -> None:
         lessons.matches_teach(matches=matches, player=self.slug)
 
-    def describe(self, seat: Seat) -> SeatMachine | None:
+    def describe(self, seat: LiveSeat) -> SeatMachine | None:
         machine = machine_in(seat)
         if machine is None:
             return None
@@ -256,7 +263,7 @@ class MachinePlayer(SeatPlayer):
             "see_named": see_named,
         }
 
-    def audience(self, seat: Seat) -> Audience:
+    def audience(self, seat: LiveSeat) -> Audience:
         machine = machine_in(seat)
         return None if machine is None else machine.audience
 
@@ -269,19 +276,19 @@ class MachinePlayer(SeatPlayer):
     def insight_told(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
         return insight_told(insight, machines)
 
-    def manages(self, seat: Seat, user: Any) -> bool:
+    def manages(self, seat: LiveSeat, user: Any) -> bool:
         machine = machine_in(seat)
         return machine is not None and is_master(user, machine)
 
-    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
+    def insight(self, live: LiveMatch) -> Insight | None:
         """What every machine at the board has to say, be it this player's or of another kind, opposite."""
         found = list[Insight]()
         for kind in KINDS.values():
-            own = [seat for seat in seats_read(match) if _is_of(seat, kind)]
-            insight = kind.insight(match, own) if own else None
+            own = [seat for seat, _ in live.automata if _is_of(seat, kind)]
+            insight = kind.insight(live, own) if own else None
             if insight is not None:
                 found.append(insight)
-        return insights_joined(match, found) if found else None
+        return insights_joined(live, found) if found else None
 
 
 class HousePlayer(MachinePlayer):
@@ -311,24 +318,38 @@ class HousePlayer(MachinePlayer):
     def only_side(self, machine: str) -> Side | None:
         return None
 
-    def wanted(self, seat: Seat, ref: str, *, hold: bool = False) -> Machine:
-        game, side = seat.match.room.game, Side(seat.side)
+    def wanted(self, live: LiveMatch, seat: LiveSeat, ref: str, *, hold: bool = False) -> Machine:
+        game, side = live.room.game, Side(seat.row.side)
         house = house_machine(game, side)
-        machine = None if house is None else _sat_before(seat, house.slug)
+        machine = None if house is None else _sat_before(live, house.slug)
         machine = machine or machine_of_house(game, side, hold=hold)
         if machine is None:
             raise MachineNotFoundError("No built-in machine plays this side yet. Run manage.py pretrain.")
-        machine_require(_asks(seat), machine, to="train" if seat.is_human and not seat.match.room.fresh else "play")
+        machine_require(_asks(live), machine, to="train" if seat.row.is_human and not live.room.fresh else "play")
         return machine
 
 
-def players_register() -> None:
-    """Make every learner and opponent known to live matches; called when the app is ready."""
-    SEES_ALL.extend(f"learning.{one}" for one in SEE_MACHINES)
-    BESIDE.append(Beside(sitting.BESIDE, lambda match, found: sitting.sitting_take(seats_read(match), found)))
-    CLAIMS.append(machines_claim)
-    player_register(HousePlayer())
-    for slug in {kind.player: kind for kind in KINDS.values()}:
-        player_register(MachinePlayer(slug))
-    for slug in {**OPPONENTS, **LEVELS}:
-        player_register(OpponentPlayer(slug))
+class Machines:
+    """The app that keeps machines, as live play asks it (:class:`games.live.players.MachinePort`)."""
+
+    sees_all = tuple(f"learning.{one}" for one in SEE_MACHINES)
+
+    def __init__(self) -> None:
+        """Make every player; the kinds of machine have to be known."""
+        self.players: list[SeatPlayer] = [
+            HousePlayer(),
+            *map(MachinePlayer, {kind.player: kind for kind in KINDS.values()}),
+            *map(OpponentPlayer, {**OPPONENTS, **LEVELS}),
+        ]
+
+    def occupants_query(self) -> Composable:
+        return occupants.occupants_query()
+
+    def occupants_read(self, live: LiveMatch, found: Sequence[Sequence[object]] | None) -> None:
+        occupants.occupants_take(live.seats, found)
+
+    def occupants_fetch(self, live: LiveMatch) -> None:
+        occupants.occupants_read(live.seats)
+
+    def guest_claim(self, user_id: int, guest: UUID) -> Claimed:
+        return machines_claim(user_id, guest)

@@ -18,7 +18,7 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import Game
 from beadbox.rules.registry import game_get
 from games.exceptions import MatchFinishedError
-from games.live.selectors import match_current
+from games.live.store import match_read
 from learning.access import machine_for
 from learning.advice.live import Advice, advice
 from learning.advice.question import AdviceError
@@ -122,15 +122,14 @@ def room_advice(code: str) -> Advice:
     Raises:
         RoomNotFoundError, NoEngineError, MatchFinishedError.
     """
-    match = match_current(code)
-    game = match.room.game_rules
+    live = match_read(code)
+    game = live.game
     engine = engine_of(game)
     if engine is None:
         raise NoEngineError
-    if match.is_over:
+    if live.match.is_over:
         raise MatchFinishedError
-    match.let_go()
-    return advice(engine, game, game.decode(match.position))
+    return advice(engine, game, game.decode(live.match.position))
 
 
 def _game(fields: dict[str, Any]) -> Game[Any, Any]:

@@ -22,12 +22,11 @@ from beadbox.policies.registry import opponent_usual
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Result, Side
 from games.accounts.principal import RoomsOf, Viewer
-from games.live.selectors import rooms_where
+from games.live.match_lists import rooms_where
 from games.live.states import MachineBrief
-from games.models import Room, Seat
+from games.models import Room
 from learning.access import is_seen, machines_visible, owned_by
 from learning.models import (
-    Draw,
     JobStatus,
     Lesson,
     LessonKind,
@@ -38,21 +37,6 @@ from learning.models import (
     TrainingRun,
 )
 from learning.storage.locks import machine_held, machine_where
-from learning.storage.sitting import Occupant, sitting_read
-
-
-def machine_in(seat: Seat) -> Machine | None:
-    """The machine that sits in a seat; ``None`` when it has been deleted since. Read once for all seats of a match."""
-    if seat.occupant is None:
-        sitting_read([seat, *(one for one in seat.match.sitting or () if one.pk != seat.pk)])
-    occupant: Occupant = seat.occupant
-    return occupant.machine
-
-
-def draws_of(*seats: Seat) -> list[Draw]:
-    """What the machines in these seats have drawn in the match, in order of play; read with :func:`machine_in`."""
-    drawn = [draw for seat in seats if machine_in(seat) is not None for draw in seat.occupant.draws]
-    return sorted(drawn, key=lambda draw: draw.ply)
 
 
 def machine_of_house(game: str, side: Side, *, hold: bool = False) -> Machine | None:
@@ -78,7 +62,7 @@ def machine_list_of(user_id: int) -> QuerySet[Machine]:
     """The machines of an account, and the public copies made for rooms where it has a seat; newest first."""
     own = Machine.objects.filter(owner_id=user_id)
     played = Machine.objects.filter(room__in=Room.objects.filter(matches__seats__user_id=user_id), is_public=True)
-    # One set and the other, as in games.live.selectors.rooms_of.
+    # One set and the other, as in games.live.match_lists.rooms_of.
     return Machine.objects.filter(pk__in=own.values("pk").union(played.values("pk"))).order_by("-pk")
 
 

@@ -11,7 +11,8 @@ from django.urls import reverse
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.rules.outcome import Result
-from games.live.selectors import plies_read, reason_of, role_of
+from games.live.players import LiveMatch, LiveSeat
+from games.live.room_state import reason_of, role_of
 from games.live.states import (
     BeadChange,
     DrawnBox,
@@ -28,7 +29,8 @@ from games.live.states import (
 from games.models import Match, MatchStatus, Seat
 from learning.models import Draw, Lesson, LessonKind, Machine
 from learning.selectors.boxes import moves_view, slots_view
-from learning.selectors.machines import draws_of, machine_brief, machine_in
+from learning.selectors.machines import machine_brief
+from learning.storage.occupants import draws_of, machine_in
 
 
 class Line(TypedDict):
@@ -37,12 +39,12 @@ class Line(TypedDict):
     role: str
 
 
-def insights_joined(match: Match, found: Sequence[Insight]) -> Insight:
+def insights_joined(live: LiveMatch, found: Sequence[Insight]) -> Insight:
     """What several kinds of machines, one or more, have to say of a match, as one word: that of who moved last.
 
     Each kind tells of its machines in a part of its own; only lessons are told of all of them.
     """
-    joined, roles = found[0], match.room.game_rules.look.layout.roles
+    joined, roles = found[0], live.game.look.layout.roles
     for other in found[1:]:
         draws, changes = joined["draws"] + other["draws"], joined["changes"] + other["changes"]
         lessons = sorted(joined["lessons"] + other["lessons"], key=lambda lesson: roles.index(lesson["role"]))
@@ -67,17 +69,17 @@ def _moves_of(insight: Insight) -> list[Any]:
 LineT = TypeVar("LineT", bound=Line)
 
 
-def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
+def match_insight(live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
     """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
     machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
     draws = draws_of(*seats)
+    match, game = live.match, live.game
     if not machines or not (draws or match.is_over):
         return None
-    game = match.room.game_rules
-    plies = {ply.number: ply for ply in plies_read(match)}
+    plies = {ply.number: ply for ply in live.plies}
     before = {ply.number + 1: ply.position for ply in plies.values()}
     before[0] = game.encode(game.initial_position())
-    by_id = {seat.pk: seat for seat in seats}
+    by_id = {seat.row.pk: seat for seat in seats}
     views = []
     for draw in draws:
         played = plies.get(draw.ply) if draw.slot is not None else None
@@ -88,7 +90,7 @@ def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
     seat = by_id[last.seat_id] if last else next(seat for seat in seats if machine_in(seat) is not None)
     machine = machines[last.machine_id] if last else next(iter(machines.values()))
     insight: Insight = {
-        "role": game.look.layout.roles[seat.side],
+        "role": game.look.layout.roles[seat.row.side],
         "machine": machine_brief(machine),
         "box": last.position if last else None,
         "beads_before": last.beads if last else None,
@@ -99,7 +101,7 @@ def match_insight(match: Match, seats: list[Seat]) -> Insight | None:
         "changes": [],
     }
     if match.is_over:
-        sides = {machine.pk: seat.side for seat in seats if (machine := machine_in(seat)) is not None}
+        sides = {machine.pk: seat.row.side for seat in seats if (machine := machine_in(seat)) is not None}
         ledger = _learnt_now(seats, draws) or _ledger(match, machines)
         insight["changes"] = _changes_view(match, machines, sides, ledger)
         insight["lessons"] = _lessons_view(match, machines, sides, ledger, insight["changes"])
@@ -164,7 +166,7 @@ class Entry(NamedTuple):
     after: list[int] | None
 
 
-def _learnt_now(seats: Sequence[Seat], draws: Sequence[Draw]) -> list[Entry]:
+def _learnt_now(seats: Sequence[LiveSeat], draws: Sequence[Draw]) -> list[Entry]:
     """What has just been stored of the match, where nobody need be asked for it: nothing if that may not be all."""
     learnt = [(machine, seat.occupant.learnt) for seat in seats if (machine := machine_in(seat)) is not None]
     if any(touched is None for _, touched in learnt) or any(draw.refilled for draw in draws):
@@ -238,11 +240,11 @@ def _drawn_box(cabinet: Cabinet, machine_id: int, position: str) -> DrawnBox:
     }
 
 
-def _draw_view(cabinet: Cabinet, draw: Draw, seat: Seat, before: str, move: str | None) -> DrawState:
+def _draw_view(cabinet: Cabinet, draw: Draw, seat: LiveSeat, before: str, move: str | None) -> DrawState:
     """A draw of a seat as it was: ``before`` is the position in which it was made."""
     moves_of_slots, slots, turned = _opened(cabinet, before, draw.position)
     total = sum(draw.beads)
-    by_hand = seat.is_human
+    by_hand = seat.row.is_human
     # An empty box that played all the same played anything that is allowed.
     anything = total == 0 and draw.slot is not None and not by_hand
     n_ways = sum(map(len, moves_of_slots)) if cabinet.rule.merge_symmetric_moves else len(moves_of_slots)
@@ -252,7 +254,7 @@ def _draw_view(cabinet: Cabinet, draw: Draw, seat: Seat, before: str, move: str 
     )
     return {
         "ply": draw.ply,
-        "role": cabinet.game.look.layout.roles[seat.side],
+        "role": cabinet.game.look.layout.roles[seat.row.side],
         "box": _drawn_box(cabinet, draw.machine_id, draw.position),
         "symmetry": turned,
         "slots": [
@@ -352,7 +354,7 @@ def match_sentence(match: Match, own_side: int | None) -> str:
 
 
 def match_line(match: Any) -> dict[str, Any]:
-    """A match as a line of the list of who has a seat in it, ``own_side`` (``games.live.selectors.match_list_of``)."""
+    """A match as a line of the list of matches of a person (``games.live.match_lists.match_list_of``)."""
     others = [seat.name for seat in match.seats.all() if seat.side != match.own_side]
     return {
         "code": match.room.code,

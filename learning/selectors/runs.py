@@ -15,7 +15,7 @@ from beadbox.seeds import seed_to_json
 from beadbox.strength.sampled import wilson
 from games.accounts.principal import GUEST, Viewer
 from games.limits.quotas import site_is_full
-from games.live.selectors import HIDDEN
+from games.live.room_state import HIDDEN
 from learning.access import machines_visible, may_see
 from learning.models import CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.states import PointState, RunProgress, RunState, ShareState

@@ -16,7 +16,7 @@ from django_celery_beat.models import CrontabSchedule, PeriodicTask
 from beadbox.policies.registry import OPPONENTS
 from beadbox.seeds import seed_to_json
 from games.accounts.principal import Viewer
-from games.live.selectors import HIDDEN
+from games.live.room_state import HIDDEN
 from learning.access import may_see, staff_may
 from learning.exceptions import ScheduleNotFoundError
 from learning.models import Machine, Schedule

@@ -16,7 +16,7 @@ from beadbox.seeds import seed_to_json
 from beadbox.tournaments.ratings import Rating, ratings
 from beadbox.tournaments.standings import Result, table
 from games.accounts.principal import GUEST, Viewer
-from games.live.selectors import HIDDEN
+from games.live.room_state import HIDDEN
 from learning.access import machines_visible, may_see, staff_may
 from learning.exceptions import TournamentNotFoundError
 from learning.models import JobStatus, Machine, Pairing, Tournament, TournamentEntry

@@ -12,14 +12,14 @@ from django.db import connection
 from beadbox.learners.choice import OUTLOOK, Candidate
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import Game
-from games.live.selectors import plies_read
+from games.live.players import LiveMatch, LiveSeat
 from games.live.states import ActionValue, Insight, LessonState, Thought, ValueChangeState
-from games.models import Match, Seat
 from learning.exceptions import BoxNotFoundError
 from learning.models import Decision, LessonKind, Machine, ValueChange
-from learning.selectors.machines import GONE, machine_brief, machine_in
+from learning.selectors.machines import GONE, machine_brief
 from learning.selectors.matches import lesson_told, nothing_learnt
 from learning.storage.bounds import values_most
+from learning.storage.occupants import machine_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Sight:
     """So many actions of a decision are told at most, the best first; what was played always is. ``None``: all."""
 
 
-def decision_positions(match: Match, plies: Collection[int]) -> dict[int, Any]:
+def decision_positions(match: LiveMatch, plies: Collection[int]) -> dict[int, Any]:
     """The positions in which these plies of a match were to be played, history and all."""
-    game = match.room.game_rules
+    game = match.game
     position, positions = game.initial_position(), {}
-    moves = [ply.move for ply in plies_read(match)]
+    moves = [ply.move for ply in match.plies]
     for ply in range(len(moves) + 1):
         if ply in plies:
             positions[ply] = position
@@ -49,24 +49,26 @@ def decision_positions(match: Match, plies: Collection[int]) -> dict[int, Any]:
     return positions
 
 
-def values_insight(match: Match, seats: list[Seat], sight: Sight) -> Insight | None:
+def values_insight(match: LiveMatch, seats: list[LiveSeat], sight: Sight) -> Insight | None:
     """``learning`` of a room's state: what the machines in these seats thought and learnt (docs/protocol.md)."""
     machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
-    decisions = list(Decision.objects.filter(seat__in=seats, ply__lt=match.n_plies).order_by("ply"))
-    if not machines or not (decisions or match.is_over):
+    decisions = list(
+        Decision.objects.filter(seat__in=[seat.row.pk for seat in seats], ply__lt=match.match.n_plies).order_by("ply")
+    )
+    if not machines or not (decisions or match.match.is_over):
         return None
-    roles = match.room.game_rules.look.layout.roles
-    sides = {seat.pk: seat.side for seat in seats}
+    roles = match.game.look.layout.roles
+    sides = {seat.row.pk: seat.row.side for seat in seats}
     last = decisions[-1] if decisions else None
-    seat = next((one for one in seats if last and one.pk == last.seat_id), seats[0])
+    seat = next((one for one in seats if last and one.row.pk == last.seat_id), seats[0])
     machine = machine_in(seat) or next(iter(machines.values()))
     thought = None
     if last is not None:
         position = decision_positions(match, {last.ply})[last.ply]
         thought = _thought_view(match, last, position, roles[sides[last.seat_id]], sight)
-    lessons, changes = _learnt(match, seats, sight) if match.is_over else ([], [])
+    lessons, changes = _learnt(match, seats, sight) if match.match.is_over else ([], [])
     return {
-        "role": roles[seat.side],
+        "role": roles[seat.row.side],
         "machine": machine_brief(machine),
         "box": None,
         "beads_before": None,
@@ -91,9 +93,9 @@ def values_insight(match: Match, seats: list[Seat], sight: Sight) -> Insight | N
     }
 
 
-def _thought_view(match: Match, decision: Decision, position: Any, role: str, sight: Sight) -> Thought:
+def _thought_view(match: LiveMatch, decision: Decision, position: Any, role: str, sight: Sight) -> Thought:
     """A decision with the values as they were: what it could have played, the best first."""
-    game = match.room.game_rules
+    game = match.game
     candidates = sight.candidates(game, position, decision.values)
     order = sorted(range(len(candidates)), key=lambda index: (-candidates[index].total, index))
     shown = order[: sight.n_shown]
@@ -124,26 +126,28 @@ def _candidate_view(game: Game[Any, Any], position: Any, one: Candidate) -> Acti
     }
 
 
-def _learnt(match: Match, seats: Sequence[Seat], sight: Sight) -> tuple[list[LessonState], list[ValueChangeState]]:
+def _learnt(
+    match: LiveMatch, seats: Sequence[LiveSeat], sight: Sight
+) -> tuple[list[LessonState], list[ValueChangeState]]:
     """What the match was for each machine, in order of side, and every value that it changed, in order of play."""
-    roles = match.room.game_rules.look.layout.roles
+    roles = match.game.look.layout.roles
     changes = list(
-        ValueChange.objects.filter(lesson__match=match).select_related("entry").order_by("ply", "lesson_id", "pk")
+        ValueChange.objects.filter(lesson__match=match.match).select_related("entry").order_by("ply", "lesson_id", "pk")
     )
-    learnt = set(match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
-    of_ply = {ply.number: ply for ply in plies_read(match)}
+    learnt = set(match.match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
+    of_ply = {ply.number: ply for ply in match.plies}
     lessons: list[LessonState] = []
     for seat in seats:
         machine = machine_in(seat)
         if machine is not None:
-            result = "draw" if match.winner is None else "win" if match.winner == seat.side else "loss"
+            result = "draw" if match.match.winner is None else "win" if match.match.winner == seat.row.side else "loss"
             own = [one for one in changes if one.entry.machine_id == machine.pk and one.ply is not None]
-            n_changes = sum(of_ply[one.ply or 0].side == seat.side for one in own)
+            n_changes = sum(of_ply[one.ply or 0].side == seat.row.side for one in own)
             has_learnt = machine.pk in learnt
-            deed = _deed(sight, machine, n_changes) if has_learnt else nothing_learnt(match, machine, "values")
+            deed = _deed(sight, machine, n_changes) if has_learnt else nothing_learnt(match.match, machine, "values")
             told = lesson_told(machine.name, result, deed, changed=has_learnt and n_changes > 0)
-            lessons.append({"role": roles[seat.side], "machine": machine_brief(machine), **told})
-    game = match.room.game_rules
+            lessons.append({"role": roles[seat.row.side], "machine": machine_brief(machine), **told})
+    game = match.game
     return lessons, [
         {
             "ply": change.ply,

@@ -17,8 +17,8 @@ from games.accounts.principal import Person
 from games.accounts.second_factor import factor_forget
 from games.exceptions import AccountClosedError, PlayError
 from games.limits.quotas import account_lock
-from games.live.selectors import rooms_of
-from games.live.services import match_resign
+from games.live.match_lists import rooms_of
+from games.live.play import match_resign
 from games.models import ApiToken, MatchStatus, Room
 from learning.access import staff_may
 from learning.exceptions import AccountNotClosedError

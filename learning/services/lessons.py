@@ -16,18 +16,16 @@ from django.db import transaction
 from prometheus_client import Counter, Histogram
 
 from beadbox.kernels.random_source import RandomSource
-from games.live.players import Choice, Insert, Memo
-from games.live.selectors import seats_read
-from games.models import Match, Seat
+from games.live.players import PLAYERS, LiveMatch, LiveSeat
+from games.models import Match, Room
 from learning import events
 from learning.kinds.base import Ended
 from learning.kinds.registry import kind_of
 from learning.models import Machine
-from learning.selectors.machines import machine_in
 from learning.services.machines import room_copy
 from learning.states import box_news
 from learning.storage.locks import machine_copied
-from learning.storage.sitting import Occupant, sitting_read
+from learning.storage.occupants import Occupant, machine_in, occupants_read
 
 LESSONS = Counter("beadbox_lessons", "Lessons that live matches have given to machines")
 LESSON_SECONDS = Histogram(
@@ -42,72 +40,43 @@ def ply_random(match: Match, ply: int) -> RandomSource:
     return RandomSource(match.seed, ply)
 
 
-def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None, lent: bool = False) -> None:
+def seat_take(
+    *, room: Room, seat: LiveSeat, machine: Machine, owner: Any, guest: UUID | None, lent: bool = False
+) -> None:
     """Seat a machine that is held, or the room's copy of it, made for this account or guest if it is not there yet.
 
-    The seat is about to be stored, and :func:`seats_insert` follows. Where a person has taken it over they keep it.
+    The seat is about to be stored, and ``seated`` follows. Where a person has taken it over they keep it.
     A copy of a ``lent`` machine, which a shared link alone shows, stays under its link.
 
     Raises:
         MachineNotFoundError, ValueQuotaError.
     """
-    room = seat.match.room
     if room.fresh:
         copy = machine_copied(machine.pk, room.pk)
         machine = copy or room_copy(machine_id=machine.pk, room=room, owner=owner, guest=guest, lent=lent)
-    player = kind_of(machine).player
-    if seat.is_human:
-        seat.takes_over = player
-    else:
-        seat.player, seat.name = player, machine.name
+    seat.give(PLAYERS[kind_of(machine).player], machine.name)
     seat.occupant = Occupant(machine, [])
 
 
-def seats_insert(seats: Sequence[Seat]) -> Insert:
-    """What stores which machines have taken these seats."""
-    pairs = [[seat.pk, seat.occupant.machine.pk] for seat in seats]
-    return Insert.of("learning_machineseat", {"seat_id": "%s", "machine_id": "%s"}, pairs)
-
-
-def machine_choose(*, seat: Seat, position: Any) -> Choice:
-    """What the machine in this seat plays; a resignation if it was deleted in the middle of the match."""
-    machine = machine_in(seat)
-    if machine is None:
-        return Choice(None)
-    return kind_of(machine).choose(seat, machine, position, ply_random(seat.match, seat.match.n_plies))
-
-
-def machine_follow(*, seat: Seat, position: Any, move: Any) -> Any:
-    """The memo of a move of a person in the machine's seat, as if it had made it."""
-    machine = machine_in(seat)
-    return None if machine is None else kind_of(machine).follow(seat, machine, position, move)
-
-
-def memos_store(*, seat: Seat, memos: Sequence[Memo]) -> Insert | None:
-    """What stores how the machine in this seat came to its moves, if anything does."""
-    machine = machine_in(seat)
-    return None if machine is None else kind_of(machine).remember(seat, machine, memos)
-
-
-def matches_teach(*, matches: Sequence[Match], player: str) -> None:
+def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
     """Let every machine of a player learn from matches that are over, once: in order of their ids, all locked before.
 
     Of several matches a machine learns in their order, as if they had ended one after the other.
     """
-    sitting_read([seat for match in matches for seat in seats_read(match) if seat.automaton], lock=True)
+    occupants_read([seat for live in matches for seat, _ in live.automata], lock=True)
     lessons: dict[int, list[Ended]] = {}
     machines: dict[int, Machine] = {}
-    for match in matches:
-        for seat in seats_read(match):
-            machine = machine_in(seat) if seat.automaton == player else None
+    for live in matches:
+        for seat, who in live.automata:
+            machine = machine_in(seat) if who.slug == player else None
             if machine is None or not machine.learns:
                 continue
             machines[machine.pk] = machine
             own = lessons.setdefault(machine.pk, [])
-            if own and own[-1].match is match:  # it has met itself
+            if own and own[-1].live is live:  # it has met itself
                 own[-1].seats.append(seat)
             else:
-                own.append(Ended(match, match.outcome, [seat]))
+                own.append(Ended(live, live.match.outcome, [seat]))
     for pk, machine in sorted(machines.items()):
         before, begin = machine.n_lessons, perf_counter()
         touched = kind_of(machine).learn(machine, lessons[pk])

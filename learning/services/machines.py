@@ -25,8 +25,8 @@ from beadbox.rules.registry import game_get
 from games.accounts.principal import RoomsOf, Visitor
 from games.exceptions import GuestMovedError, MalformedError
 from games.limits.quotas import account_lock, count_lock, quota_require, site_require
-from games.live.selectors import rooms_of, rooms_open
-from games.live.services import AT_ONCE
+from games.live.match_lists import rooms_of, rooms_open
+from games.live.rooms import AT_ONCE
 from games.models import Room
 from learning.access import To, machine_for, machine_require
 from learning.exceptions import (

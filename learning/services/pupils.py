@@ -24,10 +24,9 @@ from beadbox.rules.registry import game_get
 from games.accounts.claims import Claimed
 from games.accounts.principal import Person, Visitor
 from games.limits.quotas import account_lock
-from games.live import services as rooms
+from games.live.match_lists import room_going_on
 from games.live.players import MACHINE
-from games.live.selectors import room_going_on
-from games.live.services import Seated
+from games.live.rooms import Seated, room_create
 from learning.exceptions import MachineNotFoundError, NoPupilError
 from learning.models import Machine, MovedGuest
 from learning.selectors.machines import pupil_of
@@ -100,7 +99,7 @@ def _taught(person: Person, game: str, side: Side | None) -> Seated:
     open_room = None if person.whose is None else room_going_on(person.whose, opponent=MACHINE, machine=machine)
     if open_room is not None:
         return Seated(open_room, other, "")
-    return rooms.room_create(person=person, game=game, opponent=MACHINE, machine=machine, side=other)
+    return room_create(person=person, game=game, opponent=MACHINE, machine=machine, side=other)
 
 
 def owner_of(person: Person) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, cast
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import connection
 
 from beadbox.learners.registry import rule_read
 from beadbox.learners.rule import Rule
+from games.transport.json_rows import row_columns, row_read
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine
 
@@ -49,35 +50,19 @@ def machine_copied(machine_id: int, room_id: int) -> Machine | None:
 
 def machine_where(condition: str, *values: Any) -> Machine | None:
     """The machine of which this is true; ``None`` when there is none."""
-    statement = f"SELECT {machine_columns()} FROM learning_machine AS machine WHERE {condition}"  # noqa: S608
+    columns = row_columns(Machine, "machine").as_string(None)
+    statement = f"SELECT {columns} FROM learning_machine AS machine WHERE {condition}"  # noqa: S608
     with connection.cursor() as cursor:
         row = cursor.execute(statement, values).fetchone()
     return None if row is None else machine_of(row)
 
 
-@cache
-def machine_columns() -> str:
-    """The columns that :func:`machine_of` takes, of ``machine``."""
-    columns = ", ".join(f"machine.{field.column}" for field in Machine._meta.concrete_fields)
-    return columns.replace("machine.rule_json", "machine.rule_json::text")
-
-
 def machine_of(row: Sequence[Any]) -> Machine:
-    """The machine that these columns are, or an array of them in JSON.
-
-    Plain SQL, as it is read at every move: querysets take four times as long.
-    """
-    names = [field.attname for field in Machine._meta.concrete_fields]
-    machine = Machine.from_db(DEFAULT_DB_ALIAS, names, row)
+    """The machine of :func:`games.transport.json_rows.row_columns`, as columns or as an array of JSON."""
+    machine = row_read(Machine, row)
     text = cast("str", machine.rule_json)
     machine.rule_json, machine.rule = json.loads(text), _rule_of(text)
-    machine.created_at, machine.folded_at = _moment(machine.created_at), _moment(machine.folded_at)
-    machine.guest = _guest(machine.guest)
     return machine
-
-
-_moment = Machine._meta.get_field("created_at").to_python
-_guest = Machine._meta.get_field("guest").to_python
 
 
 @lru_cache(maxsize=1000)

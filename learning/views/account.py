@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from games.accounts.principal import Viewer
 from games.accounts.views import account_required
-from games.live.selectors import match_list_of
+from games.live.match_lists import match_list_of
 from learning.selectors import machines as selectors
 from learning.selectors import matches as selectors_matches
 

@@ -12,7 +12,7 @@ from beadbox.learners.built_in import HOUSE
 from beadbox.learners.presets import presets_of
 from beadbox.rules.game import Game
 from beadbox.rules.registry import GAMES, game_get
-from games.live.selectors import game_view
+from games.live.game_view import game_view
 from learning.advice.registry import UNNAMED, adviser_of
 
 

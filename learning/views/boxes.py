@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from beadbox.policies.registry import UNIFORM
 from games.accounts.principal import Viewer
 from games.exceptions import PlayError
-from games.live.selectors import game_view
+from games.live.game_view import game_view
 from games.transport.error_responses import not_found, refused_json
 from learning.access import cause_hidden, is_lent, machine_for
 from learning.exceptions import BoxNotFoundError, HistoryFoldedError, MachineNotFoundError

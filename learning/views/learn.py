@@ -14,7 +14,7 @@ from beadbox.learners.boxes.training_config import MEASURES, games_taught
 from beadbox.rules.registry import GAMES
 from games.accounts.identity import guest_seated, person_of_request
 from games.exceptions import MalformedError, PlayError
-from games.live.selectors import game_view
+from games.live.game_view import game_view
 from games.templatetags.modules import inline
 from games.transport.error_responses import form_only, sent_back
 from learning.exceptions import PageTooLargeError

@@ -9,7 +9,8 @@ from django.views.decorators.http import require_safe
 from beadbox.rules.registry import GAMES
 from games.accounts.identity import person_of_request
 from games.accounts.principal import Viewer
-from games.live.selectors import game_picture, match_list_live, match_list_own, match_list_waiting
+from games.live.game_view import game_picture
+from games.live.match_lists import match_list_live, match_list_own, match_list_waiting
 from learning.selectors import machines as selectors
 from learning.selectors.matches import match_live, match_own, match_waiting
 from learning.selectors.runs import run_going_on, run_list_going_on

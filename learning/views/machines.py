@@ -14,7 +14,7 @@ from games.accounts.forms import refusal_add
 from games.accounts.principal import Viewer
 from games.accounts.views import account_required
 from games.exceptions import PlayError
-from games.live.selectors import game_view
+from games.live.game_view import game_view
 from games.transport.error_responses import form_only, not_found, refused
 from learning.access import cause_hidden, is_lent, is_master, is_own, machine_for, machines_visible
 from learning.exceptions import MachineNotFoundError

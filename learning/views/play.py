@@ -15,7 +15,7 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get, game_with
 from games.accounts.identity import guest_seated, person_of_request
 from games.exceptions import PlayError
-from games.live.selectors import game_view, player_list
+from games.live.game_view import game_view, player_list
 from games.live.serializers import parse_side
 from games.transport.error_responses import form_only, not_found, sent_back
 from learning.access import is_master

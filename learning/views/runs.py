@@ -17,7 +17,7 @@ from beadbox.rules.registry import GAMES
 from games.accounts.principal import Viewer
 from games.accounts.views import account_required
 from games.exceptions import PlayError
-from games.live.selectors import game_picture
+from games.live.game_view import game_picture
 from games.transport.error_responses import form_only, not_found, refused
 from learning.access import To, is_master, machine_for, machines_visible, owned_by, run_for
 from learning.filters import MachineListFilter

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.registry import game_get
 from games.exceptions import PlayError
-from games.live.selectors import game_view
+from games.live.game_view import game_view
 from games.transport.error_responses import not_found, refused_json
 from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError

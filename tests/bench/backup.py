@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from games.live.play import match_play_move
+from games.live.rooms import room_create, room_look, room_reset
 from tests.bench.figures import Figure
 from tests.bench.stored import site
 from tests.sizes import sized
@@ -106,16 +108,13 @@ def _fill() -> None:
 def _play() -> None:
     """Two hundred matches in twenty rooms against a new machine; the moves are drawn."""
     from beadbox.rules.outcome import Side
-    from games.live import services
     from tests.factories import NC, guest, machine
 
     draw = random.Random(1)
     player, opponent = guest(), machine(name="Of the bench")
     for _ in range(ROOMS):
-        code = services.room_create(
-            person=player, game=NC, opponent="machine", machine=opponent.slug, side=Side.FIRST
-        ).room.code
+        code = room_create(person=player, game=NC, opponent="machine", machine=opponent.slug, side=Side.FIRST).room.code
         for number in range(PLAYED // ROOMS):
-            state = services.room_reset(code=code, person=player) if number else services.room_look(code=code)
+            state = room_reset(code=code, person=player) if number else room_look(code=code)
             while state["status"] == "playing":
-                state = services.match_play_move(code=code, person=player, move=draw.choice(state["legal_moves"]))
+                state = match_play_move(code=code, person=player, move=draw.choice(state["legal_moves"]))

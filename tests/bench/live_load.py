@@ -436,7 +436,7 @@ def _fresh_rooms() -> Figure:
     from django.db import connection
 
     from games.accounts.principal import Person
-    from games.live.services import room_create
+    from games.live.rooms import room_create
 
     def megabytes() -> float:
         with connection.cursor() as cursor:

@@ -24,6 +24,9 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from games.live.play import match_play_move
+from games.live.rooms import room_create, room_look
+
 GAME = "noughts-and-crosses"
 DAYS = 30
 ADDRESSES = 100
@@ -120,7 +123,6 @@ def _match(rng: random.Random, took: list[float], people: range, n_guests: int) 
     """One match of somebody: mostly with a machine that many play, or with their own; some never come to an end."""
     from beadbox.rules.outcome import Side
     from games.accounts.principal import Person
-    from games.live import services
     from learning.services.pupils import pupil_teach
 
     who = rng.choice(people)
@@ -133,16 +135,14 @@ def _match(rng: random.Random, took: list[float], people: range, n_guests: int) 
     else:
         asked: dict[str, Any] = {"opponent": "menace" if kind < 0.85 else "perfect" if kind < 0.97 else "human"}
         fresh = 0.25 <= kind < 0.35
-        code = services.room_create(person=person, game=GAME, side=Side.SECOND, fresh=fresh, **asked).room.code
+        code = room_create(person=person, game=GAME, side=Side.SECOND, fresh=fresh, **asked).room.code
     if kind >= 0.97:
         return
-    state: Any = services.room_look(code=code, person=person)
+    state: Any = room_look(code=code, person=person)
     ends = rng.random() > 0.05
     while state["status"] == "playing" and (ends or state["ply"] < 3):
         begin = time.perf_counter()
-        state = services.match_play_move(
-            code=code, person=person, move=rng.choice(state["legal_moves"]), ply=state["ply"]
-        )
+        state = match_play_move(code=code, person=person, move=rng.choice(state["legal_moves"]), ply=state["ply"])
         took.append(time.perf_counter() - begin)
 
 

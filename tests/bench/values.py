@@ -80,8 +80,10 @@ def _learnt_games(machine: Any) -> list[float]:
     """Milliseconds of resigning against it after some moves: everything that the end of a match stores."""
     from beadbox.rules.outcome import Side
     from games.accounts.principal import Person
-    from games.live.selectors import room_get, room_view
-    from games.live.services import match_play_move, match_resign, room_create
+    from games.live.play import match_play_move, match_resign
+    from games.live.rooms import room_create
+    from games.live.store import room_get
+    from tests.factories import room_view
 
     seconds = []
     for _ in range(sized(5, 1)):

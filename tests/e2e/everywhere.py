@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from beadbox.rules.outcome import Side
 from games.accounts.principal import Person
-from games.live.services import match_resign
+from games.live.play import match_resign
 from games.models import Match
 from learning.models import Box, Machine
 from learning.services.machines import machine_create

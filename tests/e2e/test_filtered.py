@@ -8,7 +8,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from beadbox.rules.outcome import Side
 from games.exceptions import StalePlyError
-from games.live import services
+from games.live.play import match_resign
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.everywhere import options
@@ -138,5 +138,5 @@ def test_the_page_of_a_machine_shows_what_it_learns(page: Page) -> None:
     expect(page.locator("#live")).to_have_text(BLOCKED)
     seated = room("menace", guest(2), side=Side.FIRST)
     play(seated, guest(2), "5")
-    services.match_resign(code=seated.room.code, person=guest(2))
+    match_resign(code=seated.room.code, person=guest(2))
     expect(page.locator('[data-total="games"]')).to_have_text("1")

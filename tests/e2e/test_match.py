@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from beadbox.rules.outcome import Side
-from games.live.selectors import room_get, room_view
+from games.live.store import room_get
 from games.models import MatchStatus, Seat
 from learning.models import Draw, Lesson
 from tests.e2e.playing import (
@@ -26,7 +26,7 @@ from tests.e2e.playing import (
     start_first,
     tab_to,
 )
-from tests.factories import house
+from tests.factories import house, room_view
 
 pytestmark = pytest.mark.e2e
 

@@ -8,10 +8,11 @@ from playwright.sync_api import Page, expect
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from games.live.selectors import room_get, room_view
+from games.live.store import room_get
 from learning.models import Draw
 from learning.services.machines import machine_create
 from tests.e2e.playing import cell, code_of, expect_plies, expect_turn, is_over
+from tests.factories import room_view
 from tests.toys import TOYS
 
 pytestmark = pytest.mark.e2e

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import pytest
 
 from beadbox.rules.outcome import Side
-from games.live import services
-from games.live.services import Seated
+from games.live.play import match_resign, match_step
+from games.live.rooms import Seated, room_create, room_enter, room_is_of, room_join, room_look, room_reset, room_watch
 from games.models import Match, Ply, Room, Seat
 from learning.models import Draw, Machine
 from learning.selectors.advice import room_advice
@@ -53,7 +53,7 @@ def against_a_copy_of_values() -> Seated:
 
 def against_a_person() -> Seated:
     seated = room("human")
-    services.room_join(code=seated.room.code, person=stranger())
+    room_join(code=seated.room.code, person=stranger())
     return seated
 
 
@@ -67,11 +67,11 @@ def test_nothing_of_a_match_is_left_by_who_enters_plays_resigns_and_plays_again(
         seated = opened()
         code, who = seated.room.code, guest()
         for _ in range(2):
-            services.room_enter(code=code, person=who)
-            play(seated, who, services.room_look(code=code)["legal_moves"][0])
-            assert services.room_is_of(code=code, person=who)
-            services.match_resign(code=code, person=who)
-            services.room_reset(code=code, person=who)
+            room_enter(code=code, person=who)
+            play(seated, who, room_look(code=code)["legal_moves"][0])
+            assert room_is_of(code=code, person=who)
+            match_resign(code=code, person=who)
+            room_reset(code=code, person=who)
         del seated
 
 
@@ -79,10 +79,10 @@ def test_nothing_of_a_match_is_left_by_who_enters_plays_resigns_and_plays_again(
 def test_nothing_is_left_of_players_who_are_watched_or_of_a_position_that_is_asked_about() -> None:
     house()
     with nothing_left():
-        watched = services.room_create(person=guest(), game=NC, first="menace", second="random").room.code
-        while services.match_step(code=watched, person=guest(), plies=2)["status"] == "playing":
-            services.room_watch(code=watched)
-    asked = services.room_create(person=guest(), game="romgon", opponent="random", side=Side.FIRST).room.code
+        watched = room_create(person=guest(), game=NC, first="menace", second="random").room.code
+        while match_step(code=watched, person=guest(), plies=2)["status"] == "playing":
+            room_watch(code=watched)
+    asked = room_create(person=guest(), game="romgon", opponent="random", side=Side.FIRST).room.code
     room_advice(asked)
     with nothing_left():
         room_advice(asked)

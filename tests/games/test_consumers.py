@@ -12,12 +12,11 @@ from django.db import OperationalError, connections
 from django.utils import timezone
 
 from games.exceptions import RoomNotFoundError, UnavailableError
-from games.live import consumers, services
+from games.live import consumers
 from games.live.consumers import frame_text, in_thread
-from games.live.selectors import room_view
-from games.live.services import Seated
+from games.live.rooms import Seated, room_create, room_join
 from games.models import ApiToken, Ply, Room
-from tests.factories import NC, guest, house, person, room, user
+from tests.factories import NC, guest, house, person, room, room_view, user
 from tests.sockets import Socket, token_of
 
 # Closes the connection of its thread, as the consumers do.
@@ -32,7 +31,7 @@ async def make(opponent: str = "human", **options: Any) -> Seated:
 
 async def test_two_sockets_play_one_match_and_a_third_watches() -> None:
     seated = await make()
-    joined = await in_db(services.room_join)(code=seated.room.code, person=guest(2))
+    joined = await in_db(room_join)(code=seated.room.code, person=guest(2))
     async with (
         Socket(seated.room.code, seated.token) as crosses,
         Socket(seated.room.code, joined.token) as noughts,
@@ -181,7 +180,7 @@ async def test_too_many_frames_are_slowed_down(monkeypatch: pytest.MonkeyPatch) 
 async def test_a_program_plays_its_accounts_seat_with_a_token_that_may() -> None:
     account = await in_db(user)()
     seated = await make("human", who=person(account))
-    await in_db(services.room_join)(code=seated.room.code, person=guest(2))
+    await in_db(room_join)(code=seated.room.code, person=guest(2))
     token = await in_db(token_of)(account, "read", "play")
     async with Socket(seated.room.code, bearer=token) as robot:
         assert (await robot.expect("joined"))["role"] == "X"
@@ -214,7 +213,7 @@ async def test_a_token_that_may_only_look_moves_nothing() -> None:
 
 
 async def test_a_host_steps_and_everybody_sees_it() -> None:
-    seated = await in_db(services.room_create)(person=guest(), game=NC, first="random", second="win-block")
+    seated = await in_db(room_create)(person=guest(), game=NC, first="random", second="win-block")
     async with Socket(seated.room.code, seated.token) as host, Socket(seated.room.code) as watcher:
         joined = [await socket.expect("joined") for socket in (host, watcher)]
         assert [(one["role"], one["host"]) for one in joined] == [(None, True), (None, False)]
@@ -232,7 +231,7 @@ async def test_a_host_steps_and_everybody_sees_it() -> None:
 
 @pytest.mark.parametrize("data", [{"plies": 0}, {"plies": 101}, {"plies": True}, {"plies": "9"}, {"ply": "1"}])
 async def test_a_step_that_cannot_be_read_is_refused(data: dict[str, Any]) -> None:
-    seated = await in_db(services.room_create)(person=guest(), game=NC, first="random", second="random")
+    seated = await in_db(room_create)(person=guest(), game=NC, first="random", second="random")
     async with Socket(seated.room.code, seated.token) as host:
         await host.expect("joined")
         await host.frame("step", data)

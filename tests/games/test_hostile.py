@@ -17,8 +17,9 @@ from rest_framework.test import APIClient
 
 from games.accounts.principal import Person
 from games.accounts.throttles import WriteThrottle
-from games.live import services
-from games.live.services import room_look
+from games.live import rooms
+from games.live.play import match_resign
+from games.live.rooms import room_join, room_look, room_reset, seats_claim
 from games.models import Room
 from learning.models import Machine
 from tests import factories
@@ -98,7 +99,7 @@ class TestInput:
         def broken(*_: Any, **__: Any) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr("games.live.services.room_look", broken)
+        monkeypatch.setattr("games.live.api.room_look", broken)
         monkeypatch.setattr("learning.views.lobby.match_list_live", broken)
         client.raise_request_exception = False
         program = client.get("/api/rooms/abcdef")
@@ -139,7 +140,7 @@ class TestPrivacy:
     def test_a_copy_made_for_a_room_plays_in_that_room_only(self) -> None:
         seated = room("machine", machine=machine().slug, fresh=True)
         copy = Machine.objects.get(room=seated.room)
-        with pytest.raises(services.exceptions.PlayError, match="its own room"):
+        with pytest.raises(rooms.exceptions.PlayError, match="its own room"):
             room("machine", guest(2), machine=copy.slug)
 
     def test_a_socket_loses_its_rights_with_the_session(self, client: Client) -> None:
@@ -179,7 +180,7 @@ class TestWhatIsGone:
     def test_a_machine_deleted_before_a_resignation(self) -> None:
         seated = room("machine", machine=machine().slug)
         Machine.objects.all().delete()
-        assert services.match_resign(code=seated.room.code, person=guest())["status"] == "finished"
+        assert match_resign(code=seated.room.code, person=guest())["status"] == "finished"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -211,7 +212,7 @@ class TestTheBrokerGoesAway:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         seated = await in_db(room)("human")
-        joined = await in_db(services.room_join)(code=seated.room.code, person=guest(2))
+        joined = await in_db(room_join)(code=seated.room.code, person=guest(2))
 
         async def away(*_: Any) -> None:
             raise RedisConnectionError("Error 111 connecting")
@@ -237,7 +238,7 @@ def test_a_room_read_while_it_is_played_is_always_of_one_moment() -> None:
         try:
             for _ in range(8):
                 play_out(seated.room.code, guest())
-                services.room_reset(code=seated.room.code, person=guest())
+                room_reset(code=seated.room.code, person=guest())
         finally:
             done.set()
 
@@ -256,13 +257,13 @@ def test_a_signup_and_a_rematch_at_the_same_moment_leave_nobody_without_a_seat()
     account = factories.user("ada")
     for number in range(6):
         seated = room("perfect", guest(number + 10))
-        services.match_resign(code=seated.room.code, person=guest(number + 10))
+        match_resign(code=seated.room.code, person=guest(number + 10))
         faults = at_once(
-            lambda code=seated.room.code, n=number: services.room_reset(code=code, person=guest(n + 10)),
-            lambda n=number: services.seats_claim(user_id=account.pk, name="ada", guest=guest(n + 10).guest),
+            lambda code=seated.room.code, n=number: room_reset(code=code, person=guest(n + 10)),
+            lambda n=number: seats_claim(user_id=account.pk, name="ada", guest=guest(n + 10).guest),
         )
         # The rematch may come too late to be the guest's; then the account asks for it.
-        assert all(isinstance(fault, services.exceptions.NotAPlayerError) for fault in faults)
+        assert all(isinstance(fault, rooms.exceptions.NotAPlayerError) for fault in faults)
         with transaction.atomic():
             holder = [s for m in seated.room.matches.all() for s in m.seats.all() if s.player == "human"]
         assert all(seat.user_id == account.pk for seat in holder)

@@ -10,7 +10,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from beadbox.rules.outcome import Side
-from games.live import background_moves, services
+from games.live import background_moves
+from games.live.play import match_play_move
+from games.live.rooms import room_create, room_join, room_look
 from games.models import Match, Room, Seat
 from menace_site.local import processes
 from tests.conftest import environment
@@ -20,9 +22,10 @@ from tests.waiting import wait_until
 THINK = """
 import sys, django
 django.setup()
-from games.live import background_moves, services
+from games.live import background_moves
+from games.live.rooms import room_look
 from tests.waiting import wait_until
-services.room_look(code=sys.argv[1])
+room_look(code=sys.argv[1])
 wait_until(background_moves.is_idle)
 """
 
@@ -36,9 +39,9 @@ def overdue(match: Match) -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.soak
 def test_a_match_goes_on_though_the_process_that_thought_was_killed() -> None:
-    code = services.room_create(person=guest(), game="romgon", opponent="human", side=Side.FIRST).room.code
-    services.room_join(code=code, person=guest(2))
-    services.match_play_move(code=code, person=guest(), move="2-7>3-6", ply=0)
+    code = room_create(person=guest(), game="romgon", opponent="human", side=Side.FIRST).room.code
+    room_join(code=code, person=guest(2))
+    match_play_move(code=code, person=guest(), move="2-7>3-6", ply=0)
     # White's seat becomes a slow level's, whose move is due: so nobody in this process thinks about it.
     Seat.objects.filter(side=Side.SECOND).update(player="master", guest=None, token_sha256="")
     match = Match.objects.get()
@@ -51,13 +54,13 @@ def test_a_match_goes_on_though_the_process_that_thought_was_killed() -> None:
         assert wait_until(lambda: not asked.exists()), "it has taken the question on"
         os.killpg(thinker.pid, signal.SIGKILL)
         thinker.wait()
-    state = services.room_look(code=code)
+    state = room_look(code=code)
     assert (state["ply"], state["turn"], state["thinking"]) == (1, "White", True)
     assert background_moves.is_idle(), "nobody else thinks before its time has passed"
     overdue(match)
-    services.room_look(code=code)
-    assert wait_until(lambda: services.room_look(code=code)["ply"] == 2)
-    state = services.match_play_move(code=code, person=guest(), move="4-7>4-6", ply=2)
+    room_look(code=code)
+    assert wait_until(lambda: room_look(code=code)["ply"] == 2)
+    state = match_play_move(code=code, person=guest(), move="4-7>4-6", ply=2)
     assert (state["ply"], state["thinking"]) == (3, True)
-    assert wait_until(lambda: services.room_look(code=code)["ply"] == 4)
+    assert wait_until(lambda: room_look(code=code)["ply"] == 4)
     assert wait_until(background_moves.is_idle)

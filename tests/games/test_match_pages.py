@@ -9,7 +9,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from beadbox.rules.outcome import Side
-from games.live import services
+from games.live.rooms import room_reset
 from learning.models import Machine
 from tests.factories import guest, machine, person, play, play_out, room, user
 from tests.learning.services.test_pupils import guest_of, taught
@@ -22,7 +22,7 @@ def twice() -> tuple[str, Any]:
     account = user()
     seated = room("machine", person(account), Side.SECOND, machine=machine(Side.FIRST).slug)
     play_out(seated.room.code, person(account))
-    services.room_reset(code=seated.room.code, person=person(account))
+    room_reset(code=seated.room.code, person=person(account))
     return seated.room.code, account
 
 

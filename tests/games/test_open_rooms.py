@@ -14,9 +14,9 @@ from rest_framework.test import APIClient
 from games.accounts.principal import Person
 from games.exceptions import RoomQuotaError, SiteFullError
 from games.limits.quotas import site_counts
-from games.live import services
-from games.live.selectors import room_going_on, rooms_of, rooms_open, rooms_open_count
-from games.live.services import room_reset
+from games.live.match_lists import room_going_on, rooms_of, rooms_open, rooms_open_count
+from games.live.play import match_resign
+from games.live.rooms import Seated, room_create, room_join, room_look, room_reset, seats_claim
 from games.models import Match, Room
 from learning.services.machines import machine_copy
 from learning.services.pupils import pupil_teach
@@ -37,7 +37,7 @@ def bounds(settings: Any) -> None:
     settings.OPEN_ROOMS_PER_ADDRESS = 5
 
 
-def opened(who: Person, n: int, **options: Any) -> list[services.Seated]:
+def opened(who: Person, n: int, **options: Any) -> list[Seated]:
     return [room(who=who, **options) for _ in range(n)]
 
 
@@ -60,10 +60,10 @@ def test_a_guest_and_an_account_have_so_many_rooms_open() -> None:
 
 def test_rooms_that_wait_and_exhibitions_count_and_what_is_over_or_abandoned_does_not() -> None:
     waiting = room("human", who=guest())
-    services.room_create(person=guest(), game=NC, first="random", second="random")
+    room_create(person=guest(), game=NC, first="random", second="random")
     refused(guest())
-    services.room_join(code=waiting.room.code, person=guest(2))
-    services.match_resign(code=waiting.room.code, person=guest())
+    room_join(code=waiting.room.code, person=guest(2))
+    match_resign(code=waiting.room.code, person=guest())
     playing = room(who=guest())
     refused(guest())
     Room.objects.filter(pk=playing.room.pk).update(changed_at=timezone.now() - timedelta(hours=1, seconds=1))
@@ -72,33 +72,33 @@ def test_rooms_that_wait_and_exhibitions_count_and_what_is_over_or_abandoned_doe
 
 def test_playing_again_opens_a_room_as_well() -> None:
     first = room(who=guest())
-    services.match_resign(code=first.room.code, person=guest())
+    match_resign(code=first.room.code, person=guest())
     opened(guest(), 2)
     with pytest.raises(RoomQuotaError):
-        services.room_reset(code=first.room.code, person=guest())
+        room_reset(code=first.room.code, person=guest())
     assert Match.objects.filter(room=first.room).count() == 1
-    services.match_resign(code=Room.objects.latest("pk").code, person=guest())
-    assert services.room_reset(code=first.room.code, person=guest())["number"] == 2
+    match_resign(code=Room.objects.latest("pk").code, person=guest())
+    assert room_reset(code=first.room.code, person=guest())["number"] == 2
 
 
 def test_the_plain_count_is_that_of_the_rooms_that_are_open(settings: Any) -> None:
     settings.OPEN_ROOMS_PER_GUEST = settings.OPEN_ROOMS_PER_ACCOUNT = 9
     account, host = person(user()), Person(guest=guest().guest, address="somewhere")
     opened(account, 2, opponent="human")
-    services.room_join(code=Room.objects.latest("pk").code, person=host)
-    services.room_create(person=host, game=NC, first="random", second="random")
-    services.room_create(person=account, game=NC, first="random", second="random")
+    room_join(code=Room.objects.latest("pk").code, person=host)
+    room_create(person=host, game=NC, first="random", second="random")
+    room_create(person=account, game=NC, first="random", second="random")
     over, left = opened(host, 1)[0], opened(guest(2), 1)[0]
-    services.match_resign(code=over.room.code, person=host)
+    match_resign(code=over.room.code, person=host)
     Room.objects.filter(pk=left.room.pk).update(changed_at=timezone.now() - timedelta(hours=1, seconds=1))
     whose = [("account", account.user_id), ("guest", host.guest), ("guest", guest(2).guest), ("address", "somewhere")]
     assert rooms_open_count(*whose) == [3, 2, 0, 1]
     mine = [rooms_of(user_id=account.user_id, guest=None)]
     mine += [rooms_of(user_id=None, guest=one.guest) for one in (host, guest(2))]
     assert [rooms_open(rooms).count() for rooms in mine] == [3, 2, 0]
-    services.room_reset(code=over.room.code, person=host)
+    room_reset(code=over.room.code, person=host)
     assert rooms_open_count(*whose) == [3, 3, 0, 2], "playing again opens it"
-    services.seats_claim(user_id=account.user_id, name=account.name, guest=host.guest)
+    seats_claim(user_id=account.user_id, name=account.name, guest=host.guest)
     assert rooms_open_count(*whose) == [5, 0, 0, 2], "a room in which both seats are theirs is one"
 
 
@@ -115,7 +115,7 @@ def test_the_room_that_goes_on_is_ones_own_and_the_last_one_moved_in(settings: A
     assert (going_on(account), going_on(visitor)) == (None, None)
     for who in (account, visitor):
         first, second, over = (seated.room for seated in opened(who, 3))
-        services.match_resign(code=over.code, person=who)
+        match_resign(code=over.code, person=who)
         found = going_on(who)
         assert found == second
         assert (found.host_guest, found.changed_at, found.version) == (None, second.changed_at, second.version)
@@ -130,7 +130,7 @@ def test_a_code_that_a_room_has_is_given_to_no_other(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("games.models.secrets.choice", lambda _: next(drawn))
     second = room(who=guest(2)).room
     assert (second.code, second.pk) == ("zzzzzz", Room.objects.get(code="zzzzzz").pk)
-    assert services.room_look(code="zzzzzz")["ply"] == 0
+    assert room_look(code="zzzzzz")["ply"] == 0
 
 
 def test_what_refers_to_a_room_is_asked_for_it_at_the_commit() -> None:

@@ -20,7 +20,7 @@ from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
 from games.live.consumers import CLOSE_TRY_AGAIN, in_thread
-from games.live.services import Seated
+from games.live.rooms import Seated
 from games.models import Match, Ply, Room
 from games.transport.broadcaster import BROKER, Letter, deliver
 from games.transport.database_errors import database_stumbled

@@ -14,7 +14,8 @@ from channels.db import database_sync_to_async
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from channels_redis.pubsub import RedisPubSubChannelLayer
 
-from games.live import events, services
+from games.live import events
+from games.live.play import match_resign
 from games.transport import broadcaster
 from games.transport.broadcaster import Letter, Outbox, deliver, group_write, listeners, outbox_close, outbox_open
 from menace_site.asgi import application
@@ -266,7 +267,7 @@ async def test_the_only_socket_in_a_room_is_answered_and_nothing_is_sent(
             now = (await watcher.expect("joined"))["state"]
             await mover.frame("move", {"move": now["legal_moves"][0]})
             assert await mover.expect("state") == await watcher.expect("state")
-        assert await in_db(services.match_resign)(code=seated.room.code, person=guest())
+        assert await in_db(match_resign)(code=seated.room.code, person=guest())
         assert (await mover.expect("state"))["status"] == "finished", "what others do in one's room is told"
 
 

@@ -10,7 +10,8 @@ from rest_framework.test import APIClient
 from beadbox.rules.outcome import Side
 from beadbox.rules.playthrough import random_game
 from beadbox.rules.registry import GAMES
-from games.live import services
+from games.live.play import match_play_move, match_resign
+from games.live.rooms import room_create, room_join, room_look, room_reset
 from games.models import Match, Ply
 from tests.factories import NC, api_with, guest, play, room, user
 from tests.schema import differences
@@ -27,8 +28,8 @@ def api() -> APIClient:
 
 def friends(game: str) -> str:
     """A room in which two people play; its code."""
-    code = services.room_create(person=FRIENDS[0], game=game, opponent="human", side=Side.FIRST).room.code
-    services.room_join(code=code, person=FRIENDS[1])
+    code = room_create(person=FRIENDS[0], game=game, opponent="human", side=Side.FIRST).room.code
+    room_join(code=code, person=FRIENDS[1])
     return code
 
 
@@ -42,9 +43,9 @@ def told(api: APIClient, code: str, **query: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("slug", [NC, "hexapawn", "romgon", "romgon-flip-turn-shape-shuttle"])
 def test_they_are_what_the_state_said_at_each_ply(api: APIClient, slug: str) -> None:
     code = friends(slug)
-    states = [services.room_look(code=code)]
+    states = [room_look(code=code)]
     for move in random_game(GAMES[slug], seed=3)[:24]:
-        states.append(services.match_play_move(code=code, person=FRIENDS[(len(states) + 1) % 2], move=move))
+        states.append(match_play_move(code=code, person=FRIENDS[(len(states) + 1) % 2], move=move))
     positions = told(api, code)
     for name in ("ply", "board", "captured", "notices"):
         assert [one[name] for one in positions] == [state[name] for state in states]
@@ -55,7 +56,7 @@ def test_they_are_what_the_state_said_at_each_ply(api: APIClient, slug: str) -> 
 def test_mid_match_only_what_is_missing_is_told(api: APIClient) -> None:
     seated = room("human")
     assert [one["board"] for one in told(api, seated.room.code)] == [[None] * 9], "before anybody sits opposite"
-    services.room_join(code=seated.room.code, person=guest(2))
+    room_join(code=seated.room.code, person=guest(2))
     play(seated, guest(1), "5")
     whole = told(api, seated.room.code)
     assert [one["ply"] for one in whole] == [0, 1]
@@ -67,11 +68,11 @@ def test_mid_match_only_what_is_missing_is_told(api: APIClient) -> None:
 
 def test_a_new_match_has_boards_of_its_own(api: APIClient) -> None:
     seated = room("human")
-    services.room_join(code=seated.room.code, person=guest(2))
+    room_join(code=seated.room.code, person=guest(2))
     play(seated, guest(1), "5")
-    services.match_resign(code=seated.room.code, person=guest(1))
+    match_resign(code=seated.room.code, person=guest(1))
     assert len(told(api, seated.room.code)) == 2
-    services.room_reset(code=seated.room.code, person=guest(1))
+    room_reset(code=seated.room.code, person=guest(1))
     answer = api.get(f"/api/rooms/{seated.room.code}/positions").json()
     assert (answer["number"], [one["ply"] for one in answer["positions"]]) == (2, [0])
 

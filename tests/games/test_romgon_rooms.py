@@ -15,8 +15,10 @@ from beadbox.rules.registry import GAMES, family_games, game_with
 from beadbox.rules.romgon.pieces import START, WHITE
 from beadbox.rules.romgon.rules import Romgon
 from games.exceptions import MalformedError
-from games.live import background_moves, services
-from games.live.selectors import game_view
+from games.live import background_moves
+from games.live.game_view import game_view
+from games.live.play import match_play_move, match_resign
+from games.live.rooms import room_create, room_look
 from games.models import Match, Room, Seat
 from learning.exceptions import RuleRefusedError
 from learning.services.machines import machine_create
@@ -42,13 +44,13 @@ def romgon(slug: str = "romgon") -> Romgon:
 
 
 def opened(opponent: str, game: str = "romgon", side: Side = Side.FIRST) -> Room:
-    return services.room_create(person=guest(), game=game, opponent=opponent, side=side).room
+    return room_create(person=guest(), game=game, opponent=opponent, side=side).room
 
 
 def played(room: Room, *moves: str) -> dict[str, Any]:
     state: dict[str, Any] = {}
     for move in moves:
-        state = services.match_play_move(code=room.code, person=guest(), move=move)
+        state = match_play_move(code=room.code, person=guest(), move=move)
     return state
 
 
@@ -68,13 +70,13 @@ class TestLevels:
 
     def test_small_games_have_opponents_of_their_own_at_each_level(self) -> None:
         for level, slug in {"easy": "random", "medium": "win-block", "hard": "perfect"}.items():
-            room = services.room_create(person=guest(), game=NC, opponent=level).room
+            room = room_create(person=guest(), game=NC, opponent=level).room
             assert Seat.objects.get(match__room=room, player=slug).name == ENGINES_OF_OLD[slug]
 
     @pytest.mark.parametrize(("game", "opponent"), [("romgon", "perfect"), ("romgon", "win-block"), (NC, "master")])
     def test_who_does_not_play_is_refused_by_name(self, game: str, opponent: str) -> None:
         with pytest.raises(MalformedError, match=f"opponent: '{opponent}' is not one of human, .* for {game}"):
-            services.room_create(person=guest(), game=game, opponent=opponent)
+            room_create(person=guest(), game=game, opponent=opponent)
         assert not Room.objects.exists()
 
     def test_the_houses_machine_plays_without_additions_and_says_so(self, client: Client) -> None:
@@ -108,7 +110,7 @@ class TestLevels:
     def test_whole_matches_end_with_a_reason_in_words(self) -> None:
         for opponent in ("easy", "hard"):
             room = opened(opponent, "romgon-flip")
-            state = services.room_look(code=room.code)
+            state = room_look(code=room.code)
             while state["status"] == "playing":
                 captures = [move for move in state["legal_moves"] if _is_capture(state, move)]
                 state = played(room, (captures or state["legal_moves"])[state["ply"] % len(captures or [0])])
@@ -135,7 +137,7 @@ def test_slow_levels_answer_when_they_have_thought(level: str) -> None:
     state = played(room, "2-7>3-6@1")
     assert (state["ply"], state["thinking"]) == (1, True)
     assert wait_until(background_moves.is_idle)
-    state = services.room_look(code=room.code)
+    state = room_look(code=room.code)
     assert (state["ply"], state["turn"], state["thinking"]) == (2, "Black", False)
 
 
@@ -198,9 +200,9 @@ class TestWhatPlayersAreTold:
         ],
     )
     def test_actions_say_what_they_do_to_the_piece(self, option: str, move: str, name: str, piece: str) -> None:
-        state = services.room_look(code=opened("human", f"romgon-{option}").code)
+        state = room_look(code=opened("human", f"romgon-{option}").code)
         assert state["actions"] == {}, "nobody is to move before the other seat is taken"
-        state = services.room_look(code=opened("easy", f"romgon-{option}").code)
+        state = room_look(code=opened("easy", f"romgon-{option}").code)
         assert state["actions"][move] == {"kind": option, "name": name, "piece": piece}
         assert set(state["actions"]) <= set(state["legal_moves"])
 
@@ -220,9 +222,9 @@ class TestWhatPlayersAreTold:
         match.position = "6.7.8.3r5.3S4.3R3.6-b90"
         match.n_plies = 90
         match.save()
-        state = services.room_look(code=room.code)
+        state = room_look(code=room.code)
         assert state["notices"] == {"check": "Black is in check"}
-        state = services.match_resign(code=room.code, person=guest())
+        state = match_resign(code=room.code, person=guest())
         assert (state["notices"], state["actions"], state["thinking"]) == ({}, {}, False)
 
 
@@ -258,9 +260,9 @@ class TestAdvice:
         assert told["role"] == romgon().look.layout.roles[romgon().decode(position).side]
 
     def test_who_is_not_answered(self, client: Client) -> None:
-        small = services.room_create(person=guest(), game=NC, opponent="random").room
+        small = room_create(person=guest(), game=NC, opponent="random").room
         over = opened("easy")
-        services.match_resign(code=over.code, person=guest())
+        match_resign(code=over.code, person=guest())
         for code, status, error in ((small.code, 404, "no_engine"), (over.code, 409, "match_finished")):
             answer = client.get(f"/api/rooms/{code}/advice")
             assert (answer.status_code, answer.json()["code"]) == (status, error)

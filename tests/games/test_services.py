@@ -11,11 +11,11 @@ from django.utils import timezone
 from beadbox.rules.outcome import Side
 from games import exceptions
 from games.accounts.principal import Person
-from games.live import services
-from games.live.selectors import room_view
+from games.live.play import match_play_move, match_resign
+from games.live.rooms import Seated, room_create, room_join, room_reset, seats_claim
 from games.models import Match, Ply, Room, Seat
 from tests import factories
-from tests.factories import guest, play, room
+from tests.factories import guest, play, room, room_view
 from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.django_db
@@ -23,10 +23,10 @@ pytestmark = pytest.mark.django_db
 OTHER = guest(2)
 
 
-def friends() -> tuple[services.Seated, Person, Person]:
+def friends() -> tuple[Seated, Person, Person]:
     """A match between two humans, crosses to move."""
     seated = room("human")
-    services.room_join(code=seated.room.code, person=OTHER)
+    room_join(code=seated.room.code, person=OTHER)
     return seated, guest(), OTHER
 
 
@@ -53,12 +53,12 @@ def test_a_friend_joins_by_code_and_the_match_begins() -> None:
     assert Match.objects.get().status == "waiting"
     with pytest.raises(exceptions.MatchWaitingError):
         play(seated, guest(), "5")
-    joined = services.room_join(code=seated.room.code, person=OTHER)
+    joined = room_join(code=seated.room.code, person=OTHER)
     assert (joined.side, Match.objects.get().status) == (Side.SECOND, "playing")
-    again = services.room_join(code=seated.room.code, person=OTHER)
+    again = room_join(code=seated.room.code, person=OTHER)
     assert (again.side, again.token) == (Side.SECOND, ""), "who sits there gets the side, not a new token"
     with pytest.raises(exceptions.RoomFullError):
-        services.room_join(code=seated.room.code, person=factories.stranger())
+        room_join(code=seated.room.code, person=factories.stranger())
 
 
 def test_moves_are_stored_with_their_positions() -> None:
@@ -83,8 +83,8 @@ def test_the_rules_end_a_match_and_the_winner_is_told_apart_from_the_reason() ->
     assert (state["turn"], state["legal_moves"]) == (None, [])
 
 
-def refusals() -> dict[str, tuple[Callable[[services.Seated], Any], type[exceptions.PlayError], str]]:
-    move = services.match_play_move
+def refusals() -> dict[str, tuple[Callable[[Seated], Any], type[exceptions.PlayError], str]]:
+    move = match_play_move
     return {
         "out of turn": (lambda s: move(code=s.room.code, person=OTHER, move="1"), exceptions.NotYourTurnError, ""),
         "taken": (
@@ -112,17 +112,17 @@ def refusals() -> dict[str, tuple[Callable[[services.Seated], Any], type[excepti
         ),
         "no room": (lambda s: move(code="zzzzzz", person=guest(), move="1"), exceptions.RoomNotFoundError, ""),
         "spectator resigns": (
-            lambda s: services.match_resign(code=s.room.code, person=Person()),
+            lambda s: match_resign(code=s.room.code, person=Person()),
             exceptions.NotAPlayerError,
             "",
         ),
         "rematch too early": (
-            lambda s: services.room_reset(code=s.room.code, person=guest()),
+            lambda s: room_reset(code=s.room.code, person=guest()),
             exceptions.MatchNotFinishedError,
             "",
         ),
         "rematch by a stranger": (
-            lambda s: services.room_reset(code=s.room.code, person=factories.stranger()),
+            lambda s: room_reset(code=s.room.code, person=factories.stranger()),
             exceptions.NotAPlayerError,
             "",
         ),
@@ -146,19 +146,19 @@ def test_a_refusal_has_its_code_and_changes_nothing(case: str) -> None:
 
 def test_a_finished_match_takes_no_move_and_no_resignation() -> None:
     seated, crosses, _ = friends()
-    services.match_resign(code=seated.room.code, person=crosses)
+    match_resign(code=seated.room.code, person=crosses)
     with pytest.raises(exceptions.MatchFinishedError):
         play(seated, crosses, "5")
     with pytest.raises(exceptions.MatchFinishedError):
-        services.match_resign(code=seated.room.code, person=crosses)
+        match_resign(code=seated.room.code, person=crosses)
     match = Match.objects.get()
     assert (match.winner, match.termination, match.n_plies) == (1, "resignation", 0)
 
 
 def test_a_rematch_swaps_sides_on_request_and_keeps_seats_and_tokens() -> None:
     seated, crosses, noughts = friends()
-    services.match_resign(code=seated.room.code, person=crosses)
-    state = services.room_reset(code=seated.room.code, person=noughts, swap=True)
+    match_resign(code=seated.room.code, person=crosses)
+    state = room_reset(code=seated.room.code, person=noughts, swap=True)
     assert (state["number"], state["status"], state["ply"]) == (2, "playing", 0)
     with pytest.raises(exceptions.NotYourTurnError):
         play(seated, crosses, "5")
@@ -170,7 +170,7 @@ def test_opponents_and_games_that_are_not_there_are_refused_by_field() -> None:
     with pytest.raises(exceptions.MalformedError, match=r"^opponent: 'nobody'"):
         room("nobody")
     with pytest.raises(exceptions.MalformedError, match=r"^game: 'chess'"):
-        services.room_create(person=guest(), game="chess", opponent="human")
+        room_create(person=guest(), game="chess", opponent="human")
     assert not Room.objects.exists()
 
 
@@ -240,7 +240,7 @@ class TestDatabaseHoldsTheInvariants:
 def test_claiming_moves_a_guests_seats_to_the_account_and_nobody_elses() -> None:
     seated, _, _ = friends()
     account = factories.user()
-    services.seats_claim(user_id=account.pk, name="owner", guest=guest().guest)  # type: ignore[arg-type]
+    seats_claim(user_id=account.pk, name="owner", guest=guest().guest)  # type: ignore[arg-type]
     assert Seat.objects.filter(user=account).count() == 1
     crosses, noughts = Seat.objects.order_by("side")
     assert (crosses.user, crosses.guest, crosses.name) == (account, None, "owner")
@@ -257,7 +257,7 @@ def test_a_move_sent_twice_at_once_is_played_once() -> None:
     def send() -> None:
         start.wait(HANG_S)
         try:
-            services.match_play_move(code=seated.room.code, person=crosses, move="5", ply=0)
+            match_play_move(code=seated.room.code, person=crosses, move="5", ply=0)
             codes.append("played")
         except exceptions.PlayError as error:
             codes.append(error.code)

@@ -13,9 +13,10 @@ from django.db import connection
 from django.utils import timezone
 
 from beadbox.rules.outcome import Side
-from games.live import background_moves, services
-from games.live.players import PLAYERS, player_register
-from games.live.services import Seated
+from games.live import background_moves
+from games.live.play import match_play_move, match_resign, match_step
+from games.live.players import PLAYERS
+from games.live.rooms import Seated, room_create, room_enter, room_look, room_reset
 from games.models import Match, Ply
 from tests.factories import NC, guest, play_out, room
 from tests.ponderer import Ponderer
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def ponderer() -> Iterator[Ponderer]:
     player = Ponderer()
-    player_register(player)
+    PLAYERS[player.slug] = player
     yield player
     player.may_move.set()
     # A thread that still thinks would meet a database that is being emptied.
@@ -41,7 +42,7 @@ def slow(side: Side = Side.FIRST, **options: Any) -> Seated:
 
 
 def state_of(seated: Seated) -> dict[str, Any]:
-    return services.room_look(code=seated.room.code)
+    return room_look(code=seated.room.code)
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -56,7 +57,7 @@ def overdue(seated: Seated) -> None:
 
 def test_the_move_is_stored_at_once_and_the_answer_when_it_is_there(ponderer: Ponderer) -> None:
     seated = slow()
-    state = services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
+    state = match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     assert (state["ply"], state["turn"], state["thinking"], state["status"]) == (1, "O", True, "playing")
     until(lambda: ponderer.thoughts == [1])
     assert ponderer.in_transaction == [False], "it holds no connection while it thinks"
@@ -78,7 +79,7 @@ def test_whole_matches_on_either_side_are_played_like_any_other(ponderer: Ponder
                 until(lambda seated=seated: not state_of(seated)["thinking"])
             else:
                 move = state["legal_moves"][0]
-                services.match_play_move(code=seated.room.code, person=guest(), move=move, ply=state["ply"])
+                match_play_move(code=seated.room.code, person=guest(), move=move, ply=state["ply"])
             state = state_of(seated)
         assert state["outcome"]["termination"] in ("three_in_a_row", "full_board")
         assert [move["ply"] for move in state["moves"]] == list(range(state["ply"]))
@@ -102,7 +103,7 @@ async def test_other_matches_go_on_while_it_thinks_and_its_move_reaches_the_sock
 def test_what_is_overdue_is_thought_about_again_and_played_once(ponderer: Ponderer) -> None:
     ponderer.dies = True
     seated = slow()
-    services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
+    match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     until(lambda: ponderer.thoughts == [1])
     ponderer.may_move.set()
     until(background_moves.is_idle)
@@ -110,7 +111,7 @@ def test_what_is_overdue_is_thought_about_again_and_played_once(ponderer: Ponder
     assert ponderer.thoughts == [1]
     ponderer.dies = False
     overdue(seated)
-    services.room_enter(code=seated.room.code, person=guest(2))  # whoever comes in will do
+    room_enter(code=seated.room.code, person=guest(2))  # whoever comes in will do
     until(lambda: state_of(seated)["ply"] == 2)
     assert ponderer.thoughts == [1, 1]
     assert list(Ply.objects.values_list("number", flat=True)) == [0, 1]
@@ -120,7 +121,7 @@ def test_two_who_think_about_one_move_play_it_once(ponderer: Ponderer, monkeypat
     asked: list[Callable[[], None]] = []
     monkeypatch.setattr(background_moves, "think", lambda question, _: asked.append(question))
     seated = slow()
-    services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
+    match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     overdue(seated)
     state_of(seated)
     state_of(seated)
@@ -152,7 +153,7 @@ def test_what_was_asked_before_the_clock_was_set_back_is_asked_again(
     asked: list[Callable[[], None]] = []
     monkeypatch.setattr(background_moves, "think", lambda question, _: asked.append(question))
     seated = slow()
-    services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
+    match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     state_of(seated)
     assert len(asked) == 1
     Match.objects.filter(room=seated.room).update(answer_by=timezone.now() + timedelta(hours=1))
@@ -164,11 +165,11 @@ def test_what_was_asked_before_the_clock_was_set_back_is_asked_again(
 
 def test_a_match_given_up_meanwhile_stays_given_up(ponderer: Ponderer) -> None:
     seated = slow()
-    services.match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
+    match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     until(lambda: ponderer.thoughts == [1])
-    state = services.match_resign(code=seated.room.code, person=guest())
+    state = match_resign(code=seated.room.code, person=guest())
     assert (state["status"], state["thinking"]) == ("finished", False)
-    services.room_reset(code=seated.room.code, person=guest())
+    room_reset(code=seated.room.code, person=guest())
     ponderer.may_move.set()
     until(background_moves.is_idle)
     assert Ply.objects.count() == 1
@@ -176,16 +177,16 @@ def test_a_match_given_up_meanwhile_stays_given_up(ponderer: Ponderer) -> None:
 
 
 def test_it_plays_exhibitions_ply_by_ply_and_as_many_as_were_asked_for(ponderer: Ponderer) -> None:
-    seated = services.room_create(person=guest(), game=NC, first="ponderer", second="random")
-    state = services.match_step(code=seated.room.code, person=guest(), ply=0, plies=4)
+    seated = room_create(person=guest(), game=NC, first="ponderer", second="random")
+    state = match_step(code=seated.room.code, person=guest(), ply=0, plies=4)
     assert (state["ply"], state["thinking"]) == (0, True)
     until(lambda: ponderer.thoughts == [0])
-    assert services.match_step(code=seated.room.code, person=guest(), plies=100)["version"] == state["version"]
+    assert match_step(code=seated.room.code, person=guest(), plies=100)["version"] == state["version"]
     ponderer.may_move.set()
     until(lambda: state_of(seated)["ply"] == 4)
     assert state_of(seated)["thinking"] is False
     ponderer.may_move.clear()
-    services.match_step(code=seated.room.code, person=guest(), ply=4, plies=50)
+    match_step(code=seated.room.code, person=guest(), ply=4, plies=50)
     until(lambda: ponderer.thoughts == [0, 2, 4])
     ponderer.dies = True
     ponderer.may_move.set()
@@ -199,15 +200,15 @@ def test_more_questions_than_find_a_place_are_put_off(ponderer: Ponderer, caplog
     guests = [guest(number) for number in range(1, settings.THINKERS + background_moves.MOST_WAITING + 2)]
     rooms = [slow(who=one) for one in guests]
     for seated, one in zip(rooms, guests, strict=True):
-        services.match_play_move(code=seated.room.code, person=one, move="5", ply=0)
+        match_play_move(code=seated.room.code, person=one, move="5", ply=0)
     assert "put off" in caplog.text
     ponderer.may_move.set()
     until(background_moves.is_idle)
     assert Match.objects.filter(n_plies=2).count() == len(rooms) - 1
     last = Match.objects.get(n_plies=1).room
     Match.objects.filter(n_plies=1).update(answer_by=timezone.now() - timedelta(seconds=1))
-    services.room_look(code=last.code)
-    until(lambda: services.room_look(code=last.code)["ply"] == 2)
+    room_look(code=last.code)
+    until(lambda: room_look(code=last.code)["ply"] == 2)
 
 
 @pytest.mark.soak
@@ -219,7 +220,7 @@ def test_whoever_plays_one_match_waits_for_one_move_of_those_who_play_many(
     people = [replace(guest(), address="a")] * 60 + [replace(guest(2), address="a"), replace(guest(3), address="b")]
     rooms = [slow(who=one) for one in people]
     for seated, one in zip(rooms, people, strict=True):
-        services.match_play_move(code=seated.room.code, person=one, move="5", ply=0)
+        match_play_move(code=seated.room.code, person=one, move="5", ply=0)
     ponderer.may_move.set()
     until(background_moves.is_idle)
     answered = Ply.objects.filter(number=1).order_by("pk").values_list("match__room", flat=True)

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from beadbox.rules.outcome import Side
-from games.live.services import match_play_move, match_resign, match_step, room_create
+from games.live.play import match_play_move, match_resign, match_step
+from games.live.rooms import room_create
 from games.models import Room
 from learning.services.machines import machine_create
 from tests import factories

@@ -13,15 +13,14 @@ from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES
 from games import exceptions
 from games.accounts.principal import Person
-from games.live import services
-from games.live.selectors import room_view
-from games.live.services import Seated
+from games.live.play import match_play_move, match_resign, match_step
+from games.live.rooms import Seated, room_create, room_join, room_reset, seats_claim
 from games.models import Match, Ply, Room, Seat
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, NotYourMachineError
 from learning.models import Box, Draw, Lesson, LessonKind, Machine
 from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_create
-from tests.factories import NC, guest, house, machine, person, play, play_out, stranger, user
+from tests.factories import NC, guest, house, machine, person, play, play_out, room_view, stranger, user
 from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.django_db
@@ -32,25 +31,25 @@ MET = BoxRule(open_boxes=OpenBoxes.WHEN_MET)
 
 def taken_over(learner: Machine, who: Person, opponent: str = "random", **options: Any) -> Seated:
     options.setdefault("game", learner.game)
-    return services.room_create(person=who, opponent=opponent, takes_over=str(learner.pk), **options)
+    return room_create(person=who, opponent=opponent, takes_over=str(learner.pk), **options)
 
 
 def exhibition(first: Machine | str, second: Machine | str, who: Person | None = None, **options: Any) -> Seated:
     names = {"first": first, "second": second}
     asked = {side: str(one.pk) if isinstance(one, Machine) else one for side, one in names.items()}
     game = next((one.game for one in names.values() if isinstance(one, Machine)), NC)
-    return services.room_create(person=who or guest(), game=game, **asked, **options)
+    return room_create(person=who or guest(), game=game, **asked, **options)
 
 
 def steps(seated: Seated, n: int, who: Person | None = None) -> dict[str, Any]:
     state: dict[str, Any] = {}
     for _ in range(n):
-        state = services.match_step(code=seated.room.code, person=who or guest())
+        state = match_step(code=seated.room.code, person=who or guest())
     return state
 
 
 def to_the_end(seated: Seated, who: Person | None = None) -> dict[str, Any]:
-    return services.match_step(code=seated.room.code, person=who or guest(), plies=100)
+    return match_step(code=seated.room.code, person=who or guest(), plies=100)
 
 
 def memory(learner: Machine) -> dict[str, tuple[int, ...]]:
@@ -116,7 +115,7 @@ class TestTakingOver:
         own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
         seated = taken_over(own, person(owner))
         play(seated, person(owner), "5")
-        state = services.match_resign(code=seated.room.code, person=person(owner))
+        state = match_resign(code=seated.room.code, person=person(owner))
         own.refresh_from_db()
         assert (own.n_games, own.n_losses, own.n_removed) == (1, 1, 0)
         assert memory(own) == {".........": (4, 4, 3)}, "one bead less, and not the whole slot"
@@ -139,11 +138,11 @@ class TestTakingOver:
         own, other = machine(Side.FIRST, owner=owner), machine(Side.SECOND)
         seated = taken_over(own, person(owner), "machine", machine=other.slug)
         play(seated, person(owner), "5")
-        services.match_resign(code=seated.room.code, person=person(owner))
+        match_resign(code=seated.room.code, person=person(owner))
         after_first = (memory(own), memory(other))
-        state = services.room_reset(code=seated.room.code, person=person(owner))
+        state = room_reset(code=seated.room.code, person=person(owner))
         assert (state["ply"], state["learning"], state["seats"][0]["takes_over"]) == (0, None, True)
-        services.match_resign(code=seated.room.code, person=person(owner))
+        match_resign(code=seated.room.code, person=person(owner))
         assert (memory(own), memory(other)) == after_first, "nothing was drawn in the second match"
         assert list(own.lessons.order_by("number").values_list("match__number", flat=True)) == [1, 2]
 
@@ -203,7 +202,7 @@ class TestTakingOver:
 
     def test_a_copy_is_anybodys_to_take_over_and_leaves_the_original_alone(self) -> None:
         machines = house()
-        seated = services.room_create(
+        seated = room_create(
             person=guest(), game=NC, opponent="menace", takes_over="menace", side=Side.SECOND, fresh=True
         )
         assert seated.side is Side.SECOND
@@ -213,7 +212,7 @@ class TestTakingOver:
         assert [copy.n_games for copy in copies] == [1, 1]
         assert {memory(one) == {} for one in machines.values()} == {True}
         # With the sides swapped it is the other copy that the person plays for.
-        state = services.room_reset(code=seated.room.code, person=guest(), swap=True)
+        state = room_reset(code=seated.room.code, person=guest(), swap=True)
         assert [seat["takes_over"] for seat in state["seats"]] == [True, False]
         assert state["seats"][0]["machine"]["id"] == copies[0].pk
         assert Machine.objects.filter(room=seated.room).count() == 2
@@ -224,7 +223,7 @@ class TestTakingOver:
         state = play_out(seated.room.code, person(owner))
         assert state["can_swap"] is False
         with pytest.raises(exceptions.CannotSwapError):
-            services.room_reset(code=seated.room.code, person=person(owner), swap=True)
+            room_reset(code=seated.room.code, person=person(owner), swap=True)
 
     @pytest.mark.parametrize(
         ("who", "fields", "error"),
@@ -254,9 +253,9 @@ class TestTakingOver:
         house()
         asked: dict[str, Any] = {"game": NC, "opponent": "random", "takes_over": "menace", "side": Side.FIRST}
         with pytest.raises(NotYourMachineError), transaction.atomic():
-            services.room_create(person=guest(), **asked)
+            room_create(person=guest(), **asked)
         staff = person(user("staff", is_staff=True))
-        assert services.room_create(person=staff, **asked).side is Side.FIRST
+        assert room_create(person=staff, **asked).side is Side.FIRST
 
 
 class TestExhibition:
@@ -271,7 +270,7 @@ class TestExhibition:
         assert [seat["kind"] for seat in state["seats"]] == ["machine", "machine"]
         number = 0
         while state["status"] == "playing":
-            state = services.match_step(code=seated.room.code, person=guest(), ply=number)
+            state = match_step(code=seated.room.code, person=guest(), ply=number)
             number += 1
             assert state["ply"] in (number, number - 1), "one ply, or a resignation"
         assert {draw["role"] for draw in state["learning"]["draws"]} == set(GAMES[game].look.layout.roles)
@@ -291,7 +290,7 @@ class TestExhibition:
         assert state["status"] == "finished"
         with pytest.raises(exceptions.MatchFinishedError):
             steps(seated, 1)
-        state = services.room_reset(code=seated.room.code, person=guest())
+        state = room_reset(code=seated.room.code, person=guest())
         assert (state["number"], state["ply"], state["status"], state["learning"]) == (2, 0, "playing", None)
         to_the_end(seated)
         assert [learner.lessons.filter(kind="match").count() for learner in (first, second)] == [2, 2]
@@ -316,7 +315,7 @@ class TestExhibition:
         machines = house()
         seated = exhibition("menace", "menace", fresh=True)
         to_the_end(seated)
-        services.room_reset(code=seated.room.code, person=guest())
+        room_reset(code=seated.room.code, person=guest())
         to_the_end(seated)
         copies = Machine.objects.filter(room=seated.room)
         assert [copy.n_games for copy in copies] == [2, 2]
@@ -346,30 +345,30 @@ class TestExhibition:
             with pytest.raises(exceptions.NotTheHostError):
                 steps(by_account, 1, who)
             with pytest.raises(exceptions.NotTheHostError):
-                services.room_reset(code=by_account.room.code, person=who)
+                room_reset(code=by_account.room.code, person=who)
         with pytest.raises(exceptions.NotAPlayerError):
-            services.match_resign(code=by_account.room.code, person=person(account))
+            match_resign(code=by_account.room.code, person=person(account))
         with pytest.raises(exceptions.NotAPlayerError):
-            services.match_play_move(code=by_account.room.code, person=person(account), move="5")
+            match_play_move(code=by_account.room.code, person=person(account), move="5")
         with pytest.raises(exceptions.RoomFullError):
-            services.room_join(code=by_account.room.code, person=stranger())
+            room_join(code=by_account.room.code, person=stranger())
 
     def test_a_guest_who_gets_an_account_goes_on_as_the_host(self) -> None:
         seated, account = exhibition("random", "random"), user()
-        services.seats_claim(user_id=account.pk, name="owner", guest=guest().guest)  # type: ignore[arg-type]
+        seats_claim(user_id=account.pk, name="owner", guest=guest().guest)  # type: ignore[arg-type]
         assert steps(seated, 1, person(account))["ply"] == 1
         with pytest.raises(exceptions.NotTheHostError):
             steps(seated, 1, guest())
 
     def test_a_step_sent_twice_is_made_once(self) -> None:
         seated = exhibition("random", "random")
-        services.match_step(code=seated.room.code, person=guest(), ply=0)
+        match_step(code=seated.room.code, person=guest(), ply=0)
         with pytest.raises(exceptions.StalePlyError):
-            services.match_step(code=seated.room.code, person=guest(), ply=0)
+            match_step(code=seated.room.code, person=guest(), ply=0)
         assert Ply.objects.count() == 1
 
     def test_where_somebody_plays_nobody_steps(self) -> None:
-        seated = services.room_create(person=guest(), game=NC, opponent="random", side=Side.FIRST)
+        seated = room_create(person=guest(), game=NC, opponent="random", side=Side.FIRST)
         with pytest.raises(exceptions.NotAnExhibitionError):
             steps(seated, 1)
 
@@ -408,7 +407,7 @@ def test_what_makes_no_sense_is_refused_by_field_and_nothing_is_stored(case: str
     house()
     asked, field = MIXTURES[case]
     with pytest.raises(exceptions.MalformedError, match=f"^{field}:"), transaction.atomic():
-        services.room_create(person=guest(), game=NC, **asked)
+        room_create(person=guest(), game=NC, **asked)
     assert not Room.objects.exists()
 
 
@@ -420,7 +419,7 @@ def test_machines_that_are_not_there_or_play_the_other_side_are_refused() -> Non
         ({"opponent": "random", "takes_over": "no-such"}, MachineNotFoundError),
     ):
         with pytest.raises(error), transaction.atomic():
-            services.room_create(person=guest(), game=NC, **asked)
+            room_create(person=guest(), game=NC, **asked)
     assert not Room.objects.exists()
 
 

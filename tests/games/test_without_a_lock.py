@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -13,10 +14,14 @@ from django.db import connection, transaction
 
 from beadbox.rules.outcome import Side
 from games import exceptions
-from games.live import services
-from games.live.services import Seated
-from games.models import Match, Ply, Room
-from tests.factories import guest, play, room, user
+from games.live import store
+from games.live.play import match_play_move, match_resign
+from games.live.rooms import Seated, room_look, seats_claim
+from games.models import Match, Ply, Room, Seat
+from learning.models import Draw, Machine
+from learning.selectors.boxes import ledger_errors
+from learning.storage.occupants import draws_of, machine_in
+from tests.factories import guest, house, play, room, user
 from tests.waiting import HANG_S, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,8 +35,8 @@ def seated() -> Seated:
 
 
 def moved(seated: Seated, **more: Any) -> Callable[[], Any]:
-    move = services.room_look(code=seated.room.code)["legal_moves"][0]
-    return partial(services.match_play_move, code=seated.room.code, person=guest(), move=move, **more)
+    move = room_look(code=seated.room.code)["legal_moves"][0]
+    return partial(match_play_move, code=seated.room.code, person=guest(), move=move, **more)
 
 
 def is_waiting_for_a_lock() -> bool:
@@ -68,22 +73,22 @@ def test_it_is_stored_where_nothing_has_changed(seated: Seated) -> None:
         pass
     (state,) = came
     assert (state["ply"], state["version"]) == (4, version + 1)
-    assert state == services.room_look(code=seated.room.code)
+    assert state == room_look(code=seated.room.code)
 
 
 def test_a_move_in_a_match_that_was_given_up_meanwhile_is_refused(seated: Seated) -> None:
     plies = list(Ply.objects.values_list("number", "move"))
     with after_it_was_read(seated, moved(seated)) as came:
-        version = services.match_resign(code=seated.room.code, person=guest())["version"]
+        version = match_resign(code=seated.room.code, person=guest())["version"]
     assert isinstance(came[0], exceptions.MatchFinishedError)
     assert list(Ply.objects.values_list("number", "move")) == plies
     assert Match.objects.get().status == "finished"
-    assert services.room_look(code=seated.room.code)["version"] == version
+    assert room_look(code=seated.room.code)["version"] == version
 
 
 @pytest.mark.parametrize("do", ["moves", "resigns"])
 def test_in_a_room_that_has_gone_meanwhile_nothing_is_stored(seated: Seated, do: str) -> None:
-    resigns = partial(services.match_resign, code=seated.room.code, person=guest())
+    resigns = partial(match_resign, code=seated.room.code, person=guest())
     with after_it_was_read(seated, moved(seated) if do == "moves" else resigns) as came:
         Room.objects.get().delete()
     assert isinstance(came[0], exceptions.RoomNotFoundError)
@@ -95,7 +100,7 @@ def test_of_two_moves_at_once_the_second_is_stale(seated: Seated) -> None:
     with after_it_was_read(seated, move) as came:
         state = move()
     assert isinstance(came[0], exceptions.StalePlyError)
-    assert services.room_look(code=seated.room.code) == state
+    assert room_look(code=seated.room.code) == state
     assert state["ply"] == 4
 
 
@@ -103,6 +108,47 @@ def test_a_seat_that_was_claimed_meanwhile_is_not_the_guests_any_more(seated: Se
     account, who, move = user("claimer"), guest(), moved(seated)
     assert who.guest is not None
     with after_it_was_read(seated, move) as came:
-        services.seats_claim(user_id=account.pk, name=account.username, guest=who.guest)
+        seats_claim(user_id=account.pk, name=account.username, guest=who.guest)
     assert isinstance(came[0], exceptions.NotAPlayerError)
     assert Ply.objects.count() == 2
+
+
+def test_a_connection_that_is_lost_after_the_commit_loses_nothing(
+    seated: Seated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move = moved(seated, ply=2)
+    count = store._count
+
+    def kill(pid: int) -> None:
+        connection.cursor().execute("SELECT pg_terminate_backend(%s)", [pid])
+        connection.close()
+
+    def lose(*stored: Any) -> None:
+        count(*stored)
+        (pid,) = connection.cursor().execute("SELECT pg_backend_pid()").fetchone()
+        with ThreadPoolExecutor(1) as other:
+            other.submit(kill, pid).result()
+
+    monkeypatch.setattr(store, "_count", lose)
+    state = move()
+    connection.close()  # as the next request does, whose connection has to be a new one
+    assert state["ply"] == 4
+    assert room_look(code=seated.room.code) == state
+    monkeypatch.undo()
+    with pytest.raises(exceptions.StalePlyError):
+        move()
+    assert room_look(code=seated.room.code) == state
+    assert ledger_errors() == []
+
+
+def test_rows_that_plain_sql_writes_and_reads_are_those_of_the_orm() -> None:
+    house()
+    code = room("menace", guest(), side=Side.SECOND, fresh=True).room.code
+    live = store.match_read(code)
+    rows = [live.room, live.match, *(seat.row for seat in live.seats), *live.plies]
+    rows += [row for seat, _ in live.automata for row in (machine_in(seat), *draws_of(seat))]
+    assert {type(row) for row in rows} == {Room, Match, Seat, Ply, Machine, Draw}
+    for row in rows:
+        found = type(row)._default_manager.get(pk=row.pk)
+        for field in type(row)._meta.concrete_fields:
+            assert getattr(row, field.attname) == getattr(found, field.attname), field

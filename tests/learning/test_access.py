@@ -203,8 +203,8 @@ def test_a_reset_in_the_middle_of_a_match_loses_no_bead_of_account(people: dict[
 
 
 def test_a_deleted_machine_takes_everything_of_its_own_and_leaves_its_matches(people: dict[str, Any]) -> None:
-    from games.live.selectors import room_get, room_view
-    from tests.factories import play
+    from games.live.store import room_get
+    from tests.factories import play, room_view
 
     owner = people["owner"]
     learner = trained(machine(owner=owner), 200)

@@ -14,7 +14,8 @@ from beadbox.engines.compiled import EngineCompilingError, EngineMissingError
 from beadbox.kernels.jit import PACKAGES, KernelPackage, Readiness
 from beadbox.learners.readiness import MAX_PLAIN_GAMES
 from beadbox.rules.outcome import Side
-from games.live import services
+from games.live.play import match_play_move
+from games.live.rooms import room_create
 from games.models import Match, Room
 from learning.models import ExperimentRun, JobStatus, Standing, TournamentFormat
 from learning.selectors.runs import run_view
@@ -106,22 +107,22 @@ class TestRomgonIsBusy:
 
     def test_a_match_that_goes_on_waits_and_keeps_its_board(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for opponent in ("medium", "expert"):
-            room = services.room_create(person=guest(), game="romgon", opponent=opponent, side=Side.FIRST).room
+            room = room_create(person=guest(), game="romgon", opponent=opponent, side=Side.FIRST).room
             with monkeypatch.context() as patched:
                 become(patched, Readiness.COMPILING)
                 with pytest.raises(EngineCompilingError):
-                    services.match_play_move(code=room.code, person=guest(), move="2-7>3-6")
+                    match_play_move(code=room.code, person=guest(), move="2-7>3-6")
             match = Match.objects.get(room=room)
             assert (match.n_plies, match.answer_by) == (0, None)
-        services.match_play_move(code=room.code, person=guest(), move="2-7>3-6")
+        match_play_move(code=room.code, person=guest(), move="2-7>3-6")
 
     def test_a_machine_that_needs_it(self, compiling: None) -> None:
         learner = romgon_q(slug="q")
-        room = services.room_create(
+        room = room_create(
             person=guest(), game="romgon", opponent="machine", machine=learner.slug, side=Side.FIRST
         ).room
         with pytest.raises(EngineCompilingError):
-            services.match_play_move(code=room.code, person=guest(), move="2-7>3-6")
+            match_play_move(code=room.code, person=guest(), move="2-7>3-6")
         assert Match.objects.get(room=room).n_plies == 0
 
     def test_pages_that_explain_come_again_by_themselves(self, compiling: None) -> None:
@@ -132,7 +133,7 @@ class TestRomgonIsBusy:
         assert '<meta http-equiv="refresh" content="5">' in page
 
     def test_people_play_each_other_and_pages_are_there(self, compiling: None) -> None:
-        room = services.room_create(person=guest(), game="romgon", opponent="human").room
+        room = room_create(person=guest(), game="romgon", opponent="human").room
         client = Client()
         for path in ("/", "/play/romgon", "/machines", f"/machines/{romgon_q().pk}", f"/rooms/{room.code}"):
             assert client.get(path).status_code == 200, path
@@ -151,7 +152,7 @@ class TestWithoutNumba:
         assert page.status_code == 503
         assert sentence in page.content.decode()
         with pytest.raises(EngineMissingError):
-            services.room_create(person=guest(), game="romgon", opponent="medium")
+            room_create(person=guest(), game="romgon", opponent="medium")
 
     def test_a_training_that_needs_it_fails_with_the_sentence(self, without_numba: None) -> None:
         run = training_run_start(machine=str(romgon_q().pk), stages=[Stage("random", 1)], seed=1, enqueue=False)

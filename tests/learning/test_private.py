@@ -21,8 +21,9 @@ from rest_framework.test import APIClient
 
 from beadbox.rules.outcome import Side
 from games.accounts.principal import Viewer
-from games.live import services as rooms
-from games.live.selectors import room_get, room_view
+from games.live.play import match_play_move, match_step
+from games.live.rooms import room_create
+from games.live.store import room_get
 from learning.access import is_seen, may_see, unseen
 from learning.models import Machine, TrainingRun
 from learning.services import machines as services
@@ -32,7 +33,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import run_claim, run_execute
-from tests.factories import NC, api_with, machine, person, play_out, room, user
+from tests.factories import NC, api_with, machine, person, play_out, room, room_view, user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_samples")]
 
@@ -372,17 +373,17 @@ def held(owner: Any, *entries: str, **options: Any) -> int:
 
 
 def opened(owner: Any, *, moves: int, game: str = NC, **asked: Any) -> str:
-    code = rooms.room_create(person=person(owner), game=game, side=Side.FIRST, **asked).room.code
+    code = room_create(person=person(owner), game=game, side=Side.FIRST, **asked).room.code
     for _ in range(moves):
         state = room_view(room_get(code))
         if state["status"] == "playing":
-            rooms.match_play_move(code=code, person=person(owner), move=state["legal_moves"][0])
+            match_play_move(code=code, person=person(owner), move=state["legal_moves"][0])
     return code
 
 
 def shown(owner: Any, first: Machine, *, plies: int) -> str:
-    code = rooms.room_create(person=person(owner), game=NC, first=first.slug, second=SLUG).room.code
-    rooms.match_step(code=code, person=person(owner), plies=plies)
+    code = room_create(person=person(owner), game=NC, first=first.slug, second=SLUG).room.code
+    match_step(code=code, person=person(owner), plies=plies)
     return code
 
 

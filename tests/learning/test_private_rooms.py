@@ -15,8 +15,10 @@ from django.utils import timezone
 
 from beadbox.rules.outcome import Side
 from games.accounts.principal import Person, Viewer
-from games.live import consumers, services
-from games.live.selectors import HIDDEN_NAME, room_view
+from games.live import consumers
+from games.live.play import match_play_move, match_step
+from games.live.room_state import HIDDEN_NAME
+from games.live.rooms import Seated, room_create, room_enter, room_look
 from games.models import Room
 from learning.events import boxes_changed
 from learning.models import Machine, RunStage, Tournament
@@ -30,7 +32,7 @@ from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play, tournament_tell
 from learning.workers.runs import run_claim, run_execute
 from menace_site.asgi import application, websocket_urlpatterns
-from tests.factories import NC, guest, machine, person, play_out, room, swept, user
+from tests.factories import NC, guest, machine, person, play_out, room, room_view, swept, user
 from tests.sockets import PAGE, RunSocket, Socket, logged_in, token_of, tournament_after
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("small_samples")]
@@ -68,7 +70,7 @@ def names(state: dict[str, Any], secret: str = "Qxz") -> bool:
     return any(secret in text for text in texts(state))
 
 
-def secret_room(**asked: Any) -> tuple[Any, Machine, services.Seated]:
+def secret_room(**asked: Any) -> tuple[Any, Machine, Seated]:
     owner = user("owner")
     hidden = machine(owner=owner, name="Qxz", is_public=False)
     return owner, hidden, room(who=person(owner), **(asked or {"opponent": "machine", "machine": hidden.slug}))
@@ -121,10 +123,10 @@ def test_that_a_hidden_machine_found_no_bead_is_told_to_its_owner_alone() -> Non
         box.beads = box.start = [0] * len(box.beads)
         box.save()
     code = room("machine", person(owner), Side.SECOND, machine=hidden.slug).room.code
-    move = services.room_look(code=code)["legal_moves"][0]
-    seen = services.match_play_move(code=code, person=person(owner), move=move)["outcome"]
+    move = room_look(code=code)["legal_moves"][0]
+    seen = match_play_move(code=code, person=person(owner), move=move)["outcome"]
     assert seen["termination"] == "empty_box"
-    told = services.room_look(code=code)["outcome"]
+    told = room_look(code=code)["outcome"]
     assert told == {"winner": seen["winner"], "termination": "resignation", "reason": "the loser resigned"}
 
 
@@ -135,7 +137,7 @@ async def test_what_is_told_follows_when_a_machine_is_hidden_or_shown_in_mid_mat
         state = (await stranger.expect("joined"))["state"]
         for public in (True, False, True):
             await in_db(machines.update)(is_public=public)
-            state = await in_db(services.match_play_move)(
+            state = await in_db(match_play_move)(
                 code=seated.room.code, person=person(owner), move=state["legal_moves"][0]
             )
             told = await stranger.expect("state")
@@ -155,7 +157,7 @@ async def test_who_has_logged_out_is_soon_told_no_more(monkeypatch: pytest.Monke
             assert names((await socket.expect("joined"))["state"])
         await in_db(owner.api_tokens.all().delete)()
         await in_db(_log_out)(session)
-        await in_db(services.match_play_move)(code=seated.room.code, person=person(owner), move="5")
+        await in_db(match_play_move)(code=seated.room.code, person=person(owner), move="5")
         for socket in (browser, program):
             assert not names(await socket.expect("state"))
 
@@ -166,12 +168,12 @@ def _log_out(session: str) -> None:
     SessionStore(session).flush()
 
 
-def exhibition(**fields: Any) -> tuple[Any, services.Seated]:
+def exhibition(**fields: Any) -> tuple[Any, Seated]:
     """A public machine against a private one, whose owner hosts."""
     owner = user("owner")
     first = machine(Side.FIRST, owner=owner, name="Open", **fields)
     second = machine(Side.SECOND, owner=owner, name="Qxz", is_public=False)
-    seated = services.room_create(person=person(owner), game=NC, first=first.slug, second=second.slug)
+    seated = room_create(person=person(owner), game=NC, first=first.slug, second=second.slug)
     return owner, seated
 
 
@@ -182,7 +184,7 @@ async def test_of_two_machines_the_one_that_may_be_seen_is_told() -> None:
         assert not names((await stranger.expect("joined"))["state"])
         whole: dict[str, Any] = {"status": "playing"}
         while whole["status"] == "playing":
-            whole = await in_db(services.match_step)(code=code, person=person(owner))
+            whole = await in_db(match_step)(code=code, person=person(owner))
             told = await stranger.expect("state")
             assert names(whole)
             assert not names(told)
@@ -219,10 +221,10 @@ def test_a_machine_that_keeps_values_is_as_private() -> None:
     owner = user("owner")
     for name, public in (("Qxz", False), ("Open", True)):
         machine_create(game="romgon", side=None, name=name, slug=name.lower(), owner=owner, is_public=public)
-    code = services.room_create(person=person(owner), game="romgon", first="open", second="qxz").room.code
+    code = room_create(person=person(owner), game="romgon", first="open", second="qxz").room.code
     for plies in (1, 1, 2):
-        whole = services.match_step(code=code, person=person(owner), plies=plies)
-        told = services.room_look(code=code)
+        whole = match_step(code=code, person=person(owner), plies=plies)
+        told = room_look(code=code)
         assert names(whole)
         assert not names(told)
         values, mine = whole["learning"]["values"], told["learning"]["values"]
@@ -230,9 +232,9 @@ def test_a_machine_that_keeps_values_is_as_private() -> None:
         assert mine["plies"] == [one for one in values["plies"] if one["role"] == role]
         assert mine["thought"] == (values["thought"] if values["thought"]["role"] == role else None)
         assert (told["learning"]["machine"]["name"], told["learning"]["role"]) == ("Open", role)
-    code = services.room_create(person=person(owner), game="romgon", first="qxz", second="qxz").room.code
-    services.match_step(code=code, person=person(owner), plies=2)
-    assert services.room_look(code=code)["learning"] is None
+    code = room_create(person=person(owner), game="romgon", first="qxz", second="qxz").room.code
+    match_step(code=code, person=person(owner), plies=2)
+    assert room_look(code=code)["learning"] is None
 
 
 def test_a_copy_for_a_room_is_as_private_as_its_original() -> None:
@@ -241,8 +243,8 @@ def test_a_copy_for_a_room_is_as_private_as_its_original() -> None:
         Machine.objects.filter(pk=hidden.pk).update(is_public=public)
         asked = {"opponent": "machine", "machine": hidden.slug, "fresh": True}
         code = room(who=person(owner), **asked).room.code
-        assert names(services.room_look(code=code)) is sees
-        assert names(services.room_look(code=code, person=person(owner)))
+        assert names(room_look(code=code)) is sees
+        assert names(room_look(code=code, person=person(owner)))
     assert Machine.objects.filter(room__isnull=False, is_public=True).count() == 1
 
 
@@ -365,7 +367,7 @@ def _tell_anew(tournament: Tournament) -> None:
 
 def test_with_a_private_machine_its_name_goes() -> None:
     owner, hidden, seated = secret_room()
-    show = services.room_create(person=person(owner), game=NC, first="random", second=hidden.slug)
+    show = room_create(person=person(owner), game=NC, first="random", second=hidden.slug)
     learner = machine(Side.FIRST, owner=owner)
     run = training_run_start(machine=learner.slug, stages=[Stage(hidden.slug, 10)], seed=1, enqueue=False)
     Machine.objects.update(is_public=True)
@@ -373,8 +375,8 @@ def test_with_a_private_machine_its_name_goes() -> None:
     Machine.objects.filter(pk=hidden.pk).update(is_public=False)
     machine_delete(user=owner, machine_id=hidden.pk)
     for code in (seated.room.code, show.room.code):
-        assert not names(services.room_look(code=code))
-        assert services.room_look(code=code)["seats"][1]["name"] == "A deleted machine"
+        assert not names(room_look(code=code))
+        assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
     assert stage_sentence(RunStage.objects.get()) == "10 games against a deleted machine"
     claimed = run_claim(run.pk)
     assert claimed is not None
@@ -400,7 +402,7 @@ def test_a_private_copy_that_is_swept_away_leaves_no_name() -> None:
     Room.objects.update(changed_at=timezone.now() - timedelta(days=400))
     swept()
     assert list(Machine.objects.all()) == [hidden]
-    assert services.room_look(code=code)["seats"][1]["name"] == "A deleted machine"
+    assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
 
 
 def test_a_schedule_whose_opponent_was_hidden_says_so_without_its_id() -> None:
@@ -430,9 +432,9 @@ def test_every_socket_is_tried_here() -> None:
 def test_a_seat_token_is_no_account() -> None:
     owner, _, seated = secret_room()
     holder = Person(token=seated.token)
-    assert not names(services.room_enter(code=seated.room.code, person=holder).view)
-    assert not names(services.match_play_move(code=seated.room.code, person=holder, move="5"))
-    assert names(services.room_enter(code=seated.room.code, person=person(owner)).view)
+    assert not names(room_enter(code=seated.room.code, person=holder).view)
+    assert not names(match_play_move(code=seated.room.code, person=holder, move="5"))
+    assert names(room_enter(code=seated.room.code, person=person(owner)).view)
 
 
 def test_copies_of_before_are_as_public_as_their_originals() -> None:

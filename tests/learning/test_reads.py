@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from games.accounts.principal import Person, Viewer
 from games.codes import CODE_ALPHABET, CODE_LENGTH
-from games.live import services
-from games.live.selectors import match_list_of
+from games.live.match_lists import match_list_of
+from games.live.play import match_resign
+from games.live.rooms import room_reset, seats_claim
 from games.models import Match, Room, Seat
 from learning.models import JobStatus, Machine, MachineSeat, RunStage, TrainingRun
 from learning.selectors.machines import machine_list_of
@@ -90,7 +91,7 @@ def looks_at_their_account(who: Person, popular: Machine) -> None:
 
 def takes_along(who: Person, popular: Machine) -> None:
     account = person(user("claimer"))
-    services.seats_claim(user_id=account.user_id, name=account.name, guest=who.guest or guest().guest)
+    seats_claim(user_id=account.user_id, name=account.name, guest=who.guest or guest().guest)
 
 
 def trains(who: Person, popular: Machine) -> None:
@@ -103,8 +104,8 @@ def trains(who: Person, popular: Machine) -> None:
 
 def begins_again(who: Person, popular: Machine) -> None:
     code = Room.objects.filter(machine=popular.slug).latest("pk").code
-    services.match_resign(code=code, person=who)
-    services.room_reset(code=code, person=who)
+    match_resign(code=code, person=who)
+    room_reset(code=code, person=who)
 
 
 def plays(who: Person, popular: Machine) -> None:
@@ -139,7 +140,7 @@ def test_few_rows_are_read_however_many_there_are(
     one = guest() if who == "guest" else person(user())
     for _ in range(3):  # with a copy beyond the bound, which goes
         seated = room("machine", one, machine=popular.slug, fresh=True)
-        services.match_resign(code=seated.room.code, person=one)
+        match_resign(code=seated.room.code, person=one)
     room("machine", one, machine=popular.slug)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")

@@ -15,7 +15,7 @@ from django.utils import timezone
 from beadbox.rules.outcome import Side
 from games.accounts.principal import Visitor
 from games.limits.rates import Throttle
-from games.live.selectors import HIDDEN_NAME
+from games.live.room_state import HIDDEN_NAME
 from games.models import Room
 from learning.access import is_seen, machines_visible
 from learning.exceptions import LinkNotFoundError

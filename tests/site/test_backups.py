@@ -23,7 +23,8 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from beadbox.rules.outcome import Side
 from games.accounts import tokens
-from games.live import services
+from games.live.play import match_resign
+from games.live.rooms import room_create
 from games.models import ApiToken, Match
 from learning.models import Lesson, Machine
 from menace_site.management.commands import restore
@@ -50,7 +51,7 @@ import django
 django.setup()
 from django.contrib.sessions.models import Session
 from django.core.management import call_command
-from games.live import services
+from games.live.play import match_play_move
 from games.models import ApiToken, Match
 from games.accounts.principal import Person
 from learning.models import Lesson, Machine
@@ -62,7 +63,7 @@ with servers_at_hand():
     found["games"] = sum(Machine.objects.values_list("n_games", flat=True))
     found["sessions"] = list(Session.objects.values_list("pk", flat=True))
     found["tokens"] = ApiToken.objects.filter(revoked_at=None).count()
-    found["plies"] = services.match_play_move(code=code, move=move, person=Person(guest=UUID(int=1)))["number"]
+    found["plies"] = match_play_move(code=code, move=move, person=Person(guest=UUID(int=1)))["number"]
     call_command("audit", stdout=sys.stderr)
 print(json.dumps(found))
 """
@@ -93,8 +94,8 @@ def used(learner: Machine) -> Iterator[Callable[[], int]]:
 
     def play() -> None:
         while not over.is_set():
-            seated = services.room_create(person=guest(2), game=NC, opponent="menace", side=Side.FIRST)
-            services.match_resign(code=seated.room.code, person=guest(2))
+            seated = room_create(person=guest(2), game=NC, opponent="menace", side=Side.FIRST)
+            match_resign(code=seated.room.code, person=guest(2))
             happened[1] += 1
 
     with ThreadPoolExecutor(1) as threads:
@@ -108,7 +109,7 @@ def used(learner: Machine) -> Iterator[Callable[[], int]]:
 
 def test_a_site_goes_on_from_a_copy_that_was_made_while_it_was_used(tmp_path: Path) -> None:
     learner = house()[Side.SECOND]
-    code = services.room_create(person=guest(), game=NC, opponent="menace", side=Side.FIRST).room.code
+    code = room_create(person=guest(), game=NC, opponent="menace", side=Side.FIRST).room.code
     account = user()
     tokens.token_make(user=account, name="a program", scopes=["read"], lifetime=None)
     of_guest, of_account = SessionStore(), SessionStore()

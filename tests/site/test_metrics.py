@@ -21,7 +21,7 @@ from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
 from games.accounts.principal import Person
-from games.live import services
+from games.live.rooms import room_create
 from learning.services.runs import Stage, training_run_start
 from learning.workers.jobs import claim_next, let_go
 from learning.workers.runs import RUNS
@@ -209,7 +209,7 @@ async def test_a_match_is_counted_and_so_is_what_was_refused() -> None:
         ]
 
     before = counted()
-    seated = await database_sync_to_async(services.room_create)(
+    seated = await database_sync_to_async(room_create)(
         person=Person(), game="noughts-and-crosses", opponent="random", side=0
     )
     async with Socket(seated.room.code, seated.token) as socket:
@@ -230,7 +230,7 @@ async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monk
     @database_sync_to_async
     def prepared() -> None:
         training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
-        services.room_create(person=Person(), game="noughts-and-crosses", opponent="human", side=0)
+        room_create(person=Person(), game="noughts-and-crosses", opponent="human", side=0)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE learning_machine")
 

@@ -28,7 +28,7 @@ from pypdf import PdfReader
 
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from games.live.services import Seated, room_create
+from games.live.rooms import Seated, room_create
 from learning.kinds.registry import KINDS
 from learning.models import TrainingRun
 from learning.services.machines import machine_create

@@ -35,7 +35,7 @@ from schemathesis.specs.openapi.checks import (
 
 from games.accounts import tokens
 from games.accounts.principal import token_hash
-from games.live import services
+from games.live.play import match_play_move
 from games.models import Room, Seat, TokenScope
 from learning.services.machines import machine_create
 from learning.services.runs import Stage
@@ -129,7 +129,7 @@ def owner(settings: Any) -> Any:
         seated = factories.room("machine" if code == ROOM else opponent, factories.person(owner), machine=learner.slug)
         Room.objects.filter(pk=seated.room.pk).update(code=code)
     Seat.objects.filter(user=owner).update(token_sha256=token_hash(SEAT_TOKEN))
-    services.match_play_move(code=ROOM, person=factories.person(owner), move="5")
+    match_play_move(code=ROOM, person=factories.person(owner), move="5")
     return owner
 
 

@@ -15,8 +15,9 @@ from rest_framework.test import APIClient
 from beadbox.rules.game import POSITIONS_RETURN, Game
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from games.live import services
-from games.live.selectors import room_get, room_view
+from games.live.play import match_step
+from games.live.rooms import room_create
+from games.live.store import room_get
 from games.models import Match, Room
 from learning.advice.any_game import alphabet
 from learning.models import Machine
@@ -26,7 +27,7 @@ from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import run_claim, run_execute
-from tests.factories import api_with, guest, play_out, user
+from tests.factories import api_with, guest, play_out, room_view, user
 from tests.games.test_consumers import Socket
 from tests.toys import TOYS
 
@@ -135,7 +136,7 @@ def test_every_page_that_links_lead_to_can_be_read(client: Client, staff: Any) -
 @pytest.mark.django_db(transaction=True)
 @every_toy
 async def test_a_match_is_played_through_a_socket_to_its_end(game: Game[Any, Any]) -> None:
-    seated = await in_db(services.room_create)(person=guest(), game=game.slug, opponent="random", side=Side.FIRST)
+    seated = await in_db(room_create)(person=guest(), game=game.slug, opponent="random", side=Side.FIRST)
     async with Socket(seated.room.code, seated.token) as socket:
         state = (await socket.expect("joined"))["state"]
         while state["status"] == "playing":
@@ -153,9 +154,9 @@ async def test_a_match_is_played_through_a_socket_to_its_end(game: Game[Any, Any
 def test_machines_of_both_sides_learn_from_a_match_and_from_training(staff: Any, game: Game[Any, Any]) -> None:
     machines = made(game, staff)
     first, second = (machine.slug for machine in machines)
-    watched = services.room_create(person=guest(), game=game.slug, first=first, second=second)
+    watched = room_create(person=guest(), game=game.slug, first=first, second=second)
     while (state := room_view(room_get(watched.room.code)))["status"] == "playing":
-        services.match_step(code=watched.room.code, person=guest(), plies=2)
+        match_step(code=watched.room.code, person=guest(), plies=2)
     assert {lesson["role"] for lesson in state["learning"]["lessons"]} == set(game.look.layout.roles)
     for draw in state["learning"]["draws"]:
         for slot in draw["slots"]:
@@ -238,7 +239,7 @@ def test_the_staff_see_them(client: Client, staff: Any) -> None:
     for game in TOYS:
         machines = made(game, staff)
         for opponent in ({"opponent": "random"}, *({"opponent": "machine", "machine": m.slug} for m in machines[1:])):
-            seated = services.room_create(person=guest(), game=game.slug, side=Side.FIRST, **opponent)
+            seated = room_create(person=guest(), game=game.slug, side=Side.FIRST, **opponent)
             play_out(seated.room.code, guest())
         match = Match.objects.filter(room__game=game.slug).latest("pk")
         shown = client.get(reverse("admin:games_match_change", args=[match.pk])).content.decode()

@@ -29,9 +29,8 @@ from beadbox.printing.sheets import PrintChoices, PrintOptions
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
 from beadbox.tournaments.contest import ContestPlayer
-from games.live.players import Choice, Insert
+from games.live.players import Choice, LiveMatch, LiveSeat, Statement
 from games.live.states import Insight
-from games.models import Match, Seat
 from learning import events
 from learning.exceptions import GameTooLargeError, RuleRefusedError, TrainingRefusedError
 from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Kind, Page
@@ -53,7 +52,7 @@ from learning.states import Progress, box_news
 from learning.storage import boxes as storage
 from learning.storage.folding import BOXES
 from learning.storage.lessons import Cause, lessons_open
-from learning.storage.sitting import draws_insert
+from learning.storage.occupants import draws_insert
 
 
 class BoxKind(Kind):
@@ -179,21 +178,21 @@ class BoxKind(Kind):
     def holds(self, machine: Machine) -> str:
         return f"{machine.boxes.count():,} boxes"
 
-    def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
-        return live.choose(seat, machine, position, rng, self._refill(seat))
+    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+        return live.choose(match, seat, machine, position, rng, self._refill(match))
 
-    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> BeadDraw | None:
-        return live.follow(seat, machine, position, move, self._refill(seat))
+    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> BeadDraw | None:
+        return live.follow(match, seat, machine, position, move, self._refill(match))
 
-    def _refill(self, seat: Seat) -> live.Refill:
+    def _refill(self, match: LiveMatch) -> live.Refill:
         def refill(machine: Machine, memory: OpenMemory) -> None:
-            touched = self.lesson_give(machine, memory, LessonKind.REFILL, Cause(match_id=seat.match.pk))
+            touched = self.lesson_give(machine, memory, LessonKind.REFILL, Cause(match_id=match.match.pk))
             told = box_news(touched, machine.n_lessons)
             transaction.on_commit(partial(events.boxes_changed, machine, told, [machine.n_lessons]))
 
         return refill
 
-    def remember(self, seat: Seat, machine: Machine, memos: Sequence[tuple[int, BeadDraw]]) -> Insert:
+    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, BeadDraw]]) -> Statement:
         stores = draws_insert(seat, machine, memos)
         _, last = memos[-1]
         if last.slot is None:
@@ -204,7 +203,7 @@ class BoxKind(Kind):
         """All of them together: what they have opened is read once, and every lesson stored in two statements."""
         taught = live.taught(machine, ended)
         machine.n_removed = taught[-1].n_removed
-        causes = [Cause(one.tally, match_id=of.match.pk) for one, of in zip(taught, ended, strict=True)]
+        causes = [Cause(one.tally, match_id=of.live.match.pk) for one, of in zip(taught, ended, strict=True)]
         lessons = lessons_open(machine, LessonKind.MATCH, causes)
         touched = [one.touched for one in taught]
         storage.boxes_store(machine, dict(zip(lessons, touched, strict=True)))
@@ -216,7 +215,7 @@ class BoxKind(Kind):
     def mind(self, machine: Machine, position: Any) -> BoxMachine:
         return live.mind(machine, position)
 
-    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
+    def insight(self, match: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         return match_insight(match, seats)
 
     def counts_level(self, rule: BoxRule) -> bool:

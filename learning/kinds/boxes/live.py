@@ -11,36 +11,38 @@ from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.memory import TouchedBox
 from beadbox.learners.boxes.open_memory import OpenMemory
 from beadbox.rules.outcome import Outcome, Result, Tally
-from games.live.players import Choice, NotHeldError
-from games.live.selectors import RESIGNATION, seats_read
-from games.models import Seat
+from games.live.players import Choice, LiveMatch, LiveSeat, NotHeldError
+from games.live.room_state import RESIGNATION
 from learning.kinds.base import Ended
 from learning.models import Machine
-from learning.selectors.machines import draws_of, machine_in
 from learning.storage.boxes import BoxRows, box_open, boxes_fetch
-from learning.storage.sitting import sitting_read
+from learning.storage.occupants import draws_of, machine_in, occupants_read
 
 Refill = Callable[[Machine, OpenMemory], None]
 """Stores what a refill did, under the machine's lock."""
 
 
-def choose(seat: Seat, machine: Machine, position: Any, rng: RandomSource, refill: Refill) -> Choice:
+def choose(
+    live: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource, refill: Refill
+) -> Choice:
     """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
-    opened = _open(seat, machine, position)
+    opened = _open(live, seat, machine, position)
     if opened is None:  # deleted in the middle of the match: there is nobody left to move
         return Choice(None)
     machine, player, boxes = opened
     move, draw = player.choose(position, rng)
-    return Choice(move, memo=_drawn(seat, machine, boxes, draw, refill))
+    return Choice(move, memo=_drawn(live, machine, boxes, draw, refill))
 
 
-def follow(seat: Seat, machine: Machine, position: Any, move: Any, refill: Refill) -> BeadDraw | None:
+def follow(
+    live: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any, refill: Refill
+) -> BeadDraw | None:
     """The draw that a person's move stands for."""
-    opened = _open(seat, machine, position)
+    opened = _open(live, seat, machine, position)
     if opened is None:
         return None
     machine, player, boxes = opened
-    return _drawn(seat, machine, boxes, player.follow(position, move), refill)
+    return _drawn(live, machine, boxes, player.follow(position, move), refill)
 
 
 class Taught(NamedTuple):
@@ -68,7 +70,7 @@ def taught(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
 
 
 def _teach(
-    machine: Machine, seat: Seat, outcome: Outcome, boxes: BoxRows, n_removed: int | None
+    machine: Machine, seat: LiveSeat, outcome: Outcome, boxes: BoxRows, n_removed: int | None
 ) -> tuple[OpenMemory, Result]:
     """The boxes that a machine opened in its seat, after it has learnt from how the match ended for it."""
     # A machine that opens its boxes when it meets them may have been reset since: then they are gone.
@@ -76,7 +78,7 @@ def _teach(
     led = [draw for draw in drawn if draw.slot is not None]
     result = Result.of(outcome, machine.cabinet.side)
     rule, resigned = machine.box_rule, bool(drawn) and drawn[-1].slot is None
-    if seat.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
+    if seat.row.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
         # A game lost. But no empty box drove the person to it, so no rule makes the last move answer for that.
         rule, resigned = replace(rule, punish_previous_on_resign=False), True
     removed = machine.n_removed if n_removed is None else n_removed
@@ -99,7 +101,9 @@ def mind(machine: Machine, position: Any) -> BoxMachine:
     return asked
 
 
-def _open(seat: Seat, machine: Machine, position: Any) -> tuple[Machine, BoxMachine, BoxRows] | None:
+def _open(
+    live: LiveMatch, seat: LiveSeat, machine: Machine, position: Any
+) -> tuple[Machine, BoxMachine, BoxRows] | None:
     """The machine, ready to look at the position, and the box that it opens there, if it opens one.
 
     ``None`` if the machine is gone.
@@ -110,7 +114,7 @@ def _open(seat: Seat, machine: Machine, position: Any) -> tuple[Machine, BoxMach
     key = machine.game_rules.encode(player.cabinet.box_position(position))
     boxes = boxes_fetch(machine, [key])
     if not boxes or (machine.learns and not any(boxes[key][0])):
-        locked = _locked(seat)
+        locked = _locked(live, seat)
         if locked is None:
             return None
         machine = locked
@@ -120,24 +124,24 @@ def _open(seat: Seat, machine: Machine, position: Any) -> tuple[Machine, BoxMach
     return machine, player, boxes
 
 
-def _locked(seat: Seat) -> Machine | None:
+def _locked(live: LiveMatch, seat: LiveSeat) -> Machine | None:
     """The seat's machine, locked after the room; ``None`` if it has been deleted since it was read.
 
     The other one of the match is locked with it, as the end of the match locks both. Locked one after the other
     they would not be in ascending order, and two matches could wait for each other.
     """
-    if not seat.match.is_held:
+    if not live.is_held:
         raise NotHeldError
-    sitting_read([one for one in seats_read(seat.match) if one.automaton], lock=True)
+    occupants_read([one for one, _ in live.automata], lock=True)
     return machine_in(seat)
 
 
-def _drawn(seat: Seat, machine: Machine, boxes: BoxRows, draw: BeadDraw | None, refill: Refill) -> BeadDraw | None:
+def _drawn(live: LiveMatch, machine: Machine, boxes: BoxRows, draw: BeadDraw | None, refill: Refill) -> BeadDraw | None:
     """The draw, to be remembered. What it did to an empty box is stored: that took us to the machine's lock."""
     if draw is not None and boxes and draw.refilled and machine.learns:
         memory = OpenMemory.load(
             machine.game_rules, machine.cabinet.side, machine.box_rule, boxes.get, machine.n_removed
         )
-        memory.refilled(draw, seat.match.n_plies)
+        memory.refilled(draw, live.match.n_plies)
         refill(machine, memory)
     return draw

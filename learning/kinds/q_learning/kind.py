@@ -21,9 +21,8 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side, Tally
 from beadbox.tournaments.contest import ContestPlayer
-from games.live.players import Choice
+from games.live.players import Choice, LiveMatch, LiveSeat
 from games.live.states import Insight
-from games.models import Match, Seat
 from learning.kinds.base import Ended, Page, percent
 from learning.kinds.keyed_values import Entries
 from learning.kinds.q_learning import live
@@ -78,10 +77,10 @@ class ValueKind(Entries):
     ) -> ValuesData:
         return native.values_machine(file, game, rule, head, any_size)
 
-    def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
         return live.choose(machine, position, rng)
 
-    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> Chosen:
+    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> Chosen:
         return storage.values_learner(machine).follow(position, move)
 
     def teach(self, memory: QMemory, ended: Ended) -> Tally:
@@ -90,7 +89,7 @@ class ValueKind(Entries):
     def mind(self, machine: Machine, position: Any) -> QLearner:
         return storage.values_learner(machine)
 
-    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
+    def insight(self, match: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         return values_insight(match, seats, live.SIGHT)
 
     def rule_sentences(self, rule: QRule) -> list[tuple[str, str]]:

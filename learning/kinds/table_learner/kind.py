@@ -17,9 +17,8 @@ from beadbox.learners.table_learner.rule import TableRule
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side, Tally
 from beadbox.tournaments.contest import ContestPlayer
-from games.live.players import Choice
+from games.live.players import Choice, LiveMatch, LiveSeat
 from games.live.states import Insight
-from games.models import Match, Seat
 from learning.kinds.base import FIRST_CHUNK_GAMES, Ended, Page, percent
 from learning.kinds.keyed_values import Entries
 from learning.kinds.table_learner import live
@@ -72,10 +71,10 @@ class TableKind(Entries):
         exploring = rule.exploring_floor, rule.exploring
         return values_document(file, game, rule, head, _key_problem(game, rule), exploring, any_size=any_size)
 
-    def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
         return live.choose(machine, position, rng)
 
-    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> Chosen:
+    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> Chosen:
         return live.follow(machine, position, move)
 
     def teach(self, memory: TableMemory, ended: Ended) -> Tally:
@@ -86,7 +85,7 @@ class TableKind(Entries):
         learner.learns = False
         return live.Thinker(learner)
 
-    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
+    def insight(self, match: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         return values_insight(match, seats, live.SIGHT)
 
     def rule_sentences(self, rule: TableRule) -> list[tuple[str, str]]:

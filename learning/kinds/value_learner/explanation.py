@@ -9,8 +9,8 @@ from django.conf import settings
 from beadbox.kernels.exact_floats import WIN, squash, worth
 from beadbox.learners.value_learner.learner import Thought, ValueLearner
 from beadbox.rules.errors import InvalidPositionError
+from games.live.players import LiveSeat
 from games.live.states import MoveWorth, PartsState, PartsThought
-from games.models import Seat
 from learning.exceptions import BoxNotFoundError
 
 SHOWN = 6
@@ -39,7 +39,7 @@ def board(machine: ValueLearner, position: Any) -> PartsState:
 
 
 def thought(
-    seat: Seat, ply: int, machine: ValueLearner, position: Any, scores: Thought, url: str, *, anything: bool = False
+    seat: LiveSeat, ply: int, machine: ValueLearner, position: Any, scores: Thought, url: str, *, anything: bool = False
 ) -> PartsThought:
     """What a machine thought of a move that was played in its seat, at a ply, in this position.
 
@@ -48,14 +48,14 @@ def thought(
     game = machine.game
     moves = worths(machine, position, scores)
     played = next(one for one in moves if one["chosen"])
-    who = f"{seat.name} played {played['name']} for it" if seat.is_human else f"It played {played['name']}"
+    who = f"{seat.row.name} played {played['name']} for it" if seat.row.is_human else f"It played {played['name']}"
     shown = moves[:SHOWN] if played in moves[:SHOWN] else [*moves[: SHOWN - 1], played]
     how = "It left this move to chance." if anything else found_words(scores, machine)
     return {
         **board(machine, game.apply(position, game.parse_move(played["move"]))),
         "words": f"{who}, out of {len(moves)} moves. {how}",
         "ply": ply,
-        "role": game.look.layout.roles[seat.side],
+        "role": game.look.layout.roles[seat.row.side],
         "depth": scores.depth,
         "n_moves": len(moves),
         "moves": shown,

@@ -20,9 +20,8 @@ from beadbox.rules.outcome import Result, Side, Tally
 from beadbox.strength.sampled import Sampled, sample
 from beadbox.strength.snapshots import CHOSEN_ON, Meeting, Opening, openings
 from beadbox.tournaments.contest import ContestPlayer
-from games.live.players import Choice, Insert, Memo
+from games.live.players import Choice, LiveMatch, LiveSeat, Memo, Statement
 from games.live.states import Insight
-from games.models import Match, Seat
 from learning.exceptions import EntryGoneError, RuleRefusedError
 from learning.kinds.base import Ended, Kind, LevelMove, Page
 from learning.kinds.value_learner import explanation, files, levels, live, page
@@ -145,29 +144,29 @@ class WeightsKind(Kind):
         memory = storage.weights_memory(machine)
         return f"{len(memory.machine.weights):,} weights, learnt from {memory.machine.n_learnt:,} games"
 
-    def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
         return live.choose(machine, position)
 
-    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> live.Remembered:
+    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> live.Remembered:
         return live.follow(machine, position, move)
 
-    def remember(self, seat: Seat, machine: Machine, memos: Sequence[Memo]) -> Insert:
+    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[Memo]) -> Statement:
         """For who looks on: all that it learns from are the moves of the match."""
         return live.remember(seat, machine, memos)
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
         for one in ended:
             memory, tally = self.load(machine), Tally()
-            memory.learn_match(live.match_moves(one.match), one.outcome)
+            memory.learn_match(live.match_moves(one.live), one.outcome)
             for seat in one.seats:
-                tally.add(Result.of(one.outcome, Side(seat.side)))
-            self.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.match.pk))
+                tally.add(Result.of(one.outcome, Side(seat.row.side)))
+            self.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.live.match.pk))
         return ()
 
-    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
+    def insight(self, match: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         return live.insight(match, seats)
 
-    def level_insight(self, match: Match, moves: Sequence[LevelMove]) -> Insight | None:
+    def level_insight(self, match: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
         return levels.insight(match, moves)
 
     def level_page(self, game: Game[Any, Any]) -> Page | None:

@@ -21,9 +21,8 @@ from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner
 from beadbox.rules.game import Game
 from beadbox.rules.registry import game_get
-from games.live.selectors import plies_read
+from games.live.players import LiveMatch
 from games.live.states import Insight, PartsThought
-from games.models import Match
 from learning.kinds.base import LevelMove, Page
 from learning.kinds.value_learner import explanation, files
 from learning.kinds.value_learner.live import position_before
@@ -48,7 +47,7 @@ def _read(file: Path) -> files.WeightsData:
     return data
 
 
-def insight(match: Match, moves: Sequence[LevelMove]) -> Insight | None:
+def insight(match: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
     """What levels saw in their last moves."""
     thoughts = [thought for move in moves if (thought := _thought(match, move)) is not None]
     if not thoughts:
@@ -67,15 +66,15 @@ def insight(match: Match, moves: Sequence[LevelMove]) -> Insight | None:
     }
 
 
-def _thought(match: Match, move: LevelMove) -> PartsThought | None:
+def _thought(match: LiveMatch, move: LevelMove) -> PartsThought | None:
     """What a level saw in a move: the boards after all of its moves. Nobody waits for a deeper search once more."""
-    game, depth = match.room.game_rules, move.level.depth
+    game, depth = match.game, move.level.depth
     machine = learnt(game, depth)
     if machine is None:
         return None
     position = position_before(match, move.ply)
     look = machine.valuer.look(game, position, machine.player._replace(depth=1), whole=True)
-    chosen = look.moves.index(game.parse_move(plies_read(match)[move.ply].move))
+    chosen = look.moves.index(game.parse_move(match.plies[move.ply].move))
     deep = look.deep if depth == 1 else (None,) * len(look.moves)
     scores = Scores(chosen, look.near, deep, depth)
     return explanation.thought(move.seat, move.ply, machine, position, scores, _url(game), anything=move.anything)

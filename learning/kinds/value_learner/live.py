@@ -15,26 +15,25 @@ from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner, valuer_of
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.outcome import Result, Side
-from games.live.players import Choice, Insert
-from games.live.selectors import plies_read
+from games.live.players import Choice, LiveMatch, LiveSeat, Statement
 from games.live.states import Insight, LessonState, PartsThought, WeightsLearnt
-from games.models import Match, Seat
 from learning.exceptions import HistoryFoldedError
 from learning.kinds.value_learner import explanation
 from learning.models import Machine, Thought, Weights
-from learning.selectors.machines import machine_brief, machine_in
+from learning.selectors.machines import machine_brief
 from learning.selectors.matches import lesson_told, nothing_learnt
+from learning.storage.occupants import machine_in
 from learning.storage.weights import weights_around, weights_learner_at, weights_played
 
 MOST = 12
 """So many weights that a match has changed are told, those that it changed most."""
 
 
-def match_moves(match: Match) -> list[tuple[Any, Any]]:
+def match_moves(match: LiveMatch) -> list[tuple[Any, Any]]:
     """Each position of a match, history and all, with the move that was made there, by whomever."""
-    game = match.room.game_rules
+    game = match.game
     position, moves = game.initial_position(), list[tuple[Any, Any]]()
-    for ply in plies_read(match):
+    for ply in match.plies:
         move = game.parse_move(ply.move)
         moves.append((position, move))
         position = game.apply(position, move)
@@ -65,20 +64,18 @@ def follow(machine: Machine, position: Any, move: Any) -> Remembered:
     return Remembered(learner, n_lessons, position, scores)
 
 
-_THOUGHT = dict.fromkeys(("machine_id", "seat_id", "ply", "n_lessons", "chosen", "depth"), "%s") | dict.fromkeys(
-    ("near", "deep"), "%s::float8[]"
-)
+_THOUGHT = ("machine_id", "seat_id", "ply", "n_lessons", "chosen", "depth", "near", "deep")
 
 
-def remember(seat: Seat, machine: Machine, memos: Sequence[tuple[int, Remembered]]) -> Insert:
+def remember(seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, Remembered]]) -> Statement:
     """What stores what it thought of its moves. The last stays with the seat, for the state that is told next."""
     seat.occupant.thought = memos[-1]
     rows = [
-        [machine.pk, seat.pk, ply, one.n_lessons, scores.chosen, scores.depth, list(scores.near), list(scores.deep)]
+        [machine.pk, seat.row.pk, ply, one.n_lessons, scores.chosen, scores.depth, list(scores.near), list(scores.deep)]
         for ply, one in memos
         for scores in (one.scores,)
     ]
-    return Insert.of("learning_thought", _THOUGHT, rows)
+    return Statement.insert(Thought, _THOUGHT, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +97,16 @@ class Thinker:
         return Chosen(candidates, found.best, explored=False, depth=found.depth)
 
 
-def insight(match: Match, seats: Sequence[Seat]) -> Insight | None:
+def insight(match: LiveMatch, seats: Sequence[LiveSeat]) -> Insight | None:
     """What the machines in these seats thought of their last moves and, of a match that is over, what they learnt."""
     sitting = [(seat, machine) for seat in seats if (machine := machine_in(seat)) is not None]
     thoughts = _thoughts(match, sitting)
-    if not sitting or not (thoughts or match.is_over):
+    if not sitting or not (thoughts or match.match.is_over):
         return None
-    roles = match.room.game_rules.look.layout.roles
-    lessons, changes = _learnt(match, sitting) if match.is_over else ([], [])
+    roles = match.game.look.layout.roles
+    lessons, changes = _learnt(match, sitting) if match.match.is_over else ([], [])
     role = max(thoughts, key=lambda one: one["ply"])["role"] if thoughts else lessons[0]["role"]
-    machine = next(machine for seat, machine in sitting if roles[seat.side] == role)
+    machine = next(machine for seat, machine in sitting if roles[seat.row.side] == role)
     lesson = next((one for one in lessons if one["role"] == role), None)
     return {
         "role": role,
@@ -125,16 +122,20 @@ def insight(match: Match, seats: Sequence[Seat]) -> Insight | None:
     }
 
 
-def _thoughts(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> list[PartsThought]:
+def _thoughts(match: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]) -> list[PartsThought]:
     """What each thought of its last move, in order of side; where it has just moved nobody has to be asked."""
     asked = [seat for seat, _ in sitting if seat.occupant.thought is None]
     stored = dict[int, Thought]()
-    if asked and match.n_plies:
-        rows = Thought.objects.filter(seat__in=asked, ply__lt=match.n_plies).order_by("seat", "-ply").distinct("seat")
+    if asked and match.match.n_plies:
+        rows = (
+            Thought.objects.filter(seat__in=[seat.row.pk for seat in asked], ply__lt=match.match.n_plies)
+            .order_by("seat", "-ply")
+            .distinct("seat")
+        )
         stored = {row.seat_id: row for row in rows}
     found = list[PartsThought]()
     for seat, machine in sitting:
-        last = seat.occupant.thought or _recalled(match, machine, stored.get(seat.pk))
+        last = seat.occupant.thought or _recalled(match, machine, stored.get(seat.row.pk))
         if last is not None:
             ply, one = last
             url = f"{machine.get_absolute_url()}#weights"
@@ -142,11 +143,11 @@ def _thoughts(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> list[Par
     return found
 
 
-def _recalled(match: Match, machine: Machine, row: Thought | None) -> tuple[int, Remembered] | None:
+def _recalled(match: LiveMatch, machine: Machine, row: Thought | None) -> tuple[int, Remembered] | None:
     """A move as it is stored, with its ply; nothing where none is, or what it knew is deleted or folded up."""
     if row is None:
         return None
-    game = match.room.game_rules
+    game = match.game
     try:
         rule = cast("ValueRule", machine.rule)
         learner = weights_learner_at(machine.pk, row.n_lessons, game, rule)
@@ -156,22 +157,24 @@ def _recalled(match: Match, machine: Machine, row: Thought | None) -> tuple[int,
     return row.ply, Remembered(learner, row.n_lessons, position_before(match, row.ply), scores)
 
 
-def position_before(match: Match, ply: int) -> Any:
+def position_before(match: LiveMatch, ply: int) -> Any:
     """The position, history and all, in which a ply of a match was played."""
-    game = match.room.game_rules
-    return game.decode(plies_read(match)[ply - 1].position) if ply else game.initial_position()
+    game = match.game
+    return game.decode(match.plies[ply - 1].position) if ply else game.initial_position()
 
 
-def _learnt(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> tuple[list[LessonState], list[WeightsLearnt]]:
+def _learnt(
+    match: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]
+) -> tuple[list[LessonState], list[WeightsLearnt]]:
     """What a match was for each machine, in order of side, and what it changed."""
-    roles = match.room.game_rules.look.layout.roles
-    taught = {row.machine_id: row for row in Weights.objects.filter(lesson__match=match).select_related("lesson")}
+    roles = match.game.look.layout.roles
+    taught = {row.machine_id: row for row in Weights.objects.filter(lesson__match=match.match).select_related("lesson")}
     lessons, changes = list[LessonState](), list[WeightsLearnt]()
     for seat, machine in sitting:
-        row, role = taught.get(machine.pk), roles[seat.side]
+        row, role = taught.get(machine.pk), roles[seat.row.side]
         learnt = None if row is None else _changed(machine, role, row)
-        result = Result.of(match.outcome, Side(seat.side)).name.lower()
-        deed = nothing_learnt(match, machine, "weights") if learnt is None else _deed(learnt)
+        result = Result.of(match.match.outcome, Side(seat.row.side)).name.lower()
+        deed = nothing_learnt(match.match, machine, "weights") if learnt is None else _deed(learnt)
         said = lesson_told(machine.name, result, deed, changed=learnt is not None)
         lessons.append({"role": role, "machine": machine_brief(machine), **said})
         changes += [] if learnt is None else [learnt]

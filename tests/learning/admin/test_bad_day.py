@@ -14,7 +14,7 @@ from django_celery_beat.models import PeriodicTask
 from beadbox.rules.outcome import Side
 from games.accounts.tokens import token_make, token_read
 from games.exceptions import TokenInvalidError
-from games.live.services import room_create
+from games.live.rooms import room_create
 from games.models import Match, Room
 from learning.exceptions import AccountNotClosedError
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun

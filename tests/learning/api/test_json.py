@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from beadbox.rules.outcome import Side
 from beadbox.seeds import MAX_SEED
-from games.live.services import room_join
+from games.live.rooms import room_join
 from learning.kinds.machines import machine_export
 from learning.models import Machine, TrainingRun
 from learning.services.runs import Stage, training_run_start

@@ -194,12 +194,12 @@ class LastWonKind(Entries):
         totals = fields.totals.counted()
         return ValuesData(game=game, rule=rule, epsilon=0.0, values=found, **head, **totals)
 
-    def choose(self, seat, machine, position, rng):
+    def choose(self, match, seat, machine, position, rng):
         memory = self.load(machine)
         index = memory.choose(position, rng)
         return Choice(machine.game_rules.legal_moves(position)[index], memo=(memory, position, index))
 
-    def follow(self, seat, machine, position, move):
+    def follow(self, match, seat, machine, position, move):
         return self.load(machine), position, list(machine.game_rules.legal_moves(position)).index(move)
 
     def remember(self, seat, machine, memos):
@@ -207,7 +207,7 @@ class LastWonKind(Entries):
             keys = memory.keys(position)
             Decision.objects.create(
                 machine=machine,
-                seat=seat,
+                seat=seat.row,
                 ply=ply,
                 key=keys[index],
                 chosen=index,
@@ -219,8 +219,8 @@ class LastWonKind(Entries):
     def teach(self, memory, ended):
         tally = Tally()
         for seat in ended.seats:
-            result = Result.of(ended.outcome, Side(seat.side))
-            decisions = Decision.objects.filter(seat=seat).order_by("ply")
+            result = Result.of(ended.outcome, Side(seat.row.side))
+            decisions = Decision.objects.filter(seat=seat.row).order_by("ply")
             boards = {one.ply: one.key.partition("#")[2] for one in decisions}
             memory.teach([(one.ply, memory.game.decode(boards[one.ply]), one.chosen) for one in decisions], result)
             tally.add(result)

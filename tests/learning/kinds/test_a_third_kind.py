@@ -18,7 +18,8 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.play import game_played
 from beadbox.rules.registry import game_get
-from games.live import services
+from games.live.play import match_resign, match_step
+from games.live.rooms import room_create
 from learning.exceptions import (
     EntryGoneError,
     NoBoxesError,
@@ -145,7 +146,7 @@ class TestPlayed:
         learner = last_won()
         seated = room("machine", machine=str(learner.pk))
         state = play(seated, guest(), "5")
-        services.match_resign(code=seated.room.code, person=guest())
+        match_resign(code=seated.room.code, person=guest())
         whole(learner)
         lesson = Lesson.objects.get()
         assert (lesson.kind, lesson.match, lesson.n_wins) == (LessonKind.MATCH, seated.room.matches.get(), 1)
@@ -161,7 +162,7 @@ class TestPlayed:
             settings.VALUES_PER_MACHINE = most
             seated = room("machine", machine=str(learner.pk))
             play(seated, guest(), "5")
-            services.match_resign(code=seated.room.code, person=guest())
+            match_resign(code=seated.room.code, person=guest())
             whole(learner)
             assert learner.n_values == most
 
@@ -178,13 +179,13 @@ class TestPlayed:
         for one, can_swap in ((last_won(), True), (machine(), False)):
             seated = room("machine", machine=str(one.pk))
             play(seated, guest(), "5")
-            state = services.match_resign(code=seated.room.code, person=guest())
+            state = match_resign(code=seated.room.code, person=guest())
             assert state["can_swap"] is can_swap
 
     def test_it_meets_a_machine_with_boxes_and_both_learn_once(self) -> None:
         learner, menace = last_won(), machine(Side.SECOND)
-        seated = services.room_create(person=guest(), game=NC, first=str(learner.pk), second=str(menace.pk))
-        state = services.match_step(code=seated.room.code, person=guest(), plies=9)
+        seated = room_create(person=guest(), game=NC, first=str(learner.pk), second=str(menace.pk))
+        state = match_step(code=seated.room.code, person=guest(), plies=9)
         assert state["status"] == "finished"
         sits = [seat["machine"] or {} for seat in state["seats"]]
         assert [(one["tells"], one["see"]) for one in sits] == [("", "See the machine"), ("boxes", "See all its boxes")]

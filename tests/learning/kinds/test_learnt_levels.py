@@ -16,14 +16,15 @@ from beadbox.policies.registry import opponents_offered
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.accounts.principal import GUEST
-from games.live import services
-from games.live.selectors import room_get, room_state, room_view
+from games.live.play import match_play_move, match_resign, match_step
+from games.live.rooms import room_create
 from games.live.states import PartsThought
+from games.live.store import match_live, room_get
 from games.models import Match
 from learning.kinds.value_learner.levels import learnt
 from learning.kinds.value_learner.live import match_moves
 from learning.services.machines import machine_create
-from tests.factories import guest, person, user
+from tests.factories import guest, person, room_state, room_view, user
 from tests.pages import page_json
 
 pytestmark = pytest.mark.django_db
@@ -32,10 +33,10 @@ QUICK = ValueRule(features="squares-1", search_depth=1, play_depth=1)
 
 def met(level: str, game: str = "romgon", seed: int = 1) -> Any:
     """The state after the first move of somebody who meets a level, and its answer."""
-    room = services.room_create(person=guest(), game=game, opponent=level, side=Side.FIRST).room
+    room = room_create(person=guest(), game=game, opponent=level, side=Side.FIRST).room
     Match.objects.filter(room=room).update(seed=seed)
     move = room_view(room)["legal_moves"][0]
-    return services.match_play_move(code=room.code, person=guest(), move=move)
+    return match_play_move(code=room.code, person=guest(), move=move)
 
 
 def thoughts_of(state: Any) -> list[PartsThought]:
@@ -47,7 +48,7 @@ def thoughts_of(state: Any) -> list[PartsThought]:
 def test_a_level_tells_what_it_saw_in_its_last_move(level: str, game: str) -> None:
     state = met(level, game)
     (thought,), rules, depth = thoughts_of(state), game_get(game), LEVELS[level].depth
-    _, (position, move) = match_moves(Match.objects.get())
+    _, (position, move) = match_moves(match_live(Match.objects.get()))
     machine = learnt(rules, depth)
     assert machine is not None
     look = machine.look(position, whole=True)
@@ -83,7 +84,7 @@ def test_of_a_move_that_was_left_to_chance_it_says_so() -> None:
 
 def test_it_goes_on_being_told_when_the_match_is_over() -> None:
     state = met("legend")
-    services.match_resign(code=state["code"], person=guest())
+    match_resign(code=state["code"], person=guest())
     over = room_view(room_get(state["code"]))
     assert thoughts_of(over) == thoughts_of(state)
     assert over["learning"] is not None
@@ -107,8 +108,8 @@ def test_a_level_that_has_learnt_nothing_tells_nothing(level: str, game: str) ->
 
 def test_two_levels_that_meet_both_tell_and_a_machine_tells_before_any_level() -> None:
     def stepped(first: str, second: str) -> Any:
-        seated = services.room_create(person=guest(), game="romgon", first=first, second=second)
-        return services.match_step(code=seated.room.code, person=guest(), plies=2)
+        seated = room_create(person=guest(), game="romgon", first=first, second=second)
+        return match_step(code=seated.room.code, person=guest(), plies=2)
 
     both = stepped("veteran", "legend")
     assert [(one["ply"], one["role"], one["depth"]) for one in thoughts_of(both)] == [(0, "Black", 1), (1, "White", 4)]
@@ -126,11 +127,11 @@ def test_two_levels_that_meet_both_tell_and_a_machine_tells_before_any_level() -
     owner = user()
     mine = machine_create(game="romgon", side=None, name="Mine", rule=QUICK, owner=owner)
     seats = {"opponent": "machine", "machine": str(other.pk), "takes_over": str(mine.pk), "side": Side.SECOND}
-    code = services.room_create(person=person(owner), game="romgon", **seats).room.code
+    code = room_create(person=person(owner), game="romgon", **seats).room.code
     for _ in range(2):
         state = room_view(room_get(code))
-        services.match_play_move(code=code, person=person(owner), move=state["legal_moves"][0])
-    services.match_resign(code=code, person=person(owner))
+        match_play_move(code=code, person=person(owner), move=state["legal_moves"][0])
+    match_resign(code=code, person=person(owner))
     over = room_view(room_get(code))["learning"]
     assert [one["machine"]["id"] for one in over["lessons"]] == [other.pk, mine.pk]
     assert over["parts"]["changes"]

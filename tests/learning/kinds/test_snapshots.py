@@ -17,7 +17,7 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
 from beadbox.rules.outcome import Result, Side
 from beadbox.strength.snapshots import CHOSEN_ON, SAID_ON, Points, best_of, measured, openings
-from games.live import services as games_services
+from games.live.play import match_resign
 from learning import tasks
 from learning.exceptions import (
     HistoryFoldedError,
@@ -154,7 +154,7 @@ class TestMeasured:
         before = known(machine)
         seated = romgon_room("machine", machine=str(machine.pk))
         played(seated, guest(), 4)
-        games_services.match_resign(code=seated.room.code, person=guest())
+        match_resign(code=seated.room.code, person=guest())
         machine.refresh_from_db()
         assert known(machine)[2] == 101, "a live lesson goes on from what plays"
         assert known(machine) != before
@@ -470,7 +470,7 @@ class TestShown:
         assert "Went back to what it knew earlier" in page
         seated = romgon_room("machine", machine=str(machine.pk))
         played(seated, guest(), 2)
-        games_services.match_resign(code=seated.room.code, person=guest())
+        match_resign(code=seated.room.code, person=guest())
         assert "On top of that came 1 lesson more." in client.get(machine.get_absolute_url()).content.decode()
         measured_run(machine, games=1, n_measured=0)
         page = client.get(machine.get_absolute_url()).content.decode()

@@ -20,8 +20,9 @@ from beadbox.learners.table_learner.rule import Method, TableRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES, game_get
-from games.live import services
-from games.live.selectors import plies_read
+from games.live.play import match_resign, match_step
+from games.live.rooms import room_create
+from games.live.store import match_live
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError, ValueQuotaError
 from learning.kinds.machines import machine_export, machine_strength
 from learning.kinds.table_learner.kind import TableKind
@@ -176,7 +177,7 @@ class TestPlayed:
             GAME, one.rule, *({key: pair[at] for key, pair in before.items()} for at in (0, 1)), epsilon
         )
         position, decisions = GAME.initial_position(), []
-        for ply in plies_read(match):
+        for ply in match_live(match).plies:
             move = GAME.parse_move(ply.move)
             if ply.side != side:
                 decisions.append(readable.decision(position, GAME.legal_moves(position).index(move)))
@@ -206,7 +207,7 @@ class TestPlayed:
         (chosen,) = (candidate for candidate in thought["candidates"] if candidate["chosen"])
         assert chosen["move"] == state["moves"][1]["move"]
         assert thought["explored"] or chosen["total"] == totals[0]
-        state = services.match_resign(code=seated.room.code, person=guest())
+        state = match_resign(code=seated.room.code, person=guest())
         (change,) = state["learning"]["values"]["changes"]
         assert change["after"] == pytest.approx(change["before"] + 0.1 * (1 - change["before"]))
         assert (
@@ -227,17 +228,17 @@ class TestPlayed:
 
     def test_it_meets_itself_and_learns_once_from_both_seats(self) -> None:
         one = learner()
-        seated = services.room_create(person=guest(), game=NC, first=str(one.pk), second=str(one.pk))
-        assert services.match_step(code=seated.room.code, person=guest(), plies=9)["status"] == "finished"
+        seated = room_create(person=guest(), game=NC, first=str(one.pk), second=str(one.pk))
+        assert match_step(code=seated.room.code, person=guest(), plies=9)["status"] == "finished"
         visits = known(one).values()
-        assert (sum(n for _, n in visits), one.n_games) == (len(plies_read(seated.room.matches.get())), 2)
+        assert (sum(n for _, n in visits), one.n_games) == (len(match_live(seated.room.matches.get()).plies), 2)
         assert Lesson.objects.count() == 1
 
     def test_it_meets_a_machine_with_boxes_and_its_seat_can_be_taken_over(self) -> None:
         owner = user()
         one, menace = learner(owner=owner), machine(Side.SECOND)
-        seated = services.room_create(person=guest(), game=NC, first=str(one.pk), second=str(menace.pk))
-        services.match_step(code=seated.room.code, person=guest(), plies=9)
+        seated = room_create(person=guest(), game=NC, first=str(one.pk), second=str(menace.pk))
+        match_step(code=seated.room.code, person=guest(), plies=9)
         known(one)
         assert one.n_games == Machine.objects.get(pk=menace.pk).n_games == 1
         assert ledger_errors() == []

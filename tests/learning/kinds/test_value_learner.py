@@ -26,9 +26,10 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from beadbox.rules.romgon.rules import Romgon
 from games.accounts.principal import GUEST, Person, Viewer
-from games.live import services
-from games.live.selectors import room_get, room_state, room_view
+from games.live.play import match_play_move, match_resign, match_step
+from games.live.rooms import Seated, room_create
 from games.live.states import PartsInsight
+from games.live.store import match_live, room_get
 from games.models import Room
 from learning.api.ai_schema import START_BOARD
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError
@@ -54,7 +55,7 @@ from learning.storage.weights import floats, weights_memory, weights_row_at
 from learning.workers import runs as runner
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
-from tests.factories import api_with, guest, person, user
+from tests.factories import api_with, guest, person, room_state, room_view, user
 from tests.folding import folded
 from tests.pages import page_json
 from tests.waiting import HANG_S
@@ -103,8 +104,8 @@ def fresh(rule: ValueRule = QUICK) -> ValueMemory:
     return ValueMemory.load(GAME, rule, weights_none(GAME, rule))
 
 
-def romgon_room(opponent: str, who: Person | None = None, **options: Any) -> services.Seated:
-    return services.room_create(person=who or guest(), game="romgon", opponent=opponent, **options)
+def romgon_room(opponent: str, who: Person | None = None, **options: Any) -> Seated:
+    return room_create(person=who or guest(), game="romgon", opponent=opponent, **options)
 
 
 def parts_of(state: Any) -> PartsInsight:
@@ -113,11 +114,11 @@ def parts_of(state: Any) -> PartsInsight:
     return cast("PartsInsight", learning["parts"])
 
 
-def played(seated: services.Seated, who: Person, n_moves: int) -> None:
+def played(seated: Seated, who: Person, n_moves: int) -> None:
     """The person's first so many moves, the first legal one each time."""
     state = room_view(room_get(seated.room.code))
     for _ in range(n_moves):
-        state = services.match_play_move(code=seated.room.code, person=who, move=state["legal_moves"][0])
+        state = match_play_move(code=seated.room.code, person=who, move=state["legal_moves"][0])
 
 
 class TestMade:
@@ -255,12 +256,12 @@ class TestPlayed:
         seated = romgon_room("machine", machine=str(machine.pk), side=side)
         before = weights_memory(machine)
         played(seated, guest(), 6)
-        services.match_resign(code=seated.room.code, person=guest())
+        match_resign(code=seated.room.code, person=guest())
         machine.refresh_from_db()
         lesson = Lesson.objects.get(machine=machine, number=machine.n_lessons)
         match = seated.room.matches.get()
         assert (lesson.kind, lesson.match, lesson.n_wins) == (LessonKind.MATCH, match, 1)
-        moves = match_moves(match)
+        moves = match_moves(match_live(match))
         own = [(position, move) for position, move in moves if position.side is side.other]
         assert own
         assert [before.machine.choose(position) for position, _ in own] == [move for _, move in own]
@@ -280,7 +281,7 @@ class TestPlayed:
         Machine.objects.filter(pk=machine.pk).update(learns=False)
         seated = romgon_room("machine", machine=str(machine.pk))
         played(seated, guest(), 4)
-        services.match_resign(code=seated.room.code, person=guest())
+        match_resign(code=seated.room.code, person=guest())
         assert not Lesson.objects.exists()
         assert machine.weights.count() == 1
         learning = room_view(room_get(seated.room.code))["learning"]
@@ -299,8 +300,8 @@ class TestPlayed:
 
     def test_it_meets_itself_and_learns_once(self) -> None:
         machine = learner()
-        seated = services.room_create(person=guest(), game="romgon", first=str(machine.pk), second=str(machine.pk))
-        state = services.match_step(code=seated.room.code, person=guest(), plies=400)
+        seated = room_create(person=guest(), game="romgon", first=str(machine.pk), second=str(machine.pk))
+        state = match_step(code=seated.room.code, person=guest(), plies=400)
         assert state["status"] == "finished"
         machine.refresh_from_db()
         assert (machine.n_games, machine.n_lessons, known(machine)[2]) == (2, 1, 1)
@@ -310,7 +311,7 @@ class TestPlayed:
         machine = learner(owner=owner)
         seated = romgon_room("easy", person(owner), takes_over=str(machine.pk), side=Side.SECOND)
         played(seated, person(owner), 4)
-        services.match_resign(code=seated.room.code, person=person(owner))
+        match_resign(code=seated.room.code, person=person(owner))
         machine.refresh_from_db()
         assert (machine.n_losses, known(machine)[2]) == (1, 1)
         (thought,) = parts_of(room_view(room_get(seated.room.code)))["thoughts"]
@@ -324,9 +325,9 @@ class TestPlayed:
         seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
         code, then = seated.room.code, weights_memory(machine).machine
         assert room_view(room_get(code))["learning"] is None
-        state = services.match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
+        state = match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
         (thought,) = parts_of(state)["thoughts"]
-        _, (position, move) = match_moves(seated.room.matches.get())
+        _, (position, move) = match_moves(match_live(seated.room.matches.get()))
         after = GAME.apply(position, move)
         assert (thought["ply"], thought["role"], thought["depth"]) == (1, "White", depth)
         assert thought["sum"] == sum(group["value"] for group in thought["groups"])
@@ -345,7 +346,7 @@ class TestPlayed:
         # What it learns elsewhere meanwhile changes nothing of what it saw, and what is read is what was told.
         alone(machine, 5)
         assert parts_of(room_view(room_get(code))) == parts_of(state)
-        services.match_resign(code=code, person=guest())
+        match_resign(code=code, person=guest())
         over = parts_of(room_view(room_get(code)))
         assert over["thoughts"] == [thought]
         match_row, row_before = machine.weights.order_by("-pk")[:2]
@@ -362,7 +363,7 @@ class TestPlayed:
         machine = alone(learner(replace(QUICK, features="full-1", play_depth=4)))
         seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
         code = seated.room.code
-        state = services.match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
+        state = match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
         (thought,) = parts_of(state)["thoughts"]
         assert thought["depth"] == 2
         assert "Looking 2 moves ahead, it found " in thought["words"]
@@ -406,7 +407,7 @@ class TestPlayed:
             for number in (2, 3):
                 other = romgon_room("machine", guest(number), machine=str(machine.pk), side=Side.FIRST)
                 played(other, guest(number), 1)
-                services.match_resign(code=other.room.code, person=guest(number))
+                match_resign(code=other.room.code, person=guest(number))
             folded(machine)
 
         taught()
@@ -424,8 +425,8 @@ class TestPlayed:
     def test_what_a_machine_saw_that_is_not_public_is_its_owners_alone(self) -> None:
         owner = user()
         machine, other = learner(owner=owner, is_public=False), learner()
-        seated = services.room_create(person=person(owner), game="romgon", first=str(other.pk), second=str(machine.pk))
-        services.match_step(code=seated.room.code, person=person(owner), plies=2)
+        seated = room_create(person=person(owner), game="romgon", first=str(other.pk), second=str(machine.pk))
+        match_step(code=seated.room.code, person=person(owner), plies=2)
         state = room_state(room_get(seated.room.code))
         for viewer, roles in ((Viewer.of(owner), ["Black", "White"]), (GUEST, ["Black"])):
             assert [one["role"] for one in parts_of(state.told(viewer))["thoughts"]] == roles

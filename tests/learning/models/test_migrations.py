@@ -16,8 +16,9 @@ from django.utils import timezone
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.rules.outcome import Side
 from games.accounts.principal import Person
-from games.live.selectors import room_get, room_view
-from games.live.services import match_play_move, room_create
+from games.live.play import match_play_move
+from games.live.rooms import room_create
+from games.live.store import room_get
 from games.models import AccountName, Room
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.selectors.boxes import ledger_errors
@@ -26,7 +27,7 @@ from learning.workers import jobs
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.pairings import PAIRINGS
 from learning.workers.runs import RUNS
-from tests.factories import abandoned, person, play_out
+from tests.factories import abandoned, person, play_out, room_view
 from tests.outage import Outage
 
 DUMPS = sorted((Path(__file__).parents[2] / "data" / "databases").glob("*.sql.gz"))

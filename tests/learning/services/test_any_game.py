@@ -19,14 +19,14 @@ from beadbox.learners.presets import PRESETS
 from beadbox.printing.sheets import PrintOptions, sheets_pdf
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from games.live.selectors import room_get, room_view
-from games.live.services import room_create
+from games.live.rooms import room_create
+from games.live.store import room_get
 from learning.exceptions import MachineFileError
 from learning.kinds.machines import import_notes, machine_export, machine_strength
 from learning.models import Box, Machine
 from learning.selectors.boxes import ledger_errors, why_view
 from learning.services.machines import machine_import
-from tests.factories import guest
+from tests.factories import guest, room_view
 
 SAVED = Path(__file__).parents[2] / "data" / "hexapawn-rl"
 PAWNS = GAMES["hexapawn"]

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from beadbox.rules.outcome import Side
 from games.accounts.tokens import token_make
 from games.exceptions import AccountClosedError
-from games.live.services import room_join
+from games.live.rooms import room_join
 from games.models import Match, Room
 from learning.exceptions import AccountNotClosedError
 from learning.models import ExperimentRun, Machine, Schedule, Tournament, TrainingRun

@@ -12,14 +12,15 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from games.accounts.principal import Person
-from games.live import services
-from games.live.selectors import room_get, room_view
+from games.live.play import match_resign
+from games.live.rooms import Seated, room_reset
+from games.live.store import room_get
 from games.models import Room
 from learning.models import Machine
 from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import run_claim, run_execute
-from tests.factories import NC, guest, machine, person, play, room, user
+from tests.factories import NC, guest, machine, person, play, room, room_view, user
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,7 +38,7 @@ def copy_of(learner: Machine, who: Person, *, is_over: bool = True) -> Machine:
     seated = room("machine", machine=learner.slug, fresh=True, who=who)
     copy = Machine.objects.get(room=seated.room)
     if is_over:
-        services.match_resign(code=seated.room.code, person=who)
+        match_resign(code=seated.room.code, person=who)
     return copy
 
 
@@ -62,8 +63,8 @@ def test_the_longest_unplayed_goes_first() -> None:
     learner = machine()
     first, second = copy_of(learner, guest()), copy_of(learner, guest())
     assert first.room is not None
-    services.room_reset(code=first.room.code, person=guest())
-    services.match_resign(code=first.room.code, person=guest())
+    room_reset(code=first.room.code, person=guest())
+    match_resign(code=first.room.code, person=guest())
     third = copy_of(learner, guest())
     assert kept(first, second, third) == [True, False, True]
 
@@ -72,7 +73,7 @@ def test_one_that_is_played_or_trained_never_goes_and_one_that_was_left_does() -
     learner = machine()
     played, left, trained = (copy_of(learner, guest(), is_over=False) for _ in range(3))
     assert trained.room is not None
-    services.match_resign(code=trained.room.code, person=guest())
+    match_resign(code=trained.room.code, person=guest())
     run = training_run_start(machine=str(trained.pk), stages=[Stage("random", 10)], seed=1, enqueue=False)
     Room.objects.filter(fresh_machines=left).update(changed_at=timezone.now() - timedelta(hours=2))
     newest = [copy_of(learner, guest()) for _ in range(3)]
@@ -129,6 +130,6 @@ def test_a_rematch_in_the_room_of_a_copy_that_is_gone_makes_another() -> None:
     for _ in range(2):
         copy_of(learner, guest())
     assert kept(first) == [False]
-    state = services.room_reset(code=code, person=guest())
+    state = room_reset(code=code, person=guest())
     assert state["seats"][1]["machine"]["id"] not in (None, first.pk, learner.pk)
-    assert play(services.Seated(room_get(code), None, ""), guest(), "5")["ply"] == 2
+    assert play(Seated(room_get(code), None, ""), guest(), "5")["ply"] == 2

@@ -11,8 +11,9 @@ from django.utils import timezone
 from django_celery_beat.models import PeriodicTask
 
 from beadbox.rules.outcome import Side
-from games.live.selectors import room_get, room_view
-from games.live.services import match_play_move, match_resign, room_create
+from games.live.play import match_play_move, match_resign
+from games.live.rooms import room_create
+from games.live.store import room_get
 from games.models import Room
 from learning.exceptions import MachineBusyError, MachineNotFoundError
 from learning.kinds.boxes.kind import BoxKind
@@ -25,7 +26,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create, schedule_fire
 from learning.storage.locks import machine_hold
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
-from tests.factories import NC, guest, machine, play, room, user
+from tests.factories import NC, guest, machine, play, room, room_view, user
 from tests.threads import at_once
 from tests.waiting import HANG_S, wait_until
 

@@ -21,7 +21,7 @@ from beadbox.learners.q_learning.rule import QRule
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
-from games.live.services import room_create
+from games.live.rooms import room_create
 from learning.exceptions import MachineFileError
 from learning.kinds.machines import machine_export
 from learning.models import Machine, Value

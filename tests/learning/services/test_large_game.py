@@ -19,7 +19,7 @@ from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES
 from beadbox.strength.graph import NotListedError, graph_compile
 from beadbox.strength.sampled import sample, wilson
-from games.live.services import room_create
+from games.live.rooms import room_create
 from games.models import Room
 from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
 from learning.kinds.boxes.kind import BoxKind

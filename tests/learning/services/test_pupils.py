@@ -17,12 +17,13 @@ from beadbox.rules.registry import GAMES
 from games.accounts.claims import Claimed
 from games.accounts.principal import Viewer, Visitor
 from games.exceptions import GuestMovedError
-from games.live import services as rooms
-from games.live.players import CLAIMS
+from games.live import rooms
+from games.live.rooms import room_create
 from games.models import Room
 from learning.access import is_master, is_seen, machines_visible
 from learning.exceptions import MachineNotFoundError, MachineQuotaError, NoPupilError, NotYourMachineError
 from learning.models import Box, Lesson, Machine, MovedGuest
+from learning.players.machines import Machines
 from learning.selectors.machines import pupils_of
 from learning.services.machines import machine_delete, machine_quota_require, machine_reset
 from learning.services.pupils import machines_claim, owner_fields, pupil_ensure, pupil_side, pupil_teach
@@ -58,7 +59,7 @@ def test_one_press_makes_a_machine_that_knows_nothing_and_seats_its_owner(client
 
 
 def test_one_that_the_sweep_took_as_its_owner_came_back_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    swept_away, created = pupil(), rooms.room_create
+    swept_away, created = pupil(), room_create
 
     def too_late(**asked: Any) -> Any:
         machine_delete(user=visitor(), machine_id=swept_away.pk)
@@ -244,10 +245,11 @@ def test_a_fault_on_the_way_leaves_everything_as_it_was(client: Client, way: str
     if way == "login":
         user("ann")
 
-    def fault(*_: Any) -> Claimed:
+    def fault(_: Machines, user_id: int, guest: UUID) -> Claimed:
+        machines_claim(user_id, guest)
         raise RuntimeError
 
-    monkeypatch.setattr("games.live.services.CLAIMS", [*CLAIMS, fault])
+    monkeypatch.setattr(Machines, "guest_claim", fault)
     client.raise_request_exception = False
     assert client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN).status_code == 500
     assert get_user_model().objects.filter(username="ann").exists() is (way == "login")

@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from beadbox.rules.outcome import Side
 from games.accounts.identity import person_of_scope
 from games.exceptions import SessionChangedError
-from games.live import services
+from games.live.play import match_play_move, match_resign, match_step
+from games.live.rooms import room_look, room_reset
 from games.models import Room
 from learning.services.pupils import pupil_teach
 from tests import factories
@@ -45,10 +46,10 @@ def test_a_move_that_a_machine_answers_takes_few_statements() -> None:
     machine = factories.machine(Side.SECOND)
     seated = room("machine", machine=str(machine.pk))
     play(seated, guest(), "5")  # what is kept for the next one is kept now
-    state = services.room_look(code=seated.room.code)
+    state = room_look(code=seated.room.code)
     move, ply = state["legal_moves"][0], state["ply"]
-    found = sent(lambda: services.match_play_move(code=seated.room.code, person=guest(), move=move, ply=ply))
-    assert services.room_look(code=seated.room.code)["ply"] == ply + 2, "the machine has answered"
+    found = sent(lambda: match_play_move(code=seated.room.code, person=guest(), move=move, ply=ply))
+    assert room_look(code=seated.room.code)["ply"] == ply + 2, "the machine has answered"
     assert len(found) <= OF_A_MOVE, "\n".join(found)  # one of them is all that it stores, and its own transaction
 
 
@@ -69,12 +70,12 @@ def test_whether_the_session_stands_is_asked_with_the_room() -> None:
     scope = {"headers": [(b"cookie", f"sessionid={session.session_key}".encode())]}
     who, seated = person_of_scope(scope, "play"), room("random")
     play(seated, who, "5")
-    found = sent(lambda: play(seated, who, services.room_look(code=seated.room.code)["legal_moves"][0]))
+    found = sent(lambda: play(seated, who, room_look(code=seated.room.code)["legal_moves"][0]))
     assert sum("django_session" in sql for sql in found) == 1
     assert len([sql for sql in found if not sql.startswith("SET")]) <= OF_A_MOVE, "\n".join(found)
     session["more"] = "of it"
     session.save()
-    for call in (services.match_resign, services.room_reset, services.match_step):
+    for call in (match_resign, room_reset, match_step):
         with pytest.raises(SessionChangedError):
             call(code=seated.room.code, person=who)
 
@@ -84,11 +85,11 @@ def test_the_move_that_ends_a_match_takes_few_more() -> None:
     while unseen:  # whom a machine that draws lots lets end it
         machine = factories.machine(Side.SECOND)  # with no box that has become empty, to be filled again
         seated = room("machine", machine=str(machine.pk))
-        state = services.room_look(code=seated.room.code)
+        state = room_look(code=seated.room.code)
         while state["status"] == "playing":
             move = state["legal_moves"][0]
             found = asked(lambda: play(seated, guest(), move))  # noqa: B023 - called at once
-            state = services.room_look(code=seated.room.code)
+            state = room_look(code=seated.room.code)
         unseen.discard(state["moves"][-1]["role"])
         assert machine.lessons.count() == 1
         assert len(found) <= OF_A_MOVE + MORE_AT_THE_END, "\n".join(found)
@@ -98,7 +99,7 @@ def test_playing_again_takes_few() -> None:
     factories.house()
     seated = room("menace")
     factories.play_out(seated.room.code, guest())
-    found = asked(lambda: services.room_reset(code=seated.room.code, person=guest()))
+    found = asked(lambda: room_reset(code=seated.room.code, person=guest()))
     assert len(found) <= OF_A_NEW_MATCH, "\n".join(found)
 
 
@@ -118,7 +119,7 @@ def test_back_to_ones_own_machine_takes_few() -> None:
     first = pupil_teach(person=guest(), game=factories.NC)
     found = asked(lambda: pupil_teach(person=guest(), game=factories.NC))
     assert len(found) <= OF_A_PUPIL_AT_HAND, "\n".join(found)
-    services.match_resign(code=first.room.code, person=guest())
+    match_resign(code=first.room.code, person=guest())
     found = asked(lambda: pupil_teach(person=replace(guest(), address="somewhere"), game=factories.NC))
     assert Room.objects.count() == 2
     assert len(found) <= OF_A_PUPIL_AT_HAND + OF_A_NEW_ROOM + 2, "\n".join(found)  # it begins, and opens a box

@@ -13,15 +13,16 @@ from django.db import connection, transaction
 
 from beadbox.rules.outcome import Side
 from games import exceptions
-from games.live import services
-from games.live.selectors import match_current, seats_read
-from games.live.services import Seated
+from games.live.play import match_resign
+from games.live.players import PLAYERS, LiveMatch
+from games.live.rooms import Seated, room_create, room_look, seats_claim
+from games.live.store import ENDINGS, match_read
 from games.models import Match, Room
 from learning.models import Lesson, Machine
 from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_create, machine_delete, machine_update
 from learning.storage.locks import machine_hold, machine_lock
-from learning.storage.sitting import sitting_read
+from learning.storage.occupants import occupants_read
 from tests import factories
 from tests.factories import NC, guest, play, room
 from tests.threads import at_once
@@ -53,7 +54,7 @@ def is_waiting_for_a_lock() -> bool:
 
 def n_waiting() -> int:
     """How many have given their locks back, and wait to be stored."""
-    return sum(map(len, services.ENDINGS._waiting.values()))
+    return sum(map(len, ENDINGS._waiting.values()))
 
 
 def n_connections() -> int:
@@ -66,7 +67,7 @@ def n_connections() -> int:
 
 
 def resigned(seated: Seated, number: int) -> Callable[[], Any]:
-    return partial(services.match_resign, code=seated.room.code, person=guest(number))
+    return partial(match_resign, code=seated.room.code, person=guest(number))
 
 
 @contextmanager
@@ -93,7 +94,7 @@ def while_it_is_taught(learner: Machine, *works: Callable[[], Any]) -> Iterator[
         yield came
     for thread in threads:
         thread.join(HANG_S)
-    assert not services.ENDINGS._waiting
+    assert not ENDINGS._waiting
 
 
 def test_they_are_stored_in_one_transaction_each_with_its_lesson(learner: Machine, rooms: list[Seated]) -> None:
@@ -109,7 +110,7 @@ def test_they_are_stored_in_one_transaction_each_with_its_lesson(learner: Machin
         assert state["learning"]["lessons"][0]["sentence"].startswith(f"{learner.name} won")
         (change,) = state["learning"]["changes"]
         assert change["after"] == change["before"] + change["delta"]
-        now = services.room_look(code=seated.room.code)
+        now = room_look(code=seated.room.code)
         assert [state[name] for name in ("version", "outcome", "moves")] == [
             now[name] for name in ("version", "outcome", "moves")
         ]
@@ -141,7 +142,7 @@ def test_they_learn_one_after_the_other_in_the_order_of_the_ledger(learner: Mach
 def test_one_whose_room_has_changed_meanwhile_begins_anew(learner: Machine, rooms: list[Seated]) -> None:
     account = factories.user("claimer")
     with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))) as came:
-        services.seats_claim(user_id=account.pk, name="claimer", guest=guest(2).guest)
+        seats_claim(user_id=account.pk, name="claimer", guest=guest(2).guest)
     assert isinstance(came[2], exceptions.NotAPlayerError), "the seat is the account's by now"
     assert sum(isinstance(one, dict) for one in came) == N - 1
     assert Match.objects.get(room=rooms[2].room).status == "playing"
@@ -156,18 +157,18 @@ def test_a_move_sent_twice_is_played_once(learner: Machine, rooms: list[Seated])
         pass
     assert [type(one) for one in came].count(exceptions.MatchFinishedError) == 1
     assert learner.lessons.count() == 3
-    assert Room.objects.get(pk=rooms[1].room.pk).version == services.room_look(code=rooms[1].room.code)["version"]
+    assert Room.objects.get(pk=rooms[1].room.pk).version == room_look(code=rooms[1].room.code)["version"]
     assert ledger_errors() == []
 
 
 def test_what_fails_for_one_is_stored_for_the_others(
     learner: Machine, rooms: list[Seated], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    player, poisoned = services.PLAYERS["machine"], rooms[3].room.pk
+    player, poisoned = PLAYERS["machine"], rooms[3].room.pk
     finish = player.finish
 
-    def fails(matches: list[Match]) -> None:
-        if any(match.room_id == poisoned for match in matches):
+    def fails(matches: list[LiveMatch]) -> None:
+        if any(live.room.pk == poisoned for live in matches):
             raise ValueError("nobody learns from this one")
         finish(matches)
 
@@ -201,13 +202,13 @@ def test_those_who_teach_a_machine_that_has_two_seats_do_not_wait_for_each_other
     """PostgreSQL finds that in one of two runs, where a row is locked for each of its seats."""
     own = machine_create(game=NC, side=None, name="Own", preset="q-table")
     both = {"game": NC, "first": str(own.pk), "second": str(own.pk)}
-    codes = [services.room_create(person=guest(number), **both).room.code for number in range(5)]
+    codes = [room_create(person=guest(number), **both).room.code for number in range(5)]
 
     def teach(code: str) -> None:
-        seats = seats_read(match_current(code))
+        seats = [seat for seat, _ in match_read(code).automata]
         for number in range(80):
             with transaction.atomic():
-                sitting_read(seats, lock=True)
+                occupants_read(seats, lock=True)
                 Machine.objects.filter(pk=own.pk).update(description=f"{code} {number}")
 
     def hold() -> None:

@@ -19,8 +19,9 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
 from games.accounts.principal import Person
-from games.live.selectors import room_get, room_view
-from games.live.services import match_resign, match_step, room_create, room_reset
+from games.live.play import match_resign, match_step
+from games.live.rooms import room_create, room_reset
+from games.live.store import room_get
 from learning.exceptions import RuleRefusedError, TrainingRefusedError
 from learning.kinds.q_learning.kind import ValueKind
 from learning.models import Decision, JobStatus, Lesson, Machine, TrainingRun, Value, ValueChange
@@ -31,7 +32,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.storage.values import values_fetch
 from learning.workers import runs as runner
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
-from tests.factories import api_with, guest, play_out, user
+from tests.factories import api_with, guest, play_out, room_view, user
 
 GAME = GAMES["romgon"]
 assert isinstance(GAME, Romgon)

@@ -18,8 +18,9 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import game_get
 from games.accounts.principal import Person
-from games.live.selectors import room_get, room_view
-from games.live.services import match_play_move, match_resign, room_create
+from games.live.play import match_play_move, match_resign
+from games.live.rooms import room_create
+from games.live.store import room_get
 from games.models import Room
 from learning.exceptions import ValueQuotaError
 from learning.kinds.machines import machine_export
@@ -31,7 +32,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.storage.bounds import values_left, values_most
 from learning.storage.values import values_restore
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
-from tests.factories import api_with, guest, person, stranger, user
+from tests.factories import api_with, guest, person, room_view, stranger, user
 from tests.factories import machine as box_machine
 from tests.outage import DIES, stumbling
 from tests.threads import at_once

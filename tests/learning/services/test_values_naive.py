@@ -9,7 +9,8 @@ from beadbox.engines.romgon.evaluation import evaluate
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.moves import after
 from beadbox.rules.romgon.rules import Position, Romgon
-from games.live.services import match_step, room_create
+from games.live.play import match_step
+from games.live.rooms import room_create
 from games.models import Match
 from learning.models import Decision
 from learning.services.machines import machine_create

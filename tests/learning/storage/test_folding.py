@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from beadbox.rules.outcome import Side
-from games.live.selectors import room_get, room_view
+from games.live.store import room_get
 from games.models import Match
 from learning.exceptions import HistoryFoldedError
 from learning.kinds.boxes.kind import BoxKind
@@ -27,7 +27,7 @@ from learning.storage.values import values_fetch_at
 from learning.workers.jobs import TurnEnd
 from learning.workers.ledger import AFTER, ledgers_fold
 from learning.workers.pairings import tournament_play
-from tests.factories import guest, in_memory, machine, play_out, room, trained, user
+from tests.factories import guest, in_memory, machine, play_out, room, room_view, trained, user
 from tests.folding import fold_to, folded
 from tests.learning.kinds.test_table_learner import learner as table
 from tests.threads import at_once

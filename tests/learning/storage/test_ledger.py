@@ -11,8 +11,10 @@ from django.db import IntegrityError, connection
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.rule import BoxRule, OpenBoxes, WhenEmpty
 from beadbox.rules.outcome import Result, Side
-from games.live import services
-from games.live.selectors import room_get, room_view
+from games.live import rooms
+from games.live.play import match_resign
+from games.live.rooms import Seated, room_reset
+from games.live.store import room_get
 from games.models import Match
 from learning.models import Box, Change, Draw, Lesson, Machine, TrainingRun
 from learning.selectors.boxes import ledger_errors
@@ -20,11 +22,11 @@ from learning.services.machines import machine_clone, machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.storage.boxes import boxes_load
 from learning.workers.runs import run_claim, run_execute
-from tests.factories import NC, guest, house, in_memory, machine, person, play, play_out, room, trained, user
+from tests.factories import NC, guest, house, in_memory, machine, person, play, play_out, room, room_view, trained, user
 from tests.waiting import HANG_S
 
 
-def against(learner: Machine, **options: Any) -> services.Seated:
+def against(learner: Machine, **options: Any) -> Seated:
     """A match of a guest against a machine, on the side it leaves free."""
     return room("machine", side=Side(learner.side).other, machine=learner.slug, **options)
 
@@ -127,7 +129,7 @@ class TestMatch:
     def test_what_was_done_to_it_is_told_apart_from_who_won_whatever_it_is_called(self) -> None:
         learner = machine(Side.FIRST, name="I lost: twice")
         seated = against(learner)
-        services.match_resign(code=seated.room.code, person=guest())
+        match_resign(code=seated.room.code, person=guest())
         (lesson,) = room_view(room_get(seated.room.code))["learning"]["lessons"]
         assert lesson["sentence"] == "I lost: twice won: the box that it used gains 3 beads of the colour played."
         assert lesson["deed"] == "The box that it used gains 3 beads of the colour played."
@@ -141,7 +143,7 @@ class TestMatch:
             original.boxes.order_by("position").values_list("position", "beads")
         )
         play_out(seated.room.code, guest())
-        services.room_reset(code=seated.room.code, person=guest())
+        room_reset(code=seated.room.code, person=guest())
         play_out(seated.room.code, guest())
         assert Machine.objects.filter(room=seated.room).count() == 1, "a rematch keeps the copy"
         assert copy.lessons.filter(kind="match").count() == 2
@@ -158,20 +160,20 @@ class TestMatch:
         house()
         seated = room("menace")
         play_out(seated.room.code, guest())
-        state = services.room_reset(code=seated.room.code, person=guest(), swap=True)
+        state = room_reset(code=seated.room.code, person=guest(), swap=True)
         assert [seat["kind"] for seat in state["seats"]] == ["machine", "human"]
         assert state["ply"] == 1
         alone = against(machine())
         state = play_out(alone.room.code, guest())
         assert state["can_swap"] is False
-        with pytest.raises(services.exceptions.CannotSwapError):
-            services.room_reset(code=alone.room.code, person=guest(), swap=True)
+        with pytest.raises(rooms.exceptions.CannotSwapError):
+            room_reset(code=alone.room.code, person=guest(), swap=True)
 
     def test_a_resignation_is_a_game_won(self) -> None:
         learner = machine()
         seated = against(learner)
         play(seated, guest(), "5")
-        services.match_resign(code=seated.room.code, person=guest())
+        match_resign(code=seated.room.code, person=guest())
         assert Lesson.objects.get().n_wins == 1
         assert [c.deltas[Draw.objects.get().slot] for c in Change.objects.all()] == [3]
 

@@ -19,10 +19,9 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.rule import OpenBoxes
 from beadbox.learners.presets import PRESETS
 from beadbox.rules.outcome import Outcome, Side
-from games.live import services
-from games.live.players import Memo
-from games.live.selectors import room_get, room_view
-from games.live.services import room_create
+from games.live.players import LiveMatch, LiveSeat, Memo
+from games.live.rooms import room_create, room_reset
+from games.live.store import room_get
 from games.models import Match, Room, Seat
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.base import Ended
@@ -36,7 +35,8 @@ from learning.services.runs import Stage, training_run_start
 from learning.storage.boxes import boxes_own
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
-from tests.factories import NC, guest, machine, play, play_out, room, trained, user
+from learning.storage.occupants import occupants_read
+from tests.factories import NC, guest, machine, play, play_out, room, room_view, trained, user
 from tests.threads import at_once
 
 N_PAIRS = -(-2000 // 2 // len(PRESETS))
@@ -114,17 +114,20 @@ def matches_over(game: str, side: int, n: int) -> list[Seat]:
     return Seat.objects.bulk_create(Seat(match=match, side=side, player="machine") for match in matches)
 
 
-def played(seat: Seat, learner: Machine) -> list[Memo]:
+def played(row: Seat, learner: Machine) -> list[Memo]:
     """What a machine draws in a match against random play, by ply, and learns from: without the way through a room."""
-    game, match, rng, memos = learner.game_rules, seat.match, RandomSource(seat.match.seed), list[Memo]()
+    match, memos = row.match, list[Memo]()
+    seat = LiveSeat.of(row)
+    live = LiveMatch(match.room, match, match.room.game_rules, [seat], [], is_held=True)  # nobody else knows its room
+    occupants_read(live.seats)
+    game, rng = learner.game_rules, RandomSource(match.seed)
     kind, position = kind_of(learner), game.initial_position()
-    match.is_held = True  # nobody else knows its room
     while (outcome := game.outcome(position)) is None:
         if game.side_to_move(position) != learner.side:
             moves = game.legal_moves(position)
             move = moves[rng.below(len(moves))]
         else:
-            choice = kind.choose(seat, learner, position, rng)
+            choice = kind.choose(live, seat, learner, position, rng)
             if choice.memo is not None:
                 memos.append((match.n_plies, choice.memo))
             if choice.move is None:
@@ -135,7 +138,7 @@ def played(seat: Seat, learner: Machine) -> list[Memo]:
         match.n_plies += 1
     kind.remember(seat, learner, memos)
     (learner,) = machine_lock(learner.pk)  # as it is after a refill, too
-    kind.learn(learner, [Ended(match, outcome, [seat])])
+    kind.learn(learner, [Ended(live, outcome, [seat])])
     return memos
 
 
@@ -198,7 +201,7 @@ def test_its_room_tells_the_same(preset: str, monkeypatch: pytest.MonkeyPatch) -
         if is_full:
             boxes_own(copy.pk)
         states = [room_view(room_get(code)), play_out(code, guest())]
-        services.room_reset(code=code, person=guest())
+        room_reset(code=code, person=guest())
         text = json.dumps([*states, play_out(code, guest())], default=str)
         told_of.append(re.sub(rf"/machines/{copy.pk}\b|{code}|\"id\": {copy.pk}\b", "#", text))
     assert told_of[0] == told_of[1]

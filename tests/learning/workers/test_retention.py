@@ -24,7 +24,8 @@ from beadbox.rules.outcome import Side
 from games.accounts.principal import Person
 from games.accounts.tokens import token_make
 from games.limits.quotas import site_counts
-from games.live import services
+from games.live.play import match_resign
+from games.live.rooms import room_create, room_look, room_reset
 from games.models import AddressBlock, ApiToken, Match, Ply, Room, Seat
 from learning import tasks
 from learning.models import (
@@ -91,7 +92,7 @@ def test_matches_of_guests_go_after_a_month_and_those_of_accounts_after_a_year()
     theirs, hers = room(), room(who=ann)
     for seated, who in ((theirs, guest()), (hers, ann)):
         play_out(seated.room.code, who)
-        services.room_reset(code=seated.room.code, person=who)
+        room_reset(code=seated.room.code, person=who)
     swept()
     assert Match.objects.count() == 4
     aged(31)
@@ -108,10 +109,10 @@ def test_of_a_room_that_is_played_in_only_old_matches_go() -> None:
     seated = room()
     play_out(seated.room.code, guest())
     aged(31)
-    services.room_reset(code=seated.room.code, person=guest())
+    room_reset(code=seated.room.code, person=guest())
     swept()
     assert list(Match.objects.values_list("number", flat=True)) == [2]
-    assert services.room_look(code=seated.room.code)["number"] == 2
+    assert room_look(code=seated.room.code)["number"] == 2
     play_out(seated.room.code, guest())
 
 
@@ -135,7 +136,7 @@ def test_whoever_plays_all_day_keeps_the_latest_matches(settings: Any) -> None:
         code = room(who=who).room.code
         for _ in range(3):
             play_out(code, who)
-            services.room_reset(code=code, person=who)
+            room_reset(code=code, person=who)
     swept()
     assert sorted(Match.objects.values_list("number", flat=True)) == [3, 3, 4, 4]
 
@@ -143,7 +144,7 @@ def test_whoever_plays_all_day_keeps_the_latest_matches(settings: Any) -> None:
 def resigned(who: Person, **options: Any) -> Room:
     """A room of somebody's with one match, which they gave up."""
     opened = room(who=who, **options).room
-    services.match_resign(code=opened.code, person=who)
+    match_resign(code=opened.code, person=who)
     return opened
 
 
@@ -201,9 +202,9 @@ def test_matches_beyond_the_bound_go_whatever_may_not_go_beside_them(settings: A
     several = room().room
     resigned(guest())
     for _ in range(3):
-        services.match_resign(code=several.code, person=guest())
-        services.room_reset(code=several.code, person=guest())
-    services.match_resign(code=several.code, person=guest())
+        match_resign(code=several.code, person=guest())
+        room_reset(code=several.code, person=guest())
+    match_resign(code=several.code, person=guest())
     copied = resigned(guest(), opponent="machine", machine=learner.slug, fresh=True)
     told = []
     for _ in range(22):
@@ -219,14 +220,14 @@ def test_a_room_that_is_broken_off_in_its_middle_goes_with_its_last_match(settin
     settings.MATCHES_PER_GUEST = 1
     code = room().room.code
     for _ in range(25):
-        services.match_resign(code=code, person=guest())
-        services.room_reset(code=code, person=guest())
+        match_resign(code=code, person=guest())
+        room_reset(code=code, person=guest())
     kept = room().room
     place: retention.Place | None = None
     while (place := retention_run(TurnEnd(0), place)) is not None:
         assert all(one.matches.exists() for one in Room.objects.all())
     assert list(Match.objects.filter(room__code=code).values_list("number", flat=True)) == [26], "it is not over"
-    services.match_resign(code=code, person=guest())
+    match_resign(code=code, person=guest())
     swept()
     assert list(Room.objects.all()) == [kept]
 
@@ -237,7 +238,7 @@ def test_of_a_frozen_machine_of_a_guest_the_last_match_alone_is_kept(settings: A
     Machine.objects.filter(pk=pupil.pk).update(learns=False)
     for _ in range(3):
         played = pupil_teach(person=guest(), game=NC).room
-        services.match_resign(code=played.code, person=guest())
+        match_resign(code=played.code, person=guest())
     last = resigned(guest())
     ledgers_fold(TurnEnd())
     swept()
@@ -581,7 +582,7 @@ def test_a_machine_that_somebody_sits_down_with_is_passed_over(monkeypatch: pyte
     ledgers_fold(TurnEnd())
     Room.objects.all().delete()
     with transaction.atomic():
-        services.room_create(person=guest(), game=NC, opponent="machine", machine=str(pupil.pk), side=Side.SECOND)
+        room_create(person=guest(), game=NC, opponent="machine", machine=str(pupil.pk), side=Side.SECOND)
         assert at_once(swept) == []
     pupil.refresh_from_db()
     assert pupil.guest == guest().guest
@@ -599,7 +600,7 @@ def test_a_move_never_waits_for_the_sweep_and_the_sweep_not_for_a_move() -> None
         play(seated, guest(), "1")
         assert at_once(swept, swept) == []
     assert set(Room.objects.all()) == {seated.room, old.room}
-    assert play(old, guest(2), services.room_look(code=old.room.code)["legal_moves"][0])["ply"] == 4
+    assert play(old, guest(2), room_look(code=old.room.code)["legal_moves"][0])["ply"] == 4
     swept()
     assert set(Room.objects.all()) == {seated.room, old.room}
 

@@ -12,7 +12,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from beadbox.rules.outcome import Side
-from games.live.services import match_resign, match_step, room_create
+from games.live.play import match_resign, match_step
+from games.live.rooms import room_create
 from learning import tasks
 from learning.kinds.q_learning.kind import ValueKind
 from learning.models import JobStatus, Lesson, Machine, TrainingRun, ValueChange

@@ -1,0 +1,122 @@
+"""A game as clients draw and offer it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from beadbox.rules.game import Game, GuidePart
+from beadbox.rules.layout import Layout
+from beadbox.rules.registry import family_games
+from games.live.players import PLAYERS, Offer
+from games.live.states import (
+    GameShape,
+    GuidePicture,
+    LayoutShape,
+    OpponentShape,
+)
+from games.models import HUMAN
+
+
+def game_view(game: Game[Any, Any]) -> GameShape:
+    """Everything needed to draw and start a game (docs/protocol.md, the layout of a game)."""
+    layout = game.look.layout
+    return {
+        "slug": game.slug,
+        "family": game.family,
+        "variant": game.variant,
+        "variants": [
+            {
+                "slug": one.slug,
+                "name": one.name,
+                "variant": one.variant,
+                "columns": one.look.layout.columns,
+                "rows": one.look.layout.rows,
+            }
+            for one in family_games(game.family)
+        ],
+        "name": game.name,
+        "summary": game.summary,
+        "start": game.encode(game.initial_position()),
+        "sides": [{"role": role, "name": name} for role, name in zip(layout.roles, layout.role_names, strict=True)],
+        "notation": {
+            "moves": [game.format_move(move) for move in game.legal_moves(game.initial_position())],
+            "position": game.look.notation,
+        },
+        "layout": _layout_view(layout),
+        "guide": [
+            {"title": part.title, "words": part.words, "picture": _guide_picture(game, part)}
+            for part in game.look.guide
+        ],
+        "boxes": game.takes_boxes,
+        "has_engine": any(player.advises(game) for player in PLAYERS.values()),
+        "has_actions": game.look.has_actions,
+        "plain_words": game.look.plain_words,
+        "legend": game.look.legend,
+        "additions": [
+            {"slug": slug, "name": addition.name, "summary": addition.summary, "added": slug in game.added}
+            for slug, addition in game.additions.items()
+        ],
+        "opponents": opponent_list(game),
+    }
+
+
+def _layout_view(layout: Layout) -> LayoutShape:
+    return {
+        "columns": layout.columns,
+        "rows": layout.rows,
+        "shape": layout.shape,
+        "roles": list(layout.roles),
+        "role_names": list(layout.role_names),
+        "cells": [
+            {
+                "id": cell.id,
+                "name": cell.name,
+                "mark": cell.mark,
+                "x": cell.x,
+                "y": cell.y,
+                "zone": cell.zone,
+                "goal": cell.goal,
+            }
+            for cell in layout.cells
+        ],
+        "pieces": {text: asdict(look) for text, look in layout.pieces.items()},
+        "cell_words": layout.cell_words,
+        "badges": list(layout.badges or layout.roles),
+        "coordinates": layout.coordinates,
+        "prompts": list(layout.prompts),
+    }
+
+
+def _guide_picture(game: Game[Any, Any], part: GuidePart[Any, Any]) -> GuidePicture | None:
+    """The picture of a part: lit is what has won, or else the piece whose moves the dots show."""
+    if part.position is None:
+        return None
+    paths = [game.look.path_ids(move) for move in part.moves]
+    movers = {path[0] for path in paths if len(path) > 1}
+    winning = [game.look.layout.cells[cell].id for cell in game.look.winning_cells(part.position)]
+    return {
+        "board": list(game.pieces(part.position)),
+        "lit": winning or (sorted(movers) if len(movers) == 1 else []),
+        "dots": sorted({path[-1] for path in paths}),
+    }
+
+
+def game_picture(game: Game[Any, Any]) -> dict[str, Any]:
+    """What ``static/js/boards.js`` draws a picture of the game from: its board, and what stands there in its scene."""
+    return {"layout": _layout_view(game.look.layout), "pieces": game.pieces(game.look.scene())}
+
+
+def opponent_list(game: Game[Any, Any]) -> list[OpponentShape]:
+    """The opponents that can be asked for by name in a game, a human first."""
+    return [_shown(HUMAN, Offer("A friend", "Send a friend a link and play each other.")), *player_list(game)]
+
+
+def player_list(game: Game[Any, Any]) -> list[OpponentShape]:
+    """The automated players that can be asked for by name in a game."""
+    offers = ((player.slug, player.offer(game)) for player in PLAYERS.values())
+    return [_shown(slug, offer) for slug, offer in offers if offer is not None]
+
+
+def _shown(slug: str, offer: Offer) -> OpponentShape:
+    return {"slug": slug, "name": offer.name, "summary": offer.summary, "whom": offer.whom, "elo": offer.elo}

@@ -1,0 +1,191 @@
+"""Lists and counts of matches and rooms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models.expressions import Combinable
+from django.utils import timezone
+
+from games.accounts.principal import RoomsOf, Viewer
+from games.live.players import PLAYERS
+from games.live.store import NEXT_IDS
+from games.models import Match, MatchStatus, Ply, Room, Seat
+from games.transport.json_rows import row_array, row_read
+
+WAITS_FOR = timedelta(hours=1)
+"""How long the lobby offers a seat that nobody has taken; the link goes on working."""
+
+LIVE_FOR = timedelta(minutes=10)
+"""How long after its last move the lobby takes a match for a live one."""
+
+OPEN_FOR = timedelta(hours=1)
+"""A room in which nobody has moved for this long is taken for abandoned: it stays, and counts as open no more."""
+
+ROOM_ID = "nextval('games_room_id_seq')"
+
+CODE_TAKEN = "EXISTS (SELECT FROM games_room WHERE code = %s)"
+
+
+def _seen(viewer: Viewer) -> Combinable:
+    """Of a match: there is no machine in it that the viewer may not see. What has one is in no list for them."""
+    unseen = {hidden for player in PLAYERS.values() if (hidden := player.unseen(viewer)) is not None}
+    return ~Exists(Seat.objects.filter(reduce(or_, unseen, Q(pk__in=[])), match=OuterRef("pk")))
+
+
+def _open_matches(status: MatchStatus, within: timedelta, viewer: Viewer) -> QuerySet[Match]:
+    return (
+        Match.objects.filter(_seen(viewer), status=status, room__changed_at__gte=timezone.now() - within)
+        .select_related("room")
+        .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
+        .order_by("-room__changed_at", "-pk")
+    )
+
+
+def match_list_waiting(viewer: Viewer, limit: int = 10) -> list[Match]:
+    """Matches with a free seat, opened not long ago, newest first, seats prefetched."""
+    return list(_open_matches(MatchStatus.WAITING, WAITS_FOR, viewer)[:limit])
+
+
+def match_list_live(viewer: Viewer, limit: int = 5) -> list[Match]:
+    """Matches being played that had a move not long ago, liveliest first, seats prefetched."""
+    moved = Ply.objects.filter(match=OuterRef("pk"), played_at__gte=timezone.now() - LIVE_FOR)
+    # A room remembers its last change to the minute, and a change may be another than a move.
+    return list(
+        _open_matches(MatchStatus.PLAYING, LIVE_FOR + timedelta(minutes=1), viewer).filter(Exists(moved))[:limit]
+    )
+
+
+def match_list_own(viewer: Viewer, limit: int = 3) -> list[Match]:
+    """Matches in which this account or guest sits that wait or are played, liveliest first, seats prefetched."""
+    rooms = rooms_open(rooms_of(user_id=viewer.user_id, guest=viewer.guest))
+    return list(
+        Match.objects.filter(room__in=rooms, status__in=(MatchStatus.WAITING, MatchStatus.PLAYING))
+        .select_related("room")
+        .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
+        .order_by("-room__changed_at", "-pk")[:limit]
+    )
+
+
+def rooms_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Room]:
+    """The rooms in which this person has a seat, or that they host.
+
+    One set and the other: where either is asked for, PostgreSQL asks each room that there is.
+    """
+    if user_id is None and guest is None:
+        return Room.objects.none()
+    seats = Q(user_id=user_id) if user_id is not None else Q(guest=guest)
+    hosted = Q(host_id=user_id) if user_id is not None else Q(host_guest=guest)
+    sat = Seat.objects.filter(seats).values("match__room_id")
+    return Room.objects.filter(pk__in=sat.union(Room.objects.filter(hosted).values("pk")))
+
+
+def rooms_open(rooms: QuerySet[Room]) -> QuerySet[Room]:
+    """Those of the rooms whose match waits or is being played, and had a move of late (:data:`OPEN_FOR`)."""
+    unfinished = Match.objects.filter(room=OuterRef("pk")).exclude(status=MatchStatus.FINISHED)
+    return rooms.filter(Exists(unfinished), changed_at__gte=timezone.now() - OPEN_FOR)
+
+
+IS_OF = {
+    "account": """room.id IN (
+        SELECT room_id FROM games_match JOIN games_seat ON match_id = games_match.id WHERE user_id = %s
+        UNION SELECT id FROM games_room WHERE host_id = %s)""",
+    "guest": """room.id IN (
+        SELECT room_id FROM games_match JOIN games_seat ON match_id = games_match.id WHERE guest = %s
+        UNION SELECT id FROM games_room WHERE host_guest = %s)""",
+    "address": "room.opened_from = %s",
+}
+"""Whether a room is of an account, or of a guest (:func:`rooms_of`), or was opened from an address."""
+
+OPEN_COUNT = """
+    (SELECT count(*) FROM games_room AS room WHERE {} AND room.changed_at >= %s
+        AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status <> 'finished'))"""
+
+GOING_ON = """
+    SELECT {} FROM games_room AS room
+    WHERE {} AND room.opponent = %s AND room.machine = %s AND room.changed_at >= %s
+        AND EXISTS (SELECT FROM games_match WHERE room_id = room.id AND status = 'playing')
+    ORDER BY room.changed_at DESC, room.id DESC LIMIT 1"""
+
+
+def rooms_where(whose: RoomsOf) -> tuple[str, list[Any]]:
+    """The condition that a row called ``room`` is one of theirs, and its values."""
+    kind, who = whose
+    return IS_OF[kind], [who] * IS_OF[kind].count("%s")
+
+
+def rooms_open_count(*whose: RoomsOf) -> list[int]:
+    """How many :func:`rooms_open` there are of each.
+
+    One plain statement for all, as it is asked whenever a match begins.
+    """
+    if not whose:
+        return []
+    counts, values = _open_counts(whose)
+    with connection.cursor() as cursor:
+        return list(cursor.execute(f"SELECT {', '.join(counts)}", values).fetchone())
+
+
+def _open_counts(whose: Sequence[RoomsOf]) -> tuple[list[str], list[Any]]:
+    """The columns of a statement that counts :func:`rooms_open` of each, and its values."""
+    since, counts, values = timezone.now() - OPEN_FOR, list[str](), list[Any]()
+    for one in whose:
+        is_theirs, who = rooms_where(one)
+        counts.append(OPEN_COUNT.format(is_theirs))
+        values += [*who, since]
+    return counts, values
+
+
+def room_going_on(whose: RoomsOf, *, opponent: str, machine: str) -> Room | None:
+    """The room of somebody in which they have been playing this opponent of late, the last one that was moved in."""
+    is_theirs, who = rooms_where(whose)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            GOING_ON.format(row_array(Room, "room").as_string(None), is_theirs),
+            [*who, opponent, machine, timezone.now() - OPEN_FOR],
+        )
+        found = cursor.fetchone()
+    return None if found is None else row_read(Room, found[0])
+
+
+class Opening(NamedTuple):
+    """What is to be known before a room is opened."""
+
+    room_id: int
+    match_ids: Sequence[int]
+    """Of its first match and the seats."""
+    is_taken: bool
+    """Whether there is a room with its code."""
+    n_open: list[int]
+    """How many :func:`rooms_open` there are of each who was asked about."""
+
+
+def opening_read(code: str, *whose: RoomsOf) -> Opening:
+    """What is to be known before a room with this code is opened, and how many of each are open; one statement."""
+    counts, values = _open_counts(whose)
+    columns = [ROOM_ID, NEXT_IDS, CODE_TAKEN, *counts]
+    with connection.cursor() as cursor:
+        found = cursor.execute(f"SELECT {', '.join(columns)}", [code, *values]).fetchone()
+    room_id, match_ids, is_taken, *n_open = found
+    return Opening(room_id, match_ids, is_taken, n_open)
+
+
+def match_list_of(*, viewer: Viewer, guest: UUID | None) -> QuerySet[Match]:
+    """Matches in which this person has a seat, newest first, with ``own_side`` and seats prefetched."""
+    own = Q(user_id=viewer.user_id) if viewer.user_id is not None else Q(guest=guest, guest__isnull=False)
+    own_seats = Seat.objects.filter(own)
+    return (
+        # First theirs, and then the side in each: asked the other way round, PostgreSQL looks at every match there is.
+        Match.objects.filter(_seen(viewer), pk__in=own_seats.values("match"))
+        .annotate(own_side=Subquery(own_seats.filter(match=OuterRef("pk")).values("side")[:1]))
+        .select_related("room")
+        .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
+        .order_by("-created_at")
+    )

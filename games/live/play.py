@@ -1,0 +1,280 @@
+"""Use-cases of a match that is being played: move, resign, step, answer.
+
+Automated players answer in the transaction of the move that they answer to. Of a slow one it is just noted that its
+move is due (``Match.answer_by``): a thread thinks about it outside of any transaction (:func:`match_answer`) and stores
+it like any other move, unless the match has gone on or ended meanwhile. If that thread dies, the next viewer of the
+match after ``answer_by`` makes another one think.
+"""
+
+from __future__ import annotations
+
+import itertools
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.db import close_old_connections, transaction
+from django.utils import timezone
+
+from beadbox.rules.errors import RulesError
+from beadbox.rules.outcome import Outcome, Side
+from games import exceptions
+from games.accounts.principal import Person
+from games.live import background_moves, events
+from games.live.players import Choice, LiveMatch, LiveSeat
+from games.live.room_state import EMPTY_BOX, RESIGNATION, State, room_state
+from games.live.states import RoomState
+from games.live.store import begun_anew, match_change, match_live, match_read, matches_store
+from games.models import Match, MatchStatus, Ply
+
+ANSWER_WITHIN = timedelta(seconds=20)
+"""How long a slow player's next move is left to the thread that thinks about it; no player thinks as long by itself."""
+
+
+def match_play_move(*, code: str, person: Person, move: str, ply: int | None = None) -> RoomState:
+    """Play a move in the room's current match and let automated seats answer; the state after it.
+
+    Args:
+        code: the room's.
+        person: who asks, who has to sit in it.
+        move: the text of the move.
+        ply: the ply the sender saw; a stale one is refused, so a move sent twice is played once.
+
+    Raises:
+        RoomNotFoundError, NotAPlayerError, MatchFinishedError, MatchWaitingError, StalePlyError, NotYourTurnError,
+        MoveRefusedError.
+    """
+
+    def change(lock: bool) -> LiveMatch:
+        live = match_read(code, lock=lock, session=person.seen_in)
+        move_play(live, seat_held(live, person), move, ply)
+        return live
+
+    return match_tell(match_change(change)).told(person.viewer)
+
+
+def move_play(live: LiveMatch, seat: LiveSeat, move: str, ply: int | None) -> None:
+    """Play a person's move, and what automated seats answer; nothing is stored yet."""
+    require_playing(live.match)
+    # Before the turn: of a move sent twice the second is stale, and saying "not your turn" would puzzle.
+    if ply is not None and ply != live.match.n_plies:
+        raise exceptions.StalePlyError
+    game = live.game
+    position = game.decode(live.match.position)
+    if game.side_to_move(position) != seat.row.side:
+        raise exceptions.NotYourTurnError
+    try:
+        parsed = game.parse_move(move)
+        after = game.play(position, parsed)
+    except RulesError as error:
+        raise exceptions.MoveRefusedError(error, move) from None
+    if seat.player is not None:  # whose seat the person has taken over
+        _remember(live, seat, seat.player.follow(live, seat, position, parsed))
+    _ply_add(live, seat.row.side, game.format_move(parsed), game.encode(after))
+    play_on(live, after)
+
+
+def match_resign(*, code: str, person: Person) -> RoomState:
+    """Give the current match up; the state after it.
+
+    Raises:
+        RoomNotFoundError, NotAPlayerError, MatchFinishedError, MatchWaitingError.
+    """
+
+    def change(lock: bool) -> LiveMatch:
+        live = match_read(code, lock=lock, session=person.seen_in)
+        seat = seat_held(live, person)
+        require_playing(live.match)
+        _finish(live.match, Outcome(Side(seat.row.side).other, RESIGNATION))
+        return live
+
+    return match_tell(match_change(change)).told(person.viewer)
+
+
+@begun_anew
+@transaction.atomic
+def match_step(*, code: str, person: Person, ply: int | None = None, plies: int = 1) -> RoomState:
+    """Let the players of an exhibition play on; the state after it.
+
+    Args:
+        code: the room's.
+        person: who asks, who has to be its host.
+        ply: the ply the sender saw; a stale one is refused, so a step sent twice is made once.
+        plies: how many plies at most, fewer where the match ends.
+
+    Raises:
+        RoomNotFoundError, NotAnExhibitionError, NotTheHostError, MatchFinishedError, StalePlyError.
+    """
+    live = match_read(code, lock=True, session=person.seen_in)
+    if not live.room.is_exhibition:
+        raise exceptions.NotAnExhibitionError
+    if not person.hosts(live.room):
+        raise exceptions.NotTheHostError
+    require_playing(live.match)
+    if ply is not None and ply != live.match.n_plies:
+        raise exceptions.StalePlyError
+    if live.match.answer_by is not None and not _is_overdue(live.match):
+        return room_state(live).told(person.viewer)
+    play_on(live, live.game.decode(live.match.position), most=plies)
+    return match_changed(live).told(person.viewer)
+
+
+def match_answer(*, match_id: int, answer_by: datetime, most: int | None) -> None:
+    """Think about the move that is due in a match, and store it; for a thread that may take seconds over it.
+
+    Nothing happens if another thread thinks about it already, or if the match goes on without it meanwhile.
+
+    Args:
+        match_id: the match's.
+        answer_by: what the match says, by which the first thread takes the question.
+        most: how many plies were asked for in an exhibition, this one among them.
+    """
+    live = _answer_claim(match_id, answer_by)
+    if live is None:
+        return
+    close_old_connections()  # there are few, and others play meanwhile
+    position = live.game.decode(live.match.position)
+    seat = live.seats[live.game.side_to_move(position)]
+    assert seat.player is not None, "an automated player thinks"
+    _answer_store(live, seat.player.choose(live, seat, position), most)
+
+
+@transaction.atomic
+def _answer_claim(match_id: int, answer_by: datetime) -> LiveMatch | None:
+    """The match whose move is due, if no other thread has taken it on."""
+    by = timezone.now() + ANSWER_WITHIN
+    if not Match.objects.filter(pk=match_id, answer_by=answer_by).update(answer_by=by):
+        return None
+    return match_live(Match.objects.select_related("room").get(pk=match_id))
+
+
+@begun_anew
+@transaction.atomic
+def _answer_store(asked: LiveMatch, choice: Choice, most: int | None) -> None:
+    """Play what was chosen for a match as it stood, unless it stands otherwise by now."""
+    live = match_read(asked.room.code, lock=True)
+    match = live.match
+    if match.pk != asked.match.pk or match.n_plies != asked.match.n_plies or match.answer_by is None:
+        return
+    play_on(live, live.game.decode(match.position), most=most, answer=choice)
+    match_changed(live)
+
+
+def _is_overdue(match: Match) -> bool:
+    """Whether the thread that was to think about the next move has had time enough: perhaps its process is gone.
+
+    What has far more time than any thread is given was asked before the clock was set back.
+    """
+    now = timezone.now()
+    return match.answer_by is not None and not now <= match.answer_by <= now + 2 * ANSWER_WITHIN
+
+
+def _think_later(live: LiveMatch, most: int | None) -> None:
+    """Let a thread think about the move that is due, when it is the turn of the person who plays here, or looks on."""
+    match, room = live.match, live.room
+    assert match.answer_by is not None
+    people = (seat.row for seat in live.seats if seat.row.is_human)
+    player = next((row.user_id or row.guest for row in people), room.host_id or room.host_guest)
+    question = partial(match_answer, match_id=match.pk, answer_by=match.answer_by, most=most)
+    background_moves.think(question, (room.opened_from, player))
+
+
+def overdue_ask(live: LiveMatch) -> None:
+    """Ask again for a move that is overdue."""
+    if _is_overdue(live.match):
+        _think_later(live, 1 if live.room.is_exhibition else None)
+
+
+def seat_held(live: LiveMatch, person: Person) -> LiveSeat:
+    """The seat of this person; when both are theirs, the one whose turn it is.
+
+    Raises:
+        NotAPlayerError: they have none.
+    """
+    held = [seat for seat in live.seats if person.holds(seat.row)]
+    if not held:
+        raise exceptions.NotAPlayerError
+    to_move = live.game.side_to_move(live.game.decode(live.match.position))
+    return next((seat for seat in held if seat.row.side == to_move), held[0])
+
+
+def require_playing(match: Match) -> None:
+    """Refuse to change a match that is over, or waits for a player.
+
+    Raises:
+        MatchFinishedError, MatchWaitingError.
+    """
+    if match.is_over:
+        raise exceptions.MatchFinishedError
+    if match.status == MatchStatus.WAITING:
+        raise exceptions.MatchWaitingError
+
+
+def play_on(live: LiveMatch, position: Any, *, most: int | None = None, answer: Choice | None = None) -> None:
+    """Let automated seats answer until a person or a slow player is to move or the match is over.
+
+    Nothing is stored yet.
+
+    Args:
+        live: the match as it is now.
+        position: the position now.
+        most: how many plies automated seats play at most.
+        answer: what the seat that is to move, a slow player's, has thought of meanwhile.
+    """
+    game = live.game
+    outcome = game.outcome(position)
+    live.match.answer_by = None
+    for n_answers in itertools.count() if most is None else range(most):
+        seat = live.seats[game.side_to_move(position)]
+        if outcome is not None or seat.player is None or seat.row.is_human:
+            break
+        if answer is None and seat.player.is_slow(live, seat):
+            live.match.answer_by = timezone.now() + ANSWER_WITHIN
+            live.after = partial(_think_later, live, None if most is None else most - n_answers)
+            break
+        choice, answer = answer or seat.player.choose(live, seat, position), None
+        _remember(live, seat, choice.memo)
+        if choice.move is None:
+            outcome = Outcome(Side(seat.row.side).other, EMPTY_BOX)
+        else:
+            position = game.play(position, choice.move)
+            _ply_add(live, seat.row.side, game.format_move(choice.move), game.encode(position))
+            outcome = game.outcome(position)
+    if outcome is not None:
+        _finish(live.match, outcome)
+
+
+def _remember(live: LiveMatch, seat: LiveSeat, memo: Any) -> None:
+    """Note what the player of a seat wants to remember of the next move."""
+    if memo is not None:
+        seat.memos.append((live.match.n_plies, memo))
+
+
+def _ply_add(live: LiveMatch, side: int, move: str, position: str) -> None:
+    """Move the match on by a ply."""
+    match = live.match
+    live.plies.append(Ply(match_id=match.pk, number=match.n_plies, side=side, move=move, position=position))
+    match.n_plies += 1
+    match.position = position
+
+
+def _finish(match: Match, outcome: Outcome) -> None:
+    """End the match."""
+    match.status = MatchStatus.FINISHED
+    match.winner = outcome.winner
+    match.termination = outcome.termination
+    match.finished_at = timezone.now()
+    match.answer_by = None
+
+
+def match_changed(live: LiveMatch) -> State:
+    """Store the match as it stands; its state, to be broadcast on commit."""
+    matches_store(live)
+    return match_tell(live)
+
+
+def match_tell(live: LiveMatch) -> State:
+    """The state of a match that has been stored, to be broadcast on commit."""
+    state = room_state(live)
+    transaction.on_commit(partial(events.room_changed, live.room.code, state.whole, state.private))
+    return state

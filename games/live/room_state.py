@@ -1,0 +1,270 @@
+"""The state of a room, and what each viewer may know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, cast
+
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from games.accounts.principal import GUEST, Viewer
+from games.live.players import PLAYERS, LiveMatch
+from games.live.states import (
+    Action,
+    BoardState,
+    Ending,
+    Insight,
+    MatchBoards,
+    MoveState,
+    PositionState,
+    PrivateSeat,
+    RoomState,
+    SeatState,
+    Status,
+)
+from games.live.store import match_latest, match_live, match_numbered, room_get, snapshot
+from games.models import Match, MatchStatus, Ply, Room
+
+RESIGNATION = "resignation"
+
+EMPTY_BOX = "empty_box"
+
+HIDDEN = "a machine that is not public"
+"""What a machine is called, within a sentence, to those who may not see it."""
+
+HIDDEN_NAME = HIDDEN[0].upper() + HIDDEN[1:]
+"""The same as the name of a seat."""
+
+MATCH_REASONS = {
+    RESIGNATION: "the loser resigned",
+    EMPTY_BOX: "the machine found no bead in its box and resigned",
+}
+"""Why a match ended where it is not the rules that say so."""
+
+
+def swap_allowed(live: LiveMatch) -> bool:
+    """Whether somebody sits here, and every automated player among the seats could play the other side."""
+    anybody = any(seat.row.is_human for seat in live.seats)
+    return anybody and all(player.can_sit(live, seat, Side(seat.row.side).other) for seat, player in live.automata)
+
+
+def role_of(match: Match, side: int) -> str:
+    """What the game calls a side: ``X``, ``O``."""
+    return match.room.game_rules.look.layout.roles[side]
+
+
+def reason_of(match: Match) -> str:
+    """Why the match ended, in words a child understands."""
+    termination = match.termination
+    return MATCH_REASONS.get(termination) or match.room.game_rules.look.reasons[termination]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state of a room, whole, and what each reader of it is :meth:`told`. Nothing else of it leaves the server."""
+
+    whole: RoomState
+    private: list[PrivateSeat]
+    """The seats whose machine is not for everybody. JSON, as the state is."""
+
+    def told(self, viewer: Viewer) -> RoomState:
+        """The state without what this viewer may not know. Reads nothing from the database."""
+        hidden = {
+            one["side"]: PLAYERS[one["player"]]
+            for one in self.private
+            if not PLAYERS[one["player"]].may_see(viewer, one["audience"])
+        }
+        if not hidden:
+            return self.whole
+        seats = [_seat_told(seat) if seat["side"] in hidden else seat for seat in self.whole["seats"]]
+        insight = self.whole["learning"]
+        if insight is not None:
+            machines = {seat["role"]: seat["machine"] for seat in seats if seat["machine"] is not None}
+            insight = next(iter(hidden.values())).insight_told(insight, machines)
+        outcome = self.whole["outcome"]
+        if outcome is not None and outcome["termination"] == EMPTY_BOX:
+            losers = {seat["side"] for seat in seats if seat["role"] != outcome["winner"]}
+            if losers & hidden.keys():  # what is in its boxes is not for this viewer
+                outcome = {**outcome, "termination": RESIGNATION, "reason": MATCH_REASONS[RESIGNATION]}
+        return {**self.whole, "seats": seats, "learning": insight, "outcome": outcome}
+
+
+def _seat_told(seat: SeatState) -> SeatState:
+    """A seat without its machine; a person who has taken it over keeps their name."""
+    name = seat["name"] if seat["takes_over"] else HIDDEN_NAME
+    return {**seat, "name": name, "machine": None, "hidden": True}
+
+
+def room_state(live: LiveMatch) -> State:
+    """The state of a room for all who look."""
+    private: list[PrivateSeat] = [
+        {"side": seat.row.side, "player": player.slug, "audience": audience}
+        for seat, player in live.automata
+        if (audience := player.audience(seat)) is not None
+    ]
+    return State(match_view(live), private)
+
+
+def match_view(live: LiveMatch) -> RoomState:
+    """The state of a room as docs/protocol.md describes it, whole: :func:`room_state` knows who may be told what.
+
+    In a fixed number of queries.
+    """
+    room, match, game = live.room, live.match, live.game
+    shown = (_position_kept if game.takes_boxes else _position_shown)(
+        game, match.position, match.status == MatchStatus.PLAYING
+    )
+    roles = game.look.layout.roles
+    return {
+        **shown,
+        "code": room.code,
+        "game": room.game,
+        "number": match.number,
+        "version": room.version,
+        "status": cast("Status", match.status),
+        "ply": match.n_plies,
+        "thinking": match.answer_by is not None,
+        "last_move": live.plies[-1].move if live.plies else None,
+        "outcome": None if not match.is_over else _outcome(match),
+        "seats": [
+            {
+                "role": roles[seat.row.side],
+                "side": seat.row.side,
+                "kind": seat.row.player,
+                "takes_over": bool(seat.row.takes_over),
+                "name": seat.row.name,
+                "taken": not seat.row.is_free,
+                "machine": None if seat.player is None else seat.player.describe(seat),
+                "hidden": False,
+            }
+            for seat in live.seats
+        ],
+        "moves": list(_moves(game, live.plies)),
+        "can_swap": swap_allowed(live),
+        "exhibition": room.is_exhibition,
+        "learning": _insight(live),
+    }
+
+
+def _position_shown(game: Game[Any, Any], text: str, playing: bool) -> PositionState:
+    """What the state says of the position alone; nobody changes any of it."""
+    position = game.decode(text)
+    legal = game.legal_moves(position) if playing else ()
+    cells = game.look.layout.cells
+    return {
+        "board": list(game.pieces(position)),
+        "position": text,
+        "turn": game.look.layout.roles[game.side_to_move(position)] if playing else None,
+        "legal_moves": [game.format_move(move) for move in legal],
+        "paths": {game.format_move(move): game.look.path_ids(move) for move in legal},
+        "actions": {
+            game.format_move(move): _action(game, position, move) for move in legal if game.look.kind(move) != "move"
+        },
+        "notices": dict(game.look.notices(position)) if playing else {},
+        "captured": _captured(game, position),
+        "winning_cells": [cells[cell].id for cell in game.look.winning_cells(position)],
+    }
+
+
+_position_kept = lru_cache(maxsize=4096)(_position_shown)
+"""The same of games small enough for boxes, whose matches go through the same few positions."""
+
+
+def _moves(game: Game[Any, Any], plies: list[Ply]) -> Iterator[MoveState]:
+    """The moves of a match, told as they were played: each from the board that it was made on."""
+    step, position = _step_kept if game.takes_boxes else _step, game.initial_position()
+    for ply in plies:
+        path, name, piece, position = step(game, position, ply.move)
+        yield {
+            "ply": ply.number,
+            "role": game.look.layout.roles[ply.side],
+            "move": ply.move,
+            "path": path,
+            "name": name,
+            "piece": piece,
+        }
+
+
+def _step(game: Game[Any, Any], position: Any, text: str) -> tuple[list[str], str, str | None, Any]:
+    """Of a move: the cells that it touches, its words, its piece, and the position after it. Nobody changes any."""
+    move = game.parse_move(text)
+    path, name, piece = game.look.path_ids(move), game.look.tell_move(position, move), game.look.mover(position, move)
+    return path, name, piece, game.apply(position, move)
+
+
+_step_kept = lru_cache(maxsize=4096)(_step)
+"""Of the same games. A position of a game with history is long, and looking it up would take longer than the step."""
+
+
+def room_positions(code: str, after: int = -1, match: int | None = None) -> MatchBoards:
+    """The boards of a match, from before its first move to after its last (docs/protocol.md).
+
+    ``match`` is its number, the latest of the room if left out; ``after`` leaves out the boards up to that ply. The
+    moves are applied one after the other: a stored position of a game with history would have to be read from its
+    beginning, each longer than the one before.
+
+    Raises:
+        RoomNotFoundError, MatchNotFoundError.
+    """
+    with snapshot():
+        room = room_get(code)
+        played = match_latest(room) if match is None else match_numbered(room, match)
+        moves = list(played.plies.values_list("move", flat=True))
+    return {
+        "number": played.number,
+        "positions": [one for one in _boards(room.game_rules, moves) if one["ply"] > after],
+    }
+
+
+def _boards(game: Game[Any, Any], moves: list[str]) -> Iterator[BoardState]:
+    """The board before the first of these moves and after each, as it is shown."""
+    position = game.initial_position()
+    path: list[str] = []
+    for ply, text in enumerate([*moves, None]):
+        yield {
+            "ply": ply,
+            "board": list(game.pieces(position)),
+            "last_cells": path,
+            "captured": _captured(game, position),
+            "notices": {} if game.is_terminal(position) else dict(game.look.notices(position)),
+        }
+        if text is not None:
+            move = game.parse_move(text)
+            path, position = game.look.path_ids(move), game.apply(position, move)
+
+
+def _captured(game: Game[Any, Any], position: Any) -> dict[str, list[str]]:
+    """The pieces that each role has lost."""
+    return dict(zip(game.look.layout.roles, map(list, game.look.captured(position)), strict=True))
+
+
+def _action(game: Game[Any, Any], position: Any, move: Any) -> Action:
+    """An action that is no plain move: its kind, its words, and the piece as it will be."""
+    after = game.pieces(game.apply(position, move))[game.path(move)[-1]]
+    return {"kind": game.look.kind(move), "name": game.look.describe_action(position, move), "piece": after}
+
+
+def machines_managed(room: Room, user: Any) -> list[Any]:
+    """The ids of those machines at the board that the account, or the visitor, may change."""
+    if Viewer.of(user) == GUEST:
+        return []
+    seats = match_live(match_latest(room)).automata
+    machines = [player.describe(seat) for seat, player in seats if player.manages(seat, user)]
+    return [machine["id"] for machine in machines if machine]
+
+
+def _outcome(match: Match) -> Ending:
+    winner = None if match.winner is None else role_of(match, match.winner)
+    return {"winner": winner, "termination": match.termination, "reason": reason_of(match)}
+
+
+def _insight(live: LiveMatch) -> Insight | None:
+    """The first word any automated player has to say of how it chose: those who may learn from it speak first."""
+    players = {player.slug: player for _, player in live.automata}
+    for player in sorted(players.values(), key=lambda player: (not player.learns, player.slug)):
+        insight = player.insight(live)
+        if insight is not None:
+            return insight
+    return None
