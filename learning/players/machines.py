@@ -35,7 +35,8 @@ from learning.access import (
     unseen,
 )
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
-from learning.kinds.base import Kind, LevelMove
+from learning.kinds.kind import Kind
+from learning.kinds.live import LevelMove
 from learning.kinds.registry import KINDS, kind_of
 from learning.models import Audience, Machine
 from learning.selectors.machines import machine_brief, machine_in, machine_of_house
@@ -82,7 +83,7 @@ def _is_of(seat: Seat, kind: Kind) -> bool:
     if not seat.automaton:  # a person alone: nothing is to be read for that
         return False
     machine = machine_in(seat)
-    return seat.automaton == kind.player if machine is None else kind_of(machine) is kind
+    return seat.automaton == kind.live.player if machine is None else kind_of(machine) is kind
 
 
 class OpponentPlayer(SeatPlayer):
@@ -144,7 +145,7 @@ class OpponentPlayer(SeatPlayer):
             last = next((ply.number for ply in reversed(plies_read(match)) if ply.side == seat.side), None)
             if level is not None and level.learnt and last is not None:
                 moved.append(LevelMove(seat, last, level, level.plays_anything(ply_random(match, last))))
-        told = (kind.level_insight(match, moved) for kind in KINDS.values() if moved)
+        told = (kind.live.level_insight(match, moved) for kind in KINDS.values() if moved)
         return next((insight for insight in told if insight is not None), None)
 
 
@@ -170,7 +171,7 @@ class MachinePlayer(SeatPlayer):
     @property
     def kinds(self) -> list[Kind]:
         """The kinds of machine that it moves for."""
-        return [kind for kind in KINDS.values() if kind.player == self.slug]
+        return [kind for kind in KINDS.values() if kind.live.player == self.slug]
 
     def plays(self, game: Game[Any, Any]) -> bool:
         return self.slug == MACHINE or any(kind.rule.fits(game) for kind in self.kinds)
@@ -213,12 +214,12 @@ class MachinePlayer(SeatPlayer):
 
     def opened(self, seat: Seat) -> None:
         copy = machine_in(seat)
-        if copy is not None and kind_of(copy).copies_rows and copy.room_id is not None and copy.owner_id is None:
+        if copy is not None and kind_of(copy).memory.copies_rows and copy.room_id is not None and copy.owner_id is None:
             guests_values_require(_guest(seat), seat.match.room.opened_from)
 
     def can_sit(self, seat: Seat, side: Side) -> bool:
         machine = machine_in(seat)
-        if machine is not None and kind_of(machine).either_side:
+        if machine is not None and kind_of(machine).live.either_side:
             return True
         room = seat.match.room
         asked = room.takes_over if seat.is_human else room.opponent
@@ -246,13 +247,13 @@ class MachinePlayer(SeatPlayer):
         machine = machine_in(seat)
         if machine is None:
             return None
-        kind = kind_of(machine)
-        see_named = kind.see_named.format(name=machine.name)
+        page = kind_of(machine).page
+        see_named = page.text.see_named.format(name=machine.name)
         return {
             **machine_brief(machine),
-            "counts_level": kind.counts_level(machine.rule),
-            "tells": kind.tells,
-            "see": kind.see_all,
+            "counts_level": page.counts_level(machine.rule),
+            "tells": page.text.tells,
+            "see": page.text.see_all,
             "see_named": see_named,
         }
 
@@ -278,7 +279,7 @@ class MachinePlayer(SeatPlayer):
         found = list[Insight]()
         for kind in KINDS.values():
             own = [seat for seat in seats_read(match) if _is_of(seat, kind)]
-            insight = kind.insight(match, own) if own else None
+            insight = kind.live.insight(match, own) if own else None
             if insight is not None:
                 found.append(insight)
         return insights_joined(match, found) if found else None
@@ -328,7 +329,7 @@ def players_register() -> None:
     BESIDE.append(Beside(sitting.BESIDE, lambda match, found: sitting.sitting_take(seats_read(match), found)))
     CLAIMS.append(machines_claim)
     player_register(HousePlayer())
-    for slug in {kind.player: kind for kind in KINDS.values()}:
+    for slug in {kind.live.player: kind for kind in KINDS.values()}:
         player_register(MachinePlayer(slug))
     for slug in {**OPPONENTS, **LEVELS}:
         player_register(OpponentPlayer(slug))

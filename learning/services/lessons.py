@@ -20,7 +20,7 @@ from games.live.players import Choice, Insert, Memo
 from games.live.selectors import seats_read
 from games.models import Match, Seat
 from learning import events
-from learning.kinds.base import Ended
+from learning.kinds.live import Ended
 from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.selectors.machines import machine_in
@@ -55,7 +55,7 @@ def seat_take(*, seat: Seat, machine: Machine, owner: Any, guest: UUID | None, l
     if room.fresh:
         copy = machine_copied(machine.pk, room.pk)
         machine = copy or room_copy(machine_id=machine.pk, room=room, owner=owner, guest=guest, lent=lent)
-    player = kind_of(machine).player
+    player = kind_of(machine).live.player
     if seat.is_human:
         seat.takes_over = player
     else:
@@ -74,19 +74,19 @@ def machine_choose(*, seat: Seat, position: Any) -> Choice:
     machine = machine_in(seat)
     if machine is None:
         return Choice(None)
-    return kind_of(machine).choose(seat, machine, position, ply_random(seat.match, seat.match.n_plies))
+    return kind_of(machine).live.choose(seat, machine, position, ply_random(seat.match, seat.match.n_plies))
 
 
 def machine_follow(*, seat: Seat, position: Any, move: Any) -> Any:
     """The memo of a move of a person in the machine's seat, as if it had made it."""
     machine = machine_in(seat)
-    return None if machine is None else kind_of(machine).follow(seat, machine, position, move)
+    return None if machine is None else kind_of(machine).live.follow(seat, machine, position, move)
 
 
 def memos_store(*, seat: Seat, memos: Sequence[Memo]) -> Insert | None:
     """What stores how the machine in this seat came to its moves, if anything does."""
     machine = machine_in(seat)
-    return None if machine is None else kind_of(machine).remember(seat, machine, memos)
+    return None if machine is None else kind_of(machine).live.remember(seat, machine, memos)
 
 
 def matches_teach(*, matches: Sequence[Match], player: str) -> None:
@@ -110,7 +110,7 @@ def matches_teach(*, matches: Sequence[Match], player: str) -> None:
                 own.append(Ended(match, match.outcome, [seat]))
     for pk, machine in sorted(machines.items()):
         before, begin = machine.n_lessons, perf_counter()
-        touched = kind_of(machine).learn(machine, lessons[pk])
+        touched = kind_of(machine).live.learn(machine, lessons[pk])
         LESSON_SECONDS.observe(perf_counter() - begin)
         numbers = list(range(before + 1, machine.n_lessons + 1))
         told = box_news(touched, machine.n_lessons)

@@ -11,9 +11,7 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connection
 
-from beadbox.learners.boxes.machine import BeadDraw
-from beadbox.learners.boxes.memory import TouchedBox
-from games.live.players import Insert
+from beadbox.learners.memory import TouchedBox
 from games.models import Seat
 from learning.models import Draw, Machine
 from learning.storage.locks import machine_columns, machine_of
@@ -77,12 +75,3 @@ def sitting_take(seats: Sequence[Seat], found: Sequence[Any] | None) -> None:
             machine = machine_of(row)
             draws = [Draw.from_db(DEFAULT_DB_ALIAS, DRAWN, one) for one in drawn or ()]
             by_id[seat_id].occupant = Occupant(machines.setdefault(machine.pk, machine), draws)
-
-
-def draws_insert(seat: Seat, machine: Machine, draws: Sequence[tuple[int, BeadDraw]]) -> Insert:
-    """What stores what a machine has drawn in its seat: (ply, draw). What was read of the seat has them from now on."""
-    rows = [[machine.pk, seat.pk, ply, draw.box, draw.slot, list(draw.beads), draw.refilled] for ply, draw in draws]
-    if seat.occupant is not None:
-        seat.occupant.draws += [Draw.from_db(DEFAULT_DB_ALIAS, DRAWN, [None, *row]) for row in rows]
-    columns = dict.fromkeys(DRAWN[1:], "%s") | {"beads": "%s::int[]"}
-    return Insert.of("learning_draw", columns, rows)

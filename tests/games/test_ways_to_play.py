@@ -18,8 +18,8 @@ from games.live.selectors import room_view
 from games.live.services import Seated
 from games.models import Match, Ply, Room, Seat
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, NotYourMachineError
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Box, Draw, Lesson, LessonKind, Machine
-from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_create
 from tests.factories import NC, guest, house, machine, person, play, play_out, stranger, user
 from tests.waiting import HANG_S

@@ -2,45 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
+
+from django.db import DEFAULT_DB_ALIAS, transaction
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
-from beadbox.learners.boxes.memory import TouchedBox
 from beadbox.learners.boxes.open_memory import OpenMemory
+from beadbox.learners.memory import TouchedBox
 from beadbox.rules.outcome import Outcome, Result, Tally
-from games.live.players import Choice, NotHeldError
-from games.live.selectors import RESIGNATION, seats_read
-from games.models import Seat
-from learning.kinds.base import Ended
-from learning.models import Machine
-from learning.selectors.machines import draws_of, machine_in
-from learning.storage.boxes import BoxRows, box_open, boxes_fetch
-from learning.storage.sitting import sitting_read
-
-Refill = Callable[[Machine, OpenMemory], None]
-"""Stores what a refill did, under the machine's lock."""
-
-
-def choose(seat: Seat, machine: Machine, position: Any, rng: RandomSource, refill: Refill) -> Choice:
-    """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
-    opened = _open(seat, machine, position)
-    if opened is None:  # deleted in the middle of the match: there is nobody left to move
-        return Choice(None)
-    machine, player, boxes = opened
-    move, draw = player.choose(position, rng)
-    return Choice(move, memo=_drawn(seat, machine, boxes, draw, refill))
+from games.live.players import Choice, Insert, NotHeldError
+from games.live.selectors import RESIGNATION, plies_read, seats_read
+from games.live.states import Insight
+from games.models import Match, Seat
+from learning import events
+from learning.kinds.boxes.insight import changes_view, draw_view, learnt_now, ledger_of, lessons_view
+from learning.kinds.boxes.memory import MEMORY, BoxRows, box_open, boxes_fetch, boxes_store
+from learning.kinds.live import Ended, KindLive
+from learning.models import Draw, LessonKind, Machine
+from learning.selectors.machines import draws_of, machine_brief, machine_in
+from learning.states import box_news
+from learning.storage.lessons import Cause, lessons_open
+from learning.storage.sitting import DRAWN, sitting_read
 
 
-def follow(seat: Seat, machine: Machine, position: Any, move: Any, refill: Refill) -> BeadDraw | None:
-    """The draw that a person's move stands for."""
-    opened = _open(seat, machine, position)
-    if opened is None:
-        return None
-    machine, player, boxes = opened
-    return _drawn(seat, machine, boxes, player.follow(position, move), refill)
+class BoxesLive(KindLive):
+    """Opens a box, draws a bead, and learns from the draws when the match ends."""
+
+    def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+        """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
+        opened = _open(seat, machine, position)
+        if opened is None:  # deleted in the middle of the match: there is nobody left to move
+            return Choice(None)
+        machine, player, boxes = opened
+        move, draw = player.choose(position, rng)
+        return Choice(move, memo=_drawn(seat, machine, boxes, draw))
+
+    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> BeadDraw | None:
+        """The draw that a person's move stands for."""
+        opened = _open(seat, machine, position)
+        if opened is None:
+            return None
+        machine, player, boxes = opened
+        return _drawn(seat, machine, boxes, player.follow(position, move))
+
+    def remember(self, seat: Seat, machine: Machine, memos: Sequence[tuple[int, BeadDraw]]) -> Insert:
+        """The statement that stores what a machine has drawn. What was read of the seat has the draws from now on."""
+        rows = [[machine.pk, seat.pk, ply, draw.box, draw.slot, list(draw.beads), draw.refilled] for ply, draw in memos]
+        if seat.occupant is not None:
+            seat.occupant.draws += [Draw.from_db(DEFAULT_DB_ALIAS, DRAWN, [None, *row]) for row in rows]
+        columns = dict.fromkeys(DRAWN[1:], "%s") | {"beads": "%s::int[]"}
+        stores = Insert.of("learning_draw", columns, rows)
+        _, last = memos[-1]
+        if last.slot is None:
+            return stores
+        return stores._replace(after=partial(events.bead_drawn, machine, {"position": last.box, "slot": last.slot}))
+
+    def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+        """All of them together: what they have opened is read once, and every lesson stored in two statements."""
+        taught = taught_by(machine, ended)
+        machine.n_removed = taught[-1].n_removed
+        causes = [Cause(one.tally, match_id=of.match.pk) for one, of in zip(taught, ended, strict=True)]
+        lessons = lessons_open(machine, LessonKind.MATCH, causes)
+        touched = [one.touched for one in taught]
+        boxes_store(machine, dict(zip(lessons, touched, strict=True)))
+        for one, of in zip(taught, ended, strict=True):
+            for seat in of.seats:
+                seat.occupant.learnt = one.touched
+        return list(chain.from_iterable(touched))
+
+    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
+        """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
+        machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
+        draws = draws_of(*seats)
+        if not machines or not (draws or match.is_over):
+            return None
+        game = match.room.game_rules
+        plies = {ply.number: ply for ply in plies_read(match)}
+        before = {ply.number + 1: ply.position for ply in plies.values()}
+        before[0] = game.encode(game.initial_position())
+        by_id = {seat.pk: seat for seat in seats}
+        views = []
+        for draw in draws:
+            played = plies.get(draw.ply) if draw.slot is not None else None
+            cabinet = machines[draw.machine_id].cabinet
+            views.append(
+                draw_view(cabinet, draw, by_id[draw.seat_id], before[draw.ply], played.move if played else None)
+            )
+        last = draws[-1] if draws else None
+        # Where nothing was drawn yet, the match ended before the machine's first move.
+        seat = by_id[last.seat_id] if last else next(seat for seat in seats if machine_in(seat) is not None)
+        machine = machines[last.machine_id] if last else next(iter(machines.values()))
+        insight: Insight = {
+            "role": game.look.layout.roles[seat.side],
+            "machine": machine_brief(machine),
+            "box": last.position if last else None,
+            "beads_before": last.beads if last else None,
+            "slot": last.slot if last else None,
+            "draws": views,
+            "lesson": None,
+            "lessons": [],
+            "changes": [],
+        }
+        if match.is_over:
+            sides = {machine.pk: seat.side for seat in seats if (machine := machine_in(seat)) is not None}
+            entries = learnt_now(seats, draws) or ledger_of(match, machines)
+            insight["changes"] = changes_view(match, machines, sides, entries)
+            insight["lessons"] = lessons_view(match, machines, sides, entries, insight["changes"])
+            lesson = next(lesson for lesson in insight["lessons"] if lesson["role"] == insight["role"])
+            insight["lesson"] = {"result": lesson["result"], "sentence": lesson["sentence"]}
+        return insight
+
+    def mind(self, machine: Machine, position: Any) -> BoxMachine:
+        """The machine with the one box that this position opens, frozen."""
+        asked = BoxMachine(
+            machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False
+        )
+        if asked.cabinet.has_box(position):
+            key = machine.game_rules.encode(asked.cabinet.box_position(position))
+            box = boxes_fetch(machine, [key]).get(key)
+            if box is not None:
+                asked.boxes[key] = list(box[0])
+        return asked
 
 
 class Taught(NamedTuple):
@@ -51,7 +138,7 @@ class Taught(NamedTuple):
     tally: Tally
 
 
-def taught(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
+def taught_by(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
     """What matches teach a machine, each from where the one before left it. Nothing is stored."""
     seats = [seat for one in ended for seat in one.seats]
     boxes = boxes_fetch(machine, {draw.position for draw in draws_of(*seats)})
@@ -84,19 +171,6 @@ def _teach(
     draws = [(draw.ply, BeadDraw(draw.position, tuple(draw.beads), draw.slot)) for draw in led]
     memory.teach(draws, result, resigned=resigned)
     return memory, result
-
-
-def mind(machine: Machine, position: Any) -> BoxMachine:
-    """The machine with the one box that this position opens, frozen: it can be asked, and forgets what it was asked."""
-    asked = BoxMachine(
-        machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False
-    )
-    if asked.cabinet.has_box(position):
-        key = machine.game_rules.encode(asked.cabinet.box_position(position))
-        box = boxes_fetch(machine, [key]).get(key)
-        if box is not None:
-            asked.boxes[key] = list(box[0])
-    return asked
 
 
 def _open(seat: Seat, machine: Machine, position: Any) -> tuple[Machine, BoxMachine, BoxRows] | None:
@@ -132,12 +206,14 @@ def _locked(seat: Seat) -> Machine | None:
     return machine_in(seat)
 
 
-def _drawn(seat: Seat, machine: Machine, boxes: BoxRows, draw: BeadDraw | None, refill: Refill) -> BeadDraw | None:
+def _drawn(seat: Seat, machine: Machine, boxes: BoxRows, draw: BeadDraw | None) -> BeadDraw | None:
     """The draw, to be remembered. What it did to an empty box is stored: that took us to the machine's lock."""
     if draw is not None and boxes and draw.refilled and machine.learns:
         memory = OpenMemory.load(
             machine.game_rules, machine.cabinet.side, machine.box_rule, boxes.get, machine.n_removed
         )
         memory.refilled(draw, seat.match.n_plies)
-        refill(machine, memory)
+        touched = MEMORY.lesson_give(machine, memory, LessonKind.REFILL, Cause(match_id=seat.match.pk))
+        told = box_news(touched, machine.n_lessons)
+        transaction.on_commit(partial(events.boxes_changed, machine, told, [machine.n_lessons]))
     return draw

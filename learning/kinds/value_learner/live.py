@@ -10,21 +10,32 @@ import numpy as np
 from django.conf import settings
 
 from beadbox.kernels.exact_floats import worth
+from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.choice import Candidate, Chosen
+from beadbox.learners.memory import TouchedBox
 from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner, valuer_of
 from beadbox.learners.value_learner.rule import ValueRule
-from beadbox.rules.outcome import Result, Side
+from beadbox.rules.outcome import Result, Side, Tally
 from games.live.players import Choice, Insert
 from games.live.selectors import plies_read
 from games.live.states import Insight, LessonState, PartsThought, WeightsLearnt
 from games.models import Match, Seat
 from learning.exceptions import HistoryFoldedError
+from learning.kinds.live import Ended, KindLive, LevelMove
 from learning.kinds.value_learner import explanation
-from learning.models import Machine, Thought, Weights
+from learning.kinds.value_learner.levels import level_thought, position_before
+from learning.kinds.value_learner.memory import (
+    MEMORY,
+    weights_around,
+    weights_learner,
+    weights_learner_at,
+    weights_played,
+)
+from learning.models import LessonKind, Machine, Thought, Weights
 from learning.selectors.machines import machine_brief, machine_in
 from learning.selectors.matches import lesson_told, nothing_learnt
-from learning.storage.weights import weights_around, weights_learner_at, weights_played
+from learning.storage.lessons import Cause
 
 MOST = 12
 """So many weights that a match has changed are told, those that it changed most."""
@@ -51,34 +62,9 @@ class Remembered:
     scores: Scores
 
 
-def choose(machine: Machine, position: Any) -> Choice:
-    """What it plays."""
-    learner, n_lessons = weights_played(machine)
-    move, scores = learner.think(position, time_limit_s=settings.AI_TIME_BUDGET_S)
-    return Choice(move, memo=Remembered(learner, n_lessons, position, scores))
-
-
-def follow(machine: Machine, position: Any, move: Any) -> Remembered:
-    """What it thinks of a move that a person makes for it."""
-    learner, n_lessons = weights_played(machine)
-    _, scores = learner.think(position, move, time_limit_s=settings.AI_TIME_BUDGET_S)
-    return Remembered(learner, n_lessons, position, scores)
-
-
 _THOUGHT = dict.fromkeys(("machine_id", "seat_id", "ply", "n_lessons", "chosen", "depth"), "%s") | dict.fromkeys(
     ("near", "deep"), "%s::float8[]"
 )
-
-
-def remember(seat: Seat, machine: Machine, memos: Sequence[tuple[int, Remembered]]) -> Insert:
-    """What stores what it thought of its moves. The last stays with the seat, for the state that is told next."""
-    seat.occupant.thought = memos[-1]
-    rows = [
-        [machine.pk, seat.pk, ply, one.n_lessons, scores.chosen, scores.depth, list(scores.near), list(scores.deep)]
-        for ply, one in memos
-        for scores in (one.scores,)
-    ]
-    return Insert.of("learning_thought", _THOUGHT, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,29 +86,86 @@ class Thinker:
         return Chosen(candidates, found.best, explored=False, depth=found.depth)
 
 
-def insight(match: Match, seats: Sequence[Seat]) -> Insight | None:
-    """What the machines in these seats thought of their last moves and, of a match that is over, what they learnt."""
-    sitting = [(seat, machine) for seat in seats if (machine := machine_in(seat)) is not None]
-    thoughts = _thoughts(match, sitting)
-    if not sitting or not (thoughts or match.is_over):
-        return None
-    roles = match.room.game_rules.look.layout.roles
-    lessons, changes = _learnt(match, sitting) if match.is_over else ([], [])
-    role = max(thoughts, key=lambda one: one["ply"])["role"] if thoughts else lessons[0]["role"]
-    machine = next(machine for seat, machine in sitting if roles[seat.side] == role)
-    lesson = next((one for one in lessons if one["role"] == role), None)
-    return {
-        "role": role,
-        "machine": machine_brief(machine),
-        "box": None,
-        "beads_before": None,
-        "slot": None,
-        "draws": [],
-        "lesson": lesson and {"result": lesson["result"], "sentence": lesson["sentence"]},
-        "lessons": lessons,
-        "changes": [],
-        "parts": {"thoughts": thoughts, "changes": changes},
-    }
+class ValueLearnerLive(KindLive):
+    """Plays by a search with its value, and learns from all moves of a match."""
+
+    either_side = True
+
+    def choose(self, seat: Seat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+        """What it plays."""
+        learner, n_lessons = weights_played(machine)
+        move, scores = learner.think(position, time_limit_s=settings.AI_TIME_BUDGET_S)
+        return Choice(move, memo=Remembered(learner, n_lessons, position, scores))
+
+    def follow(self, seat: Seat, machine: Machine, position: Any, move: Any) -> Remembered:
+        """What it thinks of a move that a person makes for it."""
+        learner, n_lessons = weights_played(machine)
+        _, scores = learner.think(position, move, time_limit_s=settings.AI_TIME_BUDGET_S)
+        return Remembered(learner, n_lessons, position, scores)
+
+    def remember(self, seat: Seat, machine: Machine, memos: Sequence[tuple[int, Remembered]]) -> Insert:
+        """What stores what it thought of its moves. The last stays with the seat, for the state that is told next."""
+        seat.occupant.thought = memos[-1]
+        rows = [
+            [machine.pk, seat.pk, ply, one.n_lessons, scores.chosen, scores.depth, list(scores.near), list(scores.deep)]
+            for ply, one in memos
+            for scores in (one.scores,)
+        ]
+        return Insert.of("learning_thought", _THOUGHT, rows)
+
+    def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+        for one in ended:
+            memory, tally = MEMORY.load(machine), Tally()
+            memory.learn_match(match_moves(one.match), one.outcome)
+            for seat in one.seats:
+                tally.add(Result.of(one.outcome, Side(seat.side)))
+            MEMORY.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.match.pk))
+        return ()
+
+    def insight(self, match: Match, seats: list[Seat]) -> Insight | None:
+        """What they thought of their last moves and, of a match that is over, what they learnt."""
+        sitting = [(seat, machine) for seat in seats if (machine := machine_in(seat)) is not None]
+        thoughts = _thoughts(match, sitting)
+        if not sitting or not (thoughts or match.is_over):
+            return None
+        roles = match.room.game_rules.look.layout.roles
+        lessons, changes = _learnt(match, sitting) if match.is_over else ([], [])
+        role = max(thoughts, key=lambda one: one["ply"])["role"] if thoughts else lessons[0]["role"]
+        machine = next(machine for seat, machine in sitting if roles[seat.side] == role)
+        lesson = next((one for one in lessons if one["role"] == role), None)
+        return {
+            "role": role,
+            "machine": machine_brief(machine),
+            "box": None,
+            "beads_before": None,
+            "slot": None,
+            "draws": [],
+            "lesson": lesson and {"result": lesson["result"], "sentence": lesson["sentence"]},
+            "lessons": lessons,
+            "changes": [],
+            "parts": {"thoughts": thoughts, "changes": changes},
+        }
+
+    def level_insight(self, match: Match, moves: Sequence[LevelMove]) -> Insight | None:
+        """What levels saw in their last moves."""
+        thoughts = [thought for move in moves if (thought := level_thought(match, move)) is not None]
+        if not thoughts:
+            return None
+        return {
+            "role": max(thoughts, key=lambda one: one["ply"])["role"],
+            "machine": None,
+            "box": None,
+            "beads_before": None,
+            "slot": None,
+            "draws": [],
+            "lesson": None,
+            "lessons": [],
+            "changes": [],
+            "parts": {"thoughts": thoughts, "changes": []},
+        }
+
+    def mind(self, machine: Machine, position: Any) -> Thinker:
+        return Thinker(weights_learner(machine))
 
 
 def _thoughts(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> list[PartsThought]:
@@ -154,12 +197,6 @@ def _recalled(match: Match, machine: Machine, row: Thought | None) -> tuple[int,
         return None
     scores = Scores(row.chosen, tuple(row.near), tuple(row.deep), row.depth)
     return row.ply, Remembered(learner, row.n_lessons, position_before(match, row.ply), scores)
-
-
-def position_before(match: Match, ply: int) -> Any:
-    """The position, history and all, in which a ply of a match was played."""
-    game = match.room.game_rules
-    return game.decode(plies_read(match)[ply - 1].position) if ply else game.initial_position()
 
 
 def _learnt(match: Match, sitting: Sequence[tuple[Seat, Machine]]) -> tuple[list[LessonState], list[WeightsLearnt]]:

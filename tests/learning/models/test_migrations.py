@@ -19,8 +19,8 @@ from games.accounts.principal import Person
 from games.live.selectors import room_get, room_view
 from games.live.services import match_play_move, room_create
 from games.models import AccountName, Room
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
-from learning.selectors.boxes import ledger_errors
 from learning.services.schedules import schedule_fire
 from learning.workers import jobs
 from learning.workers.experiments import EXPERIMENT_RUNS

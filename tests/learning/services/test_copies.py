@@ -15,8 +15,8 @@ from games.accounts.principal import Person
 from games.live import services
 from games.live.selectors import room_get, room_view
 from games.models import Room
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Machine
-from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import run_claim, run_execute
 from tests.factories import NC, guest, machine, person, play, room, user

@@ -17,8 +17,8 @@ from games.live import services
 from games.live.selectors import match_current, seats_read
 from games.live.services import Seated
 from games.models import Match, Room
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Lesson, Machine
-from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_create, machine_delete, machine_update
 from learning.storage.locks import machine_hold, machine_lock
 from learning.storage.sitting import sitting_read
