@@ -10,9 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from beadbox.exchange import native
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners import presets, registry
 from beadbox.learners.q_learning.learner import Values
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
@@ -29,7 +27,6 @@ from learning.exceptions import (
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.keyed_values.memory import value_errors, values_miscounted
 from learning.kinds.machines import entry_player, machine_export, machine_strength
-from learning.kinds.registry import KINDS, kind_register
 from learning.models import Decision, JobStatus, Lesson, LessonKind, Machine, TournamentEntry, ValueChange
 from learning.selectors.tournaments import tournament_view
 from learning.services.machines import (
@@ -48,22 +45,18 @@ from tests.learning.kinds.last_won import (
     LAST_WON,
     LastWon,
     LastWonMemory,
-    LastWonPage,
     LastWonRule,
     LastWonTraining,
 )
+from tests.learning.kinds.registering import registered
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
 def third_kind() -> Iterator[None]:
-    kind_register(LAST_WON)
-    yield
-    for known in (KINDS, registry.RULES, presets.PRESETS_OF_KIND, native.READERS):
-        del known[LastWonRule.kind]  # type: ignore[attr-defined]
-    for slug in LastWonPage.presets:
-        del presets.ALL_PRESETS[slug]
+    with registered(LAST_WON):
+        yield
 
 
 @pytest.fixture
