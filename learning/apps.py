@@ -11,7 +11,7 @@ class LearningConfig(AppConfig):
     def ready(self) -> None:
         """Make the kinds of machine known, and let machines and opponents join live matches."""
         from games.live.players import port_bind
-        from learning.kinds.registry import kinds_register
+        from learning.kinds.built_in import kinds_register
         from learning.players.machines import Machines
 
         kinds_register()

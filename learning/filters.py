@@ -7,13 +7,12 @@ from typing import Any
 
 import django_filters
 from django import forms
-from django.db.models import BigIntegerField, Case, F, Func, Q, QuerySet, When
+from django.db.models import Case, F, Q, QuerySet, When
 from rest_framework.exceptions import ValidationError
 
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.learners.presets import ALL_PRESETS, presets_of
 from beadbox.names import MAX_SLUG_CHARACTERS, did_you_mean, name_search
-from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import Game
 from beadbox.rules.registry import GAMES
 from games.accounts.account_names import account_named
@@ -21,8 +20,8 @@ from games.accounts.principal import Viewer
 from games.live.serializers import parse_side
 from learning.access import machines_visible, owned_by, row_id
 from learning.forms.machines import game_choices
+from learning.kinds.filters import Ordering, WholeFilter
 from learning.models import (
-    AnyBox,
     ExperimentRun,
     JobStatus,
     Machine,
@@ -31,34 +30,6 @@ from learning.models import (
     TournamentFormat,
     TrainingRun,
 )
-
-
-class Sum(Func):
-    """The sum over an array, in the row itself."""
-
-    template = "(SELECT coalesce(sum(n), 0) FROM unnest(%(expressions)s) AS n)"
-    output_field = BigIntegerField()
-    arity = 1
-
-
-class Distance(Func):
-    """By how many beads in all two arrays differ."""
-
-    template = "(SELECT coalesce(sum(abs(a - b)), 0) FROM unnest(%(expressions)s) AS slot (a, b))"
-    output_field = BigIntegerField()
-    arity = 2
-
-
-class WholeFilter(django_filters.NumberFilter):
-    """A whole number, as small as plies are if nothing else is said."""
-
-    field_class = forms.IntegerField
-
-    def __init__(self, *args: Any, max_value: int = 32767, **kwargs: Any) -> None:
-        super().__init__(*args, min_value=0, max_value=max_value, **kwargs)
-
-    def get_max_validator(self) -> None:
-        """The field has one already."""
 
 
 class SlugFilter(django_filters.CharFilter):
@@ -93,24 +64,6 @@ class AccountFilter(django_filters.CharFilter):
     def filter(self, qs: QuerySet[Any], value: Any) -> QuerySet[Any]:
         """The rows of the account; none if there is no such account."""
         return qs.filter(owner=account_named(value) or 0) if value else qs
-
-
-class ColumnsField(django_filters.fields.BaseCSVField):
-    """Columns between commas; blanks there name none."""
-
-    def clean(self, value: Any) -> Any:
-        """The columns that are named."""
-        return super().clean(value and [column for column in map(str.strip, value) if column])
-
-
-class Ordering(django_filters.OrderingFilter):
-    """An ordering by columns, the blanks between its commas left out."""
-
-    base_field_class = ColumnsField
-
-    def columns(self, value: Any) -> list[str]:
-        """What to order by."""
-        return [self.get_ordering_value(param) for param in value or ()]
 
 
 class MachineOrdering(Ordering):
@@ -262,69 +215,6 @@ class EntrantFilter(django_filters.FilterSet):
         """The reader's own, if asked for."""
         own = owned_by(Viewer.of(self.request.user)) or Q(pk__in=[])
         return queryset.filter(own) if value else queryset
-
-
-class BoxOrdering(Ordering):
-    """An ordering in which no two boxes are equal, so that pages neither repeat nor leave out one."""
-
-    def filter(self, qs: QuerySet[AnyBox], value: Any) -> QuerySet[AnyBox]:
-        """The boxes in this order, those that are equal in order of play."""
-        columns = self.columns(value)
-        computed = {
-            "n_beads": Sum(F("beads")),
-            "n_draws": Sum(F("visits")),
-            "n_change": Distance(F("beads"), F("start")),
-        }
-        needed = {name: how for name, how in computed.items() if {name, f"-{name}"} & set(columns)}
-        return qs.annotate(**needed).order_by(*columns, "ply", "position")
-
-
-class BoxFilter(django_filters.FilterSet):
-    """The boxes of one machine."""
-
-    move_number = WholeFilter(help_text="The machine's own move number.")
-    ply = WholeFilter()
-    visited = django_filters.BooleanFilter(method="were_visited", help_text="Opened in a game that was learnt from.")
-    removed = django_filters.BooleanFilter(method="have_removed", help_text="Some move has no bead left.")
-    emptied = django_filters.BooleanFilter(method="are_empty", help_text="No move has a bead left.")
-    search = django_filters.CharFilter(
-        method="are_like", max_length=400, help_text="A position in any orientation, or a part of its text."
-    )
-    ordering = BoxOrdering(
-        fields=[
-            *(("n_beads", "beads"), ("n_draws", "draws"), ("n_change", "change")),
-            *(("move_number", "move_number"), ("ply", "ply"), ("position", "position")),
-        ],
-        help_text="By beads, draws or change in all; with a minus the most first.",
-    )
-
-    class Meta:
-        model = AnyBox
-        fields: list[str] = []
-
-    def were_visited(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
-        """Draws are never negative, so a box was visited when some slot is not 0."""
-        never = Q(visits__contained_by=[0])
-        return queryset.exclude(never) if value else queryset.filter(never)
-
-    def have_removed(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
-        """Those with an empty slot, or those without."""
-        some = Q(beads__contains=[0])
-        return queryset.filter(some) if value else queryset.exclude(some)
-
-    def are_empty(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
-        """Those without any bead, or those with one."""
-        empty = Q(beads__contained_by=[0])
-        return queryset.filter(empty) if value else queryset.exclude(empty)
-
-    def are_like(self, queryset: QuerySet[AnyBox], name: str, value: str) -> QuerySet[AnyBox]:
-        """The box of a whole position; those whose text holds what is part of one."""
-        cabinet = self.request.parser_context["view"].machine.cabinet
-        try:
-            position = cabinet.game.encode(cabinet.box_position(cabinet.game.decode(value)))
-        except InvalidPositionError:
-            return queryset.filter(position__icontains=value)
-        return queryset.filter(position=position)
 
 
 class RunFilter(django_filters.FilterSet):

@@ -12,10 +12,11 @@ from learning.api import schedules as api_schedules
 from learning.api import schooling as api_schooling
 from learning.api import snapshots as api_snapshots
 from learning.api import tournaments as api_tournaments
+from learning.kinds.boxes import api as api_boxes
+from learning.kinds.boxes import views as boxes
 from learning.views import (
     account,
     advice,
-    boxes,
     exchange,
     experiments,
     lab,
@@ -95,8 +96,8 @@ urlpatterns = [
     re_path(r"^api/machines/(?P<ref>[-\w]+)/reset/?$", api_machines.MachineResetView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/strength/?$", api_machines.MachineStrengthView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/progress/?$", api_machines.MachineProgressView.as_view()),
-    re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/?$", api_machines.BoxListView.as_view()),
-    re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/(?P<position>[^/]+)/?$", api_machines.BoxView.as_view()),
+    re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/?$", api_boxes.BoxListView.as_view()),
+    re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/(?P<position>[^/]+)/?$", api_boxes.BoxView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/values/(?P<position>[^/]+)/?$", api_machines.ValuesView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/snapshots/?$", api_snapshots.SnapshotListView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/snapshots/choose/?$", api_snapshots.SnapshotChooseView.as_view()),

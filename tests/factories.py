@@ -98,7 +98,7 @@ def abandoned(*running: Job) -> None:
 
 def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Memory:
     """What the same training leaves without any database."""
-    from learning.storage.boxes import table_of
+    from learning.kinds.boxes.memory import table_of
 
     memory = Memory.fresh(table_of(learner))
     memory.train(OPPONENTS[opponent], games, RandomSource(seed))

@@ -11,7 +11,7 @@ def fold_to(learner: Machine, place: int) -> Iterator[int]:
     """Fold up all behind a lesson, a step at a time."""
     assert fold_announce(learner.pk, place)
     learner.refresh_from_db()
-    return fold_steps(learner, kind_of(learner).ledger)
+    return fold_steps(learner, kind_of(learner).memory.ledger)
 
 
 def folded(learner: Machine, place: int | None = None) -> Machine:

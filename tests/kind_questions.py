@@ -10,13 +10,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("beadbox", "games", "learning", "menace_site")
+PARTS = ("Memory", "Live", "Training", "Files", "Page")
+KIND_PREFIXES = ("Boxes", "Keyed", "QLearning", "ValueLearner", "TableLearner")
 KIND_TYPES = {
     *("BoxRule", "QRule", "ValueRule", "TableRule", "Rule"),
     *("Memory", "OpenMemory", "QMemory", "ValueMemory", "TableMemory", "AnyMemory"),
     *("BoxMachine", "QLearner", "ValueLearner", "TableLearner"),
     *("FrozenValues", "FrozenBoxes", "FrozenTable", "ValuePlayer"),
     *("MachineData", "ValuesData", "WeightsData", "Document"),
-    *("Kind", "BoxKind", "ValueKind", "WeightsKind", "TableKind", "Entries"),
+    "Kind",
+    *(f"Kind{part}" for part in PARTS),
+    *(f"{kind}{part}" for kind in KIND_PREFIXES for part in PARTS),
 }
 """Whoever asks whether something is one of these asks which kind of machine it has."""
 KIND_CLASSES = {
@@ -25,26 +29,19 @@ KIND_CLASSES = {
     *("BoxMachine", "QLearner", "ValueLearner", "TableLearner"),
     *("FrozenValues", "FrozenBoxes", "FrozenTable", "ValuePlayer"),
     *("MachineData", "ValuesData", "WeightsData"),
-    *("BoxKind", "ValueKind", "WeightsKind", "TableKind", "Entries"),
+    *(f"{kind}{part}" for kind in KIND_PREFIXES for part in PARTS),
+    *("BOXES", "Q_LEARNING", "VALUE_LEARNER", "TABLE_LEARNER"),
     *("PRESETS", "Q_PRESETS", "VALUE_PRESETS", "TABLE_PRESETS", "DEFAULT_PRESETS"),
 }
 """What belongs to one kind: who imports it means that kind and no other."""
-KIND_MODULES = re.compile(
-    r"learning\.(?:kinds\.(?:boxes|q_learning|value_learner|table_learner|keyed_values)|storage\.(?:boxes|values|weights)|selectors\.(?:boxes|values))(?:\.|$)"
-)
+KIND_MODULES = re.compile(r"learning\.kinds\.(?:boxes|q_learning|value_learner|table_learner|keyed_values)(?:\.|$)")
 """The modules of one kind, the same."""
 KIND_SLUGS = {"boxes", "q-learning", "value-learner", "table-learner"}
-KINDS_OWN = (
-    "learning/kinds/",
-    "beadbox/learners/",
-    "learning/storage/boxes.py",
-    "learning/storage/values.py",
-    "learning/storage/weights.py",
-    "learning/selectors/boxes.py",
-    "learning/selectors/values.py",
-)
+KINDS_OWN = ("learning/kinds/", "beadbox/learners/")
 """Where a kind may be sure of itself: its own modules, and the library's learners."""
 IMPORTS_WITH_REASON = {
+    "learning/urls.py": "the addresses of boxes",
+    "learning/admin/__init__.py": "Django finds the admin pages of every kind here",
     "learning/advice/romgon.py": "what a machine of Romgon answers is laid down, values and all, by its rules",
     "beadbox/exchange/": "files of boxes and files of values: each a format of its own",
     "beadbox/experiments/": "experiments of others, with boxes, done again",
@@ -53,17 +50,11 @@ IMPORTS_WITH_REASON = {
     "learning/forms/learn.py": "the same, as the fields of a page",
     "learning/services/schooling.py": "the same, when one of them is kept",
     "learning/models/machines.py": "``box_rule`` and ``cabinet``, which refuse a machine without boxes",
-    "learning/admin/machines.py": "the pages of the rows that hold boxes",
-    "learning/api/machines.py": "the addresses of boxes, which refuse a machine without",
-    "learning/views/boxes.py": "the pages of boxes, the same",
-    "learning/serializers/machines.py": "what a box is on the wire",
-    "learning/selectors/matches.py": "what boxes drew and learnt in a match, for their kind's ``insight``",
-    "learning/selectors/strength.py": "exact strength of boxes, for their kind's ``strength``",
+    "learning/api/machines.py": "the schema of the API lists what each kind answers about a position",
     "learning/services/machines.py": "a file without a rule holds boxes, and takes one of their presets",
     "learning/forms/exchange.py": "the same",
     "learning/management/commands/import_machine.py": "the same",
     "learning/management/commands/replay.py": "the same: recorded games teach boxes",
-    "learning/management/commands/audit.py": "whether each kind's rows are whole, row by row",
     "learning/management/commands/teach_levels.py": "the values that come with the program are learnt ones",
     "learning/management/commands/warm_kernels.py": "compiled loops are those of one kind each",
 }

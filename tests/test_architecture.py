@@ -122,7 +122,7 @@ def test_pages_hold_nothing_that_the_security_policy_refuses() -> None:
     [
         "from learning.kinds.q_learning import live",
         "from beadbox.learners.boxes.rule import BoxRule",
-        "import learning.storage.values",
+        "import learning.kinds.keyed_values.memory",
         "same = type(one.rule) is type(other.rule)",
         "same = type(rule) in (BoxRule, QRule)",
         "match rule:\n  case QRule():\n    pass",

@@ -42,3 +42,19 @@ class TouchedValue:
     after: float
     visits: int
     ply: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedBox:
+    """A box that has changed, as it is to be stored: one number per slot each.
+
+    ``start`` is what it held when it was read, or was opened with: there its ledger begins if it has no row yet.
+    ``ply`` is that of the match whose move changed it, where a match did.
+    """
+
+    position: str
+    start: list[int]
+    beads: list[int]
+    visits: list[int]
+    deltas: list[int]
+    ply: int | None = None

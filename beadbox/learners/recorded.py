@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from beadbox.learners.boxes.memory import Memory, TouchedBox
+from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.learners.built_in import HouseMachine
-from beadbox.learners.memory import TouchedValue
+from beadbox.learners.memory import TouchedBox, TouchedValue
 from beadbox.learners.q_learning.memory import QMemory
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.learners.rule import Rule

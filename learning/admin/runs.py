@@ -9,8 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
 from games.admin.base import AccountFilter, Large, ReadOnly, WithRowFilter, log_each
-from learning.admin.base import MachineFilter, OfMachine, page_link
-from learning.admin.machines import LATEST_CHANGES
+from learning.kinds.admin import LATEST_CHANGES, MachineFilter, OfMachine, page_link
 from learning.models import Lesson, TrainingRun
 from learning.services import runs as services_runs
 

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from beadbox.policies.registry import OPPONENTS
 from games.admin.base import AccountFilter, Choices, Counted, WithRowFilter, log_each
 from games.exceptions import PlayError
-from learning.admin.base import MachineFilter, OfMachine, page_link
+from learning.kinds.admin import MachineFilter, OfMachine, page_link
 from learning.models import Schedule
 from learning.selectors.schedules import crontab_text, next_runs, timezone_of, timing_sentence
 from learning.services import runs as services_runs

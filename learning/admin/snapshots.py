@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from games.admin.base import Large, ReadOnly, WithRowFilter
-from learning.admin.base import MachineFilter, OfMachine
+from learning.kinds.admin import MachineFilter, OfMachine
 from learning.models import Snapshot
 
 

@@ -17,7 +17,8 @@ from beadbox.engines.registry import LEVELS, levels_named
 from beadbox.kernels.random_source import RandomSource
 from learning.api import ai_schema
 from learning.api.open_view import OpenView, fields_of, user_of
-from learning.kinds.machines import machine_mind
+from learning.kinds.registry import kind_of
+from learning.models import Machine
 from learning.selectors import advice
 
 _SLOW_WORDS = (
@@ -27,6 +28,10 @@ _SLOW_WORDS = (
 )
 
 
+def _mind(machine: Machine, position: Any) -> Any:
+    return kind_of(machine).live.mind(machine, position)
+
+
 class AiMoveView(OpenView):
     """What to play."""
 
@@ -34,7 +39,7 @@ class AiMoveView(OpenView):
     def post(self, request: HttpRequest) -> dict[str, Any]:
         """A move for the board as it is sent, and how it compares with others."""
         rng = RandomSource(secrets.randbits(64))
-        return advice.move_advice(fields_of(request), partial(user_of, request), machine_mind, rng)
+        return advice.move_advice(fields_of(request), partial(user_of, request), _mind, rng)
 
 
 class AiEvaluateView(OpenView):

@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
-from rest_framework.generics import GenericAPIView, ListAPIView
+from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from games.accounts.principal import Viewer
 from games.accounts.throttles import WriteThrottle
 from games.live.api import NewsView
 from games.live.serializers import parsed, refusals
-from learning.access import cause_hidden, is_own, machine_for, machines_visible
+from learning.access import is_own, machine_for, machines_visible
 from learning.exceptions import MachineBusyError, MachineQuotaError, NoBoxesError, ValueQuotaError
-from learning.filters import BoxFilter, MachineFilter
+from learning.filters import MachineFilter
+from learning.kinds.keyed_values.serializers import PositionValuesSerializer
 from learning.kinds.machines import machine_strength
 from learning.kinds.registry import kind_of
-from learning.models import AnyBox, Box, Machine
-from learning.selectors import boxes as selectors_boxes
+from learning.kinds.value_learner.serializers import PositionPartsSerializer
+from learning.models import Machine
 from learning.serializers.machines import (
-    BoxDetailSerializer,
-    BoxSerializer,
     MachineCloneSerializer,
     MachineCreateSerializer,
     MachineSerializer,
     MachineUpdateSerializer,
-    PositionPartsSerializer,
-    PositionValuesSerializer,
     StrengthSerializer,
 )
 from learning.services import machines as services
 from learning.states import Progress
-
-HISTORY_MOST = 200
 
 
 def machine_data(machine: Machine, request: Request) -> Any:
@@ -137,7 +130,7 @@ class MachineProgressView(NewsView):
     def get(self, request: Request, ref: str) -> Response:
         """Its games, its latest matches, its first move, and what it held against perfect play as it learnt."""
         machine = machine_for(request.user, ref)
-        return Response(kind_of(machine).progress(machine, to_owner=is_own(request.user, machine)))
+        return Response(kind_of(machine).page.progress(machine, to_owner=is_own(request.user, machine)))
 
 
 class ValuesView(APIView):
@@ -155,47 +148,4 @@ class ValuesView(APIView):
     def get(self, request: Request, ref: str, position: str) -> Response:
         """Every action with its value, whoever is to move, the best first."""
         machine = machine_for(request.user, ref)
-        return Response(kind_of(machine).position_view(machine, position))
-
-
-class BoxListView(GenericAPIView[AnyBox]):
-    """The boxes of a machine."""
-
-    serializer_class = BoxSerializer
-    filterset_class = BoxFilter
-    queryset = Box.objects.none()
-
-    @cached_property
-    def machine(self) -> Machine:
-        """The machine whose boxes are asked for."""
-        return machine_for(self.request.user, self.kwargs["ref"])
-
-    @extend_schema(operation_id="machines_boxes_list", responses={200: BoxSerializer(many=True)})
-    def get(self, request: Request, ref: str) -> Response:
-        """A page of boxes, in order of play unless asked for otherwise."""
-        cabinet = self.machine.cabinet  # of a machine without any: refused
-        boxes = self.filter_queryset(self.machine.boxes.all())
-        page: Any = self.paginate_queryset(boxes)
-        entries = BoxSerializer(page, many=True, context={"cabinet": cabinet}).data
-        return self.get_paginated_response(entries)
-
-
-class BoxView(APIView):
-    """The box that a position opens."""
-
-    @extend_schema(responses={200: BoxDetailSerializer})
-    def get(self, request: Request, ref: str, position: str) -> Response:
-        """The box, for each legal move of the position as asked its slot, beads and probability, and the history."""
-        machine = machine_for(request.user, ref)
-        cabinet = machine.cabinet  # of a machine without any: refused
-        box = selectors_boxes.box_get(machine, position)
-        why = selectors_boxes.why_view(machine, position)
-        hidden = cause_hidden(Viewer.of(request.user), "lesson__")
-        answer = {
-            "asked": position,
-            "symmetry": why["symmetry"],
-            "box": box,
-            "moves": why["moves"],
-            "history": selectors_boxes.box_history(box).annotate(is_hidden=hidden)[:HISTORY_MOST],
-        }
-        return Response(BoxDetailSerializer(answer, context={"cabinet": cabinet}).data)
+        return Response(kind_of(machine).page.position_page(machine, position).context)

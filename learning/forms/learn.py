@@ -12,7 +12,7 @@ from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.presets import PRESETS
 from beadbox.rules.game import Game
 from beadbox.seeds import MAX_SEED
-from learning.forms.rule_words import rule_field, rule_to_form
+from learning.forms.rule_words import rule_field
 from learning.kinds.registry import KINDS
 
 FIRST_FIELDS = ("initial", "win", "draw", "loss", "when_empty", "reduce_symmetry", "merge_symmetric_moves")
@@ -54,9 +54,9 @@ class LearnForm(forms.Form):
 
     def __init__(self, game: Game[Any, Any], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        kind, hints = KINDS[BoxRule.kind], get_type_hints(BoxRule)
+        words, hints = KINDS[BoxRule.kind].page.text.words, get_type_hints(BoxRule)
         for field in fields(BoxRule):
-            self.fields[field.name] = rule_field(kind.words[field.name], hints[field.name])
+            self.fields[field.name] = rule_field(words[field.name], hints[field.name])
             self.fields[field.name].widget.attrs["data-rule"] = ""
         roles = game.look.layout.role_names
         self.fields["side"].choices = [("first", f"first, {roles[0]}"), ("second", f"second, {roles[1]}")]  # type: ignore[attr-defined]
@@ -74,4 +74,5 @@ def form_values(reading: Mapping[str, Any]) -> dict[str, Any]:
     """What has been read of an address as the values of the fields."""
     beside = reading["beside"]
     own = {name: reading[name] for name in ("teacher", "preset", "side", "seed", "against")}
-    return rule_to_form(BoxRule.from_json(reading["rule"])) | own | {"beside": beside["preset"] if beside else ""}
+    rule = KINDS[BoxRule.kind].page.rule_to_form(BoxRule.from_json(reading["rule"]))
+    return rule | own | {"beside": beside["preset"] if beside else ""}

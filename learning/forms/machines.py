@@ -16,8 +16,8 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games, game_with
 from games.live.game_view import game_picture
 from games.validators import name_validate
-from learning.forms.rule_words import rule_field, rule_to_form
-from learning.kinds.base import Kind
+from learning.forms.rule_words import rule_field
+from learning.kinds.kind import Kind
 from learning.kinds.registry import KINDS, kind_of_rule, kind_usual
 
 FROZEN = "Without this, the machine is frozen: it plays but does not learn."
@@ -36,7 +36,7 @@ def game_choices() -> list[tuple[str, str]]:
 
 def machine_kinds() -> dict[str, str]:
     """The usual kind of machine that plays a game, by the game's slug."""
-    return {game.slug: kind.slug for game in GAMES.values() if (kind := kind_usual(game)) is not None}
+    return {game.slug: kind.rule.kind for game in GAMES.values() if (kind := kind_usual(game)) is not None}
 
 
 def games_with() -> dict[str, dict[str, str]]:
@@ -48,7 +48,7 @@ def games_with() -> dict[str, dict[str, str]]:
 def usual_presets() -> dict[str, list[str]]:
     """The usual preset of a machine of each side, by the game's slug."""
     usual = {game: kind_usual(game) for game in GAMES.values()}
-    return {game.slug: [kind.usual_preset(game, side) for side in Side] for game, kind in usual.items() if kind}
+    return {game.slug: [kind.page.usual_preset(game, side) for side in Side] for game, kind in usual.items() if kind}
 
 
 class MachineForm(forms.Form):
@@ -82,22 +82,22 @@ class MachineForm(forms.Form):
         self.fields["preset"].choices = known  # type: ignore[attr-defined]
         self.fields["preset"].initial = next(iter(ALL_PRESETS))
         for kind in KINDS.values():
-            start, hints = rule_to_form(kind.rule()), get_type_hints(kind.rule)
+            start, hints = kind.page.rule_to_form(kind.rule()), get_type_hints(kind.rule)
             for field in fields(kind.rule):
-                self.fields[field.name] = rule_field(kind.words[field.name], hints[field.name])
+                self.fields[field.name] = rule_field(kind.page.text.words[field.name], hints[field.name])
                 self.fields[field.name].initial = start[field.name]
 
     def kinds(self) -> list[dict[str, Any]]:
         """The kinds of machine, each with the games it plays, its presets, and the fields of its rule in groups."""
         return [
             {
-                "kind": kind.slug,
-                "noun": kind.noun,
+                "kind": kind.rule.kind,
+                "noun": kind.page.text.noun,
                 "games": [game.name for game in GAMES.values() if game.slug == game.family and kind.rule.fits(game)],
                 "plays": [game.slug for game in GAMES.values() if kind.rule.fits(game)],
-                "presets": kind.presets.values(),
-                "first": [one for slug, one in kind.presets.items() if slug in MATTER],
-                "others": [one for slug, one in kind.presets.items() if slug not in MATTER],
+                "presets": kind.page.presets.values(),
+                "first": [one for slug, one in kind.page.presets.items() if slug in MATTER],
+                "others": [one for slug, one in kind.page.presets.items() if slug not in MATTER],
                 "groups": self._groups(kind),
             }
             for kind in KINDS.values()
@@ -148,7 +148,7 @@ class MachineForm(forms.Form):
 
     def sided(self) -> str:
         """The games in which some machine plays one side for good, so that it is asked which."""
-        kinds = [kind for kind in KINDS.values() if not kind.either_side]
+        kinds = [kind for kind in KINDS.values() if not kind.live.either_side]
         return " ".join(game.slug for game in GAMES.values() if any(kind.rule.fits(game) for kind in kinds))
 
     def _groups(self, kind: Kind) -> list[dict[str, Any]]:
@@ -159,7 +159,7 @@ class MachineForm(forms.Form):
                 "exactly": group.exactly,
                 "fields": [{"field": self[name], "term": name} for name in group.fields],
             }
-            for group in kind.groups
+            for group in kind.page.text.groups
         ]
 
     def clean(self) -> dict[str, Any]:
@@ -192,14 +192,19 @@ class MachineForm(forms.Form):
 
     def _keep(self, kind: Kind, cleaned: dict[str, Any]) -> None:
         """What is not asked of a machine of this kind cannot be wrong: another rule's fields, a side without boxes."""
-        for name in (name for other in KINDS.values() for name in other.words if name not in kind.words):
+        for name in (
+            name for other in KINDS.values() for name in other.page.text.words if name not in kind.page.text.words
+        ):
             self.errors.pop(name, None)
-        if kind.either_side:
+        if kind.live.either_side:
             self.errors.pop("side", None)
             cleaned["side"] = None
 
     def _rule_json(self, kind: Kind, cleaned: dict[str, Any]) -> dict[str, Any]:
-        return {"kind": kind.slug, **kind.rule_from_form({name: cleaned[name] for name in kind.words})}
+        return {
+            "kind": kind.rule.kind,
+            **kind.page.rule_from_form({name: cleaned[name] for name in kind.page.text.words}),
+        }
 
 
 class MachineDetailsForm(forms.Form):

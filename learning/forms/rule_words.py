@@ -7,9 +7,7 @@ from typing import Any
 
 from django import forms
 
-from beadbox.learners.rule import Rule
-from learning.kinds.base import Words
-from learning.kinds.registry import kind_of_rule
+from learning.kinds.page import Words
 
 
 def rule_field(words: Words, hint: Any) -> forms.Field:
@@ -25,8 +23,3 @@ def rule_field(words: Words, hint: Any) -> forms.Field:
     if hint is float:
         return forms.FloatField(localize=False, **shared)
     return forms.CharField(max_length=400, **shared)
-
-
-def rule_to_form(rule: Rule) -> dict[str, Any]:
-    """The values of the rule's form fields."""
-    return kind_of_rule(rule).rule_to_form(rule)

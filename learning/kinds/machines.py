@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any
 
 from django.db.models import QuerySet
@@ -13,40 +12,42 @@ from beadbox.exchange.document import Document
 from beadbox.exchange.errors import ExchangeError
 from beadbox.exchange.registry import format_get
 from beadbox.learners.presets import preset_named
-from beadbox.printing.sheets import PrintChoices, PrintOptions
+from beadbox.learners.registry import rule_read
 from beadbox.rules.game import Game
-from learning.exceptions import MachineFileError
+from beadbox.tournaments.contest import ContestPlayer
+from learning.exceptions import EntryGoneError, MachineFileError
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
-from learning.models import Machine
+from learning.models import Machine, TournamentEntry
 from learning.selectors.strength import Strength, strength_measured_last
+from learning.storage.lessons import lessons_go_back_to
+
+FIRST_CHUNK_GAMES = 50_000
+"""The number of games that a training begins with where a compiled loop plays them."""
+MAX_POINTS = 12
+"""The most points of a curve where strength is a sample."""
 
 
 def machine_strength(machine: Machine) -> Strength:
     """Win, draw and loss against fixed opponents, and in the worst case where that can be known: exact, or a sample."""
-    return kind_of(machine).strength(machine)
+    return kind_of(machine).training.strength(machine)
 
 
 def strength_at_hand(machine: Machine) -> Strength:
     """The same as far as nobody has to wait for it: exact, or what was last measured where it takes games to know."""
-    kind = kind_of(machine)
-    return strength_measured_last(machine) if kind.is_sampled(machine) else kind.strength(machine)
-
-
-def machine_mind(machine: Machine, position: Any) -> Any:
-    """The machine as it stands, frozen, for a question about a position (``selectors.advice``)."""
-    return kind_of(machine).mind(machine, position)
+    training = kind_of(machine).training
+    return training.strength(machine) if training.has_table(machine) else strength_measured_last(machine)
 
 
 def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 100) -> list[Machine]:
     """Those machines that this one can be trained against, by name."""
-    return list(kind_of(machine).partners(machine, among).order_by("name", "pk")[:limit])
+    return list(kind_of(machine).training.partners(machine, among).order_by("name", "pk")[:limit])
 
 
 def who_meets(game: Game[Any, Any], machines: Sequence[Machine]) -> str:
     """What decides which machines meet in a tournament of a game to which these may come, in a sentence or two."""
     usual = kind_usual(game)
     kinds = {kind_of(machine) for machine in machines} or ({usual} if usual else set())
-    either_side = {kind.either_side for kind in kinds}
+    either_side = {kind.live.either_side for kind in kinds}
     if either_side == {True}:
         return "Here a machine plays either side, so every two machines meet twice."
     if True not in either_side:
@@ -75,7 +76,7 @@ def machine_export(machine: Machine, form: str = "native", *, any_size: bool = F
     """
     try:
         chosen = format_get(form)
-        text = kind_of(machine).dump(machine, chosen, any_size=any_size)
+        text = kind_of(machine).files.dump(machine, chosen, any_size=any_size)
     except ExchangeError as error:
         raise MachineFileError(str(error)) from None
     extra = "" if form == "native" else f".{form}" if form != chosen.suffix else ""
@@ -89,22 +90,39 @@ def import_notes(machine: Machine, data: Document, choose: str) -> list[str]:
     """
     preset = preset_named(data.preset)
     rule_name = f"{preset.name} ({preset.slug})" if preset and preset.rule == data.rule else "a rule of its own"
-    return kind_of_rule(data.rule).import_notes(machine, data, rule_name, choose)
+    return kind_of_rule(data.rule).files.import_notes(machine, data, rule_name, choose)
 
 
-def machine_print_choices(machine: Machine) -> PrintChoices:
-    """What can be chosen when its boxes are printed.
+def games_first(machine: Machine) -> int:
+    """How many games a training begins with, before it is known how long they take."""
+    training = kind_of(machine).training
+    return FIRST_CHUNK_GAMES if training.has_table(machine) else training.sampling.n_first_games
+
+
+def points_most(machine: Machine, n_games: int) -> int:
+    """How many points, its start apart, the curve of so many games has at most where strength is a sample."""
+    per_point = kind_of(machine).training.sampling.games_per_point
+    return min(MAX_POINTS, max(3, n_games // per_point)) if per_point else MAX_POINTS
+
+
+def entry_player(entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+    """The machine of an entry as it was when the tournament of this game began.
 
     Raises:
-        PrintRefusedError: it has none.
+        EntryGoneError: what it knew then is no more.
     """
-    return kind_of(machine).print_choices(machine)
+    entry_require(entry)
+    return kind_of_rule(rule_read(entry.rule)).training.entrant(entry, game)
 
 
-def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:
-    """The machine's boxes on paper, as PDF.
+def entry_require(entry: TournamentEntry) -> None:
+    """Refuse to count the games of an entry of which something was lost while they were played.
 
     Raises:
-        PrintRefusedError: it has none, or they do not fit.
+        EntryGoneError: what it knew when the tournament began is no more.
     """
-    return kind_of(machine).sheets(machine, options)
+    # An entry without a number of lessons holds all that it needs.
+    if entry.n_lessons is None:
+        return
+    if entry.machine_id is None or not lessons_go_back_to(entry.machine_id, entry.n_lessons):
+        raise EntryGoneError(f"{entry.name} was deleted or made to forget while the tournament went on.")

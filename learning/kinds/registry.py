@@ -1,4 +1,4 @@
-"""The kinds of machine there are. A new one is a module of its own and a line in :func:`kinds_register`."""
+"""The kinds of machine that are known, and which of them a machine is of."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from beadbox.learners.presets import ALL_PRESETS, PRESETS_OF_KIND
 from beadbox.learners.registry import RULES
 from beadbox.learners.rule import Rule
 from beadbox.rules.game import Game
-from learning.kinds.base import Kind
-from learning.kinds.boxes.kind import BoxKind
-from learning.kinds.q_learning.kind import ValueKind
-from learning.kinds.table_learner.kind import TableKind
-from learning.kinds.value_learner.kind import WeightsKind
+from learning.kinds.kind import Kind
 from learning.models import Machine
 
 KINDS: dict[str, Kind] = {}
@@ -22,19 +18,12 @@ KINDS: dict[str, Kind] = {}
 
 def kind_register(kind: Kind) -> None:
     """Make a kind known, its rules, presets and files with it."""
-    KINDS[kind.slug] = kind
-    RULES[kind.slug] = kind.rule
-    PRESETS_OF_KIND[kind.slug] = kind.presets
-    ALL_PRESETS.update(kind.presets)
-    READERS[kind.slug] = kind.read
-
-
-def kinds_register() -> None:
-    """Make every kind known; called when the app is ready."""
-    kind_register(BoxKind())
-    kind_register(ValueKind())
-    kind_register(WeightsKind())
-    kind_register(TableKind())
+    slug = kind.rule.kind
+    KINDS[slug] = kind
+    RULES[slug] = kind.rule
+    PRESETS_OF_KIND[slug] = kind.page.presets
+    ALL_PRESETS.update(kind.page.presets)
+    READERS[slug] = kind.files.read
 
 
 def kind_usual(game: Game[Any, Any]) -> Kind | None:

@@ -15,6 +15,7 @@ from django.db.models import F, Max, QuerySet, Sum
 
 from beadbox.rules.outcome import Tally
 from beadbox.strength.snapshots import CHOSEN_ON, SAID_ON, Points, best_of, is_snapshot, measured, openings
+from learning.kinds.machines import entry_player
 from learning.kinds.registry import kind_of
 from learning.models import LessonKind, Machine, Measurement, Snapshot, TournamentEntry, TrainingRun
 from learning.storage.lessons import Cause, lessons_open
@@ -25,14 +26,14 @@ MEASURED_MOST = 1000
 
 def measured_usually(machine: Machine) -> int:
     """How many games a snapshot of it plays against each level when nobody says otherwise; 0: it keeps none."""
-    kind = kind_of(machine)
-    return -(-kind.n_sample // 2) * 2 if keeps_snapshots(machine) else 0
+    sampling = kind_of(machine).training.sampling
+    return -(-sampling.n_games // 2) * 2 if keeps_snapshots(machine) else 0
 
 
 def keeps_snapshots(machine: Machine) -> bool:
     """Whether its trainings keep snapshots. Strength that is a sum needs none: it is known at every point."""
-    kind = kind_of(machine)
-    return kind.keeps_snapshots and kind.is_sampled(machine)
+    training = kind_of(machine).training
+    return bool(training.levels) and not training.has_table(machine)
 
 
 def is_taken(run: TrainingRun, games_done: int) -> bool:
@@ -94,7 +95,7 @@ def measurement_due(run: TrainingRun, machine: Machine) -> Due | None:
 
 def _missing(run: TrainingRun, machine: Machine, snapshot: Snapshot, which: int) -> Due | None:
     found = {one.level: one.points.games for one in snapshot.measurements.all() if one.openings == which}
-    for level in kind_of(machine).levels:
+    for level in kind_of(machine).training.levels:
         if found.get(level, 0) < run.n_measured:
             return Due(snapshot, level, which, found.get(level, 0))
     return None
@@ -117,7 +118,7 @@ def measurement_play(due: Due, machine: Machine, n_measured: int, is_enough: Cal
 
     Every game has a random source of its own, so where it is cut makes no difference.
     """
-    kind, snapshot, game = kind_of(machine), due.snapshot, machine.game_rules
+    training, snapshot, game = kind_of(machine).training, due.snapshot, machine.game_rules
     entry = TournamentEntry(
         machine=machine,
         name=machine.name,
@@ -125,7 +126,7 @@ def measurement_play(due: Due, machine: Machine, n_measured: int, is_enough: Cal
         epsilon=snapshot.epsilon,
         n_lessons=snapshot.n_lessons,
     )
-    meet = kind.meeting(game, kind.entrant(entry, game).played, due.level)
+    meet = training.meeting(game, entry_player(entry, game).played, due.level)
     tally = Tally()
     for number in range(due.n_done // 2, n_measured // 2):
         opening = openings(game, 1, seed=due.openings, first=number)
@@ -150,7 +151,7 @@ def snapshot_knew(machine: Machine, snapshot: Snapshot) -> dict[str, Any]:
     Raises:
         NoWeightsError: its kind has none.
     """
-    return kind_of(machine).knew(machine, snapshot.n_lessons)
+    return kind_of(machine).training.knew(machine, snapshot.n_lessons)
 
 
 def snapshot_play(machine: Machine, snapshot: Snapshot, *, by_hand: bool) -> None:
@@ -163,7 +164,7 @@ def snapshot_play(machine: Machine, snapshot: Snapshot, *, by_hand: bool) -> Non
         with transaction.atomic():
             machine.epsilon = snapshot.epsilon
             (lesson_id,) = lessons_open(machine, LessonKind.CHOICE, [Cause()])
-            kind_of(machine).put_back(machine, snapshot.n_lessons, lesson_id)
+            kind_of(machine).training.put_back(machine, snapshot.n_lessons, lesson_id)
     machine.snapshots.update(plays_since=None)
     snapshot.plays_since, snapshot.is_by_hand = machine.n_lessons, by_hand
     snapshot.save(update_fields=["plays_since", "is_by_hand"])

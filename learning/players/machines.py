@@ -36,7 +36,8 @@ from learning.access import (
     unseen,
 )
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
-from learning.kinds.base import Kind, LevelMove
+from learning.kinds.kind import Kind
+from learning.kinds.live import LevelMove
 from learning.kinds.registry import KINDS, kind_of
 from learning.models import Audience, Machine, MachineSeat
 from learning.selectors.machines import machine_brief, machine_of_house
@@ -80,7 +81,7 @@ def _asks(live: LiveMatch) -> Any:
 def _is_of(seat: LiveSeat, kind: Kind) -> bool:
     """Whether a machine of this kind sits there, or one that may have been of it and is gone."""
     machine = machine_in(seat)
-    return seat.row.automaton == kind.player if machine is None else kind_of(machine) is kind
+    return seat.row.automaton == kind.live.player if machine is None else kind_of(machine) is kind
 
 
 class OpponentPlayer(SeatPlayer):
@@ -142,7 +143,7 @@ class OpponentPlayer(SeatPlayer):
             last = next((ply.number for ply in reversed(live.plies) if ply.side == seat.row.side), None)
             if level is not None and level.learnt and last is not None:
                 moved.append(LevelMove(seat, last, level, level.plays_anything(RandomSource(live.match.seed, last))))
-        told = (kind.level_insight(live, moved) for kind in KINDS.values() if moved)
+        told = (kind.live.level_insight(live, moved) for kind in KINDS.values() if moved)
         return next((insight for insight in told if insight is not None), None)
 
 
@@ -168,7 +169,7 @@ class MachinePlayer(SeatPlayer):
     @property
     def kinds(self) -> list[Kind]:
         """The kinds of machine that it moves for."""
-        return [kind for kind in KINDS.values() if kind.player == self.slug]
+        return [kind for kind in KINDS.values() if kind.live.player == self.slug]
 
     def plays(self, game: Game[Any, Any]) -> bool:
         return self.slug == MACHINE or any(kind.rule.fits(game) for kind in self.kinds)
@@ -214,12 +215,12 @@ class MachinePlayer(SeatPlayer):
 
     def opened(self, live: LiveMatch, seat: LiveSeat) -> None:
         copy = machine_in(seat)
-        if copy is not None and kind_of(copy).copies_rows and copy.room_id is not None and copy.owner_id is None:
+        if copy is not None and kind_of(copy).memory.copies_rows and copy.room_id is not None and copy.owner_id is None:
             guests_values_require(_guest(live), live.room.opened_from)
 
     def can_sit(self, live: LiveMatch, seat: LiveSeat, side: Side) -> bool:
         machine = machine_in(seat)
-        if machine is not None and kind_of(machine).either_side:
+        if machine is not None and kind_of(machine).live.either_side:
             return True
         room = live.room
         asked = room.takes_over if seat.row.is_human else room.opponent
@@ -230,15 +231,15 @@ class MachinePlayer(SeatPlayer):
         if machine is None:  # deleted in the middle of the match: there is nobody left to move
             return Choice(None)
         rng = RandomSource(live.match.seed, live.match.n_plies)
-        return kind_of(machine).choose(live, seat, machine, position, rng)
+        return kind_of(machine).live.choose(live, seat, machine, position, rng)
 
     def follow(self, live: LiveMatch, seat: LiveSeat, position: Any, move: Any) -> Any:
         machine = machine_in(seat)
-        return None if machine is None else kind_of(machine).follow(live, seat, machine, position, move)
+        return None if machine is None else kind_of(machine).live.follow(live, seat, machine, position, move)
 
     def remember(self, seat: LiveSeat, memos: Sequence[Memo]) -> Statement | None:
         machine = machine_in(seat)
-        return None if machine is None else kind_of(machine).remember(seat, machine, memos)
+        return None if machine is None else kind_of(machine).live.remember(seat, machine, memos)
 
     def pupil(self, seat: LiveSeat) -> int | None:
         machine = machine_in(seat)
@@ -253,13 +254,13 @@ class MachinePlayer(SeatPlayer):
         machine = machine_in(seat)
         if machine is None:
             return None
-        kind = kind_of(machine)
-        see_named = kind.see_named.format(name=machine.name)
+        page = kind_of(machine).page
+        see_named = page.text.see_named.format(name=machine.name)
         return {
             **machine_brief(machine),
-            "counts_level": kind.counts_level(machine.rule),
-            "tells": kind.tells,
-            "see": kind.see_all,
+            "counts_level": page.counts_level(machine.rule),
+            "tells": page.text.tells,
+            "see": page.text.see_all,
             "see_named": see_named,
         }
 
@@ -285,7 +286,7 @@ class MachinePlayer(SeatPlayer):
         found = list[Insight]()
         for kind in KINDS.values():
             own = [seat for seat, _ in live.automata if _is_of(seat, kind)]
-            insight = kind.insight(live, own) if own else None
+            insight = kind.live.insight(live, own) if own else None
             if insight is not None:
                 found.append(insight)
         return insights_joined(live, found) if found else None
@@ -338,7 +339,7 @@ class Machines:
         """Make every player; the kinds of machine have to be known."""
         self.players: list[SeatPlayer] = [
             HousePlayer(),
-            *map(MachinePlayer, {kind.player: kind for kind in KINDS.values()}),
+            *map(MachinePlayer, {kind.live.player: kind for kind in KINDS.values()}),
             *map(OpponentPlayer, {**OPPONENTS, **LEVELS}),
         ]
 

@@ -327,3 +327,8 @@ def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> 
         games = house.n_games if house else None
         met.append({"side": str(side.value), "opponent": slug, "name": name, "games": games})
     return met
+
+
+def folded_told(n_folded: int) -> str:
+    """Why what a machine was after an earlier lesson is not told."""
+    return f"The machine's history starts at lesson {n_folded:,}. Earlier lessons are kept as one sum."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.plumbing import resolve_type_hint
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -14,13 +13,11 @@ from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.live.serializers import StrictSerializer, parse_side
-from games.live.states import PartsState
 from games.validators import name_validate
 from learning.access import is_seen
-from learning.kinds.base import Kind
+from learning.kinds.kind import Kind
 from learning.kinds.registry import kind_of_rule, kind_usual
-from learning.models import AnyBox, Machine
-from learning.selectors.boxes import slots_view
+from learning.models import Machine
 from learning.serializers.base import IntervalField, RuleField, SlugChoiceField
 
 
@@ -127,14 +124,14 @@ class MachineCreateSerializer(StrictSerializer):
         if kind is None:
             raise serializers.ValidationError({"game": f"No machine can play {game.name}."}, code="invalid")
         attrs["side"] = self._side(attrs["side"], game, kind)
-        attrs.setdefault("name", kind.usual_name(game, attrs["side"], attrs.get("preset", "")))
+        attrs.setdefault("name", kind.page.usual_name(game, attrs["side"], attrs.get("preset", "")))
         return attrs
 
     def _side(self, text: str, game: Game[Any, Any], kind: Kind) -> Side | None:
         """The side that is asked for; ``None`` for a machine that plays either, and is asked for none."""
-        if kind.either_side:
+        if kind.live.either_side:
             if text:
-                problem = f"A machine that keeps {kind.noun} plays either side, so it is given none."
+                problem = f"A machine that keeps {kind.page.text.noun} plays either side, so it is given none."
                 raise serializers.ValidationError({"side": problem}, code="invalid")
             return None
         try:
@@ -167,153 +164,6 @@ class MachineCloneSerializer(StrictSerializer):
 
     name = serializers.CharField(max_length=80, required=False, validators=[name_validate])
     public = serializers.BooleanField(required=False, source="is_public", help_text="As the original if not given.")
-
-
-class BoxSerializer(serializers.Serializer[AnyBox]):
-    """A box: numbers of beads and draws, probabilities and moves all have one entry a slot."""
-
-    position = serializers.CharField(help_text="As printed on the box.")
-    ply = serializers.IntegerField()
-    move_number = serializers.IntegerField(help_text="The machine's own, 1 for its first.")
-    start = serializers.ListField(child=serializers.IntegerField(), help_text="Beads it was laid out with.")
-    beads = serializers.ListField(child=serializers.IntegerField())
-    probabilities = serializers.ListField(child=serializers.FloatField(), help_text="All 0 when the box is empty.")
-    moves = serializers.ListField(
-        child=serializers.ListField(child=serializers.CharField()),
-        help_text="For each slot the moves of the printed position that its beads stand for.",
-    )
-    draws = serializers.ListField(child=serializers.IntegerField(), help_text="Slots played in games learnt from.")
-    symmetries = serializers.ListField(
-        child=serializers.CharField(), help_text="The turns and mirrors that leave the position as it is."
-    )
-    url = serializers.CharField(help_text="Its page.")
-
-    def to_representation(self, instance: AnyBox) -> dict[str, Any]:
-        """The box, with the machine's cabinet from the context: one for the whole list."""
-        cabinet = self.context["cabinet"]
-        position = cabinet.game.decode(instance.position)
-        total = sum(instance.beads)
-        stabiliser = cabinet.game.stabiliser(position) if cabinet.rule.reduce_symmetry else cabinet.game.symmetries[:1]
-        return {
-            "position": instance.position,
-            "ply": instance.ply,
-            "move_number": instance.move_number,
-            "start": instance.start,
-            "beads": instance.beads,
-            "probabilities": [count / total if total else 0.0 for count in instance.beads],
-            "moves": [slot["moves"] for slot in slots_view(cabinet, position)],
-            "draws": instance.visits,
-            "symmetries": [symmetry.name for symmetry in stabiliser],
-            "url": instance.get_absolute_url(),
-        }
-
-
-class BoxMoveSerializer(serializers.Serializer[Any]):
-    """A legal move of the position as it was asked for."""
-
-    move = serializers.CharField()
-    name = serializers.CharField()
-    slot = serializers.IntegerField(allow_null=True)
-    beads = serializers.IntegerField(allow_null=True)
-    probability = serializers.FloatField()
-
-
-class BoxChangeSerializer(serializers.Serializer[Any]):
-    """One change of a box, and its cause."""
-
-    lesson = serializers.IntegerField(source="lesson.number", help_text="The number of the machine's lesson.")
-    kind = serializers.CharField(source="lesson.kind", help_text="match, refill, training, or folded")
-    room = serializers.SerializerMethodField(help_text="The room of the match that taught; null for one in no list.")
-    training_run = serializers.SerializerMethodField(help_text="The run that taught; null for one you may not see.")
-    ply = serializers.IntegerField(allow_null=True, help_text="Of the match.")
-    deltas = serializers.ListField(child=serializers.IntegerField())
-    after = serializers.ListField(child=serializers.IntegerField())
-    created_at = serializers.DateTimeField(source="lesson.created_at")
-
-    def get_room(self, change: Any) -> str | None:
-        """Its code."""
-        match = change.lesson.match
-        return None if match is None or change.is_hidden else match.room.code
-
-    def get_training_run(self, change: Any) -> int | None:
-        """Its id."""
-        run_id: int | None = change.lesson.run_id
-        return None if change.is_hidden else run_id
-
-
-class BoxDetailSerializer(serializers.Serializer[Any]):
-    """The box that a position opens, turned as the position was asked for, and its history."""
-
-    asked = serializers.CharField(help_text="The position as it was asked for.")
-    symmetry = serializers.DictField(help_text="How the printed box is turned to lie as the position asked for.")
-    box = BoxSerializer()
-    moves = BoxMoveSerializer(many=True)
-    history = BoxChangeSerializer(many=True, help_text="The latest changes, newest first.")
-
-
-class ValueMoveSerializer(serializers.Serializer[Any]):
-    """A legal action of a position, to a machine that keeps values."""
-
-    move = serializers.CharField()
-    name = serializers.CharField()
-    value = serializers.FloatField(
-        help_text="The learnt value, or the first value of an untried move. In Romgon it is Q."
-    )
-    outlook = serializers.FloatField(help_text="E/100: a hundredth of the engine's value after it; 0 without one.")
-    total = serializers.FloatField(help_text="Their sum; the greatest that its checks leave is played.")
-    ends = serializers.IntegerField(help_text="1 if it wins at once, -1 if it loses at once by repetition, else 0.")
-    visits = serializers.IntegerField(help_text="How often it was learnt.")
-    best = serializers.BooleanField()
-    next = serializers.CharField(help_text="The position after it.")
-
-
-class PositionValuesSerializer(serializers.Serializer[Any]):
-    """What a machine that keeps values makes of a position."""
-
-    position = serializers.CharField()
-    role = serializers.CharField(help_text="The side to move.")
-    over = serializers.CharField(allow_null=True, help_text="Why the game is over, if it is.")
-    epsilon = serializers.FloatField()
-    has_outlook = serializers.BooleanField(help_text="Whether more than its values decides what it plays.")
-    takes_wins = serializers.BooleanField(
-        required=False, help_text="Whether it takes a win at hand, whatever its value."
-    )
-    avoids_repetition = serializers.BooleanField(
-        required=False, help_text="Whether it plays a move that loses by repetition only if there is no other."
-    )
-    moves = ValueMoveSerializer(many=True)
-
-
-@extend_schema_field(resolve_type_hint(PartsState))  # type: ignore[no-untyped-call]
-class PartsField(serializers.JSONField):
-    """A board as a sum of named parts."""
-
-
-class MovePartsSerializer(serializers.Serializer[Any]):
-    """A legal action of a position, to a machine that learns a value of boards; from -1 to 1."""
-
-    move = serializers.CharField()
-    name = serializers.CharField()
-    board = serializers.FloatField(help_text="The value of the board after it.")
-    found = serializers.FloatField(help_text="The result of its search. It plays the greatest.")
-    best = serializers.BooleanField()
-    next = serializers.CharField(help_text="The position after it.")
-
-
-class PositionPartsSerializer(serializers.Serializer[Any]):
-    """What a machine that learns a value of boards makes of a position."""
-
-    position = serializers.CharField()
-    role = serializers.CharField(help_text="The side to move.")
-    moved = serializers.CharField(help_text="The side that has just moved.")
-    over = serializers.CharField(allow_null=True, help_text="Why the game is over, if it is.")
-    depth = serializers.IntegerField(
-        help_text="The moves ahead of this search. In a match there are more, because there is more time."
-    )
-    play_depth = serializers.IntegerField(help_text="The moves ahead of its search in a match.")
-    here = PartsField(allow_null=True, help_text="The board for who has just moved; null before the first move.")
-    choice = PartsField(allow_null=True, help_text="The board after its choice, for who is to move.")
-    moves = MovePartsSerializer(many=True)
 
 
 class ChancesSerializer(serializers.Serializer[Any]):

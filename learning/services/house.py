@@ -85,7 +85,7 @@ def _entrants() -> Iterator[HouseMachine]:
     game = game_get(held.game)
     own = {(house.preset, house.side): house for house in HOUSE if house.game == held.game}
     for slug, preset in presets_of(game).items():
-        sides: list[Side | None] = [None] if kind_of_rule(preset.rule).either_side else list(Side)
+        sides: list[Side | None] = [None] if kind_of_rule(preset.rule).live.either_side else list(Side)
         for side in sides:
             role = "" if side is None else game.look.layout.role_names[side]
             yield own.get((slug, side)) or HouseMachine(

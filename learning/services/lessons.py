@@ -19,7 +19,7 @@ from beadbox.kernels.random_source import RandomSource
 from games.live.players import PLAYERS, LiveMatch, LiveSeat
 from games.models import Match, Room
 from learning import events
-from learning.kinds.base import Ended
+from learning.kinds.live import Ended
 from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.services.machines import room_copy
@@ -54,7 +54,7 @@ def seat_take(
     if room.fresh:
         copy = machine_copied(machine.pk, room.pk)
         machine = copy or room_copy(machine_id=machine.pk, room=room, owner=owner, guest=guest, lent=lent)
-    seat.give(PLAYERS[kind_of(machine).player], machine.name)
+    seat.give(PLAYERS[kind_of(machine).live.player], machine.name)
     seat.occupant = Occupant(machine, [])
 
 
@@ -79,7 +79,7 @@ def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
                 own.append(Ended(live, live.match.outcome, [seat]))
     for pk, machine in sorted(machines.items()):
         before, begin = machine.n_lessons, perf_counter()
-        touched = kind_of(machine).learn(machine, lessons[pk])
+        touched = kind_of(machine).live.learn(machine, lessons[pk])
         LESSON_SECONDS.observe(perf_counter() - begin)
         numbers = list(range(before + 1, machine.n_lessons + 1))
         told = box_news(touched, machine.n_lessons)

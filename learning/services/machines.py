@@ -83,14 +83,14 @@ def machine_create(
         rule = preset_rule(rules, preset)
     rule_require(rules, rule)
     kind = kind_of_rule(rule)
-    if kind.either_side != (side is None):
-        plays = "plays either side" if kind.either_side else "plays one side for good"
-        raise RuleRefusedError(f"side: A machine that keeps {kind.noun} {plays}.")
-    details |= kind.fields_new(rule)
+    if kind.live.either_side != (side is None):
+        plays = "plays either side" if kind.live.either_side else "plays one side for good"
+        raise RuleRefusedError(f"side: A machine that keeps {kind.page.text.noun} {plays}.")
+    details |= kind.memory.fields_new(rule)
     machine = Machine.objects.create(
         game=rules.slug, side=side, name=name, preset=preset, rule_json=rule.to_json(), **details
     )
-    kind.lay_out(machine)
+    kind.memory.lay_out(machine)
     standing_open(machine)
     return machine
 
@@ -103,7 +103,7 @@ def preset_usual(game: Game[Any, Any], side: Side | None) -> str:
     """
     kind = kind_usual(game)
     assert kind is not None, "some machine plays it"
-    return kind.usual_preset(game, side)
+    return kind.page.usual_preset(game, side)
 
 
 def preset_rule(game: Game[Any, Any], preset: str) -> Rule:
@@ -115,7 +115,7 @@ def preset_rule(game: Game[Any, Any], preset: str) -> Rule:
     found = preset_named(preset)
     if found is None:
         raise RuleRefusedError(f"preset: there is no preset {preset!r}. {did_you_mean(preset, presets_of(game))}")
-    return kind_of_rule(found.rule).suited(game, found.rule)
+    return kind_of_rule(found.rule).page.suited(game, found.rule)
 
 
 def rule_require(game: Game[Any, Any], rule: Rule) -> None:
@@ -127,7 +127,7 @@ def rule_require(game: Game[Any, Any], rule: Rule) -> None:
     if not rule.fits(game):
         able = ", ".join(presets_of(game))
         raise RuleRefusedError(f"rule: A machine of this kind cannot play {game.name}; there are the presets {able}.")
-    kind_of_rule(rule).rule_require(game, rule)
+    kind_of_rule(rule).page.rule_require(game, rule)
 
 
 @transaction.atomic
@@ -146,9 +146,9 @@ def machine_clone(*, machine_id: int, name: str, **details: Any) -> Machine:
 
 def _copied(original: Machine, name: str, **details: Any) -> Machine:
     """A copy of a machine that is kept as by :func:`_original`, in no list yet."""
-    kind = kind_of(original)
+    memory = kind_of(original).memory
     fields = {"n_removed": original.n_removed, "is_public": original.is_public}
-    fields |= kind.fields_copied(original) | details
+    fields |= memory.fields_copied(original) | details
     copy = Machine.objects.create(
         name=name,
         copied_from=original,
@@ -160,7 +160,7 @@ def _copied(original: Machine, name: str, **details: Any) -> Machine:
         n_values=original.n_values,
         **fields,
     )
-    kind.copy(original, copy)
+    memory.copy(original, copy)
     return copy
 
 
@@ -175,7 +175,7 @@ def _original(machine_id: int) -> Machine:
     machine = machine_held(pk=machine_id)
     if machine is None:
         raise MachineNotFoundError
-    return _locked(machine_id) if kind_of(machine).copies_rows else machine
+    return _locked(machine_id) if kind_of(machine).memory.copies_rows else machine
 
 
 @transaction.atomic
@@ -241,7 +241,7 @@ def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None, le
     if owner is not None:
         account_lock(owner)
     original = _original(machine_id)
-    if kind_of(original).copies_rows:
+    if kind_of(original).memory.copies_rows:
         most = settings.VALUES_PER_ROOM_COPY
         if original.n_values > most:
             raise ValueQuotaError(
@@ -322,8 +322,8 @@ def _restored(user: Any, data: Document) -> Machine:
     if user is not None:
         machine_quota_require(user)
     kind = kind_of_rule(data.rule)
-    details = kind.fields_read(data)
-    if user is not None and kind.copies_rows:
+    details = kind.files.fields_read(data)
+    if user is not None and kind.memory.copies_rows:
         values_quota_require(user, details.get("n_values", 0))
     machine = Machine.objects.create(
         owner=user,
@@ -339,7 +339,7 @@ def _restored(user: Any, data: Document) -> Machine:
         n_losses=data.losses,
         **details,
     )
-    kind.restore(machine, data)
+    kind.files.restore(machine, data)
     standing_open(machine)
     return machine
 
@@ -382,15 +382,15 @@ def machine_reset(*, user: Any, machine_id: int) -> Machine:
     _lock_with_key(machine_id)
     machine = _locked(machine_id, user, to="edit")
     _require_idle(machine)
-    kind = kind_of(machine)
-    kind.forget(machine)
+    memory = kind_of(machine).memory
+    memory.forget(machine)
     machine.snapshots.all().delete()
     Lesson.objects.filter(machine=machine).delete()
     counts = ["n_games", "n_wins", "n_draws", "n_losses", "n_removed", "n_values"]
-    new = dict.fromkeys(counts, 0) | kind.fields_new(machine.rule)
+    new = dict.fromkeys(counts, 0) | memory.fields_new(machine.rule)
     for field, value in new.items():
         setattr(machine, field, value)
-    kind.reset(machine)
+    memory.reset(machine)
     machine.n_lessons += 1
     machine.n_forgotten, machine.n_folded, machine.folded_at = machine.n_lessons, 0, None
     machine.save(update_fields=["n_lessons", "n_forgotten", "n_folded", "folded_at", *new])
@@ -430,7 +430,7 @@ def _lock_with_key(machine_id: int) -> None:
 
 def _delete(machine: Machine) -> None:
     names_forget([machine.pk])
-    kind_of(machine).unshare(machine)
+    kind_of(machine).memory.unshare(machine)
     machine_rows_delete(machine)
     machine.delete()
 

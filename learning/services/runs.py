@@ -209,7 +209,7 @@ def _other_side(learner: Machine, opponent: str) -> Machine:
         raise TrainingRefusedError(
             f"opponent: {other.name} plays another game. Choose a machine that plays the same game."
         )
-    kind_of(learner).partner_require(learner, other)
+    kind_of(learner).training.partner_require(learner, other)
     return other
 
 
@@ -232,13 +232,15 @@ def _values_promised(machines: Sequence[Machine]) -> dict[int, int | None]:
     Decided when the run is stored and kept with it, so that what it comes to does not depend on when it is trained.
     Until it is over it counts as used up: two runs at once do not both get what is left. The accounts are locked.
     """
-    owners = {machine.owner_id for machine in machines if kind_of(machine).grows and machine.owner_id is not None}
+    owners = {
+        machine.owner_id for machine in machines if kind_of(machine).memory.grows and machine.owner_id is not None
+    }
     if owners:
         list(get_user_model().objects.select_for_update(no_key=True).filter(pk__in=owners).order_by("pk"))
     most_of: dict[int, int | None] = {}
     for machine in machines:
         if machine.pk not in most_of:
-            most_of[machine.pk] = values_most(machine, most_of) if kind_of(machine).grows else None
+            most_of[machine.pk] = values_most(machine, most_of) if kind_of(machine).memory.grows else None
     return most_of
 
 

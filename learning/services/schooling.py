@@ -16,12 +16,12 @@ from beadbox.rules.outcome import Tally
 from beadbox.strength.exact import Floats
 from beadbox.strength.snapshots import snapshot_after
 from games.limits.quotas import site_require
+from learning.kinds.boxes.memory import table_load
 from learning.kinds.registry import kind_of
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
 from learning.services.machines import machine_create, machine_quota_require
 from learning.services.pupils import owner_fields, pupil_name
 from learning.services.runs import Stage, training_run_request
-from learning.storage.boxes import table_load
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
 from learning.storage.standings import curve_told, standing_add, strength_found
@@ -135,7 +135,9 @@ def _store(
         memory = table_load(machine)
         memory.beads[:], memory.visits[:] = then.beads[0], then.visits[0]
         memory.n_removed = int(then.tally[0, 3])
-        kind_of(machine).lesson_give(machine, memory, LessonKind.TRAINING, Cause(then.played(0) - done, run_id=run.pk))
+        kind_of(machine).memory.lesson_give(
+            machine, memory, LessonKind.TRAINING, Cause(then.played(0) - done, run_id=run.pk)
+        )
         done = then.played(0)
     _curve(machine, run, trained)
     return machine, run

@@ -40,7 +40,7 @@ MAX_LONG_GAMES = 1000
 
 def games_most(game: Game[Any, Any], machines: Iterable[Machine]) -> int:
     """How many games a pairing may have in a tournament of this game in which these machines take part."""
-    by_table = game.enumerable and all(kind_of(machine).has_table(machine) for machine in machines)
+    by_table = game.enumerable and all(kind_of(machine).training.has_table(machine) for machine in machines)
     return MAX_GAMES_PER_PAIRING if by_table else MAX_LONG_GAMES
 
 
@@ -214,6 +214,6 @@ def _entry(tournament: Tournament, number: int, entry: str, machines: dict[str, 
     row = TournamentEntry(
         tournament=tournament, number=number, name=machine.name, machine=machine, rule=machine.rule_json
     )
-    for field, value in kind_of(machine).entry_fields(machine).items():
+    for field, value in kind_of(machine).training.entry_fields(machine).items():
         setattr(row, field, value)
     return row

@@ -14,13 +14,12 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Exists, F, Max, OuterRef, Q, Sum
+from django.db.models import Exists, F, Max, Model, OuterRef, Q, Sum
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from games.models import MatchStatus
 from learning.models import (
-    Change,
     JobStatus,
     Lesson,
     LessonKind,
@@ -28,8 +27,6 @@ from learning.models import (
     Snapshot,
     Thought,
     TournamentEntry,
-    ValueChange,
-    Weights,
 )
 from learning.storage.locks import machine_hold
 from learning.storage.retention import SILENT_DAYS
@@ -48,18 +45,15 @@ LOCK_S = 1.0
 class Ledger(NamedTuple):
     """The table in which a kind of machine keeps the changes of its lessons, a row each."""
 
-    rows: type[Change | ValueChange | Weights]
+    rows: type[Model]
     thing: str
-    """The column that says what a row changed."""
+    """The column that says what a row changed. Each row has a ``lesson``, and may have a ``ply``."""
     latest: tuple[str, ...] = ("after",)
-    """Of several rows of a thing the last one's are kept, and the sums of ``deltas``."""
+    """The columns of which the last of several rows of a thing is kept."""
+    sums: tuple[str, ...] = ()
+    """The columns, arrays of numbers, of which the sums are kept."""
     weight: int = 1
     """As how many changes a row counts."""
-
-
-BOXES = Ledger(Change, "box_id")
-VALUES = Ledger(ValueChange, "entry_id")
-WEIGHTS = Ledger(Weights, "machine_id", latest=("n_learnt", "weights", "average"), weight=100)
 
 
 class Listed(NamedTuple):
@@ -214,13 +208,14 @@ def _merge(ledger: Ledger, target: int, lessons: Sequence[int]) -> int:
             others.append(row.pk)
             for name in ledger.latest:
                 setattr(kept, name, getattr(row, name))
-            if isinstance(row, Change):
-                kept.deltas = [sum(pair) for pair in zip(kept.deltas, row.deltas, strict=True)]
+            for name in ledger.sums:
+                added = zip(getattr(kept, name), getattr(row, name), strict=True)
+                setattr(kept, name, [sum(pair) for pair in added])
         kept.lesson_id = target
         kept.ply = None
     rows.filter(pk__in=others).delete()
-    summed = {"deltas", "ply"} & {field.name for field in ledger.rows._meta.concrete_fields}
-    rows.bulk_update(first.values(), ["lesson", *ledger.latest, *summed])
+    own = {"ply"} & {field.name for field in ledger.rows._meta.concrete_fields}
+    rows.bulk_update(first.values(), ["lesson", *ledger.latest, *ledger.sums, *own])
     return len(lessons) if len(later) < CHANGES_AT_ONCE else bisect_left(lessons, later[-1].lesson_id)
 
 

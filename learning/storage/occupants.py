@@ -1,6 +1,6 @@
 """Who sits in the seats of a match, and what they drew there: it stands at every move of a machine, so it is plain SQL.
 
-What is read stays with the live match; :func:`draws_insert` brings it up to what is stored.
+What is read stays with the seats of the live match.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import Any
 from django.db import connection
 from psycopg import sql
 
-from beadbox.learners.boxes.machine import BeadDraw
-from beadbox.learners.boxes.memory import TouchedBox
-from games.live.players import LiveSeat, Statement
+from beadbox.learners.memory import TouchedBox
+from games.live.players import LiveSeat
 from games.transport.json_rows import row_array, row_read
 from learning.models import Draw, Machine
 from learning.storage.locks import machine_of
@@ -106,11 +105,3 @@ def draws_of(*seats: LiveSeat) -> list[Draw]:
     """What the machines in these seats have drawn in the match, in order of play."""
     drawn = [draw for seat in seats if machine_in(seat) is not None for draw in seat.occupant.draws]
     return sorted(drawn, key=lambda draw: draw.ply)
-
-
-def draws_insert(seat: LiveSeat, machine: Machine, draws: Sequence[tuple[int, BeadDraw]]) -> Statement:
-    """What stores what a machine has drawn in its seat: (ply, draw). What was read of the seat has them from now on."""
-    rows = [[machine.pk, seat.row.pk, ply, draw.box, draw.slot, list(draw.beads), draw.refilled] for ply, draw in draws]
-    if seat.occupant is not None:
-        seat.occupant.draws += [Draw(**dict(zip(DRAWN, row, strict=True))) for row in rows]
-    return Statement.insert(Draw, DRAWN, rows)

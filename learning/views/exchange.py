@@ -21,7 +21,8 @@ from games.transport.error_responses import refused
 from learning.access import machine_for
 from learning.exceptions import ManyBeadsRefusedError
 from learning.forms.exchange import ImportForm, PrintForm
-from learning.kinds.machines import import_notes, machine_export, machine_print_choices, machine_sheets
+from learning.kinds.machines import import_notes, machine_export
+from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.services import machines as services
 from learning.views.tables import csv_download
@@ -35,7 +36,7 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
     """Choose paper and size; with them chosen, the sheets themselves."""
     try:
         machine = machine_for(request.user, machine_id, to="export")
-        choices = machine_print_choices(machine)
+        choices = kind_of(machine).files.print_choices(machine)
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
     asked = request.GET if "paper" in request.GET else None
@@ -44,7 +45,7 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
         return _print_form(request, machine, form)
     if form.is_valid():
         try:
-            sheets = machine_sheets(machine, form.options())
+            sheets = kind_of(machine).files.sheets(machine, form.options())
         except ManyBeadsRefusedError as error:
             return _print_form(request, machine, form, many=str(error))
         except PlayError as error:

@@ -19,10 +19,9 @@ from games.transport.error_responses import form_only, not_found, refused
 from learning.access import cause_hidden, is_lent, is_master, is_own, machine_for, machines_visible
 from learning.exceptions import MachineNotFoundError
 from learning.forms.machines import MachineDetailsForm, MachineForm, games_with, machine_kinds, usual_presets
-from learning.forms.rule_words import rule_to_form
 from learning.forms.runs import seed_new
 from learning.kinds.machines import opponent_machines
-from learning.kinds.registry import kind_of
+from learning.kinds.registry import kind_of, kind_of_rule
 from learning.models import Machine
 from learning.selectors import machines as selectors
 from learning.selectors import runs as selectors_runs
@@ -61,7 +60,8 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "max_seed": MAX_SEED,
         "recent": recent,
     }
-    page = kind_of(machine).page(machine, request.GET.dict())
+    kind = kind_of(machine)
+    page = kind.page.machine_page(machine, kind.training.strength(machine), request.GET.dict())
     return render(request, page.template, shared | page.context, status=page.status)
 
 
@@ -88,7 +88,9 @@ def machine_new(request: HttpRequest) -> HttpResponse:
         "kinds": machine_kinds(),
         "usual": usual_presets(),
         "games": games_with(),
-        "rules": {slug: rule_to_form(preset.rule) for slug, preset in ALL_PRESETS.items()},
+        "rules": {
+            slug: kind_of_rule(preset.rule).page.rule_to_form(preset.rule) for slug, preset in ALL_PRESETS.items()
+        },
     }
     return render(request, "learning/machine_new.html", context)
 
@@ -189,7 +191,7 @@ def machine_delete(request: HttpRequest, machine_id: int) -> HttpResponse:
 def _confirm(request: HttpRequest, machine: Machine, act: str) -> HttpResponse:
     context = {
         "machine": selectors.machine_brief(machine),
-        "noun": kind_of(machine).noun,
+        "noun": kind_of(machine).page.text.noun,
         "act": act,
         "loss": selectors.machine_loss(machine),
     }

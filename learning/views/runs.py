@@ -114,14 +114,15 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         run = run_for(request.user, run_id)
     except PlayError as error:
         return not_found(request, error)
+    kind = kind_of(run.machine)
     context = {
         "machine": {"id": run.machine_id, "name": run.machine.name, "url": run.machine.get_absolute_url()},
         "run": selectors_runs.run_line(run, Viewer.of(request.user)),
         "run_json": selectors_runs.run_view(run, Viewer.of(request.user)),
         "curve": selectors_runs.run_curve(run),
         "against": _against(run.machine),
-        "exact": not kind_of(run.machine).is_sampled(run.machine),
-        "kind": kind_of(run.machine),
+        "exact": kind.training.has_table(run.machine),
+        "kind": kind,
         "why_unlisted": "" if run.machine.game_rules.enumerable else run.machine.game_rules.why_unlisted,
         "against_first": _against_first(run),
         "may_train": is_master(request.user, run.machine),
@@ -261,7 +262,7 @@ def _against_first(run: TrainingRun) -> str:
 
 def _against(machine: Machine) -> dict[str, str]:
     """Those whom a machine's curve is measured against."""
-    return {slug: CURVE_AGAINST[slug] for slug in kind_of(machine).measured_against(machine)}
+    return {slug: CURVE_AGAINST[slug] for slug in kind_of(machine).training.measured_against(machine)}
 
 
 def _csv(name: str, first: list[str], *parts: tuple[Iterable[Any], list[PointState]]) -> HttpResponse:

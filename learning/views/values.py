@@ -15,7 +15,7 @@ from games.live.game_view import game_view
 from games.transport.error_responses import not_found, refused_json
 from learning.access import machine_for
 from learning.exceptions import BoxNotFoundError
-from learning.kinds.base import percent
+from learning.kinds.page import percent
 from learning.kinds.registry import KINDS, kind_of
 from learning.selectors import machines as selectors
 
@@ -38,17 +38,18 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
     """What the machine makes of a position that somebody walks to or types: every action with its value."""
     try:
         machine = machine_for(request.user, machine_id)
-        game, kind = machine.game_rules, kind_of(machine)
+        game, about = machine.game_rules, kind_of(machine).page
         start = game.encode(game.initial_position())
         asked, problem = request.GET.get("position", "").strip() or start, ""
         try:
-            view = kind.position_view(machine, asked)
+            page = about.position_page(machine, asked)
         except BoxNotFoundError as error:
             if request.headers.get("Accept", "").startswith("application/json"):
                 return refused_json(error)
-            problem, view = str(error), kind.position_view(machine, start)
+            problem, page = str(error), about.position_page(machine, start)
     except PlayError as error:
         return not_found(request, error)
+    view = page.context
     context = {
         "machine": selectors.machine_brief(machine),
         "view": view,
@@ -59,7 +60,7 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         "layout": game_view(game)["layout"],
         "walk": _walk(game, view),
     }
-    return render(request, kind.position_template, context, status=404 if problem else 200)
+    return render(request, page.template, context, status=404 if problem else 200)
 
 
 @require_safe
@@ -67,7 +68,7 @@ def learnt_page(request: HttpRequest, slug: str) -> HttpResponse:
     """What those levels of a game know that play by something learnt. It comes with the program: nothing is read."""
     try:
         game = game_get(slug)
-        page = next((page for kind in KINDS.values() if (page := kind.level_page(game)) is not None), None)
+        page = next((page for kind in KINDS.values() if (page := kind.page.level_page(game)) is not None), None)
         if page is None:
             raise UnknownGameError(f"No level of {game.name} plays by anything learnt.")
     except UnknownGameError as error:

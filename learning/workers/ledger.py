@@ -64,7 +64,7 @@ def _fold(machine_id: int, turn: TurnEnd) -> int:
     looked_at = f"ledger:{machine_id}:{machine.created_at.timestamp()}"
     if not machine.is_folding and cache.get(looked_at) == machine.n_lessons:
         return 0
-    ledger, most = kind_of(machine).ledger, settings.KEEP_LEDGER_CHANGES
+    ledger, most = kind_of(machine).memory.ledger, settings.KEEP_LEDGER_CHANGES
     of_guest = machine.guest is not None or machine.room_id is not None
     since = timezone.now() - timedelta(days=_days_kept(of_guest=of_guest))
     late = since - timedelta(days=1)

@@ -20,7 +20,6 @@ from django.utils import timezone
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
-from beadbox.learners.registry import rule_read
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.game import Game
 from beadbox.rules.play import MovePlayer
@@ -29,8 +28,7 @@ from beadbox.tournaments.pairings import Entrant, Meeting, round_robin, swiss_ro
 from beadbox.tournaments.standings import table
 from games.transport.database_errors import ERRORS as DATABASE_ERRORS
 from learning import events
-from learning.kinds.base import Kind
-from learning.kinds.registry import kind_of_rule
+from learning.kinds.machines import entry_player, entry_require
 from learning.models import JobStatus, Pairing, Tournament, TournamentEntry, TournamentFormat
 from learning.selectors.tournaments import results_of, tournament_whole
 from learning.workers import jobs
@@ -241,7 +239,7 @@ def _long_games(
     if played is not None:
         for entry in (pairing.first, pairing.second):
             if not entry.opponent:
-                _kind(entry).entrant_require(entry)
+                entry_require(entry)
     return played
 
 
@@ -259,12 +257,7 @@ def _player(entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
     """The entry as it was when the tournament began."""
     if entry.opponent:
         return ContestPlayer(OPPONENTS[entry.opponent], OPPONENTS[entry.opponent])
-    return _kind(entry).entrant(entry, game)
-
-
-def _kind(entry: TournamentEntry) -> Kind:
-    """The kind of machine that takes part."""
-    return kind_of_rule(rule_read(entry.rule))
+    return entry_player(entry, game)
 
 
 class Pairings(JobKind[Pairing]):

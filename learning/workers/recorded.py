@@ -26,9 +26,9 @@ def house_record(house: HouseMachine) -> Recorded:
     rules = machine.game_rules
     preset = preset_named(house.preset)
     assert preset is not None, "a built-in machine has a preset of the program"
-    rule = kind_of_rule(preset.rule).suited(rules, preset.rule)
+    rule = kind_of_rule(preset.rule).page.suited(rules, preset.rule)
     machine.rule_json = rule.to_json()
-    kind, memory, rng = kind_of(machine), fresh_memory(rules, house.side, rule), RandomSource(house.seed)
+    training, memory, rng = kind_of(machine).training, fresh_memory(rules, house.side, rule), RandomSource(house.seed)
     tally, points = Tally(), list[RecordedPoint]()
     steps = Steps(memory)
     marks = run_marks(TrainingRun(n_games=house.n_games), machine)
@@ -36,7 +36,7 @@ def house_record(house: HouseMachine) -> Recorded:
         if stop > tally.games:
             tally += memory.train(OPPONENTS[house.opponent], stop - tally.games, rng)
         if stop in marks:
-            points.append(RecordedPoint(stop, tally, kind.measured(memory, RandomSource(house.seed, stop + 1))))
+            points.append(RecordedPoint(stop, tally, training.measured(memory, RandomSource(house.seed, stop + 1))))
         if is_snapshot(stop) and stop < house.n_games:
             steps.keep(tally)
     return recorded_of(house, memory, rng.text, points, steps.kept)
@@ -51,7 +51,7 @@ def recorded_store(run: TrainingRun, found: Recorded) -> None:
     run.n_wins, run.n_draws, run.n_losses = last.tally.wins, last.tally.draws, last.tally.losses
     run.started_at = run.finished_at = timezone.now()
     for part in found.parts():
-        kind_of(machine).lesson_give(machine, part, LessonKind.TRAINING, Cause(part.tally, run_id=run.pk))
+        kind_of(machine).memory.lesson_give(machine, part, LessonKind.TRAINING, Cause(part.tally, run_id=run.pk))
     run.last_lesson = machine.n_lessons
     run.save()
     points = [

@@ -55,7 +55,7 @@ Took = list[tuple[str, float]]
 def _machines_abandon(machines: QuerySet[Machine]) -> None:
     """Take machines from whoever had them. What they knew is deleted later, a batch at a time (:data:`GONE`)."""
     for machine in machines.filter(sharers__isnull=False).distinct():
-        kind_of(machine).unshare(machine)
+        kind_of(machine).memory.unshare(machine)
     names_forget(list(machines.values_list("pk", flat=True)))
     slug: Any = Concat(Value(GONE), Cast("pk", CharField()))
     machines.update(
@@ -67,7 +67,7 @@ def _machines_abandon(machines: QuerySet[Machine]) -> None:
 def _machines_delete(machines: QuerySet[Machine]) -> None:
     """Delete some rows of an abandoned machine; if none are left, the machine."""
     for machine in machines:
-        kind_of(machine).unshare(machine)
+        kind_of(machine).memory.unshare(machine)
         if not machine_rows_delete(machine, ROWS_OF_A_MACHINE):
             machine.delete()
 

@@ -19,8 +19,7 @@ from django.utils import timezone
 from prometheus_client import Counter
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.memory import TouchedBox
-from beadbox.learners.memory import AnyMemory
+from beadbox.learners.memory import AnyMemory, TouchedBox
 from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Tally
@@ -29,6 +28,7 @@ from games.limits.quotas import site_is_full
 from games.transport.database_errors import ERRORS as DATABASE_ERRORS
 from learning import events
 from learning.exceptions import MachineNotFoundError
+from learning.kinds.machines import games_first, points_most
 from learning.kinds.registry import kind_of
 from learning.kinds.snapshots import snapshot_take
 from learning.models import Audience, CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
@@ -170,7 +170,7 @@ def _sampled_point(run: TrainingRun) -> CurvePoint | None:
         return None
     if run.curve.filter(games_done=run.games_done).exists():
         return None
-    return _point(run, machine, kind_of(machine).load(machine))
+    return _point(run, machine, kind_of(machine).memory.load(machine))
 
 
 @transaction.atomic
@@ -190,7 +190,7 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
         run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
     if left and not run.cancel_requested:
         snapshot_take(run, machine)
-        n_games = min(pace.n_games or kind_of(machine).n_first_games(machine), left)
+        n_games = min(pace.n_games or games_first(machine), left)
         points += _train(run, stage, [machine, *others], n_games, pace, news)
         snapshot_take(run, machine)
     run.save()
@@ -226,14 +226,14 @@ def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:
 
 def _is_sampled(machine: Machine) -> bool:
     """Whether the machine's strength is a sample, which takes its time, and not a sum."""
-    return kind_of(machine).is_sampled(machine)
+    return not kind_of(machine).training.has_table(machine)
 
 
 def run_marks(run: TrainingRun, machine: Machine) -> list[int]:
     """After how many games the run takes a point of its curve."""
     if not _is_sampled(machine):
         return curve_marks(run.n_games)
-    return curve_marks(run.n_games, kind_of(machine).n_points(run.n_games))
+    return curve_marks(run.n_games, points_most(machine, run.n_games))
 
 
 def _stage(run: TrainingRun) -> tuple[RunStage, int]:
@@ -304,9 +304,9 @@ def _train(
 
 def _memories(run: TrainingRun, stage: RunStage, machines: list[Machine]) -> list[AnyMemory]:
     """What each of the machines knows, as it is stored; one that plays itself has one memory."""
-    found = [kind_of(machines[0]).load(machines[0], run.most_values)]
+    found = [kind_of(machines[0]).memory.load(machines[0], run.most_values)]
     if len(machines) == 2 and machines[0].pk != machines[1].pk:
-        found.append(kind_of(machines[1]).load(machines[1], stage.most_values))
+        found.append(kind_of(machines[1]).memory.load(machines[1], stage.most_values))
     return found
 
 
@@ -326,12 +326,12 @@ def _point(run: TrainingRun, machine: Machine, memory: AnyMemory) -> CurvePoint:
         n_draws=run.n_draws,
         n_losses=run.n_losses,
         # A sample is drawn from a stream of its own, so that it changes nothing about the training.
-        strength=kind_of(machine).measured(memory, RandomSource(run.seed, run.games_done + 1)),
+        strength=kind_of(machine).training.measured(memory, RandomSource(run.seed, run.games_done + 1)),
     )
 
 
 def _store(run: TrainingRun, machine: Machine, memory: AnyMemory, tally: Tally, news: News) -> None:
-    touched = kind_of(machine).lesson_give(machine, memory, LessonKind.TRAINING, Cause(tally, run_id=run.pk))
+    touched = kind_of(machine).memory.lesson_give(machine, memory, LessonKind.TRAINING, Cause(tally, run_id=run.pk))
     transaction.on_commit(partial(news.add, machine, touched, machine.n_lessons))
 
 

@@ -44,7 +44,7 @@ def _measure(standing: Standing) -> None:
     machine = standing.machine
     found = strength_found(strength_at_hand(machine), standing.lessons)
     points = [] if standing.measured >= 0 else _trained(machine)
-    if "score" in found and not kind_of(machine).is_sampled(machine):
+    if "score" in found and kind_of(machine).training.has_table(machine):
         points.append((standing.games, found["score"]))
     standing_add(machine.pk, points, **found)
 

@@ -28,7 +28,7 @@ from beadbox.learners.q_learning.rule import QRule
 from beadbox.learners.value_learner.learner import weights_none
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.registry import GAMES
-from learning.kinds.value_learner.files import WeightsData, written
+from learning.kinds.value_learner.document import WeightsData, written
 from tests.beadbox.files import BOX, NATIVE, STATE, boxes, memory, native, states
 
 ROMGON = GAMES["romgon"]

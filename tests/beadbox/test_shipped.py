@@ -14,7 +14,7 @@ from beadbox.learners.value_learner.memory import value_meeting
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
 from beadbox.strength.snapshots import Points, measured, openings
-from learning.kinds.value_learner.files import WeightsData
+from learning.kinds.value_learner.document import WeightsData
 
 each = pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 

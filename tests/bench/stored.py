@@ -164,10 +164,10 @@ def storing_boxes() -> Iterator[Figure]:
 
     from beadbox.rules.outcome import Side
     from beadbox.rules.registry import GAMES
+    from learning.kinds.boxes.memory import MEMORY, boxes_store, table_of
     from learning.models import LessonKind
     from learning.services.machines import machine_create
     from learning.services.runs import Stage, training_run_start
-    from learning.storage.boxes import boxes_load, boxes_store, table_of
     from learning.storage.lessons import Cause, lessons_open
     from learning.storage.locks import machine_lock
     from tests.beadbox.race import Race
@@ -183,7 +183,7 @@ def storing_boxes() -> Iterator[Figure]:
         assert n_boxes >= N_BOXES
         for _again in range(2):  # the second finds rows that have changed before
             begin = time.perf_counter()
-            memory = boxes_load(machine)
+            memory = MEMORY.load(machine)
             loaded.append(time.perf_counter() - begin)
             memory.beads += 1
             memory.visits += 1

@@ -6,6 +6,7 @@ import statistics
 import time
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from tests.bench.figures import Figure, spread
@@ -63,7 +64,7 @@ def _compared(name: str, without: list[float], among: list[float], unit: str, mo
 def _moves(machine: Any) -> list[float]:
     """Milliseconds of choosing at positions of a random game, each with a machine that has read nothing yet."""
     from beadbox.kernels.random_source import RandomSource
-    from learning.storage.values import values_learner
+    from learning.kinds.q_learning.memory import values_learner
 
     game, rng = machine.game_rules, RandomSource(5)
     position, seconds = game.initial_position(), []
@@ -103,11 +104,11 @@ def _learnt_games(machine: Any) -> list[float]:
 
 def _trained(machine: Any, n_games: int) -> float:
     """Games a second of a run, its two samples taken apart."""
-    from learning.kinds.q_learning.kind import ValueKind
+    from learning.kinds.q_learning.training import QLearningTraining
     from learning.services.runs import Stage, training_run_start
     from learning.workers.runs import run_claim, run_execute
 
-    ValueKind.n_sample = 1
+    QLearningTraining.sampling = replace(QLearningTraining.sampling, n_games=1)
     run = training_run_start(machine=machine.slug, stages=[Stage("easy", n_games)], seed=1, enqueue=False)
     claimed = run_claim(run.pk)
     assert claimed is not None

@@ -119,8 +119,8 @@ def changes_told(page: Page) -> list[tuple[str, int, int]]:
 
 def changes_stored(match: Match) -> list[tuple[str, int, int]]:
     """The same from the ledger."""
+    from learning.kinds.boxes.look import slots_view
     from learning.models import Change
-    from learning.selectors.boxes import slots_view
 
     stored: list[tuple[str, int, int]] = []
     for change in Change.objects.filter(lesson__match=match, lesson__kind="match").order_by("ply"):

@@ -11,10 +11,10 @@ from playwright.sync_api import Page, expect
 from beadbox.learners.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.rules.outcome import Side
+from learning.kinds.boxes.memory import ledger_errors
+from learning.kinds.boxes.training import visit_probabilities
 from learning.models import JobStatus, Machine, TrainingRun
-from learning.selectors.boxes import ledger_errors
 from learning.selectors.runs import run_curve
-from learning.selectors.strength import visit_probabilities
 from tests.conftest import StartWorker
 from tests.factories import machine, trained
 from tests.waiting import wait_until

@@ -17,8 +17,8 @@ from games.live.play import match_play_move, match_resign, match_step
 from games.live.rooms import Seated, room_create, room_join, room_reset, seats_claim
 from games.models import Match, Ply, Room, Seat
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, NotYourMachineError
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Box, Draw, Lesson, LessonKind, Machine
-from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_create
 from tests.factories import NC, guest, house, machine, person, play, play_out, room_view, stranger, user
 from tests.waiting import HANG_S

@@ -1,11 +1,12 @@
 """Who asks, in the tests of learning."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from rest_framework.test import APIClient
 
-from learning.kinds.q_learning.kind import ValueKind
+from learning.kinds.q_learning.training import QLearningTraining
 from tests.factories import api_with, user
 
 
@@ -33,4 +34,4 @@ def people(owner: Any) -> dict[str, APIClient]:
 @pytest.fixture
 def small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """Machines that are tried out in games play one."""
-    monkeypatch.setattr(ValueKind, "n_sample", 1)
+    monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))

@@ -18,9 +18,9 @@ from learning.exceptions import (
     RunQuotaError,
     TournamentQuotaError,
 )
+from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.machines import machine_strength
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
-from learning.selectors.boxes import ledger_errors
 from learning.services import machines as services
 from learning.services import runs as services_runs
 from learning.services.experiments import experiment_request

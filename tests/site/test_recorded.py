@@ -12,6 +12,7 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -187,7 +188,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """Samples are small, and no thought is cut short on a busy machine."""
     settings.AI_TIME_BUDGET_S = settings.AI_QUICK_TIME_BUDGET_S = HANG_S
     for kind in KINDS.values():
-        monkeypatch.setattr(type(kind), "n_sample", 1)
+        monkeypatch.setattr(type(kind.training), "sampling", replace(kind.training.sampling, n_games=1))
 
 
 @pytest.fixture

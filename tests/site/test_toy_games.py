@@ -20,8 +20,8 @@ from games.live.rooms import room_create
 from games.live.store import room_get
 from games.models import Match, Room
 from learning.advice.any_game import alphabet
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Machine
-from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start

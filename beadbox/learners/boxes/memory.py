@@ -13,24 +13,9 @@ from beadbox.kernels.box_learning import LearnerArrays, RuleWords, train_on_cour
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.rule import BoxRule, FinalLoss, FinalWin, WhenEmpty
 from beadbox.learners.boxes.table import BoxTable, course_compile
+from beadbox.learners.memory import TouchedBox
 from beadbox.policies.opponent import Opponent
 from beadbox.rules.outcome import Tally
-
-
-@dataclass(frozen=True, slots=True)
-class TouchedBox:
-    """A box that has changed, as it is to be stored: one number per slot each.
-
-    ``start`` is what it held when it was read, or was opened with: there its ledger begins if it has no row yet.
-    ``ply`` is that of the match whose move changed it, where a match did.
-    """
-
-    position: str
-    start: list[int]
-    beads: list[int]
-    visits: list[int]
-    deltas: list[int]
-    ply: int | None = None
 
 
 def rule_words(rule: BoxRule) -> RuleWords:

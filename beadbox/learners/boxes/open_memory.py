@@ -14,8 +14,8 @@ from typing import ClassVar
 
 from beadbox.learners.boxes.episodes import Episode, play_episode
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
-from beadbox.learners.boxes.memory import TouchedBox
 from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.memory import TouchedBox
 from beadbox.policies.opponent import Opponent
 from beadbox.rules.chance import Random
 from beadbox.rules.game import Game

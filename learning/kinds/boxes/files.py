@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from io import BytesIO
+from typing import Any
 
 from beadbox.exchange.document import BoxData, MachineData, boxes_sorted
+from beadbox.exchange.native import boxes_machine
+from beadbox.exchange.registry import Format
+from beadbox.learners.boxes.printed_set import printed_set
 from beadbox.learners.presets import PRESETS
 from beadbox.printing.errors import ManyBeadsError, PrintingError
-from beadbox.printing.sheets import PrintOptions, sheets_pdf
+from beadbox.printing.sheets import PrintChoices, PrintOptions, sheets_pdf
 from learning.exceptions import ManyBeadsRefusedError, PrintRefusedError
+from learning.kinds.boxes.look import bead_marks, has_drawings, machine_stopped
+from learning.kinds.boxes.memory import boxes_restore
+from learning.kinds.files import KindFiles
 from learning.models import Machine
-from learning.selectors.boxes import machine_stopped
 
 
 def machine_data(machine: Machine) -> MachineData:
@@ -38,16 +44,55 @@ def machine_data(machine: Machine) -> MachineData:
     )
 
 
-def import_notes(machine: Machine, data: MachineData, rule_name: str, choose: str) -> list[str]:
-    """Its rule and how to have another, beads that could not be taken, and whether it has stopped playing."""
-    notes = [_rule_note(data, rule_name, choose)]
-    reading = data.reading
-    if reading is not None and reading.beads_set_aside:
-        beads = f"{reading.beads_set_aside:,} bead{'' if reading.beads_set_aside == 1 else 's'}"
-        boxes = f"{reading.boxes_set_aside:,} box{'' if reading.boxes_set_aside == 1 else 'es'}"
-        notes.append(f"Left out: {beads} on taken squares, in {boxes}. {reading.why_set_aside}")
-    stopped = machine_stopped(machine)
-    return [*notes, stopped] if stopped else notes
+class BoxesFiles(KindFiles):
+    """Every format of :data:`~beadbox.exchange.registry.FORMATS`, and boxes on paper."""
+
+    read = staticmethod(boxes_machine)
+
+    def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
+        return form.dump(machine_data(machine))
+
+    def fields_read(self, data: MachineData) -> dict[str, Any]:
+        return {"side": data.side, "n_removed": data.removed}
+
+    def restore(self, machine: Machine, data: MachineData) -> None:
+        boxes_restore(machine, ((box.position, box.beads, box.visits) for box in data.boxes))
+
+    def import_notes(self, machine: Machine, data: MachineData, rule_name: str, choose: str) -> list[str]:
+        """Its rule and how to have another, beads that could not be taken, and whether it has stopped playing."""
+        notes = [_rule_note(data, rule_name, choose)]
+        reading = data.reading
+        if reading is not None and reading.beads_set_aside:
+            beads = f"{reading.beads_set_aside:,} bead{'' if reading.beads_set_aside == 1 else 's'}"
+            boxes = f"{reading.boxes_set_aside:,} box{'' if reading.boxes_set_aside == 1 else 'es'}"
+            notes.append(f"Left out: {beads} on taken squares, in {boxes}. {reading.why_set_aside}")
+        stopped = machine_stopped(machine)
+        return [*notes, stopped] if stopped else notes
+
+    def print_choices(self, machine: Machine) -> PrintChoices:
+        n_drawings = len(printed_set(machine.cabinet)) if has_drawings(machine) else 0
+        return PrintChoices(bead_marks(machine), n_drawings)
+
+    def sheets(self, machine: Machine, options: PrintOptions) -> BytesIO:
+        """The machine's box fronts and the table of its beads, as PDF.
+
+        Raises:
+            PrintRefusedError: they do not fit on this paper, or the machine has no box.
+            ManyBeadsRefusedError: they take more beads than most people have.
+        """
+        boxes = list(machine.boxes.values_list("position", "beads"))
+        try:
+            address = {"code": machine.slug, "page": machine.get_absolute_url()}
+            return sheets_pdf(machine.cabinet, machine.name, boxes, options, **address)
+        except ManyBeadsError as error:
+            few = (
+                f"At the beginning the machine needs {error.n_start:,}. You can choose these below."
+                if options.beads_now
+                else "Its rule begins with that many. A machine with another rule needs fewer."
+            )
+            raise ManyBeadsRefusedError(f"{error} Most people have fewer. {few}") from None
+        except PrintingError as error:
+            raise PrintRefusedError(str(error)) from None
 
 
 def _rule_note(data: MachineData, rule_name: str, choose: str) -> str:
@@ -66,25 +111,3 @@ def _rule_note(data: MachineData, rule_name: str, choose: str) -> str:
     else:
         taken = rule_name
     return f"The file names no rule. The machine has the usual rule for such files: {taken}. {another}"
-
-
-def machine_sheets(machine: Machine, options: PrintOptions) -> BytesIO:
-    """The machine's box fronts and the table of its beads, as PDF.
-
-    Raises:
-        PrintRefusedError: they do not fit on this paper, or the machine has no box.
-        ManyBeadsRefusedError: they take more beads than most people have.
-    """
-    boxes = list(machine.boxes.values_list("position", "beads"))
-    try:
-        address = {"code": machine.slug, "page": machine.get_absolute_url()}
-        return sheets_pdf(machine.cabinet, machine.name, boxes, options, **address)
-    except ManyBeadsError as error:
-        few = (
-            f"At the beginning the machine needs {error.n_start:,}. You can choose these below."
-            if options.beads_now
-            else "Its rule begins with that many. A machine with another rule needs fewer."
-        )
-        raise ManyBeadsRefusedError(f"{error} Most people have fewer. {few}") from None
-    except PrintingError as error:
-        raise PrintRefusedError(str(error)) from None

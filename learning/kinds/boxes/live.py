@@ -2,47 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
+
+from django.db import transaction
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
-from beadbox.learners.boxes.memory import TouchedBox
 from beadbox.learners.boxes.open_memory import OpenMemory
+from beadbox.learners.memory import TouchedBox
 from beadbox.rules.outcome import Outcome, Result, Tally
-from games.live.players import Choice, LiveMatch, LiveSeat, NotHeldError
+from games.live.players import Choice, LiveMatch, LiveSeat, NotHeldError, Statement
 from games.live.room_state import RESIGNATION
-from learning.kinds.base import Ended
-from learning.models import Machine
-from learning.storage.boxes import BoxRows, box_open, boxes_fetch
-from learning.storage.occupants import draws_of, machine_in, occupants_read
-
-Refill = Callable[[Machine, OpenMemory], None]
-"""Stores what a refill did, under the machine's lock."""
-
-
-def choose(
-    live: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource, refill: Refill
-) -> Choice:
-    """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
-    opened = _open(live, seat, machine, position)
-    if opened is None:  # deleted in the middle of the match: there is nobody left to move
-        return Choice(None)
-    machine, player, boxes = opened
-    move, draw = player.choose(position, rng)
-    return Choice(move, memo=_drawn(live, machine, boxes, draw, refill))
+from games.live.states import Insight
+from learning import events
+from learning.kinds.boxes.insight import changes_view, draw_view, learnt_now, ledger_of, lessons_view
+from learning.kinds.boxes.memory import MEMORY, BoxRows, box_open, boxes_fetch, boxes_store
+from learning.kinds.live import Ended, KindLive
+from learning.models import Draw, LessonKind, Machine
+from learning.selectors.machines import machine_brief
+from learning.states import box_news
+from learning.storage.lessons import Cause, lessons_open
+from learning.storage.occupants import DRAWN, draws_of, machine_in, occupants_read
 
 
-def follow(
-    live: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any, refill: Refill
-) -> BeadDraw | None:
-    """The draw that a person's move stands for."""
-    opened = _open(live, seat, machine, position)
-    if opened is None:
-        return None
-    machine, player, boxes = opened
-    return _drawn(live, machine, boxes, player.follow(position, move), refill)
+class BoxesLive(KindLive):
+    """Opens a box, draws a bead, and learns from the draws when the match ends."""
+
+    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+        """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
+        opened = _open(match, seat, machine, position)
+        if opened is None:  # deleted in the middle of the match: there is nobody left to move
+            return Choice(None)
+        machine, player, boxes = opened
+        move, draw = player.choose(position, rng)
+        return Choice(move, memo=_drawn(match, machine, boxes, draw))
+
+    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> BeadDraw | None:
+        """The draw that a person's move stands for."""
+        opened = _open(match, seat, machine, position)
+        if opened is None:
+            return None
+        machine, player, boxes = opened
+        return _drawn(match, machine, boxes, player.follow(position, move))
+
+    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, BeadDraw]]) -> Statement:
+        """The statement that stores what a machine has drawn. What was read of the seat has the draws from now on."""
+        rows = [
+            [machine.pk, seat.row.pk, ply, draw.box, draw.slot, list(draw.beads), draw.refilled] for ply, draw in memos
+        ]
+        if seat.occupant is not None:
+            seat.occupant.draws += [Draw(**dict(zip(DRAWN, row, strict=True))) for row in rows]
+        stores = Statement.insert(Draw, DRAWN, rows)
+        _, last = memos[-1]
+        if last.slot is None:
+            return stores
+        return stores._replace(after=partial(events.bead_drawn, machine, {"position": last.box, "slot": last.slot}))
+
+    def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+        """All of them together: what they have opened is read once, and every lesson stored in two statements."""
+        taught = taught_by(machine, ended)
+        machine.n_removed = taught[-1].n_removed
+        causes = [Cause(one.tally, match_id=of.live.match.pk) for one, of in zip(taught, ended, strict=True)]
+        lessons = lessons_open(machine, LessonKind.MATCH, causes)
+        touched = [one.touched for one in taught]
+        boxes_store(machine, dict(zip(lessons, touched, strict=True)))
+        for one, of in zip(taught, ended, strict=True):
+            for seat in of.seats:
+                seat.occupant.learnt = one.touched
+        return list(chain.from_iterable(touched))
+
+    def insight(self, match: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
+        """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
+        machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
+        draws = draws_of(*seats)
+        if not machines or not (draws or match.match.is_over):
+            return None
+        game = match.game
+        plies = {ply.number: ply for ply in match.plies}
+        before = {ply.number + 1: ply.position for ply in plies.values()}
+        before[0] = game.encode(game.initial_position())
+        by_id = {seat.row.pk: seat for seat in seats}
+        views = []
+        for draw in draws:
+            played = plies.get(draw.ply) if draw.slot is not None else None
+            cabinet = machines[draw.machine_id].cabinet
+            views.append(
+                draw_view(cabinet, draw, by_id[draw.seat_id], before[draw.ply], played.move if played else None)
+            )
+        last = draws[-1] if draws else None
+        # Where nothing was drawn yet, the match ended before the machine's first move.
+        seat = by_id[last.seat_id] if last else next(seat for seat in seats if machine_in(seat) is not None)
+        machine = machines[last.machine_id] if last else next(iter(machines.values()))
+        insight: Insight = {
+            "role": game.look.layout.roles[seat.row.side],
+            "machine": machine_brief(machine),
+            "box": last.position if last else None,
+            "beads_before": last.beads if last else None,
+            "slot": last.slot if last else None,
+            "draws": views,
+            "lesson": None,
+            "lessons": [],
+            "changes": [],
+        }
+        if match.match.is_over:
+            sides = {machine.pk: seat.row.side for seat in seats if (machine := machine_in(seat)) is not None}
+            entries = learnt_now(seats, draws) or ledger_of(match.match, machines)
+            insight["changes"] = changes_view(match.match, machines, sides, entries)
+            insight["lessons"] = lessons_view(match.match, machines, sides, entries, insight["changes"])
+            lesson = next(lesson for lesson in insight["lessons"] if lesson["role"] == insight["role"])
+            insight["lesson"] = {"result": lesson["result"], "sentence": lesson["sentence"]}
+        return insight
+
+    def mind(self, machine: Machine, position: Any) -> BoxMachine:
+        """The machine with the one box that this position opens, frozen."""
+        asked = BoxMachine(
+            machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False
+        )
+        if asked.cabinet.has_box(position):
+            key = machine.game_rules.encode(asked.cabinet.box_position(position))
+            box = boxes_fetch(machine, [key]).get(key)
+            if box is not None:
+                asked.boxes[key] = list(box[0])
+        return asked
 
 
 class Taught(NamedTuple):
@@ -53,7 +138,7 @@ class Taught(NamedTuple):
     tally: Tally
 
 
-def taught(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
+def taught_by(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
     """What matches teach a machine, each from where the one before left it. Nothing is stored."""
     seats = [seat for one in ended for seat in one.seats]
     boxes = boxes_fetch(machine, {draw.position for draw in draws_of(*seats)})
@@ -88,21 +173,8 @@ def _teach(
     return memory, result
 
 
-def mind(machine: Machine, position: Any) -> BoxMachine:
-    """The machine with the one box that this position opens, frozen: it can be asked, and forgets what it was asked."""
-    asked = BoxMachine(
-        machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False
-    )
-    if asked.cabinet.has_box(position):
-        key = machine.game_rules.encode(asked.cabinet.box_position(position))
-        box = boxes_fetch(machine, [key]).get(key)
-        if box is not None:
-            asked.boxes[key] = list(box[0])
-    return asked
-
-
 def _open(
-    live: LiveMatch, seat: LiveSeat, machine: Machine, position: Any
+    match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any
 ) -> tuple[Machine, BoxMachine, BoxRows] | None:
     """The machine, ready to look at the position, and the box that it opens there, if it opens one.
 
@@ -114,7 +186,7 @@ def _open(
     key = machine.game_rules.encode(player.cabinet.box_position(position))
     boxes = boxes_fetch(machine, [key])
     if not boxes or (machine.learns and not any(boxes[key][0])):
-        locked = _locked(live, seat)
+        locked = _locked(match, seat)
         if locked is None:
             return None
         machine = locked
@@ -124,24 +196,26 @@ def _open(
     return machine, player, boxes
 
 
-def _locked(live: LiveMatch, seat: LiveSeat) -> Machine | None:
+def _locked(match: LiveMatch, seat: LiveSeat) -> Machine | None:
     """The seat's machine, locked after the room; ``None`` if it has been deleted since it was read.
 
     The other one of the match is locked with it, as the end of the match locks both. Locked one after the other
     they would not be in ascending order, and two matches could wait for each other.
     """
-    if not live.is_held:
+    if not match.is_held:
         raise NotHeldError
-    occupants_read([one for one, _ in live.automata], lock=True)
+    occupants_read([one for one, _ in match.automata], lock=True)
     return machine_in(seat)
 
 
-def _drawn(live: LiveMatch, machine: Machine, boxes: BoxRows, draw: BeadDraw | None, refill: Refill) -> BeadDraw | None:
+def _drawn(match: LiveMatch, machine: Machine, boxes: BoxRows, draw: BeadDraw | None) -> BeadDraw | None:
     """The draw, to be remembered. What it did to an empty box is stored: that took us to the machine's lock."""
     if draw is not None and boxes and draw.refilled and machine.learns:
         memory = OpenMemory.load(
             machine.game_rules, machine.cabinet.side, machine.box_rule, boxes.get, machine.n_removed
         )
-        memory.refilled(draw, live.match.n_plies)
-        refill(machine, memory)
+        memory.refilled(draw, match.match.n_plies)
+        touched = MEMORY.lesson_give(machine, memory, LessonKind.REFILL, Cause(match_id=match.match.pk))
+        told = box_news(touched, machine.n_lessons)
+        transaction.on_commit(partial(events.boxes_changed, machine, told, [machine.n_lessons]))
     return draw

@@ -2,34 +2,108 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from beadbox.learners.boxes.rule import BoxRule, OpenBoxes
+from beadbox.learners.presets import DEFAULT_PRESETS, PRESETS
+from beadbox.learners.rule import RuleError
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from learning.exceptions import GameTooLargeError, RuleRefusedError
+from learning.kinds.boxes.look import box_totals, box_wall, draw_last, has_drawings, machine_stopped
+from learning.kinds.boxes.progress import progress
+from learning.kinds.boxes.text import TEXT, sentences
+from learning.kinds.boxes.training import visit_probabilities
+from learning.kinds.page import KindPage, Page, machine_facts
 from learning.models import Machine
-from learning.selectors import boxes as selectors_boxes
 from learning.selectors.experiments import experiments_about
 from learning.selectors.strength import Strength
+from learning.states import Progress
 
 
-def context(machine: Machine, facts: dict[str, Any], strength: Strength) -> dict[str, Any]:
-    """What stands in the page; ``facts`` are those of every machine."""
-    wall = selectors_boxes.box_wall(machine)
-    n_boxes, n_beads = selectors_boxes.box_totals(machine, wall)
-    own = {
-        "lesson": machine.n_lessons,  # as the row was read, before the boxes
-        "stopped": selectors_boxes.machine_stopped(machine),
-        "win_percent": f"{100 * machine.n_wins / machine.n_games:.0f}\u00a0%" if machine.n_games else "–",
-        "counts_level": machine.box_rule.counts_level,
-        "beads": n_beads,
-        "n_boxes": n_boxes,
-        "n_hung": len(wall["boxes"]),
-        "why_unlisted": machine.game_rules.why_unlisted,
-        "other_role": machine.game_rules.look.layout.roles[machine.cabinet.side.other],
-    }
+def box_gallery(machine: Machine) -> dict[str, Any]:
+    """The wall, and how likely a game against random play is to open each box (``None`` where nobody knows)."""
+    wall, visits = box_wall(machine), visit_probabilities(machine)
     return {
-        "machine": facts | own,
-        "strength": strength,
-        "packed": wall,
-        "drawn": selectors_boxes.draw_last(machine),
-        "has_drawings": selectors_boxes.has_drawings(machine),
-        "experiments": experiments_about(machine.preset),
+        **wall,
+        "boxes": [(*row, None if visits is None else visits.get(row[0], 0.0)) for row in wall["boxes"]],
     }
+
+
+class BoxesPage(KindPage):
+    """All boxes, the machine's record and its exact strength."""
+
+    presets = PRESETS
+    text = TEXT
+
+    def usual_preset(self, game: Game[Any, Any], side: Side | None) -> str:
+        if side is None:
+            raise RuleRefusedError("side: A machine that keeps boxes plays one side for good.")
+        return DEFAULT_PRESETS[side]
+
+    def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
+        role = "" if side is None else game.look.layout.roles[side]
+        return f"{PRESETS[preset].name if preset else game.name} {role}"
+
+    def suited(self, game: Game[Any, Any], rule: BoxRule) -> BoxRule:
+        """Where boxes cannot be laid out in advance, they are opened when met. The play is the same."""
+        return rule if game.enumerable else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
+
+    def rule_require(self, game: Game[Any, Any], rule: BoxRule) -> None:
+        if not game.enumerable and rule.open_boxes is OpenBoxes.IN_ADVANCE:
+            raise GameTooLargeError(
+                f"open_boxes: {game.name} {game.why_unlisted}, so the boxes cannot be laid out in advance."
+                " They can be opened when met."
+            )
+
+    def rule_to_form(self, rule: BoxRule) -> dict[str, Any]:
+        return {**super().rule_to_form(rule), "initial": ", ".join(map(str, rule.initial))}
+
+    def rule_from_form(self, values: dict[str, Any]) -> dict[str, Any]:
+        try:
+            initial = [int(number) for number in values["initial"].replace(",", " ").split()]
+        except ValueError:
+            problem = "Please give whole numbers with commas between them, such as 4, 3, 2, 1."
+            raise RuleError("initial", problem) from None
+        counts = {name: values[name] or 0 for name in ("win", "draw", "loss", "floor")}
+        return {**values, "initial": initial, **counts}
+
+    def rule_sentences(self, rule: BoxRule) -> list[tuple[str, str]]:
+        return sentences(rule)
+
+    def counts_level(self, rule: BoxRule) -> bool:
+        return rule.counts_level
+
+    def holds(self, machine: Machine) -> str:
+        return f"{machine.boxes.count():,} boxes"
+
+    def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
+        told = sentences(machine.box_rule, has_draws=machine.game_rules.has_draws)
+        wall = box_wall(machine)
+        n_boxes, n_beads = box_totals(machine, wall)
+        own = {
+            "lesson": machine.n_lessons,  # as the row was read, before the boxes
+            "stopped": machine_stopped(machine),
+            "win_percent": f"{100 * machine.n_wins / machine.n_games:.0f}\u00a0%" if machine.n_games else "–",
+            "counts_level": machine.box_rule.counts_level,
+            "beads": n_beads,
+            "n_boxes": n_boxes,
+            "n_hung": len(wall["boxes"]),
+            "why_unlisted": machine.game_rules.why_unlisted,
+            "other_role": machine.game_rules.look.layout.roles[machine.cabinet.side.other],
+        }
+        facts = machine_facts(self, machine) | {"rule_sentences": told}
+        context = {
+            "machine": facts | own,
+            "strength": strength,
+            "packed": wall,
+            "drawn": draw_last(machine),
+            "has_drawings": has_drawings(machine),
+            "experiments": experiments_about(machine.preset),
+        }
+        return Page("learning/machine.html", context)
+
+    def progress(self, machine: Machine, *, to_owner: bool) -> Progress:
+        return progress(machine, to_owner=to_owner)

@@ -12,11 +12,12 @@ from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.strength import against_opponent
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
+from learning.kinds.boxes.look import slots_view
+from learning.kinds.boxes.memory import table_load
+from learning.kinds.boxes.why import why_view
 from learning.models import CurvePoint, LessonKind, Machine
-from learning.selectors.boxes import slots_view, why_view
 from learning.selectors.strength import STRENGTH_CACHE_S
 from learning.states import BeadTold, FirstBox, FirstMove, LatestTold, Progress
-from learning.storage.boxes import table_load
 
 CURVE_POINTS = 40
 """The curve has at most so many lessons, evenly spaced, and the last."""

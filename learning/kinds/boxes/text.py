@@ -14,7 +14,7 @@ from beadbox.learners.boxes.rule import (
     OpenBoxes,
     WhenEmpty,
 )
-from learning.kinds.base import RuleGroup, Words
+from learning.kinds.page import KindText, RuleGroup, Words
 
 WORDS: dict[str, Words] = {
     "initial": Words(
@@ -94,6 +94,17 @@ GROUPS = (
     RuleGroup("The boxes", ("reduce_symmetry", "merge_symmetric_moves", "box_set", "open_boxes")),
 )
 
+TEXT = KindText(
+    noun="boxes",
+    words=WORDS,
+    groups=GROUPS,
+    see="See its boxes",
+    see_all="See all its boxes",
+    see_named="All boxes of {name}",
+    why="why",
+    tells="boxes",
+    admin_list=("box", "machine__id__exact"),
+)
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 

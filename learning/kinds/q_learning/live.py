@@ -7,32 +7,18 @@ from typing import Any
 
 from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.choice import Candidate
+from beadbox.learners.choice import Candidate, Chosen
 from beadbox.learners.choice import Decision as Learnt
+from beadbox.learners.q_learning.learner import QLearner
 from beadbox.learners.q_learning.memory import QMemory
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Tally
-from games.live.players import Choice
-from learning.kinds.base import Ended
-from learning.kinds.keyed_values import seats_decided
+from games.live.players import Choice, LiveMatch, LiveSeat
+from learning.kinds.keyed_values.insight import Sight
+from learning.kinds.keyed_values.live import KeyedLive, seats_decided
+from learning.kinds.live import Ended
+from learning.kinds.q_learning.memory import MEMORY, values_learner
 from learning.models import Machine
-from learning.selectors.values import Sight
-from learning.storage.values import values_learner
-
-
-def choose(machine: Machine, position: Any, rng: RandomSource) -> Choice:
-    """What it plays."""
-    chosen = values_learner(machine).choose(position, rng)
-    return Choice(chosen.move, memo=chosen)
-
-
-def teach(memory: QMemory, ended: Ended) -> Tally:
-    """Let it learn from its seat, or from both where it has met itself: from the first side's first."""
-    tally = Tally()
-    for result, decided in seats_decided(ended):
-        memory.teach([(one.ply, Learnt(one.key, memory.machine.keys(position))) for one, position in decided], result)
-        tally.add(result)
-    return tally
 
 
 def sees(machine: Machine, position: Any) -> tuple[Sequence[Candidate], Collection[int]]:
@@ -56,4 +42,33 @@ def _deed(machine: Machine, n_changes: int) -> str:
     return f"The value of {moves} changes a little. The last move changes most."
 
 
-SIGHT = Sight(_candidates, _deed, has_outlook=True, n_shown=8)
+SIGHT = Sight(_candidates, sees, _deed, has_outlook=True, n_shown=8)
+
+
+class QLearningLive(KeyedLive):
+    """Looks its actions up, and learns from its decisions."""
+
+    player = "machine-q"
+    memory = MEMORY
+    sight = SIGHT
+
+    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+        """What it plays."""
+        chosen = values_learner(machine).choose(position, rng)
+        return Choice(chosen.move, memo=chosen)
+
+    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> Chosen:
+        return values_learner(machine).follow(position, move)
+
+    def teach(self, memory: QMemory, ended: Ended) -> Tally:
+        """Let it learn from its seat, or from both where it has met itself: from the first side's first."""
+        tally = Tally()
+        for result, decided in seats_decided(ended):
+            memory.teach(
+                [(one.ply, Learnt(one.key, memory.machine.keys(position))) for one, position in decided], result
+            )
+            tally.add(result)
+        return tally
+
+    def mind(self, machine: Machine, position: Any) -> QLearner:
+        return values_learner(machine)

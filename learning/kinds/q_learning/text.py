@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from beadbox.learners.q_learning.rule import QRule
-from learning.kinds.base import RuleGroup, Words
+from learning.kinds.page import KindText, RuleGroup, Words
 
 WORDS: dict[str, Words] = {
     "learning_rate": Words(
@@ -62,6 +62,15 @@ GROUPS = (
         "out moves that lose at once by repetition, if it can. Among the rest it chooses by ε and Q + E/100. "
         "Learning does not use these checks.",
     ),
+)
+
+TEXT = KindText(
+    words=WORDS,
+    groups=GROUPS,
+    noun="values",
+    why="values",
+    tells="values",
+    admin_list=("value", "machine"),
 )
 
 

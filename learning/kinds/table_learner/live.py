@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.choice import Candidate, Chosen
 from beadbox.learners.table_learner.learner import TableLearner
 from beadbox.learners.table_learner.memory import TableMemory
@@ -13,12 +14,13 @@ from beadbox.learners.table_learner.rule import TableRule
 from beadbox.rules.chance import Random
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Tally
-from games.live.players import Choice
-from learning.kinds.base import Ended
-from learning.kinds.keyed_values import seats_decided
+from games.live.players import Choice, LiveMatch, LiveSeat
+from learning.kinds.keyed_values.insight import Sight
+from learning.kinds.keyed_values.live import KeyedLive, seats_decided
+from learning.kinds.keyed_values.memory import values_fetch
+from learning.kinds.live import Ended
+from learning.kinds.table_learner.memory import MEMORY
 from learning.models import Machine
-from learning.selectors.values import Sight
-from learning.storage.values import values_fetch
 
 
 def learner_at(machine: Machine, position: Any) -> TableLearner:
@@ -34,31 +36,6 @@ def candidates(learner: TableLearner, position: Any) -> tuple[Candidate, ...]:
     """Every legal move with what it expects of it; the key of one that ends the game may be empty."""
     moves = zip(learner.game.legal_moves(position), learner.keys(position), learner.worths(position), strict=True)
     return tuple(Candidate(move, key or "", worth, 0.0) for move, key, worth in moves)
-
-
-def choose(machine: Machine, position: Any, rng: Random) -> Choice:
-    """What it plays."""
-    learner = learner_at(machine, position)
-    found = candidates(learner, position)
-    choice = learner.choose_among([one.value for one in found], rng)
-    chosen = Chosen(found, choice.index, choice.explored)
-    return Choice(chosen.move, memo=chosen)
-
-
-def follow(machine: Machine, position: Any, move: Any) -> Chosen:
-    """The choice that a person's move in its seat stands for."""
-    index = machine.game_rules.legal_moves(position).index(move)
-    return Chosen(candidates(learner_at(machine, position), position), index, explored=False)
-
-
-def teach(memory: TableMemory, ended: Ended) -> Tally:
-    """Let it learn from its seat, or from both where it has met itself: from the first side's first."""
-    tally, reader = Tally(), TableLearner(memory.game, memory.rule)
-    for result, decided in seats_decided(ended):
-        decisions = [(one.ply, reader.decision(position, one.chosen)) for one, position in decided]
-        memory.teach([(ply, decision) for ply, decision in decisions if decision is not None], result)
-        tally.add(result)
-    return tally
 
 
 def sees(machine: Machine, position: Any) -> tuple[Sequence[Candidate], Collection[int]]:
@@ -95,4 +72,38 @@ def _deed(machine: Machine, n_changes: int) -> str:
     return f"The value of each {what} changes." if rule.of_boards else f"The values of {n_changes} {what} change."
 
 
-SIGHT = Sight(_candidates, _deed, has_outlook=False)
+SIGHT = Sight(_candidates, sees, _deed, has_outlook=False)
+
+
+class TableLearnerLive(KeyedLive):
+    """Reads the values that decide in a position, and no others."""
+
+    memory = MEMORY
+    sight = SIGHT
+
+    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+        """What it plays."""
+        learner = learner_at(machine, position)
+        found = candidates(learner, position)
+        choice = learner.choose_among([one.value for one in found], rng)
+        chosen = Chosen(found, choice.index, choice.explored)
+        return Choice(chosen.move, memo=chosen)
+
+    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> Chosen:
+        """The choice that a person's move in its seat stands for."""
+        index = machine.game_rules.legal_moves(position).index(move)
+        return Chosen(candidates(learner_at(machine, position), position), index, explored=False)
+
+    def teach(self, memory: TableMemory, ended: Ended) -> Tally:
+        """Let it learn from its seat, or from both where it has met itself: from the first side's first."""
+        tally, reader = Tally(), TableLearner(memory.game, memory.rule)
+        for result, decided in seats_decided(ended):
+            decisions = [(one.ply, reader.decision(position, one.chosen)) for one, position in decided]
+            memory.teach([(ply, decision) for ply, decision in decisions if decision is not None], result)
+            tally.add(result)
+        return tally
+
+    def mind(self, machine: Machine, position: Any) -> Thinker:
+        learner = learner_at(machine, position)
+        learner.learns = False
+        return Thinker(learner)

@@ -6,7 +6,7 @@ Sections are those of R. Sutton and A. Barto, "Reinforcement Learning: An Introd
 from __future__ import annotations
 
 from beadbox.learners.table_learner.rule import Method, TableRule
-from learning.kinds.base import RuleGroup, Words, percent
+from learning.kinds.page import KindText, RuleGroup, Words, percent
 
 WORDS: dict[str, Words] = {
     "method": Words(
@@ -77,6 +77,15 @@ _FOLLOWS = {
     Method.SARSA: "towards the move it played next",
     Method.MONTE_CARLO: "towards how the game ended",
 }
+
+TEXT = KindText(
+    words=WORDS,
+    groups=GROUPS,
+    noun="values",
+    why="values",
+    tells="values",
+    admin_list=("value", "machine"),
+)
 
 
 def sentences(rule: TableRule) -> list[tuple[str, str]]:

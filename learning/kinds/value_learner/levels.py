@@ -6,7 +6,6 @@ Nothing is stored: what a level plays follows from the position, and from the ra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -20,13 +19,11 @@ from beadbox.exchange.registry import machine_read
 from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner
 from beadbox.rules.game import Game
-from beadbox.rules.registry import game_get
 from games.live.players import LiveMatch
-from games.live.states import Insight, PartsThought
-from learning.kinds.base import LevelMove, Page
-from learning.kinds.value_learner import explanation, files
-from learning.kinds.value_learner.live import position_before
-from learning.kinds.value_learner.page import laid_out
+from games.live.states import PartsThought
+from learning.kinds.live import LevelMove
+from learning.kinds.value_learner import explanation
+from learning.kinds.value_learner.document import WeightsData
 
 
 def learnt(game: Game[Any, Any], depth: int = 1) -> ValueLearner | None:
@@ -41,32 +38,19 @@ def learnt(game: Game[Any, Any], depth: int = 1) -> ValueLearner | None:
 
 
 @cache
-def _read(file: Path) -> files.WeightsData:
+def _read(file: Path) -> WeightsData:
     data = machine_read(file.read_bytes(), Wanted())
-    assert isinstance(data, files.WeightsData), "what levels play by is a learnt value"
+    assert isinstance(data, WeightsData), "what levels play by is a learnt value"
     return data
 
 
-def insight(match: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
-    """What levels saw in their last moves."""
-    thoughts = [thought for move in moves if (thought := _thought(match, move)) is not None]
-    if not thoughts:
-        return None
-    return {
-        "role": max(thoughts, key=lambda one: one["ply"])["role"],
-        "machine": None,
-        "box": None,
-        "beads_before": None,
-        "slot": None,
-        "draws": [],
-        "lesson": None,
-        "lessons": [],
-        "changes": [],
-        "parts": {"thoughts": thoughts, "changes": []},
-    }
+def position_before(match: LiveMatch, ply: int) -> Any:
+    """The position, history and all, in which a ply of a match was played."""
+    game = match.game
+    return game.decode(match.plies[ply - 1].position) if ply else game.initial_position()
 
 
-def _thought(match: LiveMatch, move: LevelMove) -> PartsThought | None:
+def level_thought(match: LiveMatch, move: LevelMove) -> PartsThought | None:
     """What a level saw in a move: the boards after all of its moves. Nobody waits for a deeper search once more."""
     game, depth = match.game, move.level.depth
     machine = learnt(game, depth)
@@ -77,23 +61,8 @@ def _thought(match: LiveMatch, move: LevelMove) -> PartsThought | None:
     chosen = look.moves.index(game.parse_move(match.plies[move.ply].move))
     deep = look.deep if depth == 1 else (None,) * len(look.moves)
     scores = Scores(chosen, look.near, deep, depth)
-    return explanation.thought(move.seat, move.ply, machine, position, scores, _url(game), anything=move.anything)
+    return explanation.thought(move.seat, move.ply, machine, position, scores, level_url(game), anything=move.anything)
 
 
-def page(game: Game[Any, Any]) -> Page | None:
-    """The page of what the levels of a game have learnt."""
-    machine, engine = learnt(game), engine_of(game)
-    if machine is None or engine is None:
-        return None
-    context = {
-        "levels": [level for level, _ in engine.ladder(game) if level.learnt],
-        "elsewhere": [(other, _url(other)) for other in map(game_get, engine.modes.values()) if other is not game],
-        "n_learnt": machine.n_learnt,
-        "n_weights": len(machine.weights),
-        **laid_out(machine, machine.played),
-    }
-    return Page("learning/learnt.html", context)
-
-
-def _url(game: Game[Any, Any]) -> str:
+def level_url(game: Game[Any, Any]) -> str:
     return reverse("learnt", args=[game.slug])

@@ -10,20 +10,31 @@ import numpy as np
 from django.conf import settings
 
 from beadbox.kernels.exact_floats import worth
+from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.choice import Candidate, Chosen
+from beadbox.learners.memory import TouchedBox
 from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner, valuer_of
 from beadbox.learners.value_learner.rule import ValueRule
-from beadbox.rules.outcome import Result, Side
+from beadbox.rules.outcome import Result, Side, Tally
 from games.live.players import Choice, LiveMatch, LiveSeat, Statement
 from games.live.states import Insight, LessonState, PartsThought, WeightsLearnt
 from learning.exceptions import HistoryFoldedError
+from learning.kinds.live import Ended, KindLive, LevelMove
 from learning.kinds.value_learner import explanation
-from learning.models import Machine, Thought, Weights
+from learning.kinds.value_learner.levels import level_thought, position_before
+from learning.kinds.value_learner.memory import (
+    MEMORY,
+    weights_around,
+    weights_learner,
+    weights_learner_at,
+    weights_played,
+)
+from learning.models import LessonKind, Machine, Thought, Weights
 from learning.selectors.machines import machine_brief
 from learning.selectors.matches import lesson_told, nothing_learnt
+from learning.storage.lessons import Cause
 from learning.storage.occupants import machine_in
-from learning.storage.weights import weights_around, weights_learner_at, weights_played
 
 MOST = 12
 """So many weights that a match has changed are told, those that it changed most."""
@@ -50,32 +61,7 @@ class Remembered:
     scores: Scores
 
 
-def choose(machine: Machine, position: Any) -> Choice:
-    """What it plays."""
-    learner, n_lessons = weights_played(machine)
-    move, scores = learner.think(position, time_limit_s=settings.AI_TIME_BUDGET_S)
-    return Choice(move, memo=Remembered(learner, n_lessons, position, scores))
-
-
-def follow(machine: Machine, position: Any, move: Any) -> Remembered:
-    """What it thinks of a move that a person makes for it."""
-    learner, n_lessons = weights_played(machine)
-    _, scores = learner.think(position, move, time_limit_s=settings.AI_TIME_BUDGET_S)
-    return Remembered(learner, n_lessons, position, scores)
-
-
 _THOUGHT = ("machine_id", "seat_id", "ply", "n_lessons", "chosen", "depth", "near", "deep")
-
-
-def remember(seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, Remembered]]) -> Statement:
-    """What stores what it thought of its moves. The last stays with the seat, for the state that is told next."""
-    seat.occupant.thought = memos[-1]
-    rows = [
-        [machine.pk, seat.row.pk, ply, one.n_lessons, scores.chosen, scores.depth, list(scores.near), list(scores.deep)]
-        for ply, one in memos
-        for scores in (one.scores,)
-    ]
-    return Statement.insert(Thought, _THOUGHT, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,29 +83,95 @@ class Thinker:
         return Chosen(candidates, found.best, explored=False, depth=found.depth)
 
 
-def insight(match: LiveMatch, seats: Sequence[LiveSeat]) -> Insight | None:
-    """What the machines in these seats thought of their last moves and, of a match that is over, what they learnt."""
-    sitting = [(seat, machine) for seat in seats if (machine := machine_in(seat)) is not None]
-    thoughts = _thoughts(match, sitting)
-    if not sitting or not (thoughts or match.match.is_over):
-        return None
-    roles = match.game.look.layout.roles
-    lessons, changes = _learnt(match, sitting) if match.match.is_over else ([], [])
-    role = max(thoughts, key=lambda one: one["ply"])["role"] if thoughts else lessons[0]["role"]
-    machine = next(machine for seat, machine in sitting if roles[seat.row.side] == role)
-    lesson = next((one for one in lessons if one["role"] == role), None)
-    return {
-        "role": role,
-        "machine": machine_brief(machine),
-        "box": None,
-        "beads_before": None,
-        "slot": None,
-        "draws": [],
-        "lesson": lesson and {"result": lesson["result"], "sentence": lesson["sentence"]},
-        "lessons": lessons,
-        "changes": [],
-        "parts": {"thoughts": thoughts, "changes": changes},
-    }
+class ValueLearnerLive(KindLive):
+    """Plays by a search with its value, and learns from all moves of a match."""
+
+    either_side = True
+
+    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+        """What it plays."""
+        learner, n_lessons = weights_played(machine)
+        move, scores = learner.think(position, time_limit_s=settings.AI_TIME_BUDGET_S)
+        return Choice(move, memo=Remembered(learner, n_lessons, position, scores))
+
+    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> Remembered:
+        """What it thinks of a move that a person makes for it."""
+        learner, n_lessons = weights_played(machine)
+        _, scores = learner.think(position, move, time_limit_s=settings.AI_TIME_BUDGET_S)
+        return Remembered(learner, n_lessons, position, scores)
+
+    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, Remembered]]) -> Statement:
+        """What stores what it thought of its moves. The last stays with the seat, for the state that is told next."""
+        seat.occupant.thought = memos[-1]
+        rows = [
+            [
+                machine.pk,
+                seat.row.pk,
+                ply,
+                one.n_lessons,
+                scores.chosen,
+                scores.depth,
+                list(scores.near),
+                list(scores.deep),
+            ]
+            for ply, one in memos
+            for scores in (one.scores,)
+        ]
+        return Statement.insert(Thought, _THOUGHT, rows)
+
+    def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+        for one in ended:
+            memory, tally = MEMORY.load(machine), Tally()
+            memory.learn_match(match_moves(one.live), one.outcome)
+            for seat in one.seats:
+                tally.add(Result.of(one.outcome, Side(seat.row.side)))
+            MEMORY.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.live.match.pk))
+        return ()
+
+    def insight(self, match: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
+        """What they thought of their last moves and, of a match that is over, what they learnt."""
+        sitting = [(seat, machine) for seat in seats if (machine := machine_in(seat)) is not None]
+        thoughts = _thoughts(match, sitting)
+        if not sitting or not (thoughts or match.match.is_over):
+            return None
+        roles = match.game.look.layout.roles
+        lessons, changes = _learnt(match, sitting) if match.match.is_over else ([], [])
+        role = max(thoughts, key=lambda one: one["ply"])["role"] if thoughts else lessons[0]["role"]
+        machine = next(machine for seat, machine in sitting if roles[seat.row.side] == role)
+        lesson = next((one for one in lessons if one["role"] == role), None)
+        return {
+            "role": role,
+            "machine": machine_brief(machine),
+            "box": None,
+            "beads_before": None,
+            "slot": None,
+            "draws": [],
+            "lesson": lesson and {"result": lesson["result"], "sentence": lesson["sentence"]},
+            "lessons": lessons,
+            "changes": [],
+            "parts": {"thoughts": thoughts, "changes": changes},
+        }
+
+    def level_insight(self, match: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
+        """What levels saw in their last moves."""
+        thoughts = [thought for move in moves if (thought := level_thought(match, move)) is not None]
+        if not thoughts:
+            return None
+        return {
+            "role": max(thoughts, key=lambda one: one["ply"])["role"],
+            "machine": None,
+            "box": None,
+            "beads_before": None,
+            "slot": None,
+            "draws": [],
+            "lesson": None,
+            "lessons": [],
+            "changes": [],
+            "parts": {"thoughts": thoughts, "changes": []},
+        }
+
+    def mind(self, machine: Machine, position: Any) -> Thinker:
+        return Thinker(weights_learner(machine))
 
 
 def _thoughts(match: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]) -> list[PartsThought]:
@@ -155,12 +207,6 @@ def _recalled(match: LiveMatch, machine: Machine, row: Thought | None) -> tuple[
         return None
     scores = Scores(row.chosen, tuple(row.near), tuple(row.deep), row.depth)
     return row.ply, Remembered(learner, row.n_lessons, position_before(match, row.ply), scores)
-
-
-def position_before(match: LiveMatch, ply: int) -> Any:
-    """The position, history and all, in which a ply of a match was played."""
-    game = match.game
-    return game.decode(match.plies[ply - 1].position) if ply else game.initial_position()
 
 
 def _learnt(

@@ -8,12 +8,23 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from beadbox.engines.position_values import WeightSheet, WeightTable
-from beadbox.learners.value_learner.learner import ValueLearner
+from beadbox.engines.registry import engine_of
+from beadbox.learners.presets import VALUE_PRESETS
+from beadbox.learners.value_learner.learner import ValueLearner, WeightsError, weights_none
 from beadbox.learners.value_learner.learner import Weights as Numbers
 from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
+from learning.exceptions import RuleRefusedError
+from learning.kinds.page import KindPage, Page
+from learning.kinds.value_learner.explanation import position_view
+from learning.kinds.value_learner.levels import learnt, level_url
+from learning.kinds.value_learner.memory import MEMORY, weights_around, weights_learner, weights_learner_at
+from learning.kinds.value_learner.text import TEXT, sentences
 from learning.models import LessonKind, Machine, Weights
-from learning.selectors.boxes import folded_told
-from learning.storage.weights import weights_around, weights_learner, weights_learner_at
+from learning.selectors.machines import folded_told
+from learning.selectors.strength import Strength
 
 MOST = 12
 """So many weights are named first, those that count most."""
@@ -32,31 +43,70 @@ class Shown(NamedTuple):
     """Of a change: the lesson that made it."""
 
 
-def context(machine: Machine, asked: Mapping[str, str]) -> tuple[dict[str, Any], str]:
-    """What stands in the page, and why it does not show what was asked: nothing if it does.
+class ValueLearnerPage(KindPage):
+    """Its weights as they are, were, or changed."""
 
-    ``after`` asks for what the machine played by after so many games, ``lesson`` for what a lesson changed.
-    """
-    learner = weights_learner(machine)
-    snapshots = sorted(set(machine.snapshots.values_list("n_trained", "n_left")))
-    now = Shown(learner.played, f"its weights as it plays now, after {_games(learner.n_learnt)}")
-    shown, problem = now, ""
-    for field, find in (("after", _snapshot), ("lesson", _change)):
-        if asked.get(field, "") and not problem:
-            found = find(machine, asked[field])
-            absent = folded_told(machine.n_folded) if field == "lesson" and machine.n_folded else _ABSENT[field]
-            shown, problem = (now, f"{field}: {absent}") if found is None else (found, "")
-    own = {
-        **laid_out(learner, shown.weights),
-        "problem": problem,
-        "shown": shown,
-        "plays_by_mean": bool(learner.rule.average_games),
-        "snapshots": [(n_trained, f"after {_trained(n_trained, n_left)}") for n_trained, n_left in snapshots],
-        "n_learnt": learner.n_learnt,
-        "n_lessons": machine.n_lessons,
-        "n_changed": int(np.count_nonzero(shown.weights)),
-    }
-    return own, problem
+    presets = VALUE_PRESETS
+    text = TEXT
+
+    def rule_require(self, game: Game[Any, Any], rule: ValueRule) -> None:
+        try:
+            weights_none(game, rule)
+        except WeightsError as error:
+            raise RuleRefusedError(f"rule.features: {error}") from None
+
+    def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
+        return f"{game.name} value learner"
+
+    def rule_sentences(self, rule: ValueRule) -> list[tuple[str, str]]:
+        return sentences(rule)
+
+    def holds(self, machine: Machine) -> str:
+        memory = MEMORY.load(machine)
+        return f"{len(memory.machine.weights):,} weights, learnt from {memory.machine.n_learnt:,} games"
+
+    def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
+        """``after`` asks for what the machine played by after so many games, ``lesson`` for what a lesson changed."""
+        learner = weights_learner(machine)
+        snapshots = sorted(set(machine.snapshots.values_list("n_trained", "n_left")))
+        now = Shown(learner.played, f"its weights as it plays now, after {_games(learner.n_learnt)}")
+        shown, problem = now, ""
+        for field, find in (("after", _snapshot), ("lesson", _change)):
+            if asked.get(field, "") and not problem:
+                found = find(machine, asked[field])
+                absent = folded_told(machine.n_folded) if field == "lesson" and machine.n_folded else _ABSENT[field]
+                shown, problem = (now, f"{field}: {absent}") if found is None else (found, "")
+        own = {
+            **laid_out(learner, shown.weights),
+            "problem": problem,
+            "shown": shown,
+            "plays_by_mean": bool(learner.rule.average_games),
+            "snapshots": [(n_trained, f"after {_trained(n_trained, n_left)}") for n_trained, n_left in snapshots],
+            "n_learnt": learner.n_learnt,
+            "n_lessons": machine.n_lessons,
+            "n_changed": int(np.count_nonzero(shown.weights)),
+        }
+        context = super().machine_page(machine, strength, asked).context | own
+        return Page("learning/machine_weights.html", context, status=404 if problem else 200)
+
+    def position_page(self, machine: Machine, text: str) -> Page:
+        return Page("learning/weights_why.html", position_view(weights_learner(machine), text))
+
+    def level_page(self, game: Game[Any, Any]) -> Page | None:
+        """The page of what the levels of a game have learnt."""
+        machine, engine = learnt(game), engine_of(game)
+        if machine is None or engine is None:
+            return None
+        context = {
+            "levels": [level for level, _ in engine.ladder(game) if level.learnt],
+            "elsewhere": [
+                (other, level_url(other)) for other in map(game_get, engine.modes.values()) if other is not game
+            ],
+            "n_learnt": machine.n_learnt,
+            "n_weights": len(machine.weights),
+            **laid_out(machine, machine.played),
+        }
+        return Page("learning/learnt.html", context)
 
 
 def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from beadbox.learners.value_learner.rule import ValueRule
-from learning.kinds.base import RuleGroup, Words, percent
+from learning.kinds.page import KindText, RuleGroup, Words, percent
 
 WORDS: dict[str, Words] = {
     "features": Words(
@@ -76,6 +76,15 @@ GROUPS = (
     ),
     RuleGroup("Trying something new", ("random_opening", "random_share", "soft_share", "temperature")),
     RuleGroup("How it plays", ("play_depth", "average_games", "restlessness")),
+)
+
+TEXT = KindText(
+    words=WORDS,
+    groups=GROUPS,
+    noun="weights",
+    why="values",
+    tells="parts",
+    admin_list=("weights", "machine__id__exact"),
 )
 
 

@@ -54,7 +54,7 @@ class Command(BaseCommand):
         except PlayError as error:
             raise CommandError(str(error)) from None
         machine = imported.machine
-        holds = kind_of(machine).holds(machine)
+        holds = kind_of(machine).page.holds(machine)
         self.stdout.write(f"{machine}: id {machine.pk}, slug {machine.slug}, {holds}")
         for note in import_notes(machine, imported.data, "name a preset with --preset"):
             self.stdout.write(note)

@@ -39,7 +39,7 @@ class Command(BaseCommand):
         rules: list[Any] = [PRESETS[preset].rule for preset in presets]
         if not all(rule.fits(game) for rule in rules):
             raise CommandError(f"{game.name} {game.why_unlisted}, so no such machine can play it.")
-        rules = [kind_of_rule(rule).suited(game, rule) for rule in rules]
+        rules = [kind_of_rule(rule).page.suited(game, rule) for rule in rules]
         first, second = (Pupil.fresh(game, side, rule) for side, rule in zip(Side, rules, strict=True))
         self.stdout.write("game  moves  winner           level of first  second")
         for number, recorded in enumerate(games, start=1):

@@ -17,8 +17,8 @@ from games.exceptions import TokenInvalidError
 from games.live.rooms import room_create
 from games.models import Match, Room
 from learning.exceptions import AccountNotClosedError
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
-from learning.selectors.boxes import ledger_errors
 from learning.services.accounts import Closed, account_close
 from learning.services.experiments import experiment_request
 from learning.services.machines import machine_copy

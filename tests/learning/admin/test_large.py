@@ -16,7 +16,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from games.admin import base
 from games.admin.base import CappedPaginator, Large
 from games.models import Match, Room
-from learning.admin.base import MachineFilter
+from learning.kinds.admin import MachineFilter
 from learning.models import Box, Lesson, Machine, TrainingRun
 from learning.services.runs import Stage, training_run_start
 from tests.factories import guest, machine, play_out, room, trained, user

@@ -1,5 +1,6 @@
 """Values of machines in the admin: by machine and by how a key begins, never counted or searched as a whole."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from beadbox.engines.romgon.entry_keys import action_key
 from games.admin import base as pages
-from learning.kinds.q_learning.kind import ValueKind
+from learning.kinds.q_learning.training import QLearningTraining
 from learning.models import Lesson, Machine, Value
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
@@ -30,7 +31,7 @@ def browser() -> Client:
 
 @pytest.fixture
 def learner(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    monkeypatch.setattr(ValueKind, "n_sample", 1)
+    monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))
     learning = machine_create(game="romgon-flip-turn", side=None, name="Q")
     run = training_run_start(machine=learning.slug, stages=[Stage("easy", 2)], seed=7, enqueue=False)
     claimed = run_claim(run.pk)

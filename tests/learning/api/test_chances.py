@@ -46,10 +46,10 @@ N_POSITIONS = 4
 LARGE = "hexapawn-5x4"
 """Too large to list: strength is measured in a sample, whatever a machine learns by, and that takes a minute."""
 FITTING = [
-    (slug, kind.slug, preset)
+    (slug, kind.rule.kind, preset)
     for slug in WALKED
     for kind in KINDS.values()
-    for preset, known in kind.presets.items()
+    for preset, known in kind.page.presets.items()
     if known.rule.fits(game_get(slug))
 ]
 MACHINES = [
@@ -117,7 +117,7 @@ def scatter_beads(machine: Machine, seed: int) -> None:
 @pytest.mark.parametrize(("slug", "kind", "preset"), MACHINES)
 def test_no_chance_of_a_machine_is_above_one(slug: str, kind: str, preset: str) -> None:
     game, api, rng = game_get(slug), APIClient(), RandomSource(5)
-    for side in [None] if KINDS[kind].either_side else list(Side):
+    for side in [None] if KINDS[kind].live.either_side else list(Side):
         machine = machine_create(game=slug, side=side, name="M", preset=preset, is_public=True)
         if game.takes_boxes:  # the others have learnt nothing, which is enough for a choice among all moves
             trained(machine, 20)
@@ -138,12 +138,15 @@ def test_no_chance_of_a_machine_is_above_one(slug: str, kind: str, preset: str) 
                 checked(seen, at_least=0 if side is None else 1)
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.slug)
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.rule.kind)
 def test_no_chance_of_a_training_or_a_match_is_above_one(kind: Any) -> None:
     preset, slug = next(
-        (preset, slug) for slug in WALKED for preset, known in kind.presets.items() if known.rule.fits(game_get(slug))
+        (preset, slug)
+        for slug in WALKED
+        for preset, known in kind.page.presets.items()
+        if known.rule.fits(game_get(slug))
     )
-    side = None if kind.either_side else Side.SECOND
+    side = None if kind.live.either_side else Side.SECOND
     machine = machine_create(game=slug, side=side, name="M", preset=preset, is_public=True)
     run = training_run_start(machine=machine.slug, stages=[Stage("random", 4)], seed=5, enqueue=False)
     claimed = run_claim(run.pk)

@@ -13,9 +13,9 @@ from django.test import Client
 from beadbox.exchange.registry import FORMATS
 from beadbox.rules.outcome import Side
 from games.accounts.tokens import token_make
+from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.machines import machine_export
 from learning.models import Machine
-from learning.selectors.boxes import ledger_errors
 from tests.factories import machine, trained, user
 
 WRITTEN = Path(__file__).parents[2] / "data" / "matchbox-ai"

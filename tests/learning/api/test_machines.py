@@ -11,8 +11,8 @@ from rest_framework.test import APIClient
 
 from beadbox.rules.outcome import Side
 from games.models import ApiToken
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Machine
-from learning.selectors.boxes import ledger_errors
 from learning.services import machines as services
 from learning.services.runs import Stage, training_run_start
 from tests.factories import NC, api_with, guest, house, machine, play_out, room, trained

@@ -15,8 +15,8 @@ from rest_framework.throttling import SimpleRateThrottle
 from beadbox.rules.outcome import Side
 from games.accounts import tokens
 from games.models import ApiToken
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import JobStatus, Machine, TrainingRun
-from learning.selectors.boxes import ledger_errors
 from learning.services.runs import training_run_cancel
 from learning.workers.runs import run_claim, run_execute
 from tests.conftest import StartWorker

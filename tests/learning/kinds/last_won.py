@@ -23,10 +23,15 @@ from beadbox.rules.play import game_played
 from beadbox.strength.sampled import sample
 from beadbox.tournaments.contest import ContestPlayer
 from games.live.players import Choice
-from learning.kinds.base import RuleGroup, Words
-from learning.kinds.keyed_values import Entries
+from learning.kinds.keyed_values.files import KeyedFiles
+from learning.kinds.keyed_values.live import KeyedLive
+from learning.kinds.keyed_values.memory import KeyedMemory, values_fetch, values_fetch_at
+from learning.kinds.keyed_values.page import KeyedPage
+from learning.kinds.keyed_values.training import KeyedTraining
+from learning.kinds.kind import Kind
+from learning.kinds.page import KindText, RuleGroup, Words
+from learning.kinds.training import Sampling
 from learning.models import Decision
-from learning.storage.values import values_fetch, values_fetch_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,46 +166,25 @@ class NoChance:
         return None
 
 
-class LastWonKind(Entries):
-    """What the site asks of it."""
-
-    rule = LastWonRule
-    presets: ClassVar = {
-        "last-won": Preset("last-won", "What last won", "The move that last won.", "a test", LastWonRule()),
-    }
-    words: ClassVar = {"forgives": Words("Forgive a loss", "A move that has lost is played again all the same.")}
-    groups = (RuleGroup("What a game changes", ("forgives",)),)
-    n_sample = 10
-
-    def usual_name(self, game, side, preset):
-        return f"{game.name}, last won"
-
+class LastWonMemory(KeyedMemory):
     def load(self, machine, most=None):
         room = None if most is None else max(most - machine.n_values, 0)
         return LastWon(machine.game_rules, machine.rule, Values(values_fetch(machine), room))
 
-    def measured(self, memory, rng):
-        return {slug: asdict(memory.sample(OPPONENTS[slug], self.n_sample, rng)) for slug in self.against}
 
-    @staticmethod
-    def read(file, game, rule, head, any_size):
-        from beadbox.exchange import schemas
+MEMORY = LastWonMemory()
 
-        fields = schemas.read(schemas.ValueFile, file)
-        for index, one in enumerate(fields.values):
-            if one.value not in (0, 1):
-                raise ExchangeError(f"values[{index}].value", "expected", expected="0 or 1", value=one.value)
-        found = tuple(ValueData(one.key, one.value, one.visits) for one in fields.values)
-        totals = fields.totals.counted()
-        return ValuesData(game=game, rule=rule, epsilon=0.0, values=found, **head, **totals)
+
+class LastWonLive(KeyedLive):
+    memory = MEMORY
 
     def choose(self, match, seat, machine, position, rng):
-        memory = self.load(machine)
+        memory = MEMORY.load(machine)
         index = memory.choose(position, rng)
         return Choice(machine.game_rules.legal_moves(position)[index], memo=(memory, position, index))
 
     def follow(self, match, seat, machine, position, move):
-        return self.load(machine), position, list(machine.game_rules.legal_moves(position)).index(move)
+        return MEMORY.load(machine), position, list(machine.game_rules.legal_moves(position)).index(move)
 
     def remember(self, seat, machine, memos):
         for ply, (memory, position, index) in memos:
@@ -227,12 +211,51 @@ class LastWonKind(Entries):
         return tally
 
     def mind(self, machine, position):
-        return Asked(self.load(machine))
+        return Asked(MEMORY.load(machine))
+
+
+class LastWonTraining(KeyedTraining):
+    sampling = Sampling(n_games=10)
+
+    def measured(self, memory, rng):
+        n_games = self.sampling.n_games
+        return {slug: asdict(memory.sample(OPPONENTS[slug], n_games, rng)) for slug in self.sampling.against}
+
+    def entrant(self, entry, game):
+        values = Values(values_fetch_at(entry.machine_id, entry.n_lessons))
+        return ContestPlayer(None, LastWon(game, LastWonRule.from_json(entry.rule), values))
+
+
+class LastWonFiles(KeyedFiles):
+    @staticmethod
+    def read(file, game, rule, head, any_size):
+        from beadbox.exchange import schemas
+
+        fields = schemas.read(schemas.ValueFile, file)
+        for index, one in enumerate(fields.values):
+            if one.value not in (0, 1):
+                raise ExchangeError(f"values[{index}].value", "expected", expected="0 or 1", value=one.value)
+        found = tuple(ValueData(one.key, one.value, one.visits) for one in fields.values)
+        totals = fields.totals.counted()
+        return ValuesData(game=game, rule=rule, epsilon=0.0, values=found, **head, **totals)
+
+
+class LastWonPage(KeyedPage):
+    presets: ClassVar = {
+        "last-won": Preset("last-won", "What last won", "The move that last won.", "a test", LastWonRule()),
+    }
+    text = KindText(
+        noun="values",
+        words={"forgives": Words("Forgive a loss", "A move that has lost is played again all the same.")},
+        groups=(RuleGroup("What a game changes", ("forgives",)),),
+        admin_list=("value", "machine"),
+    )
+
+    def usual_name(self, game, side, preset):
+        return f"{game.name}, last won"
 
     def rule_sentences(self, rule):
         return [("Plays", "the move that last won, or anything")]
 
-    def entrant(self, entry, game):
-        self.entrant_require(entry)
-        values = Values(values_fetch_at(entry.machine_id, entry.n_lessons))
-        return ContestPlayer(None, LastWon(game, LastWonRule.from_json(entry.rule), values))
+
+LAST_WON = Kind(LastWonRule, MEMORY, LastWonLive(), LastWonTraining(), LastWonFiles(), LastWonPage())

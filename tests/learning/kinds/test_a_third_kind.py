@@ -10,9 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from beadbox.exchange import native
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners import presets, registry
 from beadbox.learners.q_learning.learner import Values
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
@@ -27,12 +25,11 @@ from learning.exceptions import (
     TournamentRefusedError,
     TrainingRefusedError,
 )
-from learning.kinds.machines import machine_export, machine_strength
-from learning.kinds.registry import KINDS, kind_register
+from learning.kinds.boxes.memory import ledger_errors
+from learning.kinds.keyed_values.memory import value_errors, values_miscounted
+from learning.kinds.machines import entry_player, machine_export, machine_strength
 from learning.models import Decision, JobStatus, Lesson, LessonKind, Machine, TournamentEntry, ValueChange
-from learning.selectors.boxes import ledger_errors
 from learning.selectors.tournaments import tournament_view
-from learning.selectors.values import value_errors, values_miscounted
 from learning.services.machines import (
     machine_copy,
     machine_create,
@@ -45,20 +42,22 @@ from learning.services.tournaments import MAX_LONG_GAMES, tournament_start
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import run_claim, run_execute
 from tests.factories import NC, api_with, guest, machine, person, play, play_out, room, trained, user
-from tests.learning.kinds.last_won import LastWon, LastWonKind, LastWonRule
+from tests.learning.kinds.last_won import (
+    LAST_WON,
+    LastWon,
+    LastWonMemory,
+    LastWonRule,
+    LastWonTraining,
+)
+from tests.learning.kinds.registering import registered
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
 def third_kind() -> Iterator[None]:
-    kind = LastWonKind()
-    kind_register(kind)
-    yield
-    for known in (KINDS, registry.RULES, presets.PRESETS_OF_KIND, native.READERS):
-        del known[kind.slug]  # type: ignore[attr-defined]
-    for slug in kind.presets:
-        del presets.ALL_PRESETS[slug]
+    with registered(LAST_WON):
+        yield
 
 
 @pytest.fixture
@@ -138,7 +137,7 @@ class TestTrained:
 
     def test_its_strength_is_that_of_its_last_point(self) -> None:
         assert machine_strength(last_won()) == {}
-        assert machine_strength(trained(last_won(), 200))["random"]["games"] == LastWonKind.n_sample
+        assert machine_strength(trained(last_won(), 200))["random"]["games"] == LastWonTraining.sampling.n_games
 
 
 class TestPlayed:
@@ -226,7 +225,7 @@ class TestTakenAway:
         reset = machine_reset(user=owner, machine_id=copy.pk)
         assert (reset.values.count(), reset.n_values, reset.n_games) == (0, 0, 0)
         at_first = {"epsilon": 0.25, "n_removed": 2, "description": "as good as new"}
-        monkeypatch.setattr(LastWonKind, "fields_new", lambda kind, rule: at_first)
+        monkeypatch.setattr(LastWonMemory, "fields_new", lambda kind, rule: at_first)
         machine_reset(user=owner, machine_id=copy.pk)
         assert Machine.objects.filter(pk=copy.pk).values(*at_first).get() == at_first
         machine_delete(user=owner, machine_id=learner.pk)
@@ -269,11 +268,11 @@ class TestTournament:
         assert client.post(f"/tournaments/new?game={NC}", {**form, "machines": [str(menace.pk)]}).status_code == 302
 
     def test_what_it_knew_then_is_what_it_plays_with(self) -> None:
-        learner, kind, game = trained(last_won(), 100), LastWonKind(), game_get(NC)
-        entry = TournamentEntry(machine=learner, rule=learner.rule_json, **kind.entry_fields(learner))
+        learner, game = trained(last_won(), 100), game_get(NC)
+        entry = TournamentEntry(machine=learner, rule=learner.rule_json, **LastWonTraining().entry_fields(learner))
 
         def games() -> list[Any]:
-            player = kind.entrant(entry, game).played
+            player = entry_player(entry, game).played
             movers = {Side.FIRST: player.mover(game), Side.SECOND: OPPONENTS["random"].mover(game)}
             return [game_played(game, movers, RandomSource(seed)) for seed in range(20)]
 
@@ -282,7 +281,7 @@ class TestTournament:
         assert games() == then
         machine_reset(user=user(is_staff=True), machine_id=learner.pk)
         with pytest.raises(EntryGoneError):
-            kind.entrant(entry, game)
+            entry_player(entry, game)
 
 
 class TestShown:
@@ -335,7 +334,10 @@ class TestShown:
         learner = trained(last_won(), 100)
         api = api_with(None)
         assert api.get(f"/api/machines/{learner.pk}").json()["rule"] == learner.rule_json
-        assert api.get(f"/api/machines/{learner.pk}/strength").json()["random"]["games"] == LastWonKind.n_sample
+        assert (
+            api.get(f"/api/machines/{learner.pk}/strength").json()["random"]["games"]
+            == LastWonTraining.sampling.n_games
+        )
         for nothing in ("boxes", "boxes/.........", "values/........."):
             assert api.get(f"/api/machines/{learner.pk}/{nothing}").status_code == 404
 

@@ -59,7 +59,7 @@ OTHERS = [*Q_PRESETS.values(), *TABLE_PRESETS.values(), *VALUE_PRESETS.values()]
 @pytest.mark.parametrize("preset", OTHERS)
 def test_other_kinds_are_told_in_whole_sentences_too(preset: object) -> None:
     rule = preset.rule  # type: ignore[attr-defined]
-    for text in dict(kind_of_rule(rule).rule_sentences(rule)).values():
+    for text in dict(kind_of_rule(rule).page.rule_sentences(rule)).values():
         assert text[0].isupper(), text
         assert text.endswith("."), text
         assert all(len(sentence.split()) <= 20 for sentence in text.split(". ")), text
@@ -68,11 +68,11 @@ def test_other_kinds_are_told_in_whole_sentences_too(preset: object) -> None:
 @pytest.mark.parametrize("preset", OTHERS)
 def test_other_kinds_leave_out_what_is_switched_off(preset: object) -> None:
     rule = preset.rule  # type: ignore[attr-defined]
-    kind = kind_of_rule(rule)
+    page = kind_of_rule(rule).page
     names = ("epsilon", "epsilon_floor", "exploring", "exploring_floor", "random_share", "soft_share")
     off = dict.fromkeys(names, 0)
     known = {name: value for name, value in off.items() if hasattr(rule, name)}
-    words = dict(kind.rule_sentences(replace(rule, **known)))
+    words = dict(page.rule_sentences(replace(rule, **known)))
     assert not {"Explores", "Tries anything"} & set(words)
     assert words.get("Checks", "It takes").startswith("It ")
 

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -27,19 +28,19 @@ from learning.exceptions import (
     SnapshotNotFoundError,
     TrainingRefusedError,
 )
-from learning.kinds import keyed_values
 from learning.kinds import snapshots as kept
+from learning.kinds.boxes.memory import ledger_errors
+from learning.kinds.keyed_values import training as keyed_training
+from learning.kinds.keyed_values.memory import value_errors
 from learning.kinds.machines import machine_export
-from learning.kinds.q_learning.kind import ValueKind
-from learning.kinds.value_learner.kind import WeightsKind
+from learning.kinds.q_learning.training import QLearningTraining
+from learning.kinds.value_learner.memory import floats, weights_row_at
+from learning.kinds.value_learner.training import ValueLearnerTraining
 from learning.models import JobStatus, Lesson, LessonKind, Machine, Measurement, Snapshot, TrainingRun, Weights
 from learning.selectors import snapshots as shown
-from learning.selectors.boxes import ledger_errors
-from learning.selectors.values import value_errors
 from learning.services.machines import machine_clone, machine_create, machine_delete, machine_reset, machine_update
 from learning.services.runs import Stage, training_run_cancel, training_run_start
 from learning.services.snapshots import NEWEST, snapshot_choose
-from learning.storage.weights import floats, weights_row_at
 from learning.workers import jobs
 from learning.workers import snapshots as measuring
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
@@ -57,8 +58,8 @@ KEPT = [0, 1, 100, 120]
 
 @pytest.fixture(autouse=True)
 def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    for kind in (WeightsKind, ValueKind):
-        monkeypatch.setattr(kind, "n_sample", 1)
+    for training in (ValueLearnerTraining, QLearningTraining):
+        monkeypatch.setattr(training, "sampling", replace(training.sampling, n_games=1))
 
 
 def begun(machine: Machine, games: int = N_GAMES, n_measured: int = 4, opponent: str = "") -> TrainingRun:
@@ -99,7 +100,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[int, float]]:
     """By games learnt from, the share of its games that a snapshot wins, the others being lost; else a half."""
     shares: dict[int, float] = {}
 
-    def meeting(self: WeightsKind, game: Any, player: Any, level: str) -> Any:
+    def meeting(self: ValueLearnerTraining, game: Any, player: Any, level: str) -> Any:
         share = shares.get(player.machine.n_learnt, 0.5)
 
         def play(opening: Any, side: Side, rng: RandomSource) -> Any:
@@ -107,7 +108,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[int, float]]:
 
         return play
 
-    monkeypatch.setattr(WeightsKind, "meeting", meeting)
+    monkeypatch.setattr(ValueLearnerTraining, "meeting", meeting)
     return shares
 
 
@@ -431,7 +432,7 @@ class TestValues:
 
     def test_too_much_learnt_since_is_refused_and_nothing_stored(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(kept, "best_of", lambda curve: 0)
-        monkeypatch.setattr(keyed_values, "PUT_BACK_MOST", 3)
+        monkeypatch.setattr(keyed_training, "PUT_BACK_MOST", 3)
         owner = user()
         machine = measured_run(
             machine_create(game="romgon", side=None, name="Q", owner=owner), games=1, opponent="easy", n_measured=2

@@ -24,8 +24,12 @@ from games.live.play import match_resign, match_step
 from games.live.rooms import room_create
 from games.live.store import match_live
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError, ValueQuotaError
-from learning.kinds.machines import machine_export, machine_strength
-from learning.kinds.table_learner.kind import TableKind
+from learning.kinds.boxes.memory import ledger_errors
+from learning.kinds.keyed_values.memory import value_errors, values_miscounted, values_rows
+from learning.kinds.machines import entry_player, machine_export, machine_strength
+from learning.kinds.table_learner.memory import MEMORY
+from learning.kinds.table_learner.page import TableLearnerPage
+from learning.kinds.table_learner.training import TableLearnerTraining
 from learning.models import (
     Decision,
     JobStatus,
@@ -36,12 +40,9 @@ from learning.models import (
     TrainingRun,
     ValueChange,
 )
-from learning.selectors.boxes import ledger_errors
-from learning.selectors.values import value_errors, values_miscounted
 from learning.services.machines import machine_copy, machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_start
-from learning.storage.values import values_rows
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import NC, api_with, guest, machine, person, play, play_out, room, trained, user
@@ -155,7 +156,7 @@ class TestTrained:
     @EACH
     def test_its_strength_is_exact_the_mean_of_both_sides(self, preset: str) -> None:
         one = trained(of_preset(preset), 500)
-        memory = TableKind().load(one)
+        memory = MEMORY.load(one)
         sides = [table_against_opponent(memory, side, OPPONENTS["random"]) for side in Side]
         strength = machine_strength(one)
         assert strength["random"]["win"] == (sides[0].win + sides[1].win) / 2
@@ -252,7 +253,7 @@ class TestAsked:
     @EACH
     def test_for_a_move_and_for_what_each_is_worth(self, preset: str) -> None:
         one = trained(of_preset(preset), 1_000)
-        readable = TableKind().load(one).readable()
+        readable = MEMORY.load(one).readable()
         position = GAME.decode("X...O....")
         asked = {"game": NC, "board": "X...O....", "machine": one.slug}
         answer = api_with(None).post("/api/ai/move", asked, format="json").json()
@@ -379,7 +380,7 @@ class TestTournament:
         pairings = list(tournament.pairings.select_related("first", "second"))
         assert len(pairings) == 2 * 1 + 2 * 2 + 2 + 1
         assert all(one.expected is not None for one in pairings)
-        memories = TableKind().load(one), TableKind().load(other)
+        memories = MEMORY.load(one), MEMORY.load(other)
         exact = table_against_table(memories[0], Side.FIRST, memories[1])
         (pairing,) = (p for p in pairings if (p.first.machine_id, p.second.machine_id) == (one.pk, other.pk))
         assert pairing.expected == pytest.approx([exact.win, exact.draw, exact.loss], abs=1e-12)
@@ -396,11 +397,11 @@ class TestTournament:
         assert played == pytest.approx(np.array(pairing.expected), abs=0.06)
 
     def test_what_it_knew_then_is_what_it_plays_with(self) -> None:
-        one, kind = trained(learner(), 100), TableKind()
-        then = kind.load(one).readable().values
-        entry = TournamentEntry(machine=one, rule=one.rule_json, **kind.entry_fields(one))
+        one = trained(learner(), 100)
+        then = MEMORY.load(one).readable().values
+        entry = TournamentEntry(machine=one, rule=one.rule_json, **TableLearnerTraining().entry_fields(one))
         trained(one, 300, seed=2)
-        player = kind.entrant(entry, GAME)
+        player = entry_player(entry, GAME)
         assert all(then.get(key, 0.5) == value for key, value in player.table.readable().values.items())
         assert then.keys() < player.table.readable().values.keys()
         mover = player.played.mover(GAME)
@@ -408,13 +409,13 @@ class TestTournament:
         assert best[mover(GAME.initial_position(), RandomSource(1))] > 0
         machine_reset(user=user(is_staff=True), machine_id=one.pk)
         with pytest.raises(EntryGoneError):
-            kind.entrant(entry, GAME)
+            entry_player(entry, GAME)
 
 
 class TestShown:
     def test_a_small_share_is_not_told_as_none(self) -> None:
         rule = TableRule(exploring=0.1, exploring_decay=0.99, exploring_floor=0.004)
-        assert dict(TableKind().rule_sentences(rule))["Explores"] == (
+        assert dict(TableLearnerPage().rule_sentences(rule))["Explores"] == (
             "At first 10% of its moves are random while it learns."
             " Each game multiplies this share by 0.99. It never falls below 0.4%."
         )

@@ -33,9 +33,11 @@ from games.live.store import match_live, room_get
 from games.models import Room
 from learning.api.ai_schema import START_BOARD
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError
-from learning.kinds.machines import machine_export, machine_strength
-from learning.kinds.value_learner.kind import WeightsKind
+from learning.kinds.machines import entry_player, machine_export, machine_strength
 from learning.kinds.value_learner.live import match_moves
+from learning.kinds.value_learner.memory import MEMORY, floats, weights_row_at
+from learning.kinds.value_learner.page import ValueLearnerPage
+from learning.kinds.value_learner.training import ValueLearnerTraining
 from learning.models import (
     JobStatus,
     Lesson,
@@ -51,7 +53,6 @@ from learning.selectors.runs import run_curve
 from learning.services.machines import machine_clone, machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
-from learning.storage.weights import floats, weights_memory, weights_row_at
 from learning.workers import runs as runner
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
@@ -70,7 +71,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(WeightsKind, "n_sample", 3)
+    monkeypatch.setattr(ValueLearnerTraining, "sampling", replace(ValueLearnerTraining.sampling, n_games=3))
 
 
 def learner(rule: ValueRule = QUICK, **fields: Any) -> Machine:
@@ -254,7 +255,7 @@ class TestPlayed:
     def test_live_it_learns_from_the_match_that_ends(self, side: Side) -> None:
         machine = alone(learner())
         seated = romgon_room("machine", machine=str(machine.pk), side=side)
-        before = weights_memory(machine)
+        before = MEMORY.load(machine)
         played(seated, guest(), 6)
         match_resign(code=seated.room.code, person=guest())
         machine.refresh_from_db()
@@ -296,7 +297,7 @@ class TestPlayed:
         machine = alone(learner())
         gone = Machine.objects.get(pk=machine.pk)
         machine_delete(user=user(is_staff=True), machine_id=machine.pk)
-        assert knows(weights_memory(gone)) == knows(fresh())
+        assert knows(MEMORY.load(gone)) == knows(fresh())
 
     def test_it_meets_itself_and_learns_once(self) -> None:
         machine = learner()
@@ -323,7 +324,7 @@ class TestPlayed:
     def test_what_it_saw_is_told_and_stays_what_it_was(self, depth: int) -> None:
         machine = alone(learner(replace(QUICK, features="full-1", play_depth=depth)))
         seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
-        code, then = seated.room.code, weights_memory(machine).machine
+        code, then = seated.room.code, MEMORY.load(machine).machine
         assert room_view(room_get(code))["learning"] is None
         state = match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
         (thought,) = parts_of(state)["thoughts"]
@@ -494,18 +495,18 @@ class TestTournament:
         assert pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins == 2
 
     def test_what_it_knew_then_is_what_it_plays_with(self) -> None:
-        machine, kind = alone(learner()), WeightsKind()
-        entry = TournamentEntry(machine=machine, rule=machine.rule_json, **kind.entry_fields(machine))
+        machine, training = alone(learner()), ValueLearnerTraining()
+        entry = TournamentEntry(machine=machine, rule=machine.rule_json, **training.entry_fields(machine))
         began = TournamentEntry(machine=machine, rule=machine.rule_json, epsilon=0.0, n_lessons=0)
         then = known(machine)
         alone(machine, 5)
-        played: Any = kind.entrant(entry, GAME).played
+        played: Any = entry_player(entry, GAME).played
         assert (played.machine.weights.tolist(), played.machine.average.tolist()) == then[:2]
-        first: Any = kind.entrant(began, GAME).played
+        first: Any = entry_player(began, GAME).played
         assert not np.any(first.machine.weights)
         machine_reset(user=user(is_staff=True), machine_id=machine.pk)
         with pytest.raises(EntryGoneError):
-            kind.entrant(entry, GAME)
+            entry_player(entry, GAME)
 
 
 class TestShown:
@@ -578,7 +579,7 @@ class TestShown:
 
     def test_any_position_is_told_in_parts_and_moves(self, client: Client) -> None:
         machine = alone(learner(replace(QUICK, features="full-1", play_depth=3)))
-        then, api = weights_memory(machine).machine, api_with(None)
+        then, api = MEMORY.load(machine).machine, api_with(None)
         start = GAME.initial_position()
         position = GAME.apply(start, GAME.legal_moves(start)[3])
         for asked, where in ((start, ""), (position, f"?position={quote(GAME.encode(position))}")):
@@ -603,7 +604,7 @@ class TestShown:
         rng = Random(3)
         while GAME.outcome(position) is None:
             position = GAME.apply(position, rng.choice(GAME.legal_moves(position)))
-        view = WeightsKind().position_view(machine, GAME.encode(position))
+        view = ValueLearnerPage().position_page(machine, GAME.encode(position)).context
         assert view["over"]
         assert (view["moves"], view["choice"], view["here"]["sum"]) == ([], None, 0)
 

@@ -20,8 +20,8 @@ from games.live.play import match_play_move
 from games.live.rooms import room_create
 from games.live.store import room_get
 from games.models import AccountName, Room
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
-from learning.selectors.boxes import ledger_errors
 from learning.services.schedules import schedule_fire
 from learning.workers import jobs
 from learning.workers.experiments import EXPERIMENT_RUNS

@@ -11,9 +11,10 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from games.exceptions import MalformedError
 from learning.exceptions import BoxNotFoundError
+from learning.kinds.boxes.look import boxes_at
+from learning.kinds.boxes.training import visit_probabilities
+from learning.kinds.boxes.why import why_view
 from learning.models import Box, Machine
-from learning.selectors.boxes import boxes_at, why_view
-from learning.selectors.strength import visit_probabilities
 from learning.services.machines import machine_clone
 from tests import factories
 from tests.factories import guest, machine, play_out, trained

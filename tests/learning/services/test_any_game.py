@@ -22,9 +22,10 @@ from beadbox.rules.registry import GAMES
 from games.live.rooms import room_create
 from games.live.store import room_get
 from learning.exceptions import MachineFileError
+from learning.kinds.boxes.memory import ledger_errors
+from learning.kinds.boxes.why import why_view
 from learning.kinds.machines import import_notes, machine_export, machine_strength
 from learning.models import Box, Machine
-from learning.selectors.boxes import ledger_errors, why_view
 from learning.services.machines import machine_import
 from tests.factories import guest, room_view
 

@@ -16,8 +16,8 @@ from games.live.play import match_resign
 from games.live.rooms import Seated, room_reset
 from games.live.store import room_get
 from games.models import Room
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Machine
-from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import run_claim, run_execute
 from tests.factories import NC, guest, machine, person, play, room, room_view, user

@@ -16,9 +16,9 @@ from games.live.rooms import room_create
 from games.live.store import room_get
 from games.models import Room
 from learning.exceptions import MachineBusyError, MachineNotFoundError
-from learning.kinds.boxes.kind import BoxKind
+from learning.kinds.boxes.look import boxes_at
+from learning.kinds.boxes.memory import BoxesMemory, ledger_errors
 from learning.models import JobStatus, Lesson, Machine, Schedule, TrainingRun
-from learning.selectors.boxes import boxes_at, ledger_errors
 from learning.selectors.machines import machine_loss
 from learning.selectors.runs import stage_sentence
 from learning.services.machines import machine_create, machine_delete, machine_reset
@@ -82,15 +82,15 @@ def test_two_machines_that_taught_each_other_are_deleted_at_once(monkeypatch: py
         assert claimed is not None
         run_execute(claimed)
     begun: list[int] = []
-    forget = BoxKind.forget
+    forget = BoxesMemory.forget
 
-    def when_nobody_else_is_at_it(kind: BoxKind, doomed: Machine) -> None:
+    def when_nobody_else_is_at_it(kind: BoxesMemory, doomed: Machine) -> None:
         begun.append(doomed.pk)
         assert wait_until(lambda: len(begun) == 2 or is_waiting_for_a_lock())
         assert not Machine.objects.filter(pk__in=begun).exclude(pk=doomed.pk).exists(), "it would wait for this one"
         forget(kind, doomed)
 
-    monkeypatch.setattr(BoxKind, "forget", when_nobody_else_is_at_it)
+    monkeypatch.setattr(BoxesMemory, "forget", when_nobody_else_is_at_it)
     deletions = [lambda pk=learner.pk: machine_delete(user=staff, machine_id=pk) for learner in learners]
     assert at_once(*deletions) == []
     assert not Machine.objects.exists()

@@ -20,9 +20,9 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.strength.graph import graph_compile
 from learning.exceptions import MachineFileError
+from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.machines import machine_export, machine_strength
 from learning.models import Box, Machine
-from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_import
 from tests.beadbox.box_rules import rules
 from tests.beadbox.files import STATE, boxes, memory, native, states

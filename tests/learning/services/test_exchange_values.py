@@ -23,9 +23,9 @@ from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
 from games.live.rooms import room_create
 from learning.exceptions import MachineFileError
+from learning.kinds.keyed_values.memory import value_errors
 from learning.kinds.machines import machine_export
 from learning.models import Machine, Value
-from learning.selectors.values import value_errors
 from learning.services.machines import machine_create, machine_import
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import run_claim, run_execute
@@ -173,9 +173,9 @@ class TestStored:
     def test_too_many_values_for_a_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
         original = taught(learner(), 1)
         n_values = original.values.count()
-        monkeypatch.setattr("learning.kinds.keyed_values.MAX_VALUES", n_values)
+        monkeypatch.setattr("learning.kinds.keyed_values.files.MAX_VALUES", n_values)
         assert len(json.loads(machine_export(original).text)["values"]) == n_values
-        monkeypatch.setattr("learning.kinds.keyed_values.MAX_VALUES", n_values - 1)
+        monkeypatch.setattr("learning.kinds.keyed_values.files.MAX_VALUES", n_values - 1)
         with pytest.raises(MachineFileError, match=f"has {n_values} values. A file holds at most {n_values - 1}"):
             machine_export(original)
 
@@ -220,7 +220,7 @@ class TestStored:
 
     def test_the_commands_take_any_size_if_told_to(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         original, file = taught(learner(), 1), tmp_path / "q.json"
-        for place in ("learning.kinds.keyed_values.MAX_VALUES", "beadbox.exchange.values.MAX_VALUES"):
+        for place in ("learning.kinds.keyed_values.files.MAX_VALUES", "beadbox.exchange.values.MAX_VALUES"):
             monkeypatch.setattr(place, 5)
         for place in ("beadbox.exchange.registry", "learning.management.commands.import_machine"):
             monkeypatch.setattr(f"{place}.MAX_BYTES", 400)

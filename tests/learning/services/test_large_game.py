@@ -22,17 +22,16 @@ from beadbox.strength.sampled import sample, wilson
 from games.live.rooms import room_create
 from games.models import Room
 from learning.exceptions import GameTooLargeError, MachineFileError, TournamentRefusedError, TrainingRefusedError
-from learning.kinds.boxes.kind import BoxKind
+from learning.kinds.boxes import look, memory, training
+from learning.kinds.boxes.memory import ledger_errors
+from learning.kinds.boxes.page import BoxesPage, box_gallery
+from learning.kinds.boxes.why import why_view
 from learning.kinds.machines import machine_export, machine_strength
 from learning.models import Box, JobStatus, Lesson, Machine, Tournament, TrainingRun
-from learning.selectors import boxes as selectors_boxes
-from learning.selectors import strength as selectors_strength
-from learning.selectors.boxes import box_gallery, ledger_errors, why_view
 from learning.selectors.runs import run_curve
 from learning.services.machines import machine_create, machine_import, machine_make, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
-from learning.storage import boxes as storage
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import api_with, guest, play_out, trained, user
 from tests.toys.tug import Tug
@@ -44,7 +43,7 @@ WHEN_MET = PRESETS["hexapawn-rl"].rule
 
 @pytest.fixture(autouse=True)
 def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES", 10)
+    monkeypatch.setattr(training, "SAMPLE_GAMES", 10)
 
 
 def learner(side: Side = Side.FIRST, preset: str = "hexapawn-rl") -> Machine:
@@ -104,7 +103,7 @@ class TestMaking:
 
     def test_a_game_whose_positions_come_again_is_refused_with_that_reason(self) -> None:
         with pytest.raises(GameTooLargeError, match="has positions that can come again") as refused:
-            BoxKind().rule_require(Tug(), BoxRule())
+            BoxesPage().rule_require(Tug(), BoxRule())
         for told in (str(refused.value), GameTooLargeError.message):
             assert "too many" not in told
         row = next(line for line in PROTOCOL.read_text().splitlines() if "`game_too_large`" in line)
@@ -144,7 +143,7 @@ class TestTraining:
     def test_a_machine_of_very_many_boxes_reads_only_those_it_meets(self, monkeypatch: pytest.MonkeyPatch) -> None:
         at_once, one_by_one = trained(learner(), 30), trained(learner(), 30)
         trained(at_once, 30)
-        monkeypatch.setattr(storage, "FETCHED_AT_ONCE", 0)
+        monkeypatch.setattr(memory, "FETCHED_AT_ONCE", 0)
         trained(one_by_one, 30)
         assert stored(at_once) == stored(one_by_one)
 
@@ -262,7 +261,7 @@ def test_of_very_many_boxes_a_page_shows_the_first_and_says_so(client: Client, m
     machine = trained(learner(), 20)
     n_boxes = machine.boxes.count()
     beads = sum(sum(beads) for beads in stored(machine).values())
-    monkeypatch.setattr(selectors_boxes, "SHOWN_MOST", 5)
+    monkeypatch.setattr(look, "SHOWN_MOST", 5)
     page = client.get(machine.get_absolute_url())
     assert f"These are the first {5}" in page.content.decode()
     assert [ply for _, _, ply, *_ in page.context["packed"]["boxes"]] == list(

@@ -14,10 +14,11 @@ from beadbox.rules.registry import GAMES
 from games.accounts.principal import Visitor
 from games.exceptions import SiteFullError
 from learning.exceptions import MachineQuotaError, RunQuotaError
+from learning.kinds.boxes.look import boxes_at
+from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.boxes.progress import progress
 from learning.kinds.registry import kind_of
 from learning.models import Lesson, Machine, Standing, TrainingRun
-from learning.selectors.boxes import boxes_at, ledger_errors
 from learning.services import schooling as services_schooling
 from learning.services.runs import Stage, training_run_start
 from learning.services.schooling import schooling_keep
@@ -37,7 +38,7 @@ def held(of: Machine) -> dict[str, list[int]]:
 
 def _held(of: Machine) -> float:
     """The chance not to lose against perfect play."""
-    return 1 - against_opponent(kind_of(of).load(of), UNIFORM["perfect"]).loss
+    return 1 - against_opponent(kind_of(of).memory.load(of), UNIFORM["perfect"]).loss
 
 
 def test_with_its_training_it_is_refused_where_there_are_as_many_as_may_be(settings):
@@ -92,7 +93,7 @@ def test_the_list_shows_its_strength_and_its_curve_at_once():
     plan = Schooling(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
     kept, _ = schooling_keep(user=user("ada"), schooling=plan, preset="michie-1961", games=300)
     standing = Standing.objects.get(machine=kept)
-    strength = against_opponent(kind_of(kept).load(kept), UNIFORM["random"])
+    strength = against_opponent(kind_of(kept).memory.load(kept), UNIFORM["random"])
     assert (standing.games, standing.measured, standing.lessons) == (300, 3, 3)
     assert (standing.win, standing.draw) == pytest.approx((strength.win, strength.draw), abs=1e-12)
     points = list(standing.points)
@@ -109,7 +110,7 @@ def test_it_may_belong_to_a_browser_and_have_had_a_partner(preset):
     pupil = Class.fresh(plan, [4])
     pupil.train("machine", [50], [])
     assert (kept.guest, kept.owner, kept.is_public) == (visitor.guest, None, False)
-    assert kind_of(kept).load(kept).beads.tolist() == pupil.learners.beads[0].tolist()
+    assert kind_of(kept).memory.load(kept).beads.tolist() == pupil.learners.beads[0].tolist()
     assert ledger_errors() == []
     untaught, run = schooling_keep(user=visitor, schooling=plan, preset=preset, games=0, name="New")
     assert (untaught.n_games, untaught.runs.count(), untaught.name, run) == (0, 0, "New", None)
@@ -130,7 +131,7 @@ def test_one_that_has_played_very_much_is_trained_by_an_ordinary_run(monkeypatch
     run_execute(run_claim(run.pk))
     pupil = Class.fresh(plan, [90])
     pupil.train(teacher, [101], [])
-    assert kind_of(kept).load(kept).beads.tolist() == pupil.learners.beads[0].tolist()
+    assert kind_of(kept).memory.load(kept).beads.tolist() == pupil.learners.beads[0].tolist()
     assert ledger_errors() == []
     again, other = schooling_keep(user=user("ada"), schooling=plan, preset="michie-1961", games=101)
     assert (other.started_by, again.owner) == (again.owner, again.owner)

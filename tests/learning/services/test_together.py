@@ -18,8 +18,8 @@ from games.live.players import PLAYERS, LiveMatch
 from games.live.rooms import Seated, room_create, room_look, seats_claim
 from games.live.store import ENDINGS, match_read
 from games.models import Match, Room
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Lesson, Machine
-from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_create, machine_delete, machine_update
 from learning.storage.locks import machine_hold, machine_lock
 from learning.storage.occupants import occupants_read

@@ -25,11 +25,10 @@ from learning.exceptions import (
     TournamentQuotaError,
     TournamentRefusedError,
 )
+from learning.kinds.boxes.memory import MEMORY, ledger_errors
 from learning.models import Box, JobStatus, Lesson, Machine, Pairing, Tournament
-from learning.selectors.boxes import ledger_errors
 from learning.selectors.tournaments import tournament_for, tournament_view, tournaments_visible
 from learning.services.tournaments import tournament_cancel, tournament_delete, tournament_start
-from learning.storage.boxes import boxes_load
 from learning.workers.pairings import claimable, pairing_claim, pairing_fail, pairing_play, tournament_play
 from menace_site.celery import app
 from menace_site.local.processes import is_dead
@@ -88,7 +87,7 @@ def test_a_round_robin_pairs_everybody_who_can_meet_on_every_side_they_can_take(
 def test_a_pairing_is_the_games_of_its_number_and_its_exact_result() -> None:
     tournament = played(field())
     pairing = pairing_of(tournament, "Machine 2", "Machine 1")
-    first, second = (boxes_load(Machine.objects.get(slug=slug)) for slug in ("m2", "m1"))
+    first, second = (MEMORY.load(Machine.objects.get(slug=slug)) for slug in ("m2", "m1"))
     alone = contest(tournament.game_rules, first, second, 200, RandomSource(8, pairing.number))
     assert (pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins) == (
         alone.first_wins,

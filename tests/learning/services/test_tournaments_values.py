@@ -25,13 +25,12 @@ from beadbox.rules.romgon.rules import Romgon
 from beadbox.tournaments.contest import Contest, contest_played
 from learning import tasks
 from learning.exceptions import EntryGoneError, TournamentRefusedError
+from learning.kinds.keyed_values.memory import value_errors, values_fetch_at
 from learning.models import JobStatus, Lesson, Machine, Pairing, Tournament, Value, ValueChange
 from learning.selectors.tournaments import tournament_view
-from learning.selectors.values import value_errors
 from learning.services.machines import machine_create, machine_delete, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
-from learning.storage.values import values_fetch_at
 from learning.workers import pairings as referee
 from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play
 from learning.workers.runs import run_claim, run_execute

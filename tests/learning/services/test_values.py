@@ -1,6 +1,7 @@
 """Machines that keep values, stored: made, trained, taught by matches, audited, and refused where boxes are meant."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,13 +24,12 @@ from games.live.play import match_resign, match_step
 from games.live.rooms import room_create, room_reset
 from games.live.store import room_get
 from learning.exceptions import RuleRefusedError, TrainingRefusedError
-from learning.kinds.q_learning.kind import ValueKind
+from learning.kinds.keyed_values.memory import value_errors, values_fetch
+from learning.kinds.q_learning.training import QLearningTraining
 from learning.models import Decision, JobStatus, Lesson, Machine, TrainingRun, Value, ValueChange
 from learning.selectors.runs import run_curve
-from learning.selectors.values import value_errors
 from learning.services.machines import machine_clone, machine_create, machine_delete, machine_make, machine_reset
 from learning.services.runs import Stage, training_run_start
-from learning.storage.values import values_fetch
 from learning.workers import runs as runner
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import api_with, guest, play_out, room_view, user
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ValueKind, "n_sample", 2)
+    monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=2))
 
 
 def json_of(value: Any) -> Any:
@@ -138,7 +138,7 @@ class TestTraining:
         for point in run_curve(whole):
             alone.train(OPPONENTS["easy"], point["games"] - before, rng)
             before = point["games"]
-            assert point["strength"] == json_of(ValueKind().measured(alone, RandomSource(7, before + 1)))
+            assert point["strength"] == json_of(QLearningTraining().measured(alone, RandomSource(7, before + 1)))
 
     def test_a_run_that_died_before_its_last_point_ends_with_it_though_its_opponent_is_gone(self) -> None:
         other = learner("Other")

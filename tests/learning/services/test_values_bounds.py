@@ -23,14 +23,13 @@ from games.live.rooms import room_create
 from games.live.store import room_get
 from games.models import Room
 from learning.exceptions import ValueQuotaError
+from learning.kinds.keyed_values.memory import value_errors, values_miscounted, values_restore
 from learning.kinds.machines import machine_export
-from learning.kinds.q_learning.kind import ValueKind
+from learning.kinds.q_learning.training import QLearningTraining
 from learning.models import JobStatus, Machine, TrainingRun, ValueChange
-from learning.selectors.values import value_errors, values_miscounted
 from learning.services.machines import machine_copy, machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.storage.bounds import values_left, values_most
-from learning.storage.values import values_restore
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
 from tests.factories import api_with, guest, person, room_view, stranger, user
 from tests.factories import machine as box_machine
@@ -47,7 +46,7 @@ GAMES = 12
 def bounds(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.VALUES_PER_MACHINE = MOST
     settings.VALUES_PER_ACCOUNT = 10 * MOST
-    monkeypatch.setattr(ValueKind, "n_sample", 2)
+    monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=2))
 
 
 def learner(**fields: Any) -> Machine:

@@ -14,16 +14,16 @@ from beadbox.rules.outcome import Side
 from games.live.store import room_get
 from games.models import Match
 from learning.exceptions import HistoryFoldedError
-from learning.kinds.boxes.kind import BoxKind
+from learning.kinds.boxes.look import boxes_at
+from learning.kinds.boxes.memory import BoxesMemory, boxes_own
+from learning.kinds.boxes.training import BoxesTraining
+from learning.kinds.keyed_values.memory import values_fetch_at
 from learning.models import Box, Change, Lesson, Machine, Tournament
-from learning.selectors.boxes import boxes_at
 from learning.services.machines import machine_copy, machine_delete, machine_reset
 from learning.services.tournaments import tournament_start
 from learning.storage import folding
-from learning.storage.boxes import boxes_own
 from learning.storage.folding import folds_due
 from learning.storage.lessons import lessons_go_back_to
-from learning.storage.values import values_fetch_at
 from learning.workers.jobs import TurnEnd
 from learning.workers.ledger import AFTER, ledgers_fold
 from learning.workers.pairings import tournament_play
@@ -37,8 +37,8 @@ from tests.waiting import HANG_S
 def schooled(learner: Machine, games: int, seed: int = 1) -> Machine:
     """Trained, without the strength at each point of the curve: most of a short run's time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BoxKind, "measured", lambda *_: {})
-        patch.setattr(BoxKind, "n_first_games", lambda *_: 20)
+        patch.setattr(BoxesTraining, "measured", lambda *_: {})
+        patch.setattr("learning.kinds.machines.FIRST_CHUNK_GAMES", 20)
         return trained(learner, games, seed)
 
 
@@ -173,7 +173,7 @@ def test_it_goes_on_beside_all_that_machines_do(monkeypatch: pytest.MonkeyPatch)
             for pk, n_lessons in Machine.objects.filter(room=None).order_by("?").values_list("pk", "n_lessons"):
                 folding.fold_announce(pk, n_lessons - 1)
                 for learner in Machine.objects.filter(pk=pk):
-                    list(folding.fold_steps(learner, BoxKind.ledger))
+                    list(folding.fold_steps(learner, BoxesMemory.ledger))
 
     def live() -> None:
         try:

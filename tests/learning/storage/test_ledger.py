@@ -16,11 +16,10 @@ from games.live.play import match_resign
 from games.live.rooms import Seated, room_reset
 from games.live.store import room_get
 from games.models import Match
+from learning.kinds.boxes.memory import MEMORY, ledger_errors
 from learning.models import Box, Change, Draw, Lesson, Machine, TrainingRun
-from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_clone, machine_create
 from learning.services.runs import Stage, training_run_start
-from learning.storage.boxes import boxes_load
 from learning.workers.runs import run_claim, run_execute
 from tests.factories import NC, guest, house, in_memory, machine, person, play, play_out, room, room_view, trained, user
 from tests.waiting import HANG_S
@@ -293,7 +292,7 @@ def test_twenty_matches_and_two_runs_at_once_lose_nothing_and_never_deadlock() -
 @pytest.mark.django_db
 def test_training_stores_exactly_what_the_kernel_leaves() -> None:
     learner = trained(machine(), games=2000, seed=5, opponent="perfect")
-    memory, expected = boxes_load(learner), in_memory(learner, 2000, 5, "perfect")
+    memory, expected = MEMORY.load(learner), in_memory(learner, 2000, 5, "perfect")
     assert (memory.beads == expected.beads).all()
     assert (memory.visits == expected.visits).all()
     assert ledger_errors() == []

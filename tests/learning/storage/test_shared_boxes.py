@@ -24,15 +24,16 @@ from games.live.rooms import room_create, room_reset
 from games.live.store import room_get
 from games.models import Match, Room, Seat
 from learning.exceptions import MachineNotFoundError
-from learning.kinds.base import Ended
-from learning.kinds.boxes.kind import BoxKind
+from learning.kinds.boxes.look import boxes_at
+from learning.kinds.boxes.memory import boxes_own, ledger_errors
+from learning.kinds.boxes.page import box_gallery
+from learning.kinds.boxes.training import BoxesTraining
+from learning.kinds.live import Ended
 from learning.kinds.machines import machine_export, machine_strength
 from learning.kinds.registry import kind_of
 from learning.models import Change, Draw, LessonKind, Machine, MachineSeat
-from learning.selectors.boxes import box_gallery, boxes_at, ledger_errors
 from learning.services.machines import machine_clone, machine_create, machine_delete, machine_reset
 from learning.services.runs import Stage, training_run_start
-from learning.storage.boxes import boxes_own
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
 from learning.storage.occupants import occupants_read
@@ -53,7 +54,7 @@ def original_of(preset: str) -> Machine:
 def schooled(learner: Machine, games: int) -> Machine:
     """Trained, without the strength at each point of the curve: most of a short run's time, and no matter of copies."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BoxKind, "measured", lambda *_: {})
+        patch.setattr(BoxesTraining, "measured", lambda *_: {})
         return trained(learner, games)
 
 
@@ -99,8 +100,8 @@ def told(learner: Machine) -> str:
         box_gallery(learner),
         [boxes_at(learner, number) for number in (0, learner.n_lessons // 2, learner.n_lessons)],
         machine_strength(learner),
-        sorted(kind_of(learner).entry_fields(learner)["beads"].items()),
-        kind_of(learner).holds(learner),
+        sorted(kind_of(learner).training.entry_fields(learner)["beads"].items()),
+        kind_of(learner).page.holds(learner),
         answers,
     ]
     return json.dumps(everything).replace(f"/machines/{learner.pk}/", "/machines/#/")
@@ -121,7 +122,7 @@ def played(row: Seat, learner: Machine) -> list[Memo]:
     live = LiveMatch(match.room, match, match.room.game_rules, [seat], [], is_held=True)  # nobody else knows its room
     occupants_read(live.seats)
     game, rng = learner.game_rules, RandomSource(match.seed)
-    kind, position = kind_of(learner), game.initial_position()
+    kind, position = kind_of(learner).live, game.initial_position()
     while (outcome := game.outcome(position)) is None:
         if game.side_to_move(position) != learner.side:
             moves = game.legal_moves(position)
@@ -316,11 +317,11 @@ def test_a_copy_waits_for_nobody_who_teaches_the_original() -> None:
     before = held(original)[0]
     with transaction.atomic():
         (taught,) = machine_lock(original.pk)
-        memory = kind_of(taught).load(taught)
+        memory = kind_of(taught).memory.load(taught)
         memory.beads += 1
         memory.n_removed += 1
         run = training_run_start(machine=original.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
-        kind_of(taught).lesson_give(taught, memory, LessonKind.TRAINING, Cause(run_id=run.pk))
+        kind_of(taught).memory.lesson_give(taught, memory, LessonKind.TRAINING, Cause(run_id=run.pk))
         assert at_once(lambda: room("machine", machine=original.slug, fresh=True) and None) == []
     copy = Machine.objects.exclude(shares=None).get()
     assert [row[4] for row in held(copy)[0]] == [row[4] for row in before]

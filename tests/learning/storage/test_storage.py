@@ -5,16 +5,15 @@ from dataclasses import replace
 import pytest
 from django.db import transaction
 
-from beadbox.learners.boxes.memory import TouchedBox
 from beadbox.learners.boxes.rule import OpenBoxes
+from beadbox.learners.memory import TouchedBox
 from beadbox.learners.presets import PRESETS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
+from learning.kinds.boxes.memory import MEMORY, boxes_store, ledger_errors, table_of
 from learning.models import Change, LessonKind, Machine
-from learning.selectors.boxes import ledger_errors
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
-from learning.storage.boxes import boxes_load, boxes_store, table_of
 from learning.storage.lessons import Cause, lessons_open
 from learning.storage.locks import machine_lock
 from tests.beadbox.race import Race
@@ -32,7 +31,7 @@ def many_boxes(monkeypatch: pytest.MonkeyPatch) -> Machine:
 def taught(learner: Machine, beads: int) -> list[TouchedBox]:
     """Add so many beads everywhere, as a chunk of a run would; the boxes stored."""
     run = training_run_start(machine=learner.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
-    memory = boxes_load(learner)
+    memory = MEMORY.load(learner)
     memory.beads += beads
     memory.visits += 1
     with transaction.atomic():
@@ -50,7 +49,7 @@ def test_ten_thousand_boxes_are_stored_with_their_changes(many_boxes: Machine) -
     assert len(taught(many_boxes, 2)) == n_boxes
     assert len(taught(many_boxes, -1)) == n_boxes
     assert Change.objects.count() == 2 * n_boxes
-    memory = boxes_load(many_boxes)
+    memory = MEMORY.load(many_boxes)
     assert (memory.beads == memory.table.initial + 1).all()
     assert (memory.visits == 2).all()
     assert ledger_errors() == []
@@ -59,7 +58,7 @@ def test_ten_thousand_boxes_are_stored_with_their_changes(many_boxes: Machine) -
 def test_draws_without_a_change_of_beads_are_stored_and_leave_no_entry() -> None:
     learner = machine()
     assert len(taught(learner, 0)) == learner.boxes.count()
-    assert (boxes_load(learner).visits == 1).all()
+    assert (MEMORY.load(learner).visits == 1).all()
     assert not Change.objects.exists()
 
 
@@ -69,6 +68,6 @@ def test_boxes_met_for_the_first_time_are_opened_beside_those_that_were() -> Non
     n_first = trained(learner, 20, seed=1).boxes.count()
     assert 0 < n_first < trained(learner, 200, seed=2).boxes.count()
     advance = trained(trained(machine(preset="michie-refill"), 20, seed=1), 200, seed=2)
-    assert (boxes_load(learner).beads == boxes_load(advance).beads).all()
-    assert (boxes_load(learner).visits == boxes_load(advance).visits).all()
+    assert (MEMORY.load(learner).beads == MEMORY.load(advance).beads).all()
+    assert (MEMORY.load(learner).visits == MEMORY.load(advance).visits).all()
     assert ledger_errors() == []

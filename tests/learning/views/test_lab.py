@@ -18,14 +18,13 @@ from beadbox.learners.registry import RULES
 from beadbox.learners.rule import Rule
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from learning.forms.rule_words import rule_to_form
+from learning.kinds.boxes.look import box_view
+from learning.kinds.boxes.memory import ledger_errors
+from learning.kinds.boxes.training import visit_probabilities
 from learning.kinds.machines import machine_strength
-from learning.kinds.registry import KINDS
+from learning.kinds.registry import KINDS, kind_of_rule
 from learning.models import JobStatus, Machine, Tournament, TrainingRun
-from learning.selectors import boxes as selectors_boxes
 from learning.selectors import runs as selectors_runs
-from learning.selectors import strength as selectors_strength
-from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_ENTRIES
 from tests import factories
@@ -61,16 +60,16 @@ def new_learner(**changed: Any) -> dict[str, Any]:
 
 def sent(rule: Rule) -> dict[str, Any]:
     """What the fields of a rule send."""
-    values = rule_to_form(rule).items()
+    values = kind_of_rule(rule).page.rule_to_form(rule).items()
     return {name: "on" if value is True else value for name, value in values if value not in (None, False)}
 
 
 class TestMake:
     def test_every_field_of_the_rule_has_words_and_a_place(self) -> None:
-        words = [name for kind in KINDS.values() for name in kind.words]
+        words = [name for kind in KINDS.values() for name in kind.page.text.words]
         assert sorted(words) == sorted(field.name for rule in RULES.values() for field in fields(rule))
         for kind, rule in RULES.items():
-            placed = [name for group in KINDS[kind].groups for name in group.fields]
+            placed = [name for group in KINDS[kind].page.text.groups for name in group.fields]
             assert sorted(placed) == sorted(field.name for field in fields(rule))
 
     def test_the_page_shows_every_field_with_its_term(self, client: Client, owner: Any) -> None:
@@ -84,10 +83,12 @@ class TestMake:
         page = client.get("/machines/new")
         begun = {name: field.initial for name, field in page.context["form"].fields.items()}
         for preset in (PRESETS["michie-1961"], Q_PRESETS["romgon-q"]):
-            assert rule_to_form(preset.rule).items() <= begun.items()
+            assert kind_of_rule(preset.rule).page.rule_to_form(preset.rule).items() <= begun.items()
         assert begun["preset"] == "michie-1961"
         rules = page_json(page, "rules")
-        assert rules == {slug: rule_to_form(preset.rule) for slug, preset in ALL_PRESETS.items()}
+        assert rules == {
+            slug: kind_of_rule(preset.rule).page.rule_to_form(preset.rule) for slug, preset in ALL_PRESETS.items()
+        }
 
     @pytest.mark.parametrize("preset", PRESETS)
     def test_from_a_preset(self, client: Client, owner: Any, preset: str) -> None:
@@ -392,8 +393,8 @@ class TestLook:
     def test_the_gallery_packs_what_the_wall_shows(self, client: Client) -> None:
         learner = trained(machine(Side.FIRST))
         packed = page_json(client.get(f"/machines/{learner.pk}/boxes"), "packed")
-        wall = [selectors_boxes.box_view(learner.cabinet, box) for box in learner.boxes.order_by("ply", "position")]
-        visits = selectors_strength.visit_probabilities(learner)
+        wall = [box_view(learner.cabinet, box) for box in learner.boxes.order_by("ply", "position")]
+        visits = visit_probabilities(learner)
         assert len(packed["boxes"]) == len(wall) == 304
         for row, box in zip(packed["boxes"], wall, strict=True):
             position, move_number, ply, start, beads, draws, board, slots, visit = row
@@ -617,10 +618,7 @@ class TestRefusals:
 def test_the_pages_tell_how_likely_a_box_is_to_be_opened(client: Client) -> None:
     learner = trained(machine(Side.FIRST))
     box = learner.boxes.filter(move_number=2)[0]
-    visits = {
-        slug: selectors_strength.visit_probabilities(learner, slug)[box.position]
-        for slug in ("random", "win-block", "perfect")
-    }
+    visits = {slug: visit_probabilities(learner, slug)[box.position] for slug in ("random", "win-block", "perfect")}
     assert list(dict(client.get(box.get_absolute_url()).context["box"]["visits"]).values()) == list(visits.values())
     address = f"/machines/{learner.pk}/why?position={box.position}"
     assert client.get(address, headers={"Accept": "application/json"}).json()["why"]["visit"] == visits["random"]

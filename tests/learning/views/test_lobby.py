@@ -11,9 +11,9 @@ from django.urls import reverse
 from beadbox.learners.boxes.open_memory import OpenMemory
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
+from learning.kinds.boxes import training
 from learning.kinds.machines import strength_at_hand
 from learning.models import JobStatus, Machine, TrainingRun
-from learning.selectors import strength as selectors_strength
 from learning.services.machines import machine_create
 from tests.factories import house, machine, trained, user
 
@@ -26,7 +26,7 @@ def large() -> Machine:
 
 
 def test_no_game_is_played_for_who_looks(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selectors_strength, "SAMPLE_GAMES", 5)
+    monkeypatch.setattr(training, "SAMPLE_GAMES", 5)
     machine = trained(large(), games=20)
     measured = machine.runs.get().curve.order_by("games_done").last()
     assert measured is not None

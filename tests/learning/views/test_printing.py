@@ -29,7 +29,7 @@ from beadbox.printing.sheets import PrintOptions, fronts_of, sheets_pdf
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from learning.exceptions import PrintRefusedError
-from learning.kinds.machines import machine_sheets
+from learning.kinds.boxes.files import BoxesFiles
 from learning.models import Machine
 from learning.services.machines import machine_create
 from tests.factories import machine, trained, user
@@ -553,7 +553,7 @@ class TestPage:
         assert answer.status_code == 400
         assert b"has no box yet" in answer.content
         with pytest.raises(PrintRefusedError):
-            machine_sheets(learner, PrintOptions())
+            BoxesFiles().sheets(learner, PrintOptions())
 
     def test_a_machine_that_may_not_be_seen_is_not_there(self, client: Client) -> None:
         learner = machine(owner=user("anna"), is_public=False)

@@ -12,14 +12,13 @@ from django.utils import timezone
 from beadbox.rules.outcome import Side
 from learning import tasks
 from learning.exceptions import RunQuotaError, TournamentQuotaError
-from learning.kinds.base import FIRST_CHUNK_GAMES
+from learning.kinds.boxes.memory import MEMORY, ledger_errors
+from learning.kinds.machines import FIRST_CHUNK_GAMES
 from learning.management.progress import Progress
 from learning.models import JobStatus, Machine, Schedule, TrainingRun
-from learning.selectors.boxes import ledger_errors
 from learning.services.runs import Stage, training_run_cancel, training_run_request, training_run_start
 from learning.services.schedules import Timing, schedule_create, schedule_fire, schedule_update
 from learning.services.tournaments import tournament_start
-from learning.storage.boxes import boxes_load
 from learning.workers.jobs import TurnEnd, claim_next
 from learning.workers.runs import run_claim, run_execute
 from tests.factories import api_with, in_memory, machine, user
@@ -151,7 +150,7 @@ class TestTurns:
         assert claimed_next() == other
         run = run_execute(claimed_next(), turn=TurnEnd(0))
         assert (run.pk, run.status) == (mine.pk, JobStatus.FINISHED), "its second turn was enough"
-        assert (boxes_load(run.machine).beads == in_memory(run.machine, games, 3).beads).all()
+        assert (MEMORY.load(run.machine).beads == in_memory(run.machine, games, 3).beads).all()
         assert ledger_errors() == []
 
     def test_a_run_goes_behind_the_others_after_its_turn(self, monkeypatch: pytest.MonkeyPatch) -> None:

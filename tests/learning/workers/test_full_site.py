@@ -16,7 +16,7 @@ from games.accounts.tokens import token_make
 from games.exceptions import SiteFullError
 from games.limits.quotas import site_counts
 from learning import tasks
-from learning.kinds.base import FIRST_CHUNK_GAMES
+from learning.kinds.machines import FIRST_CHUNK_GAMES
 from learning.models import ExperimentRun, JobStatus, Machine, TrainingRun
 from learning.selectors.runs import run_view
 from learning.services.experiments import experiment_request

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from beadbox.rules.outcome import Side
+from learning.kinds.boxes.memory import MEMORY, ledger_errors
 from learning.models import CurvePoint, JobStatus, Machine, Tournament, TrainingRun
-from learning.selectors.boxes import ledger_errors
 from learning.selectors.tournaments import tournament_view
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
-from learning.storage.boxes import boxes_load
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import curve_marks
 from tests.factories import in_memory, machine, trained
@@ -61,7 +60,7 @@ def test_a_run_ends_with_the_same_beads_though_database_and_broker_were_killed_u
 
     assert outage.wait_until(lambda: done(run) == games)
     assert run.status == JobStatus.FINISHED
-    memory, expected = boxes_load(learner), in_memory(learner, games, 3)
+    memory, expected = MEMORY.load(learner), in_memory(learner, games, 3)
     assert (memory.beads == expected.beads).all()
     assert (memory.visits == expected.visits).all()
     points = CurvePoint.objects.filter(run=run).order_by("games_done")

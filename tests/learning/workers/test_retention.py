@@ -28,6 +28,7 @@ from games.live.play import match_resign
 from games.live.rooms import room_create, room_look, room_reset
 from games.models import AddressBlock, ApiToken, Match, Ply, Room, Seat
 from learning import tasks
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import (
     Change,
     Draw,
@@ -40,7 +41,6 @@ from learning.models import (
     Tournament,
     TrainingRun,
 )
-from learning.selectors.boxes import ledger_errors
 from learning.selectors.machines import lessons_missing
 from learning.services.machines import machine_clone, machine_delete
 from learning.services.pupils import machines_claim, pupil_teach

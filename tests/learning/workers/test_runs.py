@@ -12,8 +12,9 @@ from django.test import Client
 from django.utils import timezone
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.memory import Memory, TouchedBox
+from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.built_in import HOUSE
+from beadbox.learners.memory import TouchedBox
 from beadbox.learners.table_learner.memory import TableMemory
 from beadbox.learners.table_learner.rule import TableRule
 from beadbox.policies.registry import OPPONENTS
@@ -22,15 +23,14 @@ from games.models import Room
 from games.transport.database_errors import ERRORS as DATABASE_ERRORS
 from learning import events, tasks
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, TrainingRefusedError
+from learning.kinds.boxes.memory import MEMORY, ledger_errors, table_of
+from learning.kinds.boxes.training import strength_exact
+from learning.kinds.keyed_values.memory import value_errors
 from learning.kinds.machines import machine_strength
 from learning.models import JobStatus, Lesson, Machine, TrainingRun
-from learning.selectors.boxes import ledger_errors
 from learning.selectors.runs import run_curve
-from learning.selectors.strength import strength_exact
-from learning.selectors.values import value_errors
 from learning.services.machines import machine_create, machine_update
 from learning.services.runs import Stage, training_run_cancel, training_run_start
-from learning.storage.boxes import boxes_load, table_of
 from learning.workers import runs as runner
 from learning.workers.jobs import JobLostError
 from learning.workers.runs import News, Pace, curve_marks, run_chunk, run_claim, run_execute
@@ -111,7 +111,7 @@ def test_a_cancelled_run_stops_at_the_next_chunk_and_keeps_what_was_learnt() -> 
     run = run_execute(run)
     assert (run.status, run.games_done) == (JobStatus.CANCELLED, 1000)
     assert training_run_cancel(run_id=run.pk) is False
-    assert (boxes_load(learner).beads == in_memory(learner, 1000, 3).beads).all()
+    assert (MEMORY.load(learner).beads == in_memory(learner, 1000, 3).beads).all()
 
 
 def test_a_run_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
@@ -181,7 +181,7 @@ def test_a_curriculum_goes_through_its_opponents_in_order() -> None:
     memory.train(OPPONENTS["random"], 300, rng)
     memory.train(OPPONENTS["perfect"], 500, rng)
     memory.train_against(Memory.fresh(table_of(other)), 200, rng, opponent_learns=True)
-    assert (boxes_load(learner).beads == memory.beads).all()
+    assert (MEMORY.load(learner).beads == memory.beads).all()
     other.refresh_from_db()
     assert other.n_games == 200
     assert ledger_errors() == []
@@ -242,7 +242,7 @@ def test_train_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "2,000/2,000 games" in printed
     assert "seed 5" in printed
-    assert (boxes_load(learner).beads == in_memory(learner, 2000, 5, "perfect").beads).all()
+    assert (MEMORY.load(learner).beads == in_memory(learner, 2000, 5, "perfect").beads).all()
     with pytest.raises(CommandError, match="There is no machine 'nowhere'"):
         call_command("train", "nowhere", "--games", "1")
 
@@ -293,7 +293,7 @@ def test_runs_whose_workers_are_killed_three_times_end_with_what_uninterrupted_o
     start_worker()
     tasks.jobs_reap()
     assert wait_until(lambda: all(done(run) == games for run, games in runs.items()))
-    assert (boxes_load(learner).beads == in_memory(learner, 40_000_000, 3).beads).all()
+    assert (MEMORY.load(learner).beads == in_memory(learner, 40_000_000, 3).beads).all()
     assert ledger_errors() == []
     memory = TableMemory.fresh(table.game_rules, rule)
     memory.train(OPPONENTS["random"], 4_000_000, RandomSource(3))

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,10 +16,10 @@ from beadbox.rules.outcome import Side
 from games.live.play import match_resign, match_step
 from games.live.rooms import room_create
 from learning import tasks
-from learning.kinds.q_learning.kind import ValueKind
+from learning.kinds.keyed_values.memory import value_errors
+from learning.kinds.q_learning.training import QLearningTraining
 from learning.models import JobStatus, Lesson, Machine, TrainingRun, ValueChange
 from learning.selectors.runs import run_curve
-from learning.selectors.values import value_errors
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_cancel, training_run_start
 from learning.workers.runs import RUNS, run_claim, run_execute
@@ -139,8 +140,8 @@ def test_a_run_whose_workers_are_killed_ends_as_an_uninterrupted_one(start_worke
 def test_a_match_ends_and_teaches_while_a_point_of_the_curve_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = learner()
     codes = [against(machine, number, Side.SECOND) for number in range(3)]
-    monkeypatch.setattr(ValueKind, "n_sample", 1)
-    measure = ValueKind.measured
+    monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))
+    measure = QLearningTraining.measured
 
     def while_a_match_ends(*asked: Any) -> Any:
         code, lessons = codes.pop(), Lesson.objects.filter(kind="match").count()
@@ -148,7 +149,7 @@ def test_a_match_ends_and_teaches_while_a_point_of_the_curve_is_taken(monkeypatc
         assert Lesson.objects.filter(kind="match").count() == lessons + 1
         return measure(*asked)
 
-    monkeypatch.setattr(ValueKind, "measured", while_a_match_ends)
+    monkeypatch.setattr(QLearningTraining, "measured", while_a_match_ends)
     assert trained(machine, 2).status == JobStatus.FINISHED
     assert codes == []
     ledger_is_whole(machine)
@@ -165,7 +166,7 @@ def resigned(code: str, number: int) -> None:
 @pytest.mark.soak
 def test_ten_live_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     machine, owner = learner(), user(is_staff=True)
-    monkeypatch.setattr(ValueKind, "n_sample", 1)
+    monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))
     runs = [started(machine, 100_000), started(machine, 100_000, machine.slug, learns=True)]
     over = threading.Barrier(11)
 

@@ -7,8 +7,9 @@ import pytest
 from django.db.models import Sum
 
 from beadbox.rules.outcome import Side
+from learning.kinds.boxes.look import boxes_at
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Change, JobStatus, Lesson, Machine, TrainingRun
-from learning.selectors.boxes import boxes_at, ledger_errors
 from learning.selectors.runs import run_curve
 from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, training_run_start
 from learning.workers.runs import run_claim, run_execute

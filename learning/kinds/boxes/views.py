@@ -17,11 +17,14 @@ from games.live.game_view import game_view
 from games.transport.error_responses import not_found, refused_json
 from learning.access import cause_hidden, is_lent, machine_for
 from learning.exceptions import BoxNotFoundError, HistoryFoldedError, MachineNotFoundError
+from learning.kinds.boxes import look
+from learning.kinds.boxes.look import box_get, box_history, box_view, draw_last, drawings_view
+from learning.kinds.boxes.page import box_gallery
+from learning.kinds.boxes.training import visit_probabilities
+from learning.kinds.boxes.why import explore_view
 from learning.kinds.registry import kind_of
 from learning.models import LessonKind
-from learning.selectors import boxes as selectors_boxes
 from learning.selectors import machines as selectors
-from learning.selectors import strength as selectors_strength
 from learning.selectors.strength import STRENGTH_OPPONENTS
 
 HISTORY_PAGE = 50
@@ -32,14 +35,12 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
     """One box and every change of its beads."""
     try:
         machine = machine_for(request.user, machine_id)
-        box = selectors_boxes.box_get(machine, position)
+        box = box_get(machine, position)
     except (MachineNotFoundError, BoxNotFoundError) as error:
         return not_found(request, error)
-    view = selectors_boxes.box_view(machine.cabinet, box)
+    view = box_view(machine.cabinet, box)
     hidden = cause_hidden(Viewer.of(request.user), "lesson__")
-    page = Paginator(selectors_boxes.box_history(box).annotate(is_hidden=hidden), HISTORY_PAGE).get_page(
-        request.GET.get("page")
-    )
+    page = Paginator(box_history(box).annotate(is_hidden=hidden), HISTORY_PAGE).get_page(request.GET.get("page"))
     context = {
         "machine": {
             "id": machine.pk,
@@ -57,7 +58,7 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
             "visits": [
                 (UNIFORM[slug].name, visits[box.position])
                 for slug in STRENGTH_OPPONENTS
-                if (visits := selectors_strength.visit_probabilities(machine, slug)) is not None
+                if (visits := visit_probabilities(machine, slug)) is not None
             ],
         },
         "game": game_view(machine.game_rules),
@@ -93,10 +94,10 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
         return not_found(request, error)
-    if (elsewhere := kind_of(machine).why) != "why":
+    if (elsewhere := kind_of(machine).page.text.why) != "why":
         return redirect(elsewhere, machine.pk)
     first, last = selectors.lesson_span(machine)
-    packed = selectors_boxes.box_gallery(machine)
+    packed = box_gallery(machine)
     context = {
         "machine": selectors.machine_brief(machine),
         "is_lent": is_lent(request.user, machine),
@@ -104,7 +105,7 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
         "n_boxes": machine.boxes.count(),
         "n_shown": len(packed["boxes"]),
         "game": game_view(machine.game_rules),
-        "drawn": selectors_boxes.draw_last(machine),
+        "drawn": draw_last(machine),
         "first": first,
         "last": last,
         "folded_at": machine.folded_at,
@@ -121,7 +122,7 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
         return refused_json(error)
     number = min(number, machine.n_lessons)
     try:
-        beads = selectors_boxes.boxes_at(machine, number)
+        beads = look.boxes_at(machine, number)
     except HistoryFoldedError as error:
         return refused_json(error)
     hidden = cause_hidden(Viewer.of(request.user))
@@ -144,20 +145,20 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
         return not_found(request, error)
-    if (elsewhere := kind_of(machine).why) != "why":
+    if (elsewhere := kind_of(machine).page.text.why) != "why":
         return redirect(elsewhere, machine.pk)
     start = machine.game_rules.encode(machine.game_rules.initial_position())
     asked = request.GET.get("position", "").strip() or start
     wants_json = request.headers.get("Accept", "").startswith("application/json")
     problem = ""
     try:
-        view = selectors_boxes.explore_view(machine, asked)
+        view = explore_view(machine, asked)
     except BoxNotFoundError as error:
         if wants_json:
             return refused_json(error)
-        problem, view = str(error), selectors_boxes.explore_view(machine, start)
+        problem, view = str(error), explore_view(machine, start)
     if view["why"] and view["why"]["box"]:
-        visits = selectors_strength.visit_probabilities(machine)
+        visits = visit_probabilities(machine)
         view["why"]["visit"] = None if visits is None else visits.get(view["why"]["box_position"])
     if wants_json:
         return JsonResponse(view)
@@ -176,7 +177,7 @@ def drawings(request: HttpRequest, machine_id: int) -> HttpResponse:
     """The boxes of a machine after Gardner as he drew them, beside the fewer that a mirror leaves."""
     try:
         machine = machine_for(request.user, machine_id)
-        groups = selectors_boxes.drawings_view(machine)
+        groups = drawings_view(machine)
     except (MachineNotFoundError, BoxNotFoundError) as error:
         return not_found(request, error)
     moves: dict[int, dict[str, Any]] = {}

@@ -6,18 +6,22 @@ nobody else knows yet.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 from django.db import connection
 
+from beadbox.learners.memory import TouchedBox
 from beadbox.learners.value_learner import learner as core
 from beadbox.learners.value_learner.learner import ValueLearner
 from beadbox.learners.value_learner.memory import ValueMemory
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.game import Game
 from learning.exceptions import HistoryFoldedError
+from learning.kinds.memory import KindMemory
 from learning.models import Machine, Weights
+from learning.storage.folding import Ledger
 
 _FLOATS = np.dtype("<f8")
 
@@ -28,24 +32,6 @@ def weights_begin(
     """Store what a machine knows before its first lesson; its mean is 0 unless there is one."""
     mean = np.zeros(len(weights)) if average is None else average
     Weights.objects.create(machine=machine, n_learnt=n_learnt, weights=_octets(weights), average=_octets(mean))
-
-
-def weights_copy(original: Machine, copy: Machine) -> None:
-    """Give a machine that knows nothing yet what another knows; its ledger begins with it."""
-    row = original.weights.latest("pk")
-    Weights.objects.create(machine=copy, n_learnt=row.n_learnt, weights=row.weights, average=row.average)
-
-
-def weights_forget(machine: Machine) -> None:
-    """Delete all that a machine knows and ever knew."""
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM learning_thought WHERE machine_id = %s", [machine.pk])
-        cursor.execute("DELETE FROM learning_weights WHERE machine_id = %s", [machine.pk])
-
-
-def weights_memory(machine: Machine) -> ValueMemory:
-    """What the machine knows now."""
-    return ValueMemory(_learner(machine.game_rules, machine.rule, _last(machine), learns=machine.learns))
 
 
 def weights_learner(machine: Machine) -> ValueLearner:
@@ -78,23 +64,6 @@ def weights_row_at(machine_id: int, n_lessons: int) -> Weights:
     return row
 
 
-def weights_put_back(machine: Machine, n_lessons: int, lesson_id: int) -> None:
-    """Let a machine know, from this lesson on, what it knew after so many."""
-    row = weights_row_at(machine.pk, n_lessons)
-    Weights.objects.create(
-        machine=machine, lesson_id=lesson_id, n_learnt=row.n_learnt, weights=row.weights, average=row.average
-    )
-
-
-def weights_store(machine: Machine, memory: ValueMemory, lesson_id: int) -> None:
-    """Store what a memory has come to know in a lesson."""
-    learner = memory.machine
-    weights, average = _octets(learner.weights), _octets(learner.average)
-    Weights.objects.create(
-        machine=machine, lesson_id=lesson_id, n_learnt=learner.n_learnt, weights=weights, average=average
-    )
-
-
 def weights_around(row: Weights) -> tuple[core.Weights, core.Weights]:
     """The weights that a machine learns with, before and after a lesson: ``row`` is what it knew after it."""
     before = Weights.objects.filter(machine=row.machine_id, pk__lt=row.pk).latest("pk")
@@ -119,3 +88,45 @@ def _learner(game: Game[Any, Any], rule: Any, row: Weights | None, *, learns: bo
     if row is None:
         return ValueLearner(game, rule, core.weights_none(game, rule), learns=False)
     return ValueLearner(game, rule, floats(row.weights), row.n_learnt, floats(row.average), learns=learns)
+
+
+class ValueLearnerMemory(KindMemory):
+    """A list of weights, a row for each lesson."""
+
+    ledger = Ledger(Weights, "machine_id", latest=("n_learnt", "weights", "average"), weight=100)
+
+    def fields_new(self, rule: ValueRule) -> dict[str, Any]:
+        return {"epsilon": 0.0}
+
+    def lay_out(self, machine: Machine) -> None:
+        weights_begin(machine, core.weights_none(machine.game_rules, cast("ValueRule", machine.rule)))
+
+    def copy(self, original: Machine, copy: Machine) -> None:
+        """Give a machine that knows nothing yet what another knows; its ledger begins with it."""
+        row = original.weights.latest("pk")
+        Weights.objects.create(machine=copy, n_learnt=row.n_learnt, weights=row.weights, average=row.average)
+
+    def forget(self, machine: Machine) -> None:
+        """Delete all that a machine knows and ever knew."""
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM learning_thought WHERE machine_id = %s", [machine.pk])
+            cursor.execute("DELETE FROM learning_weights WHERE machine_id = %s", [machine.pk])
+
+    def reset(self, machine: Machine) -> None:
+        self.lay_out(machine)
+
+    def load(self, machine: Machine, most: int | None = None) -> ValueMemory:
+        """What the machine knows now."""
+        return ValueMemory(_learner(machine.game_rules, machine.rule, _last(machine), learns=machine.learns))
+
+    def store(self, machine: Machine, memory: ValueMemory, lesson_id: int) -> Sequence[TouchedBox]:
+        """Store what a memory has come to know in a lesson."""
+        learner = memory.machine
+        weights, average = _octets(learner.weights), _octets(learner.average)
+        Weights.objects.create(
+            machine=machine, lesson_id=lesson_id, n_learnt=learner.n_learnt, weights=weights, average=average
+        )
+        return ()
+
+
+MEMORY = ValueLearnerMemory()

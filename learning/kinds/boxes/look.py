@@ -1,4 +1,4 @@
-"""Reads of boxes: how they look, what they held and hold, and why a machine moves as it does."""
+"""Reads of boxes: how they look, and what they hold and held."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from beadbox.learners.boxes.cabinet import Cabinet
-from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.printed_set import printed_set
 from beadbox.learners.boxes.rule import EmptyOpening, WhenEmpty
 from beadbox.learners.boxes.table import boxes_compile
@@ -21,13 +20,16 @@ from beadbox.rules.outcome import Side
 from games.live.states import MovesView, SlotView
 from learning.exceptions import BoxNotFoundError, HistoryFoldedError
 from learning.models import AnyBox, Change, Draw, Machine
-from learning.selectors.machines import GONE
-from learning.selectors.strength import visit_probabilities
+from learning.selectors.machines import folded_told
 from learning.states import box_state
 
 GARDNERS = ("gardner-her", "gardner-her-reward")
+
+
 SHOWN_MOST = 20_000
 """So many boxes hang on a page: all of any game that can be listed."""
+
+
 FEW_BOXES = 100
 """A set of drawings is shown for machines of at most so many boxes."""
 
@@ -108,15 +110,6 @@ def box_totals(machine: Machine, wall: dict[str, Any]) -> tuple[int, int]:
         )
         n_boxes, n_beads = cursor.fetchone()
         return n_boxes, n_beads
-
-
-def box_gallery(machine: Machine) -> dict[str, Any]:
-    """The wall, and how likely a game against random play is to open each box (``None`` where nobody knows)."""
-    wall, visits = box_wall(machine), visit_probabilities(machine)
-    return {
-        **wall,
-        "boxes": [(*row, None if visits is None else visits.get(row[0], 0.0)) for row in wall["boxes"]],
-    }
 
 
 def bead_marks(machine: Machine) -> dict[int, list[str]]:
@@ -238,106 +231,6 @@ def box_get(machine: Machine, text: str) -> AnyBox:
     return box
 
 
-def why_view(machine: Machine, text: str) -> dict[str, Any]:
-    """Why the machine would play what it would play in a position, given in any orientation.
-
-    For each legal move *of the position as asked* the slot of the box that stands for it, that slot's beads, and the
-    exact probability. A forced move that needs no box has no slot; a box not opened yet shows what it would begin with.
-
-    Raises:
-        BoxNotFoundError: the text is no position, the game is over there, or the other side is to move.
-    """
-    cabinet = machine.cabinet
-    game = cabinet.game
-    try:
-        position = game.decode_as(text, cabinet.side)
-    except InvalidPositionError as error:
-        raise BoxNotFoundError(error.sentence) from None
-    if game.is_terminal(position):
-        raise BoxNotFoundError("The game is over there: nobody has to choose.")
-    if game.side_to_move(position) != machine.side:
-        raise BoxNotFoundError(f"It is the other side's turn there; {machine.name} {machine.get_side_display()}.")
-    printed = cabinet.box_position(position)
-    key = game.encode(printed)
-    box = machine.boxes.filter(position=key).first()
-    has_box = cabinet.has_box(position)
-    beads = list(box.beads) if box else cabinet.initial_beads(printed) if has_box else []
-    menace = BoxMachine(game, cabinet.side, cabinet.rule, {key: list(beads)} if has_box else {})
-    policy = menace.policy(position)
-    placement = cabinet.placement(position)
-    slots = slots_view(cabinet, printed)
-    moves = []
-    for move, probability in policy.items():
-        there = game.transform_move(move, game.inverse(placement))
-        slot = cabinet.slot_of(printed, there) if has_box else None
-        moves.append(
-            {
-                "move": game.format_move(move),
-                "name": game.look.describe_move(move),
-                "cells": list(game.path(move)),
-                "slot": slot,
-                "colour": None if slot is None else slots[slot]["colour"],
-                "mark": None if slot is None else slots[slot]["mark"],
-                "beads": None if slot is None else beads[slot],
-                "probability": probability,
-            }
-        )
-    return {
-        "position": text,
-        "board": list(game.pieces(position)),
-        "symmetry": {
-            "name": placement.name,
-            "quarter_turns": placement.quarter_turns,
-            "mirrored": placement.mirrored,
-        },
-        "box": None if box is None else box_view(cabinet, box),
-        "box_position": key if has_box else None,
-        "forced": not has_box,
-        "resigns": not any(policy.values()),
-        "moves": moves,
-    }
-
-
-def explore_view(machine: Machine, text: str) -> dict[str, Any]:
-    """A position that somebody walks through: whose turn it is, where each move leads, and why the machine moves.
-
-    Raises:
-        BoxNotFoundError: the text is no position of the game.
-    """
-    game = machine.game_rules
-    try:
-        position = game.decode_as(text, machine.cabinet.side)
-    except InvalidPositionError as error:
-        raise BoxNotFoundError(error.sentence) from None
-    outcome, side = game.outcome(position), game.side_to_move(position)
-    moves = [
-        {
-            "move": game.format_move(move),
-            "name": game.look.describe_move(move),
-            "path": game.look.path_ids(move),
-            "next": game.encode(game.apply(position, move)),
-        }
-        for move in game.legal_moves(position)
-    ]
-    over = None
-    if outcome is not None:
-        who = (
-            "No one wins"
-            if outcome.winner is None
-            else f"{game.look.layout.role_names[outcome.winner].capitalize()} win"
-        )
-        over = f"{who}: {game.look.reasons[outcome.termination]}."
-    is_its_turn = outcome is None and side == machine.side
-    return {
-        "position": text,
-        "board": list(game.pieces(position)),
-        "role": game.look.layout.roles[side],
-        "over": over,
-        "moves": moves,
-        "why": why_view(machine, text) if is_its_turn else None,
-    }
-
-
 def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
     """The beads of the boxes of the gallery as they stood after a lesson (0: as laid out), by position.
 
@@ -364,37 +257,9 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
     return {position: beads for position, beads, _ in rows}
 
 
-def folded_told(n_folded: int) -> str:
-    """Why what a machine was after an earlier lesson is not told."""
-    return f"The machine's history starts at lesson {n_folded:,}. Earlier lessons are kept as one sum."
-
-
 def box_history(box: AnyBox) -> QuerySet[Change]:
     """Every change of a box, newest first, with its lesson and cause. One that is shared has had none."""
     return Change.objects.filter(box_id=box.pk).select_related("lesson__match__room").order_by("-lesson__number", "-pk")
-
-
-def ledger_errors() -> list[int]:
-    """The boxes (ids) whose beads are not what they were laid out with plus every recorded change: always none.
-
-    Of a machine that shares boxes, a row of its own was laid out with what was shared (the view ``learning_heldbox``).
-    Those of a machine that is gone are being deleted, in no order.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT box.id FROM learning_box box CROSS JOIN LATERAL unnest(box.start, box.beads) WITH ORDINALITY"
-            " AS slot (start, beads, n) LEFT JOIN LATERAL (SELECT sum(deltas[slot.n]) AS total FROM learning_change"
-            " WHERE box_id = box.id) AS change ON true"
-            " WHERE slot.start + coalesce(change.total, 0) <> slot.beads AND NOT EXISTS"
-            " (SELECT FROM learning_machine WHERE id = box.machine_id AND starts_with(slug, %s))"
-            " UNION SELECT own.id FROM learning_machine copy JOIN learning_box own ON own.machine_id = copy.id"
-            " JOIN learning_box box ON box.machine_id = copy.shares_id AND box.position = own.position"
-            " WHERE box.id <= copy.shares_to_box AND own.start <> coalesce((SELECT after FROM learning_change"
-            " WHERE box_id = box.id AND lesson_id <= copy.shares_to_lesson ORDER BY lesson_id DESC, id DESC LIMIT 1),"
-            " box.start) ORDER BY id",
-            [GONE],
-        )
-        return [box_id for (box_id,) in cursor.fetchall()]
 
 
 def draw_last(machine: Machine) -> dict[str, Any] | None:

@@ -13,11 +13,15 @@ from django.db import connection
 from django.db.models import F, QuerySet
 
 from beadbox.learners.boxes.cabinet import Cabinet
-from beadbox.learners.boxes.memory import Memory, TouchedBox
+from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.open_memory import Fetch, OpenMemory
 from beadbox.learners.boxes.rule import OpenBoxes
 from beadbox.learners.boxes.table import BoxTable, boxes_compile
-from learning.models import AnyBox, Box, Machine
+from beadbox.learners.memory import TouchedBox
+from learning.kinds.memory import Audit, KindMemory
+from learning.models import AnyBox, Box, Change, HeldBox, Machine
+from learning.selectors.machines import GONE
+from learning.storage.folding import Ledger
 from learning.storage.locks import machine_lock, machines_locked
 
 BoxRows = dict[str, tuple[Sequence[int], Sequence[int]]]
@@ -30,11 +34,6 @@ FETCHED_AT_ONCE = 50_000
 def table_of(machine: Machine) -> BoxTable:
     """The machine's boxes as compiled from its game, side and rule."""
     return boxes_compile(machine.game_rules, machine.cabinet.side, machine.box_rule)
-
-
-def boxes_load(machine: Machine) -> Memory | OpenMemory:
-    """The machine's boxes as they stand in the database: as a table, if its game is not too large for one."""
-    return table_load(machine) if machine.game_rules.enumerable else _open_load(machine)
 
 
 def table_load(machine: Machine) -> Memory:
@@ -89,34 +88,6 @@ def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> 
     return {key: (box.beads, box.visits)}
 
 
-def boxes_share(original: Machine) -> dict[str, int]:
-    """Fields of the row of a copy of this machine that make it share its boxes as they stand.
-
-    Nobody shares what is shared: the original gets rows of its own for what it has of another, under its lock. Else
-    none is needed, as long as it is held (``storage.locks``): one statement sees it as one lesson left it.
-    """
-    if original.shares_id is not None:
-        machine_lock(original.pk)
-        boxes_own(original.pk)
-    with connection.cursor() as cursor:
-        # Ids ascend as what they stand for was stored, for it was stored under the machine's lock. By ``id + 0``, for
-        # which there is no index: the planner might else go through everybody's boxes, the youngest first.
-        cursor.execute(
-            "SELECT n_removed,"
-            " coalesce((SELECT id FROM learning_lesson WHERE machine_id = machine.id ORDER BY number DESC LIMIT 1), 0),"
-            " coalesce((SELECT max(id + 0) FROM learning_box WHERE machine_id = machine.id), 0)"
-            " FROM learning_machine machine WHERE id = %s",
-            [original.pk],
-        )
-        n_removed, to_lesson, to_box = cursor.fetchone()
-    return {
-        "n_removed": n_removed,
-        "shares_id": original.pk,
-        "shares_to_lesson": to_lesson,
-        "shares_to_box": to_box,
-    }
-
-
 TAKE_SHARED = """
     INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)
     SELECT machine_id, position, ply, move_number, start, beads, visits FROM learning_heldbox WHERE id IS NULL"""
@@ -140,47 +111,6 @@ def boxes_own(*machine_ids: int) -> None:
 
 def _share_no_more(*machine_ids: int) -> None:
     Machine.objects.filter(pk__in=machine_ids).update(shares=None, shares_to_lesson=None, shares_to_box=None)
-
-
-def boxes_unshare(machine: Machine) -> None:
-    """Give those who share a machine's boxes rows of their own, as it is about to forget them.
-
-    Copies are younger than what they were copied from, so they are locked in ascending order.
-    """
-    sharing = machines_locked([copy.pk for copy in machine.sharers.all()])
-    if sharing:
-        boxes_own(*(pk for pk, copy in sharing.items() if copy.shares_id == machine.pk))
-
-
-def boxes_forget(machine: Machine) -> None:
-    """Delete the changes of a machine's boxes. Who shares its past has rows of its own before that."""
-    boxes_unshare(machine)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM learning_change USING learning_box box WHERE box_id = box.id AND box.machine_id = %s",
-            [machine.pk],
-        )
-
-
-def boxes_lay_out(machine: Machine, memory: Memory) -> None:
-    """Store every box of a machine that has none yet."""
-    _boxes_insert(machine, memory.boxes(range(memory.table.n_boxes)))
-
-
-def boxes_reset(machine: Machine) -> None:
-    """Put into every box what the rule starts it with; boxes that are opened only when met are met anew.
-
-    The machine's changes are to be gone already.
-    """
-    _share_no_more(machine.pk)
-    machine.shares_id = None
-    if machine.box_rule.open_boxes is OpenBoxes.WHEN_MET:
-        Box.objects.filter(machine=machine).delete()
-        return
-    memory = Memory.fresh(table_of(machine))
-    _boxes_write(machine, memory.boxes(range(memory.table.n_boxes)))
-    # What was laid out first in a copy, or brought by an import, is no start of this one.
-    Box.objects.filter(machine=machine).update(start=F("beads"))
 
 
 def boxes_restore(machine: Machine, boxes: Iterable[tuple[str, Sequence[int], Sequence[int]]]) -> None:
@@ -292,3 +222,120 @@ def _boxes_insert(machine: Machine, boxes: Sequence[TouchedBox]) -> None:
 def _column(arrays: Iterable[Sequence[int]]) -> list[str]:
     """Each array of numbers as PostgreSQL writes it."""
     return [f"{{{','.join(map(str, numbers))}}}" for numbers in arrays]
+
+
+def ledger_errors() -> list[int]:
+    """The boxes (ids) whose beads are not what they were laid out with plus every recorded change: always none.
+
+    Of a machine that shares boxes, a row of its own was laid out with what was shared (the view ``learning_heldbox``).
+    Those of a machine that is gone are being deleted, in no order.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT box.id FROM learning_box box CROSS JOIN LATERAL unnest(box.start, box.beads) WITH ORDINALITY"
+            " AS slot (start, beads, n) LEFT JOIN LATERAL (SELECT sum(deltas[slot.n]) AS total FROM learning_change"
+            " WHERE box_id = box.id) AS change ON true"
+            " WHERE slot.start + coalesce(change.total, 0) <> slot.beads AND NOT EXISTS"
+            " (SELECT FROM learning_machine WHERE id = box.machine_id AND starts_with(slug, %s))"
+            " UNION SELECT own.id FROM learning_machine copy JOIN learning_box own ON own.machine_id = copy.id"
+            " JOIN learning_box box ON box.machine_id = copy.shares_id AND box.position = own.position"
+            " WHERE box.id <= copy.shares_to_box AND own.start <> coalesce((SELECT after FROM learning_change"
+            " WHERE box_id = box.id AND lesson_id <= copy.shares_to_lesson ORDER BY lesson_id DESC, id DESC LIMIT 1),"
+            " box.start) ORDER BY id",
+            [GONE],
+        )
+        return [box_id for (box_id,) in cursor.fetchall()]
+
+
+class BoxesMemory(KindMemory):
+    """Boxes of beads, a row each; a copy shares those of its original that it has not learnt in yet."""
+
+    copies_rows = False
+    ledger = Ledger(Change, "box_id", sums=("deltas",))
+
+    def lay_out(self, machine: Machine) -> None:
+        if machine.box_rule.open_boxes is OpenBoxes.IN_ADVANCE:
+            memory = Memory.fresh(table_of(machine))
+            _boxes_insert(machine, memory.boxes(range(memory.table.n_boxes)))
+
+    def fields_copied(self, original: Machine) -> dict[str, Any]:
+        """Fields of the row of a copy of this machine that make it share its boxes as they stand.
+
+        Nobody shares what is shared: the original gets rows of its own for what it has of another, under its lock. Else
+        none is needed, as long as it is held (``storage.locks``): one statement sees it as one lesson left it.
+        """
+        if original.shares_id is not None:
+            machine_lock(original.pk)
+            boxes_own(original.pk)
+        with connection.cursor() as cursor:
+            # Ids ascend in the order of storing, which is done under the machine's lock. By ``id + 0``, for which
+            # there is no index: the planner might else go through everybody's boxes, the youngest first.
+            cursor.execute(
+                "SELECT n_removed,"
+                " coalesce((SELECT id FROM learning_lesson WHERE machine_id = machine.id ORDER BY number DESC"
+                " LIMIT 1), 0),"
+                " coalesce((SELECT max(id + 0) FROM learning_box WHERE machine_id = machine.id), 0)"
+                " FROM learning_machine machine WHERE id = %s",
+                [original.pk],
+            )
+            n_removed, to_lesson, to_box = cursor.fetchone()
+        return {
+            "n_removed": n_removed,
+            "shares_id": original.pk,
+            "shares_to_lesson": to_lesson,
+            "shares_to_box": to_box,
+        }
+
+    def unshare(self, machine: Machine) -> None:
+        """Give those who share a machine's boxes rows of their own, as it is about to forget them.
+
+        Copies are younger than what they were copied from, so they are locked in ascending order.
+        """
+        sharing = machines_locked([copy.pk for copy in machine.sharers.all()])
+        if sharing:
+            boxes_own(*(pk for pk, copy in sharing.items() if copy.shares_id == machine.pk))
+
+    def forget(self, machine: Machine) -> None:
+        """Delete the changes of a machine's boxes. Who shares its past has rows of its own before that."""
+        self.unshare(machine)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "DELETE FROM learning_change USING learning_box box WHERE box_id = box.id AND box.machine_id = %s",
+                [machine.pk],
+            )
+
+    def reset(self, machine: Machine) -> None:
+        """Put into every box what the rule starts it with; boxes that are opened only when met are met anew.
+
+        The machine's changes are to be gone already.
+        """
+        _share_no_more(machine.pk)
+        machine.shares_id = None
+        if machine.box_rule.open_boxes is OpenBoxes.WHEN_MET:
+            Box.objects.filter(machine=machine).delete()
+            return
+        memory = Memory.fresh(table_of(machine))
+        _boxes_write(machine, memory.boxes(range(memory.table.n_boxes)))
+        # What was laid out first in a copy, or brought by an import, is no start of this one.
+        Box.objects.filter(machine=machine).update(start=F("beads"))
+
+    def load(self, machine: Machine, most: int | None = None) -> Memory | OpenMemory:
+        """As a table, if the machine's game is not too large for one."""
+        return table_load(machine) if machine.game_rules.enumerable else _open_load(machine)
+
+    def store(self, machine: Machine, memory: Memory | OpenMemory, lesson_id: int) -> Sequence[TouchedBox]:
+        touched = memory.touched()
+        boxes_store(machine, {lesson_id: touched})
+        return touched
+
+    def fields_learnt(self, machine: Machine, memory: Memory | OpenMemory) -> dict[str, Any]:
+        return {"n_removed": memory.n_removed}
+
+    def audit(self) -> Audit:
+        wrong = ledger_errors()
+        ids = ", ".join(map(str, wrong[:20]))
+        errors = [f"{len(wrong)} boxes do not add up, by id: {ids}"] if wrong else []
+        return Audit(f"{HeldBox.objects.count():,} boxes", errors)
+
+
+MEMORY = BoxesMemory()

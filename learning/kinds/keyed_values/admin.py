@@ -8,8 +8,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
 from games.admin.base import COUNTED_MOST, BoardMedia, Large, ReadOnly, WithRowFilter, board_html
-from learning.admin.base import MachineFilter, OfMachine, cause_link
-from learning.admin.machines import LATEST_CHANGES
+from learning.kinds.admin import LATEST_CHANGES, MachineFilter, OfMachine, cause_link
+from learning.kinds.keyed_values.page import KeyedPage
 from learning.kinds.registry import kind_of
 from learning.models import Value
 
@@ -51,7 +51,8 @@ class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     @admin.display(description="position")
     def board(self, entry: Value) -> str:
         """The board of the entry, drawn, if it has one."""
-        text = kind_of(entry.machine).entry_board(entry)
+        page = kind_of(entry.machine).page
+        text = page.entry_board(entry) if isinstance(page, KeyedPage) else None
         return "-" if text is None else board_html(entry.machine.game, text)
 
     @admin.display(description=f"latest {LATEST_CHANGES} changes")

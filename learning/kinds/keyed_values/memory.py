@@ -1,4 +1,4 @@
-"""Between rows and the table of a machine that keeps values: reading single entries, storing those learnt, the ledger.
+"""Values by key, a row each: reading single entries, storing those learnt, the ledger.
 
 Nothing here takes longer for a machine that owns more entries. Every function that writes must be called inside a
 transaction that holds the machine's lock.
@@ -6,18 +6,35 @@ transaction that holds the machine's lock.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any, Protocol
 
-from django.conf import settings
 from django.db import connection
 
-from beadbox.learners.memory import TouchedValue
-from beadbox.learners.q_learning.learner import Fetch, QLearner, Values
-from beadbox.learners.q_learning.memory import QMemory
-from beadbox.learners.q_learning.rule import QRule
-from learning.models import Machine
+from beadbox.learners.memory import AnyMemory, TouchedBox, TouchedValue
+from beadbox.learners.q_learning.learner import Fetch
+from learning.kinds.memory import Audit, KindMemory
+from learning.models import Machine, Value, ValueChange
+from learning.selectors.machines import GONE
+from learning.storage.folding import Ledger
+
+
+class KeyMemory(AnyMemory, Protocol):
+    """The memory of a machine that keeps a value for each key."""
+
+    @property
+    def epsilon(self) -> float:
+        """The chance that it tries anything, as it has become; 0 if it never does."""
+
+    @property
+    def n_new(self) -> int:
+        """How many entries were added."""
+
+    def touched(self) -> list[TouchedValue]:
+        """The entries that have changed, in the order in which their changes are to stand in the ledger."""
 
 
 def values_fetch(machine: Machine) -> Fetch:
@@ -74,23 +91,6 @@ def _fetch_at(machine_id: int, n_lessons: int, keys: Sequence[str]) -> dict[str,
         return dict(cursor.fetchall())
 
 
-def values_memory(machine: Machine, most: int | None = None) -> QMemory:
-    """The machine's memory, none of it read yet, which may come to have so many entries, or as many as any may."""
-    return QMemory(values_learner(machine, settings.VALUES_PER_MACHINE if most is None else most))
-
-
-def values_learner(machine: Machine, most: int | None = None) -> QLearner:
-    """The machine as it stands, ready to look at positions; it reads what it meets.
-
-    If it is to learn, ``most`` is the number of entries that it may come to have.
-    """
-    game, rule = machine.game_rules, machine.rule
-    assert isinstance(rule, QRule), "only a machine that keeps values has them"
-    room = None if most is None else max(most - machine.n_values, 0)
-    values = Values(values_fetch(machine), room, partial(_fetch_boards, machine.pk))
-    return QLearner(game, rule, values, machine.epsilon, learns=machine.learns)
-
-
 def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson_id: int) -> None:
     """Store the entries that were touched, and a lesson's change of each, in the order in which they were learnt.
 
@@ -119,16 +119,6 @@ def values_changed_since(machine: Machine, n_lessons: int, most: int) -> list[To
         return [TouchedValue(key, now, found, 0) for key, now, found in cursor.fetchall()]
 
 
-def values_copy(original: Machine, copy: Machine) -> None:
-    """Give a machine that has none yet the values of another; its ledger begins with them."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO learning_value (machine_id, key, start, value, n_visits)"
-            " SELECT %s, key, value, value, n_visits FROM learning_value WHERE machine_id = %s",
-            [copy.pk, original.pk],
-        )
-
-
 def values_restore(machine: Machine, values: Iterable[tuple[str, float, int]]) -> None:
     """Store (key, value, visits) as the values of a machine that has none yet: its ledger begins with them."""
     columns = "machine_id, key, start, value, n_visits"
@@ -138,17 +128,6 @@ def values_restore(machine: Machine, values: Iterable[tuple[str, float, int]]) -
     ):
         for key, value, n_visits in values:
             copy.write_row((machine.pk, key, value, value, n_visits))
-
-
-def values_forget(machine: Machine) -> None:
-    """Delete every value of a machine and its ledger. One statement each: they may be a million."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "DELETE FROM learning_valuechange USING learning_lesson lesson"
-            " WHERE lesson_id = lesson.id AND lesson.machine_id = %s",
-            [machine.pk],
-        )
-        cursor.execute("DELETE FROM learning_value WHERE machine_id = %s", [machine.pk])
 
 
 def _changes_write(lesson_id: int, changes: Iterable[tuple[int, int | None, float, float]]) -> None:
@@ -179,3 +158,85 @@ def _values_write(machine: Machine, touched: Sequence[TouchedValue]) -> dict[str
             ],
         )
         return dict(cursor.fetchall())
+
+
+def value_errors() -> list[int]:
+    """The values (ids) whose ledger is no chain from where they began to what they are: always none.
+
+    Exact: the first change begins at ``start``, each begins with what the one before left, the last leaves the value.
+    Those of a machine that is gone are being deleted, in no order.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "WITH kept AS (SELECT entry.* FROM learning_value entry JOIN learning_machine machine"
+            " ON machine.id = machine_id WHERE NOT starts_with(slug, %s))"
+            " SELECT entry_id FROM"
+            " (SELECT change.entry_id, change.before AS found, entry.start, entry.value, change.after,"
+            " lag(change.after) OVER ledger AS left_before, lead(change.id) OVER ledger AS following"
+            " FROM learning_valuechange change JOIN kept entry ON entry.id = change.entry_id"
+            " WINDOW ledger AS (PARTITION BY change.entry_id ORDER BY change.id)) AS chain"
+            " WHERE found <> coalesce(left_before, start) OR (following IS NULL AND after <> value)"
+            " UNION SELECT id FROM kept entry WHERE value <> start"
+            " AND NOT EXISTS (SELECT FROM learning_valuechange WHERE entry_id = entry.id) ORDER BY 1",
+            [GONE],
+        )
+        return [entry_id for (entry_id,) in cursor.fetchall()]
+
+
+def values_miscounted() -> list[int]:
+    """The machines (ids) that do not have as many values as they carry as their number: always none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id FROM learning_machine machine LEFT JOIN"
+            " (SELECT machine_id, count(*) AS n FROM learning_value GROUP BY machine_id) counted ON machine_id = id"
+            " WHERE n_values <> coalesce(n, 0) AND NOT starts_with(slug, %s) ORDER BY id",
+            [GONE],
+        )
+        return [machine_id for (machine_id,) in cursor.fetchall()]
+
+
+class KeyedMemory(KindMemory):
+    """A value for each key, a row each, with a ledger of every change. What the keys stand for is a kind's own."""
+
+    ledger = Ledger(ValueChange, "entry_id")
+
+    def fields_new(self, rule: Any) -> dict[str, Any]:
+        return {"epsilon": 0.0}
+
+    def copy(self, original: Machine, copy: Machine) -> None:
+        """Give a machine that has none yet the values of another; its ledger begins with them."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO learning_value (machine_id, key, start, value, n_visits)"
+                " SELECT %s, key, value, value, n_visits FROM learning_value WHERE machine_id = %s",
+                [copy.pk, original.pk],
+            )
+
+    def forget(self, machine: Machine) -> None:
+        """Delete every value of a machine and its ledger. One statement each: they may be a million."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "DELETE FROM learning_valuechange USING learning_lesson lesson"
+                " WHERE lesson_id = lesson.id AND lesson.machine_id = %s",
+                [machine.pk],
+            )
+            cursor.execute("DELETE FROM learning_value WHERE machine_id = %s", [machine.pk])
+
+    @abstractmethod
+    def load(self, machine: Machine, most: int | None = None) -> KeyMemory:
+        """The memory, none of it read yet."""
+
+    def store(self, machine: Machine, memory: KeyMemory, lesson_id: int) -> Sequence[TouchedBox]:
+        values_store(machine, memory.touched(), lesson_id)
+        return ()
+
+    def fields_learnt(self, machine: Machine, memory: KeyMemory) -> dict[str, Any]:
+        return {"epsilon": memory.epsilon, "n_values": machine.n_values + memory.n_new}
+
+    def audit(self) -> Audit:
+        errors = []
+        if off := value_errors():
+            errors.append(f"{len(off)} values do not add up, by id: {', '.join(map(str, off[:20]))}")
+        if miscounted := values_miscounted():
+            errors.append(f"Machines that do not have as many values as they say: {miscounted}")
+        return Audit(f"{Value.objects.count():,} values", errors)

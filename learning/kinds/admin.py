@@ -1,4 +1,4 @@
-"""What the admin pages of every subject share."""
+"""What admin pages of rows of machines share, whatever the kind: filters and links."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
 
-from games.admin.base import RowFilter
+from games.admin.base import (
+    RowFilter,
+)
 from learning.models import Lesson
 
 
@@ -46,3 +48,6 @@ def cause_link(lesson: Lesson) -> str:
         return lesson.get_kind_display()
     url = reverse("admin:learning_trainingrun_change", args=[lesson.run_id])
     return format_html('{}: <a href="{}">{}</a>', lesson.get_kind_display(), url, lesson.run)
+
+
+LATEST_CHANGES = 50

@@ -1,0 +1,133 @@
+"""Boxes for the staff. Beads are history: nobody edits them by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+
+from games.admin.base import (
+    BoardMedia,
+    Choices,
+    Large,
+    ReadOnly,
+    WithRowFilter,
+    board_html,
+)
+from learning.access import row_id
+from learning.kinds.admin import LATEST_CHANGES, MachineFilter, OfMachine, cause_link
+from learning.kinds.boxes.look import box_history, slots_view
+from learning.models import AnyBox, Box, Machine
+
+MOVES_OFFERED = 9
+
+
+class VisitedFilter(admin.SimpleListFilter):
+    """Boxes that a learning game has opened, or not."""
+
+    title = "visited"
+    parameter_name = "visited"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Yes and no."""
+        return [("yes", "yes"), ("no", "no")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AnyBox]) -> QuerySet[AnyBox]:
+        """Any slot drawn at least once."""
+        # Draws are never negative, so a box was visited when some slot is not 0.
+        never = Q(visits__contained_by=[0])
+        if self.value() == "yes":
+            return queryset.exclude(never)
+        return queryset.filter(never) if self.value() == "no" else queryset
+
+
+class MoveFilter(Choices):
+    """By which of the machine's moves it is."""
+
+    title, parameter_name, field = "move", "move_number", "move_number"
+
+    def known(self) -> list[tuple[str, str]]:
+        """The first ones; an address may name any."""
+        return [(str(number), str(number)) for number in range(1, MOVES_OFFERED + 1)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AnyBox]) -> QuerySet[AnyBox]:
+        """Boxes of that move."""
+        if self.value() is not None and row_id(self.value() or "") is None:
+            return queryset.none()
+        return super().queryset(request, queryset)
+
+
+class BoxList(ChangeList):
+    """A list of boxes. One that is shared is no row of its machine's own: it leads to its page on the site."""
+
+    def url_for_result(self, result: Model) -> str:
+        """Where the line of a box leads."""
+        if isinstance(result, AnyBox) and result.pk is None:
+            return result.get_absolute_url()
+        return super().url_for_result(result)
+
+
+@admin.register(Box)
+class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
+    """Boxes: the position drawn, the beads as bars. Of one machine all; of all machines the newest of their own."""
+
+    list_display = ("board", "machine_page", "move_number", "bars")
+    list_display_links = ("board",)
+    list_filter = (MachineFilter, VisitedFilter, MoveFilter)
+    list_select_related = ("machine",)
+    search_fields = ("position__exact",)
+    indexed = (MachineFilter.parameter_name,)
+    fields = ("machine", "board", "ply", "move_number", "bars", "start", "beads", "visits", "latest_changes")
+    readonly_fields = fields
+
+    class Media(BoardMedia):
+        """Boards and bars."""
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        """The list that knows boxes without a row."""
+        return BoxList
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AnyBox]:
+        """All boxes of the machine that is asked for, those that it shares among them."""
+        asked = row_id(request.GET.get(MachineFilter.parameter_name, ""))
+        machine = None if asked is None else Machine.objects.filter(pk=asked).first()
+        return super().get_queryset(request) if machine is None else machine.boxes.order_by("ply", "position")
+
+    def get_ordering(self, request: HttpRequest) -> tuple[Any, ...]:
+        """Of one machine in the order of play, since what it shares has no number of its own; else the newest first."""
+        of_one = request.GET.get(MachineFilter.parameter_name)
+        return ("ply", "position") if of_one else tuple(super().get_ordering(request))
+
+    @admin.display(description="position", ordering="position")
+    def board(self, box: AnyBox) -> str:
+        """The position, drawn."""
+        return board_html(box.machine.game, box.position)
+
+    @admin.display(description=f"latest {LATEST_CHANGES} changes")
+    def latest_changes(self, box: AnyBox) -> str:
+        """The ledger of the box, newest first, each with its match or run."""
+        rows = [
+            (cause_link(change.lesson), change.deltas, change.after) for change in box_history(box)[:LATEST_CHANGES]
+        ]
+        return format_html(
+            "<table><tr><th>cause</th><th>change</th><th>after</th></tr>{}</table>",
+            format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", rows),
+        )
+
+    @admin.display(description="beads")
+    def bars(self, box: AnyBox) -> str:
+        """The beads of each slot as bars, with their numbers for those who cannot see them."""
+        cabinet = box.machine.cabinet
+        slots = slots_view(cabinet, cabinet.game.decode(box.position))
+        words = ", ".join(f"{slot['name']} {count}" for slot, count in zip(slots, box.beads, strict=True))
+        return format_html(
+            '<bead-bars data-beads="{}" data-slots="{}"></bead-bars> <span>{}</span>',
+            json.dumps(box.beads),
+            json.dumps(slots),
+            words,
+        )

@@ -1,0 +1,65 @@
+"""The API of boxes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from games.accounts.principal import Viewer
+from learning.access import cause_hidden, machine_for
+from learning.kinds.boxes.filters import BoxFilter
+from learning.kinds.boxes.look import box_get, box_history
+from learning.kinds.boxes.serializers import BoxDetailSerializer, BoxSerializer
+from learning.kinds.boxes.why import why_view
+from learning.models import AnyBox, Box, Machine
+
+HISTORY_MOST = 200
+
+
+class BoxListView(GenericAPIView[AnyBox]):
+    """The boxes of a machine."""
+
+    serializer_class = BoxSerializer
+    filterset_class = BoxFilter
+    queryset = Box.objects.none()
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The machine whose boxes are asked for."""
+        return machine_for(self.request.user, self.kwargs["ref"])
+
+    @extend_schema(operation_id="machines_boxes_list", responses={200: BoxSerializer(many=True)})
+    def get(self, request: Request, ref: str) -> Response:
+        """A page of boxes, in order of play unless asked for otherwise."""
+        cabinet = self.machine.cabinet  # of a machine without any: refused
+        boxes = self.filter_queryset(self.machine.boxes.all())
+        page: Any = self.paginate_queryset(boxes)
+        entries = BoxSerializer(page, many=True, context={"cabinet": cabinet}).data
+        return self.get_paginated_response(entries)
+
+
+class BoxView(APIView):
+    """The box that a position opens."""
+
+    @extend_schema(responses={200: BoxDetailSerializer})
+    def get(self, request: Request, ref: str, position: str) -> Response:
+        """The box, for each legal move of the position as asked its slot, beads and probability, and the history."""
+        machine = machine_for(request.user, ref)
+        cabinet = machine.cabinet  # of a machine without any: refused
+        box = box_get(machine, position)
+        why = why_view(machine, position)
+        hidden = cause_hidden(Viewer.of(request.user), "lesson__")
+        answer = {
+            "asked": position,
+            "symmetry": why["symmetry"],
+            "box": box,
+            "moves": why["moves"],
+            "history": box_history(box).annotate(is_hidden=hidden)[:HISTORY_MOST],
+        }
+        return Response(BoxDetailSerializer(answer, context={"cabinet": cabinet}).data)

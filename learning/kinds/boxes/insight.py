@@ -1,0 +1,199 @@
+"""What machines with boxes drew and learnt in a match."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from django.urls import reverse
+
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.rules.outcome import Result
+from games.live.players import LiveSeat
+from games.live.states import (
+    BeadChange,
+    DrawnBox,
+    DrawState,
+    LessonState,
+    Placement,
+    SlotOpened,
+)
+from games.models import Match
+from learning.kinds.boxes.look import moves_view, slots_view
+from learning.models import Draw, Lesson, LessonKind, Machine
+from learning.selectors.machines import machine_brief
+from learning.selectors.matches import lesson_told, nothing_learnt
+from learning.storage.occupants import machine_in
+
+
+class Entry(NamedTuple):
+    """A lesson of a match, and one of its changes if it has any."""
+
+    machine_id: int
+    kind: str
+    ply: int | None
+    position: str | None
+    deltas: list[int] | None
+    after: list[int] | None
+
+
+def learnt_now(seats: Sequence[LiveSeat], draws: Sequence[Draw]) -> list[Entry]:
+    """What has just been stored of the match, where nobody need be asked for it: nothing if that may not be all."""
+    learnt = [(machine, seat.occupant.learnt) for seat in seats if (machine := machine_in(seat)) is not None]
+    if any(touched is None for _, touched in learnt) or any(draw.refilled for draw in draws):
+        return []
+    lessons = [Entry(machine.pk, LessonKind.MATCH, None, None, None, None) for machine, _ in learnt]
+    changes = [
+        Entry(machine.pk, LessonKind.MATCH, box.ply, box.position, list(box.deltas), list(box.beads))
+        for machine, touched in learnt
+        for box in touched
+        if any(box.deltas)
+    ]
+    return [*lessons, *sorted(changes, key=lambda entry: entry.ply or 0)]
+
+
+def ledger_of(match: Match, machines: Collection[int]) -> list[Entry]:
+    """What the match did to these machines, refills included, in order of play; one query."""
+    change = ("ply", "box__position", "deltas", "after")
+    lessons = Lesson.objects.filter(match=match, machine__in=machines).order_by("changes__ply", "number", "changes__pk")
+    return [Entry(*row) for row in lessons.values_list("machine_id", "kind", *(f"changes__{name}" for name in change))]
+
+
+def lessons_view(
+    match: Match,
+    machines: dict[int, Machine],
+    sides: dict[int, int],
+    ledger: list[Entry],
+    changes: list[BeadChange],
+) -> list[LessonState]:
+    """What the match was for each machine, in order of side."""
+    roles = match.room.game_rules.look.layout.roles
+    learnt = {entry.machine_id for entry in ledger if entry.kind == LessonKind.MATCH}
+    view: list[LessonState] = []
+    for pk in sorted(sides, key=lambda pk: sides[pk]):
+        machine, role, result = machines[pk], roles[sides[pk]], _result(match, sides[pk])
+        deltas = [change["delta"] for change in changes if change["role"] == role and not change["refill"]]
+        deed = _deed(deltas) if pk in learnt else nothing_learnt(match, machine, "beads")
+        told = lesson_told(machine.name, result.name.lower(), deed, changed=pk in learnt and bool(deltas))
+        view.append({"role": role, "machine": machine_brief(machine), **told})
+    return view
+
+
+@lru_cache(maxsize=2000)
+def _opened(cabinet: Cabinet, before: str, box: str) -> tuple[Sequence[Sequence[Any]], list[SlotOpened], Placement]:
+    """Of a box that was opened in a position: the moves of its slots, its slots in view, and how it was turned.
+
+    Nobody changes any of it.
+    """
+    game, position = cabinet.game, cabinet.game.decode(before)
+    placement, moves_of_slots = cabinet.placement(position), cabinet.slot_moves(position)
+    slots: list[SlotOpened] = [
+        {**view, "slot": slot, **moves_view(game, moves)}
+        for slot, (view, moves) in enumerate(zip(slots_view(cabinet, game.decode(box)), moves_of_slots, strict=True))
+    ]
+    turned: Placement = {
+        "name": placement.name,
+        "quarter_turns": placement.quarter_turns,
+        "mirrored": placement.mirrored,
+    }
+    return moves_of_slots, slots, turned
+
+
+@lru_cache(maxsize=4096)
+def _drawn_box(cabinet: Cabinet, machine_id: int, position: str) -> DrawnBox:
+    """A machine's box as it is printed. Nobody changes any of it."""
+    printed = cabinet.game.decode(position)
+    return {
+        "position": position,
+        "board": list(cabinet.game.pieces(printed)),
+        "move_number": cabinet.move_number(printed) + 1,
+        "url": reverse("box", args=[machine_id, position]),
+    }
+
+
+def draw_view(cabinet: Cabinet, draw: Draw, seat: LiveSeat, before: str, move: str | None) -> DrawState:
+    """A draw of a seat as it was: ``before`` is the position in which it was made."""
+    moves_of_slots, slots, turned = _opened(cabinet, before, draw.position)
+    total = sum(draw.beads)
+    by_hand = seat.row.is_human
+    # An empty box that played all the same played anything that is allowed.
+    anything = total == 0 and draw.slot is not None and not by_hand
+    n_ways = sum(map(len, moves_of_slots)) if cabinet.rule.merge_symmetric_moves else len(moves_of_slots)
+    chances = (
+        _chance(beads, total, moves, n_ways, cabinet.rule, anything=anything)
+        for beads, moves in zip(draw.beads, moves_of_slots, strict=True)
+    )
+    return {
+        "ply": draw.ply,
+        "role": cabinet.game.look.layout.roles[seat.row.side],
+        "box": _drawn_box(cabinet, draw.machine_id, draw.position),
+        "symmetry": turned,
+        "slots": [
+            {**slot, "beads": beads, "probability": chance}
+            for slot, beads, chance in zip(slots, draw.beads, chances, strict=True)
+        ],
+        "slot": draw.slot,
+        "move": move,
+        "resigned": draw.slot is None,
+        "refilled": draw.refilled,
+        "anything": anything,
+        "by_hand": by_hand,
+    }
+
+
+def _chance(beads: int, total: int, moves: Sequence[Any], n_ways: int, rule: BoxRule, *, anything: bool) -> float:
+    """The chance that a slot was drawn with."""
+    if anything:
+        return (len(moves) if rule.merge_symmetric_moves else 1) / n_ways
+    return beads / total if total else 0.0
+
+
+def changes_view(
+    match: Match, machines: dict[int, Machine], sides: dict[int, int], ledger: list[Entry]
+) -> list[BeadChange]:
+    """Every bead that the match added or removed, refills included, in order of play."""
+    roles = match.room.game_rules.look.layout.roles
+    view: list[BeadChange] = []
+    for entry in ledger:
+        if entry.position is None or entry.deltas is None or entry.after is None:
+            continue  # a lesson that changed nothing
+        cabinet = machines[entry.machine_id].cabinet
+        slots = slots_view(cabinet, cabinet.game.decode(entry.position))
+        for slot, (delta, after) in enumerate(zip(entry.deltas, entry.after, strict=True)):
+            if delta:
+                view.append(
+                    {
+                        "ply": entry.ply,
+                        "role": roles[sides[entry.machine_id]],
+                        "box": entry.position,
+                        "slot": slot,
+                        "delta": delta,
+                        "before": after - delta,
+                        "after": after,
+                        "colour": slots[slot]["colour"],
+                        "mark": slots[slot]["mark"],
+                        "name": slots[slot]["name"],
+                        "refill": entry.kind == LessonKind.REFILL,
+                    }
+                )
+    return view
+
+
+def _result(match: Match, side: int) -> Result:
+    if match.winner is None:
+        return Result.DRAW
+    return Result.WIN if match.winner == side else Result.LOSS
+
+
+def _deed(deltas: Sequence[int]) -> str:
+    """What a game did to a machine's beads, in words a child understands, from the changes themselves."""
+    if not deltas:
+        return "Its beads do not change."
+    if len(set(deltas)) > 1:
+        return "The list shows how many beads each box gains or loses."
+    where = "The box that it used" if len(deltas) == 1 else "Each box that it used"
+    (delta,) = set(deltas)
+    beads = f"{abs(delta)} {'bead' if abs(delta) == 1 else 'beads'}"
+    return f"{where} {'gains' if delta > 0 else 'loses'} {beads} of the colour played."

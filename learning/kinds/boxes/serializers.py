@@ -1,0 +1,92 @@
+"""Boxes in the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from learning.kinds.boxes.look import slots_view
+from learning.models import AnyBox
+
+
+class BoxSerializer(serializers.Serializer[AnyBox]):
+    """A box: numbers of beads and draws, probabilities and moves all have one entry a slot."""
+
+    position = serializers.CharField(help_text="As printed on the box.")
+    ply = serializers.IntegerField()
+    move_number = serializers.IntegerField(help_text="The machine's own, 1 for its first.")
+    start = serializers.ListField(child=serializers.IntegerField(), help_text="Beads it was laid out with.")
+    beads = serializers.ListField(child=serializers.IntegerField())
+    probabilities = serializers.ListField(child=serializers.FloatField(), help_text="All 0 when the box is empty.")
+    moves = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="For each slot the moves of the printed position that its beads stand for.",
+    )
+    draws = serializers.ListField(child=serializers.IntegerField(), help_text="Slots played in games learnt from.")
+    symmetries = serializers.ListField(
+        child=serializers.CharField(), help_text="The turns and mirrors that leave the position as it is."
+    )
+    url = serializers.CharField(help_text="Its page.")
+
+    def to_representation(self, instance: AnyBox) -> dict[str, Any]:
+        """The box, with the machine's cabinet from the context: one for the whole list."""
+        cabinet = self.context["cabinet"]
+        position = cabinet.game.decode(instance.position)
+        total = sum(instance.beads)
+        stabiliser = cabinet.game.stabiliser(position) if cabinet.rule.reduce_symmetry else cabinet.game.symmetries[:1]
+        return {
+            "position": instance.position,
+            "ply": instance.ply,
+            "move_number": instance.move_number,
+            "start": instance.start,
+            "beads": instance.beads,
+            "probabilities": [count / total if total else 0.0 for count in instance.beads],
+            "moves": [slot["moves"] for slot in slots_view(cabinet, position)],
+            "draws": instance.visits,
+            "symmetries": [symmetry.name for symmetry in stabiliser],
+            "url": instance.get_absolute_url(),
+        }
+
+
+class BoxMoveSerializer(serializers.Serializer[Any]):
+    """A legal move of the position as it was asked for."""
+
+    move = serializers.CharField()
+    name = serializers.CharField()
+    slot = serializers.IntegerField(allow_null=True)
+    beads = serializers.IntegerField(allow_null=True)
+    probability = serializers.FloatField()
+
+
+class BoxChangeSerializer(serializers.Serializer[Any]):
+    """One change of a box, and its cause."""
+
+    lesson = serializers.IntegerField(source="lesson.number", help_text="The number of the machine's lesson.")
+    kind = serializers.CharField(source="lesson.kind", help_text="match, refill, training, or folded")
+    room = serializers.SerializerMethodField(help_text="The room of the match that taught; null for one in no list.")
+    training_run = serializers.SerializerMethodField(help_text="The run that taught; null for one you may not see.")
+    ply = serializers.IntegerField(allow_null=True, help_text="Of the match.")
+    deltas = serializers.ListField(child=serializers.IntegerField())
+    after = serializers.ListField(child=serializers.IntegerField())
+    created_at = serializers.DateTimeField(source="lesson.created_at")
+
+    def get_room(self, change: Any) -> str | None:
+        """Its code."""
+        match = change.lesson.match
+        return None if match is None or change.is_hidden else match.room.code
+
+    def get_training_run(self, change: Any) -> int | None:
+        """Its id."""
+        run_id: int | None = change.lesson.run_id
+        return None if change.is_hidden else run_id
+
+
+class BoxDetailSerializer(serializers.Serializer[Any]):
+    """The box that a position opens, turned as the position was asked for, and its history."""
+
+    asked = serializers.CharField(help_text="The position as it was asked for.")
+    symmetry = serializers.DictField(help_text="How the printed box is turned to lie as the position asked for.")
+    box = BoxSerializer()
+    moves = BoxMoveSerializer(many=True)
+    history = BoxChangeSerializer(many=True, help_text="The latest changes, newest first.")

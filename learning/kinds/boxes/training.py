@@ -1,0 +1,119 @@
+"""How a machine with boxes is trained and entered in tournaments, and how strong it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import QuerySet
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.frozen import FrozenBoxes
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.open_memory import OpenMemory
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.boxes.strength import machine_policy, visit_probability
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.names import did_you_mean
+from beadbox.policies.registry import UNIFORM
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.tournaments.contest import ContestPlayer
+from games.exceptions import MalformedError
+from learning.exceptions import TrainingRefusedError
+from learning.kinds.boxes.memory import MEMORY, table_load
+from learning.kinds.training import KindTraining, Sampling
+from learning.models import Machine, TournamentEntry
+from learning.selectors.strength import (
+    CURVE_AGAINST,
+    STRENGTH_CACHE_S,
+    Strength,
+    exact_opponents,
+    policy_strength,
+    strength_kept,
+)
+
+SAMPLE_GAMES = 100
+"""How many games a sampled strength is the result of, against each opponent: the interval is about ± .1."""
+
+
+def strength_exact(memory: Memory) -> Strength:
+    """Win, draw and loss of a memory against each opponent of the page, and in the worst case."""
+    return policy_strength(memory.table.graph, memory.table.cabinet.side, machine_policy(memory))
+
+
+def strength_sampled(memory: OpenMemory, rng: RandomSource) -> Strength:
+    """The shares in :data:`SAMPLE_GAMES` games, taken from ``rng``, of a game too large to sum over.
+
+    Against those opponents that can play it: ``games`` and the 95 % intervals stand with them.
+    """
+    game = memory.machine.game
+    able = {name: opponent for name, opponent in exact_opponents().items() if opponent.plays(game)}
+    return {name: asdict(memory.sample(opponent, SAMPLE_GAMES, rng)) for name, opponent in able.items()}
+
+
+def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str, float] | None:
+    """The exact chance that a game against a fixed opponent opens each box, by position.
+
+    Kept in the cache under the machine's last lesson, as its strength is. ``None`` where the game is too large to know.
+
+    Raises:
+        MalformedError: there is no such opponent.
+    """
+    if opponent not in UNIFORM:
+        raise MalformedError(f"opponent: there is no opponent {opponent!r}. {did_you_mean(opponent, UNIFORM)}")
+    key = f"visits:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}:{opponent}"
+    visits: dict[str, float] | None = cache.get(key)
+    if visits is None:
+        if not machine.game_rules.enumerable:
+            return None
+        memory = table_load(machine)
+        chances = visit_probability(memory, UNIFORM[opponent])
+        visits = dict(zip(memory.table.keys, chances.tolist(), strict=True))
+        cache.set(key, visits, STRENGTH_CACHE_S)
+    return visits
+
+
+class BoxesTraining(KindTraining):
+    """Exact where a game can be listed; else the readable loop plays, and strength is a sample."""
+
+    sampling = Sampling(("random", "win_block"), SAMPLE_GAMES)
+
+    def has_table(self, machine: Machine) -> bool:
+        return machine.game_rules.enumerable
+
+    def partner_require(self, machine: Machine, other: Machine) -> None:
+        super().partner_require(machine, other)
+        if other.box_rule.reduce_symmetry != machine.box_rule.reduce_symmetry:
+            raise TrainingRefusedError("opponent: one of the two sees boards as they lie, the other up to symmetry.")
+
+    def partners(self, machine: Machine, among: QuerySet[Machine]) -> QuerySet[Machine]:
+        """The same game, the other side, the same sight of boards."""
+        sight, side = machine.box_rule.reduce_symmetry, machine.cabinet.side.other
+        return among.filter(game=machine.game, side=side, rule_json__reduce_symmetry=sight)
+
+    def measured_against(self, machine: Machine) -> Sequence[str]:
+        """Where strength is exact those who can be summed over; a game too large for that has no perfect player."""
+        if not self.has_table(machine):
+            return self.sampling.against
+        return [slug for slug in CURVE_AGAINST if slug != "medium"]
+
+    def measured(self, memory: Memory | OpenMemory, rng: RandomSource) -> Strength:
+        return strength_exact(memory) if isinstance(memory, Memory) else strength_sampled(memory, rng)
+
+    def strength(self, machine: Machine) -> Strength:
+        return strength_kept(machine, lambda: self.measured(MEMORY.load(machine), RandomSource(machine.n_lessons)))
+
+    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+        beads = dict(machine.boxes.values_list("position", "beads"))
+        return {"side": machine.side, "beads": beads}
+
+    def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+        assert entry.side is not None
+        assert entry.beads is not None
+        boxes = boxes_compile(game, Side(entry.side), BoxRule.from_json(entry.rule))
+        rows = ((position, beads, [0] * len(beads)) for position, beads in entry.beads.items())
+        memory = Memory.load(boxes, rows)
+        return ContestPlayer(memory, FrozenBoxes(memory))

@@ -1,0 +1,57 @@
+"""The native file of a machine that keeps a value for each key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from beadbox.exchange import native
+from beadbox.exchange.errors import ExchangeError
+from beadbox.exchange.registry import Format
+from beadbox.exchange.values import MAX_VALUES, ValueData, ValuesData
+from learning.kinds.files import KindFiles
+from learning.kinds.keyed_values.memory import values_restore
+from learning.models import Machine
+
+
+class KeyedFiles(KindFiles):
+    """Keys, values and visits. A kind says how such a file is read."""
+
+    def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
+        if form.slug != "native":
+            names = {"format": form.name, "machine": machine.name, "kept": "values"}
+            raise ExchangeError("format", "machine_keeps_other", **names)
+        return native.dump_values(values_data(machine, any_size=any_size))
+
+    def fields_read(self, data: ValuesData) -> dict[str, Any]:
+        return {"side": None, "epsilon": data.epsilon, "n_values": len(data.values)}
+
+    def restore(self, machine: Machine, data: ValuesData) -> None:
+        values_restore(machine, ((one.key, one.value, one.visits) for one in data.values))
+
+
+def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:
+    """Everything such a machine is, at one moment: values and totals come from one query.
+
+    Raises:
+        ExchangeError: it has more values than a file that anybody can bring in holds, and not ``any_size`` will do.
+    """
+    head = ("n_wins", "n_draws", "n_losses", "learns", "epsilon")
+    found = machine.values.values_list("key", "value", "n_visits", *(f"machine__{name}" for name in head))
+    rows = list(found if any_size else found[: MAX_VALUES + 1])
+    if len(rows) > MAX_VALUES and not any_size:
+        counts = {"n_values": machine.values.count(), "max_values": MAX_VALUES}
+        raise ExchangeError("values", "too_many_values", machine=machine.name, **counts)
+    wins, draws, losses, learns, epsilon = rows[0][3:] if rows else (getattr(machine, name) for name in head)
+    return ValuesData(
+        game=machine.game_rules,
+        rule=machine.rule,
+        epsilon=epsilon,
+        name=machine.name,
+        description=machine.description,
+        preset=machine.preset,
+        learns=learns,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        values=tuple(sorted((ValueData(*row[:3]) for row in rows), key=lambda one: one.key)),
+    )

@@ -1,0 +1,116 @@
+"""What machines that keep values thought and learnt in a match."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from beadbox.learners.choice import OUTLOOK, Candidate
+from beadbox.rules.game import Game
+from games.live.players import LiveMatch, LiveSeat
+from games.live.states import ActionValue, LessonState, Thought, ValueChangeState
+from learning.models import Decision, LessonKind, Machine, ValueChange
+from learning.selectors.machines import machine_brief
+from learning.selectors.matches import lesson_told, nothing_learnt
+from learning.storage.occupants import machine_in
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a kind of machine that keeps values sees in a position, and says of what it has learnt."""
+
+    candidates: Callable[[Game[Any, Any], Any, Sequence[float]], Sequence[Candidate]]
+    """The legal actions of a position with the values that are stored with a decision there."""
+    sees: Callable[[Machine, Any], tuple[Sequence[Candidate], Collection[int]]]
+    """The actions of a machine in a position, and the places of those that it likes best: it plays one of them."""
+    deed: Callable[[Machine, int], str]
+    """What a match did to so many of a machine's values, 1 at least, in words."""
+    has_outlook: bool
+    """Whether more than its values decides what it plays."""
+    n_shown: int | None = None
+    """So many actions of a decision are told at most, the best first; what was played always is. ``None``: all."""
+
+
+def decision_positions(match: LiveMatch, plies: Collection[int]) -> dict[int, Any]:
+    """The positions in which these plies of a match were to be played, history and all."""
+    game = match.game
+    position, positions = game.initial_position(), {}
+    moves = [ply.move for ply in match.plies]
+    for ply in range(len(moves) + 1):
+        if ply in plies:
+            positions[ply] = position
+        if ply < len(moves):
+            position = game.apply(position, game.parse_move(moves[ply]))
+    return positions
+
+
+def thought_view(match: LiveMatch, decision: Decision, position: Any, role: str, sight: Sight) -> Thought:
+    """A decision with the values as they were: what it could have played, the best first."""
+    game = match.game
+    candidates = sight.candidates(game, position, decision.values)
+    order = sorted(range(len(candidates)), key=lambda index: (-candidates[index].total, index))
+    shown = order[: sight.n_shown]
+    if decision.chosen not in shown:
+        shown[-1] = decision.chosen
+    return {
+        "ply": decision.ply,
+        "role": role,
+        "epsilon": decision.epsilon,
+        "explored": decision.explored,
+        "has_outlook": sight.has_outlook,
+        "n_candidates": len(candidates),
+        "candidates": [
+            {**candidate_view(game, position, candidates[index]), "chosen": index == decision.chosen} for index in shown
+        ],
+    }
+
+
+def candidate_view(game: Game[Any, Any], position: Any, one: Candidate) -> ActionValue:
+    return {
+        "move": game.format_move(one.move),
+        "name": game.look.tell_move(position, one.move),
+        "value": one.value,
+        "outlook": one.outlook / OUTLOOK,
+        "total": one.total,
+        "ends": one.ends,
+    }
+
+
+def learnt(
+    match: LiveMatch, seats: Sequence[LiveSeat], sight: Sight
+) -> tuple[list[LessonState], list[ValueChangeState]]:
+    """What the match was for each machine, in order of side, and every value that it changed, in order of play."""
+    roles = match.game.look.layout.roles
+    changes = list(
+        ValueChange.objects.filter(lesson__match=match.match).select_related("entry").order_by("ply", "lesson_id", "pk")
+    )
+    learnt = set(match.match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
+    of_ply = {ply.number: ply for ply in match.plies}
+    lessons: list[LessonState] = []
+    for seat in seats:
+        machine = machine_in(seat)
+        if machine is not None:
+            result = "draw" if match.match.winner is None else "win" if match.match.winner == seat.row.side else "loss"
+            own = [one for one in changes if one.entry.machine_id == machine.pk and one.ply is not None]
+            n_changes = sum(of_ply[one.ply or 0].side == seat.row.side for one in own)
+            has_learnt = machine.pk in learnt
+            deed = _deed(sight, machine, n_changes) if has_learnt else nothing_learnt(match.match, machine, "values")
+            told = lesson_told(machine.name, result, deed, changed=has_learnt and n_changes > 0)
+            lessons.append({"role": roles[seat.row.side], "machine": machine_brief(machine), **told})
+    game = match.game
+    return lessons, [
+        {
+            "ply": change.ply,
+            "role": roles[of_ply[change.ply].side],
+            "name": game.look.describe_move(game.parse_move(of_ply[change.ply].move)),
+            "before": change.before,
+            "after": change.after,
+        }
+        for change in changes
+        if change.ply is not None
+    ]
+
+
+def _deed(sight: Sight, machine: Machine, n_changes: int) -> str:
+    return sight.deed(machine, n_changes) if n_changes else "Its values stay as they are."

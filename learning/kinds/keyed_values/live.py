@@ -1,0 +1,119 @@
+"""Machines that keep a value for each key in live matches: what they chose is a ``Decision``."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from beadbox.learners.memory import TouchedBox
+from beadbox.rules.outcome import Result, Side, Tally
+from games.live.players import LiveMatch, LiveSeat, Memo, Statement
+from games.live.states import Insight
+from learning.kinds.keyed_values.insight import Sight, decision_positions, learnt, thought_view
+from learning.kinds.keyed_values.memory import KeyedMemory
+from learning.kinds.live import Ended, KindLive
+from learning.models import Decision, LessonKind, Machine
+from learning.selectors.machines import machine_brief
+from learning.storage.bounds import values_most
+from learning.storage.lessons import Cause
+from learning.storage.occupants import machine_in
+
+DECIDED = ("machine_id", "seat_id", "ply", "key", "chosen", "values", "explored", "epsilon")
+
+
+class KeyedLive(KindLive):
+    """Each choice is noted as a ``Chosen``. A kind implements :meth:`teach`, of one match, instead of ``learn``."""
+
+    either_side = True
+    memory: ClassVar[KeyedMemory]
+    sight: ClassVar[Sight | None] = None
+    """What is told of its thoughts follows from this; ``None``: nothing is told."""
+
+    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[Memo]) -> Statement:
+        """Its decisions, each of which was noted as a ``Chosen``."""
+        rows = [
+            [
+                machine.pk,
+                seat.row.pk,
+                ply,
+                chosen.decision.key,
+                chosen.index,
+                [one.value for one in chosen.candidates],
+                chosen.explored,
+                machine.epsilon or 0.0,
+            ]
+            for ply, chosen in memos
+        ]
+        return Statement.insert(Decision, DECIDED, rows)
+
+    def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
+        for one in ended:  # loaded here, so that no kind can forget how many entries the machine may come to have
+            memory = self.memory.load(machine, values_most(machine))
+            tally = self.teach(memory, one)
+            self.memory.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.live.match.pk))
+        return ()
+
+    @abstractmethod
+    def teach(self, memory: Any, ended: Ended) -> Tally:
+        """Teach a memory what a match was in which its machine had seats; how these ended."""
+
+    def insight(self, match: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
+        """``learning`` of a room's state: what the machines in these seats thought and learnt (docs/protocol.md)."""
+        sight = self.sight
+        if sight is None:
+            return None
+        machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
+        decisions = list(
+            Decision.objects.filter(seat__in=[seat.row.pk for seat in seats], ply__lt=match.match.n_plies).order_by(
+                "ply"
+            )
+        )
+        if not machines or not (decisions or match.match.is_over):
+            return None
+        roles = match.game.look.layout.roles
+        sides = {seat.row.pk: seat.row.side for seat in seats}
+        last = decisions[-1] if decisions else None
+        seat = next((one for one in seats if last and one.row.pk == last.seat_id), seats[0])
+        machine = machine_in(seat) or next(iter(machines.values()))
+        thought = None
+        if last is not None:
+            position = decision_positions(match, {last.ply})[last.ply]
+            thought = thought_view(match, last, position, roles[sides[last.seat_id]], sight)
+        lessons, changes = learnt(match, seats, sight) if match.match.is_over else ([], [])
+        return {
+            "role": roles[seat.row.side],
+            "machine": machine_brief(machine),
+            "box": None,
+            "beads_before": None,
+            "slot": None,
+            "draws": [],
+            "lesson": {"result": lessons[0]["result"], "sentence": lessons[0]["sentence"]} if lessons else None,
+            "lessons": lessons,
+            "changes": [],
+            "values": {
+                "thought": thought,
+                "plies": [
+                    {
+                        "ply": one.ply,
+                        "role": roles[sides[one.seat_id]],
+                        "value": one.values[one.chosen],
+                        "explored": one.explored,
+                    }
+                    for one in decisions
+                ],
+                "changes": changes,
+            },
+        }
+
+
+def seats_decided(ended: Ended) -> Iterator[tuple[Result, list[tuple[Decision, Any]]]]:
+    """What a match was for each seat of its machine, and what was decided there, each with the position it was in.
+
+    Where it has met itself those of the first side come first.
+    """
+    stored = list(Decision.objects.filter(seat__in=[seat.row.pk for seat in ended.seats]).order_by("ply"))
+    positions = decision_positions(ended.live, {one.ply for one in stored})
+    for seat in ended.seats:
+        own = [(one, positions[one.ply]) for one in stored if one.seat_id == seat.row.pk]
+        yield Result.of(ended.outcome, Side(seat.row.side)), own

@@ -1,0 +1,56 @@
+"""What a machine makes of a position by its values."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from beadbox.rules.errors import InvalidPositionError
+from learning.exceptions import BoxNotFoundError
+from learning.kinds.keyed_values.insight import Sight, candidate_view
+from learning.kinds.page import KindPage, Page
+from learning.models import Machine, Value
+
+
+class KeyedPage(KindPage):
+    """What a machine makes of a position by its values."""
+
+    sight: ClassVar[Sight | None] = None
+    """What is told of a position follows from this; ``None``: nothing is told."""
+
+    def holds(self, machine: Machine) -> str:
+        return f"{machine.values.count():,} values"
+
+    def position_page(self, machine: Machine, text: str) -> Page:
+        """Every action with its value, and where it leads."""
+        game, sight = machine.game_rules, self.sight
+        if sight is None:
+            return super().position_page(machine, text)
+        try:
+            position = game.decode(text)
+        except InvalidPositionError as error:
+            raise BoxNotFoundError(error.sentence) from None
+        outcome = game.outcome(position)
+        candidates, best = ((), ()) if outcome is not None else sight.sees(machine, position)
+        visits = dict(machine.values.filter(key__in=[one.key for one in candidates]).values_list("key", "n_visits"))
+        order = sorted(range(len(candidates)), key=lambda index: -candidates[index].total)
+        view = {
+            "position": text,
+            "role": game.look.layout.roles[game.side_to_move(position)],
+            "over": None if outcome is None else game.look.reasons[outcome.termination],
+            "epsilon": machine.epsilon,
+            "has_outlook": sight.has_outlook,
+            "moves": [
+                {
+                    **candidate_view(game, position, candidates[index]),
+                    "visits": visits.get(candidates[index].key, 0),
+                    "best": index in best,
+                    "next": game.encode(game.apply(position, candidates[index].move)),
+                }
+                for index in order
+            ],
+        }
+        return Page("learning/values.html", view)
+
+    def entry_board(self, entry: Value) -> str | None:
+        """The position that a value of its machine belongs to, as text; ``None`` if its key tells of none."""
+        return None

@@ -1,0 +1,10 @@
+"""The native file of a Q-learner."""
+
+from beadbox.exchange.native import values_machine
+from learning.kinds.keyed_values.files import KeyedFiles
+
+
+class QLearningFiles(KeyedFiles):
+    """Keys are those of the game's engine."""
+
+    read = staticmethod(values_machine)

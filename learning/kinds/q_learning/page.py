@@ -1,0 +1,68 @@
+"""The page of a Q-learner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.conf import settings
+
+from beadbox.engines.registry import engine_of
+from beadbox.exchange.values import MAX_VALUES
+from beadbox.learners.presets import Q_PRESETS
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from learning.kinds.keyed_values.page import KeyedPage
+from learning.kinds.page import Page, percent
+from learning.kinds.q_learning.live import SIGHT
+from learning.kinds.q_learning.text import TEXT, sentences
+from learning.models import Machine, Value
+from learning.selectors.strength import Strength
+from learning.storage.bounds import values_most
+
+
+def values_full(machine: Machine) -> str:
+    """What to say of a machine that has as many values as it may have; nothing of one that has not."""
+    most = values_most(machine)
+    if machine.n_values < most:
+        return ""
+    why = f"a machine may have {settings.VALUES_PER_MACHINE:,}"
+    if most < settings.VALUES_PER_MACHINE:
+        why = f"the machines of its account may have {settings.VALUES_PER_ACCOUNT:,} together"
+    return f"It learns no new values, for {why}. Its present values go on learning."
+
+
+class QLearningPage(KeyedPage):
+    """How much it has learnt, and how often it tries a move."""
+
+    presets = Q_PRESETS
+    text = TEXT
+    sight = SIGHT
+
+    def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
+        return f"{game.name} Q"
+
+    def rule_sentences(self, rule: QRule) -> list[tuple[str, str]]:
+        return sentences(rule)
+
+    def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
+        plain = super().machine_page(machine, strength, asked)
+        full = values_full(machine) if machine.learns else ""
+        facts = plain.context["machine"] | {"n_values": machine.n_values, "full": full}
+        own = {"machine": facts, "most_in_file": MAX_VALUES, "tries": percent(machine.epsilon or 0.0)}
+        return Page("learning/machine_values.html", plain.context | own)
+
+    def position_page(self, machine: Machine, text: str) -> Page:
+        rule, page = machine.rule, super().position_page(machine, text)
+        assert isinstance(rule, QRule), "it is of this kind"
+        own = {"takes_wins": rule.take_wins, "avoids_repetition": rule.avoid_repetition}
+        return replace(page, context=page.context | own)
+
+    def entry_board(self, entry: Value) -> str:
+        game = entry.machine.game_rules
+        engine = engine_of(game)
+        assert engine is not None, "its rule fits no other game"
+        position, _ = engine.entry_read(entry.key)
+        return game.encode(position)

@@ -1,0 +1,30 @@
+"""The native file of a table learner: its keys are those that its game and its rule have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from beadbox.exchange.errors import shown
+from beadbox.exchange.values import KeyProblem, ValuesData, values_document
+from beadbox.learners.table_learner.memory import entries_compile
+from beadbox.learners.table_learner.rule import TableRule
+from beadbox.rules.game import Game
+from learning.kinds.keyed_values.files import KeyedFiles
+
+
+class TableLearnerFiles(KeyedFiles):
+    """Every key of a file is checked."""
+
+    @staticmethod
+    def read(
+        file: dict[str, Any], game: Game[Any, Any], rule: TableRule, head: dict[str, Any], any_size: bool
+    ) -> ValuesData:
+        exploring = rule.exploring_floor, rule.exploring
+        return values_document(file, game, rule, head, _key_problem(game, rule), exploring, any_size=any_size)
+
+
+def _key_problem(game: Game[Any, Any], rule: TableRule) -> KeyProblem:
+    """What is wrong with a key in a file: it is none of those that such a machine can come to have."""
+    entries = entries_compile(game, rule).entry_of
+    what = "board after a move" if rule.of_boards else "move on a board"
+    return lambda key: "" if key in entries else f"The text {shown(key)} is not the key of a {what} of {game.name}."

@@ -1,0 +1,24 @@
+"""The memory of a table learner: all of its values, as the table of its game."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from beadbox.learners.table_learner.memory import TableMemory
+from beadbox.learners.table_learner.rule import TableRule
+from learning.kinds.keyed_values.memory import KeyedMemory, values_rows
+from learning.models import Machine
+
+
+class TableLearnerMemory(KeyedMemory):
+    """Its game has only so many boards, so it does not grow without end."""
+
+    def fields_new(self, rule: TableRule) -> dict[str, Any]:
+        return {"epsilon": rule.exploring}
+
+    def load(self, machine: Machine, most: int | None = None) -> TableMemory:
+        rule, epsilon = cast("TableRule", machine.rule), machine.epsilon or 0.0
+        return TableMemory.load(machine.game_rules, rule, epsilon, values_rows(machine))
+
+
+MEMORY = TableLearnerMemory()

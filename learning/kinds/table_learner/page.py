@@ -1,0 +1,50 @@
+"""The page of a table learner: its exact strength on each side, and its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from beadbox.learners.presets import TABLE_PRESETS
+from beadbox.learners.table_learner.rule import TableRule
+from beadbox.rules.outcome import Side
+from learning.kinds.keyed_values.page import KeyedPage
+from learning.kinds.page import Page, percent
+from learning.kinds.table_learner.live import SIGHT
+from learning.kinds.table_learner.text import TEXT, sentences
+from learning.kinds.table_learner.training import TableLearnerTraining, seat_key, strength_by_seat
+from learning.models import Machine, Value
+from learning.selectors.strength import Strength
+
+
+class TableLearnerPage(KeyedPage):
+    """How strong it is on each side, and how often it tries a move."""
+
+    presets = TABLE_PRESETS
+    text = TEXT
+    sight = SIGHT
+
+    def rule_sentences(self, rule: TableRule) -> list[tuple[str, str]]:
+        return sentences(rule)
+
+    def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
+        plain, by_seat = super().machine_page(machine, strength, asked), strength_by_seat(machine)
+        layout = machine.game_rules.look.layout
+        seats = [
+            {
+                "role": layout.roles[side],
+                "name": layout.role_names[side],
+                "strength": {slug: by_seat[seat_key(slug, side)] for slug in TableLearnerTraining.sampling.against},
+            }
+            for side in Side
+        ]
+        tries = (machine.epsilon or 0.0) if machine.learns else 0.0
+        own = {"seats": seats, "n_values": machine.n_values, "tries": percent(tries)}
+        return Page("learning/machine_table.html", plain.context | own)
+
+    def position_page(self, machine: Machine, text: str) -> Page:
+        page = super().position_page(machine, text)
+        return page if machine.learns else replace(page, context=page.context | {"epsilon": 0.0})
+
+    def entry_board(self, entry: Value) -> str:
+        return entry.key.rpartition("#")[2]

@@ -1,0 +1,72 @@
+"""Training of table learners: a compiled loop plays, and strength is exact on either side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.table_learner.frozen import FrozenTable
+from beadbox.learners.table_learner.memory import TableMemory, entries_compile, table_policy
+from beadbox.learners.table_learner.rule import TableRule
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.tournaments.contest import ContestPlayer
+from learning.kinds.keyed_values.memory import values_fetch_at
+from learning.kinds.keyed_values.training import KeyedTraining
+from learning.kinds.table_learner.memory import MEMORY
+from learning.kinds.training import Sampling
+from learning.models import Machine, TournamentEntry
+from learning.selectors.strength import Strength, exact_opponents, policy_strength, strength_kept
+
+
+class TableLearnerTraining(KeyedTraining):
+    """Strength is the mean of both sides."""
+
+    sampling = Sampling((*exact_opponents(), "worst"))
+
+    def has_table(self, machine: Machine) -> bool:
+        return True
+
+    def measured(self, memory: TableMemory, rng: RandomSource) -> Strength:
+        return _of_either_side(_by_seat(memory))
+
+    def strength(self, machine: Machine) -> Strength:
+        return _of_either_side(strength_by_seat(machine))
+
+    def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+        assert entry.machine_id is not None
+        assert entry.n_lessons is not None
+        rule = TableRule.from_json(entry.rule or {})
+        keys = entries_compile(game, rule).keys
+        then = values_fetch_at(entry.machine_id, entry.n_lessons)(keys)
+        memory = TableMemory.load(game, rule, 0.0, ((key, value, 0) for key, value in then.items()))
+        return ContestPlayer(memory, FrozenTable(memory))
+
+
+def strength_by_seat(machine: Machine) -> Strength:
+    """The strength of a machine on each side (:func:`seat_key`)."""
+    return strength_kept(machine, lambda: _by_seat(MEMORY.load(machine)))
+
+
+def seat_key(slug: str, side: Side) -> str:
+    """What the strength against an opponent on one side is kept as."""
+    return f"{slug}:{int(side)}"
+
+
+def _by_seat(memory: TableMemory) -> Strength:
+    """Win, draw and loss of a memory against each opponent of the page on either side, and in the worst case."""
+    graph, policy = memory.table.graph, table_policy(memory)
+    return {
+        seat_key(slug, side): result for side in Side for slug, result in policy_strength(graph, side, policy).items()
+    }
+
+
+def _of_either_side(by_seat: Strength) -> Strength:
+    """The same of a machine for which a coin decides about the side."""
+    return {
+        slug: {
+            name: sum(by_seat[seat_key(slug, side)][name] for side in Side) / len(Side)
+            for name in ("win", "draw", "loss")
+        }
+        for slug in TableLearnerTraining.sampling.against
+    }

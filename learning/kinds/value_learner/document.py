@@ -1,0 +1,37 @@
+"""What the native file of a value learner holds: its head, and a list of weights, bit for bit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from beadbox.exchange import native
+from beadbox.learners.value_learner.learner import Weights
+from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.rules.game import Game
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsData:
+    """Everything a machine that learns a value is, its past apart."""
+
+    game: Game[Any, Any]
+    rule: ValueRule
+    name: str
+    weights: Weights
+    average: Weights
+    n_learnt: int
+    description: str = ""
+    preset: str = ""
+    learns: bool = True
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+
+def written(data: WeightsData, **more: Any) -> str:
+    """The file of such a machine: the mean stands in it where its rule has one, ``more`` in its head."""
+    mean = {"average": data.average.tolist()} if data.rule.average_games else {}
+    lines = ",".join(f"\n  {json.dumps(weight)}" for weight in data.weights.tolist())
+    return native.written(data, "weights", lines, learnt=data.n_learnt, **mean, **more)

@@ -1,0 +1,83 @@
+"""Training of value learners: a search plays every game, so strength is a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, cast
+
+from beadbox.engines.registry import engine_of
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.value_learner.memory import ValueMemory, ValuePlayer, value_meeting
+from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.rules.game import Game
+from beadbox.rules.outcome import Side
+from beadbox.strength.sampled import Sampled, sample
+from beadbox.strength.snapshots import CHOSEN_ON, Meeting, Opening, openings
+from beadbox.tournaments.contest import ContestPlayer
+from learning.kinds.training import KindTraining, Sampling
+from learning.kinds.value_learner.memory import floats, weights_learner_at, weights_row_at
+from learning.models import Machine, TournamentEntry, Weights
+from learning.selectors.strength import Strength
+
+
+class ValueLearnerTraining(KindTraining):
+    """Random play is beaten after a few hundred games, and tells no more: the levels are an engine's."""
+
+    sampling = Sampling(("random", "medium"), n_first_games=2)
+    levels = ("medium", "hard")
+
+    def measured(self, memory: ValueMemory, rng: RandomSource) -> Strength:
+        learner = memory.machine
+        engine = engine_of(learner.game)
+        assert engine is not None, "its rule fits no other game"
+        played = openings(learner.game, (self.sampling.n_games + 1) // 2, seed=CHOSEN_ON)
+        # Random play is what the weakest level of an engine plays.
+        weakest = next(iter(engine.levels.values()))
+        meetings = {
+            slug: value_meeting(learner.game, learner.player, engine.levels.get(slug, weakest))
+            for slug in self.sampling.against
+        }
+        return {slug: asdict(_sample(meet, played, rng, self.sampling.n_games)) for slug, meet in meetings.items()}
+
+    def meeting(self, game: Game[Any, Any], player: Any, level: str) -> Meeting:
+        engine = engine_of(game)
+        assert engine is not None, "its rule fits no other game"
+        return value_meeting(game, player.machine.player, engine.levels[level])
+
+    def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
+        """Let a machine know, from this lesson on, what it knew after so many."""
+        row = weights_row_at(machine.pk, n_lessons)
+        Weights.objects.create(
+            machine=machine, lesson_id=lesson_id, n_learnt=row.n_learnt, weights=row.weights, average=row.average
+        )
+
+    def knew(self, machine: Machine, n_lessons: int) -> dict[str, Any]:
+        after = weights_row_at(machine.pk, n_lessons)
+        # A machine that was reset or brought in began with a row of no lesson, and so has none before it.
+        before = None if after.lesson_id is None else weights_row_at(machine.pk, n_lessons - 1)
+        return {
+            "lesson": n_lessons,
+            "features": cast("ValueRule", machine.rule).features,
+            "before": None if before is None else floats(before.weights).tolist(),
+            "after": floats(after.weights).tolist(),
+            "mean_before": None if before is None else floats(before.average).tolist(),
+            "mean_after": floats(after.average).tolist(),
+        }
+
+    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+        """What it knew is read from the ledger."""
+        return {"epsilon": 0.0, "n_lessons": machine.n_lessons}
+
+    def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+        assert entry.machine_id is not None
+        assert entry.n_lessons is not None
+        rule = ValueRule.from_json(entry.rule or {})
+        learner = weights_learner_at(entry.machine_id, entry.n_lessons, game, rule)
+        return ContestPlayer(None, ValuePlayer(learner))
+
+
+def _sample(meet: Meeting, played: Sequence[Opening], rng: RandomSource, n_games: int) -> Sampled:
+    """What comes of so many games with these openings, each from both sides."""
+    games = ((opening, side) for opening in played for side in Side)
+    return sample(lambda: meet(*next(games), rng), n_games)

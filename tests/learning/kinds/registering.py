@@ -1,0 +1,24 @@
+"""A kind that is known for one test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from beadbox.exchange import native
+from beadbox.learners import presets, registry
+from learning.kinds.kind import Kind
+from learning.kinds.registry import KINDS, kind_register
+
+
+@contextmanager
+def registered(kind: Kind) -> Iterator[None]:
+    """Make a kind known, and unknown again."""
+    kind_register(kind)
+    yield
+    known: Any
+    for known in (KINDS, registry.RULES, presets.PRESETS_OF_KIND, native.READERS):
+        del known[kind.rule.kind]
+    for slug in kind.page.presets:
+        del presets.ALL_PRESETS[slug]

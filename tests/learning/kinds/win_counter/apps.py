@@ -1,0 +1,9 @@
+"""The app of a kind that the site does not have; ``tests.settings`` installs it."""
+
+from django.apps import AppConfig
+
+
+class WinCounterConfig(AppConfig):
+    name = "tests.learning.kinds.win_counter"
+    label = "win_counter"
+    default_auto_field = "django.db.models.BigAutoField"
