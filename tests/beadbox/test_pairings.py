@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.strength import against_machine, against_opponent
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.policies.table import opponent_policy
 from beadbox.rules.game import Game

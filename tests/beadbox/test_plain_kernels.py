@@ -15,10 +15,10 @@ from beadbox.kernels.jit import PACKAGES, Kernel
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.strength import against_opponent, visit_probability, worst_case
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.learners.table_learner.memory import TableMemory
 from beadbox.learners.table_learner.rule import Method, TableRule
 from beadbox.policies.registry import UNIFORM

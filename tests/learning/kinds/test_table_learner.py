@@ -13,9 +13,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import PRESETS, TABLE_PRESETS
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.table_learner.learner import TableLearner
 from beadbox.learners.table_learner.memory import TableMemory, table_against_opponent, table_against_table
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.table_learner.rule import Method, TableRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Result, Side
