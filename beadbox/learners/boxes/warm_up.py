@@ -1,6 +1,7 @@
 """Calls every kernel of boxes once, with the types that it is called with in earnest."""
 
 from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.frozen import FrozenBoxes
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.population import Population
 from beadbox.learners.boxes.rule import BoxRule
@@ -11,8 +12,8 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 
 
-def warm_up() -> tuple[Memory, Memory]:
-    """Train machines with boxes, and sum up what they can expect; the two machines."""
+def warm_up() -> tuple[FrozenBoxes, FrozenBoxes]:
+    """Train machines with boxes, and sum up what they can expect; the two machines, frozen."""
     game = next(iter(GAMES.values()))
     first, second = (Memory.fresh(boxes_compile(game, side, BoxRule())) for side in Side)
     rng = RandomSource(1)
@@ -24,4 +25,4 @@ def warm_up() -> tuple[Memory, Memory]:
     against_opponent(first, OPPONENTS["random"])
     worst_case(first)
     visit_probability(first, OPPONENTS["random"])
-    return first, second
+    return FrozenBoxes(first), FrozenBoxes(second)

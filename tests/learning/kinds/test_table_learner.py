@@ -402,10 +402,10 @@ class TestTournament:
         entry = TournamentEntry(machine=one, rule=one.rule_json, **TableLearnerTraining().entry_fields(one))
         trained(one, 300, seed=2)
         player = entry_player(entry, GAME)
-        assert all(then.get(key, 0.5) == value for key, value in player.table.readable().values.items())
-        assert then.keys() < player.table.readable().values.keys()
+        assert all(then.get(key, 0.5) == value for key, value in player.table.memory.readable().values.items())
+        assert then.keys() < player.table.memory.readable().values.keys()
         mover = player.played.mover(GAME)
-        best = player.table.readable().policy(GAME.initial_position())
+        best = player.table.memory.readable().policy(GAME.initial_position())
         assert best[mover(GAME.initial_position(), RandomSource(1))] > 0
         machine_reset(user=user(is_staff=True), machine_id=one.pk)
         with pytest.raises(EntryGoneError):
