@@ -42,7 +42,6 @@ KINDS_OWN = ("learning/kinds/", "beadbox/learners/")
 IMPORTS_WITH_REASON = {
     "learning/urls.py": "the addresses of boxes",
     "learning/admin/__init__.py": "Django finds the admin pages of every kind here",
-    "learning/advice/romgon.py": "what a machine of Romgon answers is laid down, values and all, by its rules",
     "beadbox/exchange/": "files of boxes and files of values: each a format of its own",
     "beadbox/experiments/": "experiments of others, with boxes, done again",
     "beadbox/printing/": "boxes on paper",
