@@ -94,7 +94,7 @@ def move_answer(question: Question, rng: Random, *, time_limit_s: float) -> dict
 class ValuingMind(Protocol):
     """What is asked of a machine: its choice, with the worth of every legal action."""
 
-    def best(self, position: Any) -> Chosen | None:
+    def best(self, position: Position) -> Chosen | None:
         """What it plays when it tries nothing; ``None`` where the game is over."""
 
 
