@@ -17,9 +17,9 @@ from games.live.serializers import parsed, refusals
 from learning.access import is_own, machine_for, machines_visible
 from learning.exceptions import MachineBusyError, MachineQuotaError, NoBoxesError, ValueQuotaError
 from learning.filters import MachineFilter
-from learning.kinds.built_in import POSITION_SERIALIZERS
 from learning.kinds.machines import machine_strength
 from learning.kinds.registry import kind_of
+from learning.kinds.serializers import POSITION_SERIALIZERS
 from learning.models import Machine
 from learning.serializers.machines import (
     MachineCloneSerializer,
