@@ -42,7 +42,6 @@ KINDS_OWN = ("learning/kinds/", "beadbox/learners/")
 IMPORTS_WITH_REASON = {
     "learning/urls.py": "the addresses of boxes",
     "learning/admin/__init__.py": "Django finds the admin pages of every kind here",
-    "learning/advice/romgon.py": "what a machine of Romgon answers is laid down, values and all, by its rules",
     "beadbox/exchange/": "files of boxes and files of values: each a format of its own",
     "beadbox/experiments/": "experiments of others, with boxes, done again",
     "beadbox/printing/": "boxes on paper",
@@ -50,13 +49,8 @@ IMPORTS_WITH_REASON = {
     "learning/forms/learn.py": "the same, as the fields of a page",
     "learning/services/schooling.py": "the same, when one of them is kept",
     "learning/models/machines.py": "``box_rule`` and ``cabinet``, which refuse a machine without boxes",
-    "learning/api/machines.py": "the schema of the API lists what each kind answers about a position",
-    "learning/services/machines.py": "a file without a rule holds boxes, and takes one of their presets",
-    "learning/forms/exchange.py": "the same",
-    "learning/management/commands/import_machine.py": "the same",
-    "learning/management/commands/replay.py": "the same: recorded games teach boxes",
+    "learning/management/commands/replay.py": "recorded games teach boxes",
     "learning/management/commands/teach_levels.py": "the values that come with the program are learnt ones",
-    "learning/management/commands/warm_kernels.py": "compiled loops are those of one kind each",
 }
 """Modules that say boxes, or values, because they are about those, and why. What is about any machine has no place."""
 IN_PAGES = re.compile(
@@ -69,7 +63,12 @@ IN_PAGES = re.compile(
 def kind_questions() -> Iterator[str]:
     """The places outside the kinds' own modules that ask which kind of machine there is."""
     for path in sorted(
-        [*ROOT.glob("games/**/*.py"), *ROOT.glob("learning/**/*.py"), *ROOT.glob("menace_site/**/*.py")]
+        [
+            *ROOT.glob("beadbox/**/*.py"),
+            *ROOT.glob("games/**/*.py"),
+            *ROOT.glob("learning/**/*.py"),
+            *ROOT.glob("menace_site/**/*.py"),
+        ]
     ):
         name = path.relative_to(ROOT).as_posix()
         if not name.startswith(KINDS_OWN) and "/migrations/" not in name:

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from beadbox.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from
 from beadbox.exchange.errors import ExchangeError, shown
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
-from beadbox.learners.presets import PRESETS
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import Game
 

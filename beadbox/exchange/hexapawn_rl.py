@@ -13,7 +13,7 @@ from typing import Any
 from beadbox.exchange import json_text
 from beadbox.exchange.document import Entry, MachineData, Wanted, machine_from, name_or
 from beadbox.exchange.errors import ExchangeError, shown
-from beadbox.learners.presets import PRESETS
+from beadbox.learners.boxes.presets import PRESETS
 
 PRESET = "hexapawn-rl-as-shipped"
 RULE = PRESETS[PRESET].rule

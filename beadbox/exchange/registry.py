@@ -11,6 +11,10 @@ from zipfile import BadZipFile, ZipFile
 from beadbox.exchange import csv_table, hexapawn_rl, matchbox_ai, native
 from beadbox.exchange.document import FORMAT, Document, MachineData, Wanted, name_require
 from beadbox.exchange.errors import ExchangeError
+from beadbox.learners.boxes.presets import PRESETS
+
+RULES_TO_CHOOSE = PRESETS
+"""The presets whose rule a file without a rule may follow, by slug: such a file holds boxes."""
 
 MAX_BYTES = 4 * 1024 * 1024
 """The largest file that is read."""

@@ -17,8 +17,8 @@ from beadbox.experiments.intervals import mean_interval, median_interval, quanti
 from beadbox.experiments.random_streams import sources
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.population import Marked, Population
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.table import BoxTable, boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get

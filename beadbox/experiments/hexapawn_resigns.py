@@ -19,8 +19,8 @@ from beadbox.experiments.intervals import finite, mean_interval, median_interval
 from beadbox.experiments.random_streams import sources
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from beadbox.strength.sampled import wilson

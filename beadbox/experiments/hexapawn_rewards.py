@@ -18,8 +18,8 @@ from beadbox.experiments.gardner import perfect_at
 from beadbox.experiments.intervals import finite, median_interval, wilson_bands
 from beadbox.experiments.random_streams import sources
 from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get

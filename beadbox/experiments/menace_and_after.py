@@ -21,9 +21,10 @@ from beadbox.experiments.intervals import finite, mean_interval, median_interval
 from beadbox.experiments.random_streams import sources
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS, TABLE_PRESETS
 from beadbox.learners.table_learner.memory import TableMemory, table_against_opponent, table_worst_case
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.policies.opponent import UniformOpponent
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side

@@ -22,8 +22,8 @@ from beadbox.experiments.teachers import HABIT, PERFECT, TRAPS
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.rules.chance import Random
 from beadbox.rules.game import Game

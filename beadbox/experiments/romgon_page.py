@@ -19,10 +19,11 @@ from beadbox.experiments.experiment import Chart, Experiment, Figure, Line, Para
 from beadbox.experiments.findings import agreement, hundred, interval, number
 from beadbox.experiments.intervals import jackknife, mean_interval, share_interval
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import Q_PRESETS, VALUE_PRESETS
 from beadbox.learners.q_learning.memory import QMemory
+from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.value_learner.learner import weights_none
 from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Tally

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.learner import ValueLearner, weights_none
 from beadbox.learners.value_learner.memory import ValueMemory
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.registry import game_get
 
 

@@ -1,4 +1,4 @@
-"""Two players that do not learn, each a frozen memory or a fixed opponent: games between them, and the exact result.
+"""Two players that do not learn, each a frozen machine or a fixed opponent: games between them, and the exact result.
 
 Both are tables of chances on the same graph, so one loop plays any two of them, and the games are samples of exactly
 that whose expectation stands beside them. Where one of the two is no such table, or the game has none, they are played
@@ -9,25 +9,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from beadbox.kernels.contest import play_policies
 from beadbox.kernels.exact import evaluate
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.memory import Memory
-from beadbox.learners.boxes.strength import machine_policy, readable_machine
-from beadbox.learners.table_learner.memory import TableMemory, table_policy
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.table import opponent_policy
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side, Tally
 from beadbox.rules.play import MovePlayer, game_played
-from beadbox.strength.exact import Floats, readable_policy
+from beadbox.strength.exact import Floats
 from beadbox.strength.graph import Graph, graph_compile
 
-Player = Memory | TableMemory | Opponent
+
+class TablePlayer(Protocol):
+    """A player whose moves are a table of chances on the graph of a game."""
+
+    @property
+    def side(self) -> Side | None:
+        """The side that it plays for good; ``None`` if it plays either."""
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether it may see boards up to symmetry."""
+
+    def policy(self, graph: Graph) -> Floats:
+        """``(n_edges,)``: the chance of each move at every node where it moves."""
+
+
+Player = TablePlayer | Opponent
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +71,7 @@ def contest(game: Game[Any, Any], first: Player, second: Player, n_games: int, r
         ValueError: a memory plays the other side, or the game is too large for a table.
     """
     for player, side in ((first, 0), (second, 1)):
-        if isinstance(player, Memory) and player.table.cabinet.side != side:
+        if not isinstance(player, Opponent) and player.side not in (None, side):
             raise ValueError(f"a machine that plays side {1 - side} cannot sit on side {side}")
     graph = graph_compile(game, reduced=all(_reduced(player) for player in (first, second)))
     policy = np.where(graph.edge_side == 0, _policy(graph, first), _policy(graph, second))
@@ -99,16 +112,10 @@ def contest_played(
 
 
 def _reduced(player: Player) -> bool:
-    """Whether the player may see boards up to symmetry: only some machines with boxes see them as they lie."""
-    return not isinstance(player, Memory) or player.table.graph.reduced
+    return isinstance(player, Opponent) or player.is_reduced
 
 
 def _policy(graph: Graph, player: Player) -> Floats:
-    if isinstance(player, TableMemory):
-        same = player.table.graph is graph
-        return table_policy(player) if same else readable_policy(graph, player.readable())
-    if not isinstance(player, Memory):
+    if isinstance(player, Opponent):
         return opponent_policy(graph.game, player, reduced=graph.reduced)
-    if player.table.graph is graph:
-        return machine_policy(player)
-    return readable_policy(graph, readable_machine(player))
+    return player.policy(graph)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from beadbox.engines.engine import Candidate
 from beadbox.engines.romgon.answers import terms
 from beadbox.engines.romgon.levels import LEVELS, answer, measured, plays_at
 from beadbox.learners import choice
 from beadbox.learners.choice import Chosen
-from beadbox.learners.q_learning.learner import QLearner
 from beadbox.rules.chance import Random
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
@@ -92,7 +91,14 @@ def move_answer(question: Question, rng: Random, *, time_limit_s: float) -> dict
     }
 
 
-def machine_answer(question: Question, machine: QLearner) -> dict[str, Any]:
+class ValuingMind(Protocol):
+    """What is asked of a machine: its choice, with the worth of every legal action."""
+
+    def best(self, position: Position) -> Chosen | None:
+        """What it plays when it tries nothing; ``None`` where the game is over."""
+
+
+def machine_answer(question: Question, machine: ValuingMind) -> dict[str, Any]:
     """What a machine that keeps values thinks best, and every legal action with what it is worth to it, best first.
 
     It tries nothing and learns nothing. ``evaluation`` is Q + E/100, by which it chooses.
@@ -223,7 +229,7 @@ class RomgonAdviser(Adviser[Question]):
     def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
         return move_answer(question, rng, time_limit_s=time_limit_s)
 
-    def machine(self, question: Question, mind: QLearner, rng: Random) -> dict[str, Any]:
+    def machine(self, question: Question, mind: ValuingMind, rng: Random) -> dict[str, Any]:
         return machine_answer(question, mind)
 
     def evaluation(self, question: Question) -> dict[str, Any]:

@@ -17,10 +17,9 @@ from games.live.serializers import parsed, refusals
 from learning.access import is_own, machine_for, machines_visible
 from learning.exceptions import MachineBusyError, MachineQuotaError, NoBoxesError, ValueQuotaError
 from learning.filters import MachineFilter
-from learning.kinds.keyed_values.serializers import PositionValuesSerializer
 from learning.kinds.machines import machine_strength
 from learning.kinds.registry import kind_of
-from learning.kinds.value_learner.serializers import PositionPartsSerializer
+from learning.kinds.serializers import POSITION_SERIALIZERS
 from learning.models import Machine
 from learning.serializers.machines import (
     MachineCloneSerializer,
@@ -140,7 +139,7 @@ class ValuesView(APIView):
         responses={
             200: PolymorphicProxySerializer(
                 component_name="PositionView",
-                serializers=[PositionValuesSerializer, PositionPartsSerializer],
+                serializers=POSITION_SERIALIZERS,
                 resource_type_field_name=None,
             )
         }

@@ -6,8 +6,7 @@ from typing import Any
 
 from django import forms
 
-from beadbox.exchange.registry import FORMATS, MAX_BYTES
-from beadbox.learners.presets import PRESETS
+from beadbox.exchange.registry import FORMATS, MAX_BYTES, RULES_TO_CHOOSE
 from beadbox.printing.ink import BEADS
 from beadbox.printing.paper import DEFAULT_MM, LARGEST_MM, PAPERS, SMALLEST_MM
 from beadbox.printing.sheets import N_COLOURS, PrintChoices, PrintOptions
@@ -126,7 +125,7 @@ class ImportForm(forms.Form):
         required=False,
         choices=[
             ("", "as in the file, or as its program learns"),
-            *((preset.slug, preset.name) for preset in PRESETS.values()),
+            *((preset.slug, preset.name) for preset in RULES_TO_CHOOSE.values()),
         ],
     )
 

@@ -8,8 +8,8 @@ from typing import Any, get_type_hints
 
 from django import forms
 
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
-from beadbox.learners.presets import PRESETS
 from beadbox.rules.game import Game
 from beadbox.seeds import MAX_SEED
 from learning.forms.rule_words import rule_field

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from beadbox import field_text
+from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.training_config import (
     MEASURES,
@@ -21,7 +22,6 @@ from beadbox.learners.boxes.training_config import (
     Schooling,
     games_taught,
 )
-from beadbox.learners.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.rule import RuleError
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side

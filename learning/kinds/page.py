@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from beadbox import field_text
-from beadbox.learners.presets import Preset
+from beadbox.learners.preset import Preset
 from beadbox.learners.rule import Rule, RuleError
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side

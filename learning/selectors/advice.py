@@ -37,7 +37,7 @@ def move_advice(
     Args:
         fields: of the question, as they were sent.
         who: asked for the user only where a machine is named, which may not be everybody's.
-        mind_of: the mind of a machine in a position, as its kind has it (``Kind.mind``).
+        mind_of: the mind of a machine in a position, as its kind has it (``KindLive.mind``).
         rng: decides among moves that are liked equally, and draws the bead of a machine.
 
     Raises:

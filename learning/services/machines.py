@@ -14,8 +14,8 @@ from django.db.models import Exists, OuterRef, QuerySet, Sum
 
 from beadbox.exchange.document import Document, Wanted
 from beadbox.exchange.errors import ExchangeError
-from beadbox.exchange.registry import machine_read
-from beadbox.learners.presets import PRESETS, preset_named, presets_of
+from beadbox.exchange.registry import RULES_TO_CHOOSE, machine_read
+from beadbox.learners.presets import preset_named, presets_of
 from beadbox.learners.rule import Rule
 from beadbox.names import did_you_mean, name_problem
 from beadbox.rules.errors import UnknownGameError
@@ -300,12 +300,12 @@ def machine_import(
         MachineQuotaError.
     """
     try:
-        if preset and preset not in PRESETS:
-            raise ExchangeError("preset", "choice", choices=", ".join(PRESETS))
+        if preset and preset not in RULES_TO_CHOOSE:
+            raise ExchangeError("preset", "choice", choices=", ".join(RULES_TO_CHOOSE))
         wanted = Wanted(
             game=game_get(game) if game else None,
             side=side,
-            rule=PRESETS[preset].rule if preset else None,
+            rule=RULES_TO_CHOOSE[preset].rule if preset else None,
             preset=preset,
             name=name.strip(),
             any_size=any_size,

@@ -10,9 +10,9 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.episodes import play_episode
 from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule, BoxSet
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 from beadbox.rules.outcome import Outcome, Result, Side

@@ -17,7 +17,10 @@ from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.experiments.romgon_page import MARKS
 from beadbox.experiments.teachers import HABIT, PERFECT, TRAPS
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
+from beadbox.learners.boxes.presets import PRESETS
+from beadbox.learners.q_learning.presets import Q_PRESETS
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.policies.opponent import UniformOpponent
 from beadbox.policies.perfect import solve
 from beadbox.rules.outcome import Side

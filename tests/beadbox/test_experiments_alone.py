@@ -10,9 +10,9 @@ from beadbox.experiments import hexapawn_rewards, menace_and_after, michie_tourn
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.strength import against_opponent, worst_case
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import OPPONENTS, UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES

@@ -12,9 +12,9 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.episodes import train_episodes
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule, EmptyOpening, FinalLoss, WhenEmpty
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES

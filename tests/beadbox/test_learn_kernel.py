@@ -18,6 +18,7 @@ from beadbox.learners.boxes.band import MACHINES, QUANTILES, band_marks
 from beadbox.learners.boxes.episodes import Episode, play_episode
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import MAX_BEADS, BoxRule, BoxSet, FinalLoss, FinalWin, WhenEmpty
 from beadbox.learners.boxes.strength import against_opponent, worst_case
 from beadbox.learners.boxes.training_config import (
@@ -29,7 +30,6 @@ from beadbox.learners.boxes.training_config import (
     curve_marks,
     games_taught,
 )
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side, Tally
 from beadbox.seeds import MAX_SEED

@@ -17,9 +17,9 @@ from beadbox.exchange.errors import ExchangeError
 from beadbox.exchange.registry import FORMATS, machine_read
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from tests.beadbox.box_rules import MADE_UP

@@ -5,9 +5,9 @@ import pytest
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from tests.beadbox.remembered import GAME

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.frozen import FrozenBoxes
 from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.strength import against_machine, against_opponent
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.policies.table import opponent_policy
 from beadbox.rules.game import Game
@@ -247,7 +248,7 @@ def test_the_kernel_plays_the_games_of_its_readable_twin(game: Game) -> None:
 )
 def test_the_sample_lies_where_the_exact_result_says(game: Game, first: str, second: str) -> None:
     players: list[Player] = [
-        OPPONENTS[name] if name in OPPONENTS else memory(game, side, name)
+        OPPONENTS[name] if name in OPPONENTS else FrozenBoxes(memory(game, side, name))
         for side, name in ((Side.FIRST, first), (Side.SECOND, second))
     ]
     n_games = 40_000
@@ -264,9 +265,13 @@ def test_the_exact_result_is_that_of_the_strength_page_and_nobody_learns(game: G
     first, second = memory(game, Side.FIRST, "michie-1961"), memory(game, Side.SECOND, "michie-refill")
     before = [player.beads.copy() for player in (first, second)]
     strength = against_machine(first, second)
-    assert contest(game, first, second, 1000, RandomSource(1)).expected == (strength.win, strength.draw, strength.loss)
+    assert contest(game, FrozenBoxes(first), FrozenBoxes(second), 1000, RandomSource(1)).expected == (
+        strength.win,
+        strength.draw,
+        strength.loss,
+    )
     strength = against_opponent(second, OPPONENTS["perfect"])
-    other = contest(game, OPPONENTS["perfect"], second, 1000, RandomSource(1))
+    other = contest(game, OPPONENTS["perfect"], FrozenBoxes(second), 1000, RandomSource(1))
     assert other.expected == (strength.loss, strength.draw, strength.win)
     assert (first.beads == before[0]).all()
     assert (second.beads == before[1]).all()
@@ -285,4 +290,4 @@ def test_a_machine_cannot_sit_on_the_other_side() -> None:
     game = ENUMERABLE[0]
     second = memory(game, Side.SECOND, "michie-refill")
     with pytest.raises(ValueError, match="cannot sit on side 0"):
-        contest(game, second, OPPONENTS["random"], 1, RandomSource(0))
+        contest(game, FrozenBoxes(second), OPPONENTS["random"], 1, RandomSource(0))

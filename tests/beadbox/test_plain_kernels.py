@@ -13,12 +13,13 @@ import pytest
 from beadbox.kernels import cache
 from beadbox.kernels.jit import PACKAGES, Kernel
 from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.frozen import FrozenBoxes
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.strength import against_opponent, visit_probability, worst_case
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.learners.table_learner.memory import TableMemory
 from beadbox.learners.table_learner.rule import Method, TableRule
 from beadbox.policies.registry import UNIFORM
@@ -45,7 +46,7 @@ def of_boxes(game: str, rule: BoxRule, opponent: str) -> list[Any]:
         many[1].train_against(many[0], [N_GAMES], [UNIFORM["random"]]),
     ]
     found = [
-        contest(rules, one, other, N_GAMES, rng),
+        contest(rules, FrozenBoxes(one), FrozenBoxes(other), N_GAMES, rng),
         against_opponent(one, UNIFORM["perfect"], greedy=True),
         worst_case(other),
         visit_probability(one, UNIFORM["random"]),
@@ -134,6 +135,7 @@ from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.policies.registry import OPPONENTS
+from beadbox.learners.boxes.frozen import FrozenBoxes
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.table import boxes_compile
 

@@ -6,9 +6,9 @@ import pytest
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.strength import against_opponent, worst_case
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES

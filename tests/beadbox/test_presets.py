@@ -5,6 +5,7 @@ import pytest
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.boxes.rule import (
     BoxRule,
     BoxSet,
@@ -17,7 +18,6 @@ from beadbox.learners.boxes.rule import (
 )
 from beadbox.learners.boxes.strength import against_opponent
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from tests.beadbox.remembered import GAME

@@ -10,15 +10,19 @@ from beadbox.engines.romgon.engine import RomgonEngine
 from beadbox.engines.romgon.entry_keys import entry_key
 from beadbox.engines.romgon.evaluation import evaluate
 from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.choice import Decision
-from beadbox.learners.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS, presets_of
+from beadbox.learners.presets import presets_of
 from beadbox.learners.q_learning.learner import QLearner, Values
 from beadbox.learners.q_learning.memory import QMemory
+from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.learners.registry import rule_read
 from beadbox.learners.rule import RuleError
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.table_learner.rule import TableRule
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Result

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import Q_PRESETS
 from beadbox.learners.q_learning.learner import QLearner, Values
 from beadbox.learners.q_learning.memory import QMemory, games_played
+from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Tally

@@ -6,8 +6,8 @@ from dataclasses import fields, replace
 import pytest
 from hypothesis import given
 
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import MAX_BEADS, BoxRule, FinalLoss, FinalWin
-from beadbox.learners.presets import PRESETS
 from beadbox.learners.rule import RuleError
 from tests.beadbox.box_rules import rules
 

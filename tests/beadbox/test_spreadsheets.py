@@ -7,7 +7,7 @@ import pytest
 
 from beadbox.exchange.document import BoxData, MachineData, Wanted
 from beadbox.exchange.registry import FORMATS, machine_read
-from beadbox.learners.presets import PRESETS
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 

@@ -7,14 +7,17 @@ from itertools import permutations
 import pytest
 
 from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.choice import Decision
-from beadbox.learners.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
+from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.learners.rule import RuleError
 from beadbox.learners.table_learner.episodes import train_table_episodes
 from beadbox.learners.table_learner.learner import TableLearner, entry_key
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.table_learner.rule import Method, TableRule
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import TABLE_PRESETS
 from beadbox.learners.table_learner.episodes import train_table_episodes
 from beadbox.learners.table_learner.learner import TableLearner
 from beadbox.learners.table_learner.memory import (
@@ -17,6 +16,7 @@ from beadbox.learners.table_learner.memory import (
     table_against_table,
     table_worst_case,
 )
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.table_learner.rule import Method, TableRule
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side

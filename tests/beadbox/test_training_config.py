@@ -8,9 +8,9 @@ import pytest
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.band import MACHINES, band_marks, band_measure
 from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.boxes.strength import against_opponent
 from beadbox.learners.boxes.training_config import MEASURES, USUAL_MEASURE, Class, Schooling, curve_marks, games_taught
-from beadbox.learners.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES

@@ -12,9 +12,9 @@ from beadbox.engines.romgon.value_minimax import ReadableValuer
 from beadbox.engines.romgon.valuer import RomgonValuer
 from beadbox.kernels.exact_floats import GRAIN, squash, worth
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import VALUE_PRESETS
 from beadbox.learners.rule import RuleError
 from beadbox.learners.value_learner.learner import Turn, ValueLearner, WeightsError, weights_none, weights_read
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.registry import GAMES

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.strength import against_opponent, worst_case
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get

@@ -12,9 +12,10 @@ import numpy as np
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.table import boxes_compile, course_compile
-from beadbox.learners.presets import PRESETS, TABLE_PRESETS
 from beadbox.learners.table_learner.memory import TableMemory
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.table_learner.rule import TableRule
 from beadbox.policies.registry import OPPONENTS, UNIFORM
 from beadbox.rules.outcome import Side

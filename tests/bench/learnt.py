@@ -19,9 +19,9 @@ from beadbox.engines.romgon.shipped import shipped
 from beadbox.engines.romgon.value_search import desk_made, look
 from beadbox.kernels.jit import kernel
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.learner import Weights, weights_none
 from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.registry import game_get
 from beadbox.rules.romgon.rules import Romgon
 from beadbox.strength.snapshots import Meeting, Points, kept, measured, openings

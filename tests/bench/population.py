@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.band import MACHINES, MOST_GAMES, band_marks
 from beadbox.learners.boxes.population import N_CORES, Population
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get

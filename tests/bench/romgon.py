@@ -11,9 +11,9 @@ import numpy as np
 from beadbox.engines.romgon import boards
 from beadbox.engines.romgon.answers import perft, ranking
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import Q_PRESETS
 from beadbox.learners.q_learning.frozen import FrozenValues
 from beadbox.learners.q_learning.memory import QMemory
+from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.registry import game_get

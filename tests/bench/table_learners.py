@@ -16,8 +16,8 @@ import numpy as np
 
 from beadbox.experiments.intervals import mean_interval
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import TABLE_PRESETS
 from beadbox.learners.table_learner.memory import TableMemory, table_against_opponent
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get

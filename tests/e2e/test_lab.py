@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from beadbox.learners.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
+from beadbox.learners.boxes.presets import PRESETS
+from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.q_learning.rule import QRule
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.outcome import Side
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.boxes.training import visit_probabilities

@@ -178,8 +178,8 @@ def test_a_reset_machine_is_as_it_was_laid_out(people: dict[str, Any], preset: s
 def test_a_machine_whose_boxes_open_when_met_forgets_which_it_has_met(people: dict[str, Any]) -> None:
     from dataclasses import replace
 
+    from beadbox.learners.boxes.presets import PRESETS
     from beadbox.learners.boxes.rule import OpenBoxes
-    from beadbox.learners.presets import PRESETS
 
     rule = replace(PRESETS["michie-refill"].rule, open_boxes=OpenBoxes.WHEN_MET)
     learner = services.machine_make(user=people["owner"], game=NC, side=Side.SECOND, name="Fresh eyes", rule=rule)

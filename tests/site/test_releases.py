@@ -134,7 +134,11 @@ def _instead(operation: Operation) -> str:
 
 
 LOADER = MigrationLoader(None)
-LOCAL = {config.label for config in apps.get_app_configs() if (BASE_DIR / config.name.partition(".")[0]).is_dir()}
+LOCAL = {
+    config.label
+    for config in apps.get_app_configs()
+    if (BASE_DIR / config.name.partition(".")[0]).is_dir() and not config.name.startswith("tests.")
+}
 
 
 def ours() -> list[Any]:

@@ -8,8 +8,8 @@ from typing import Any
 from beadbox.exchange.document import BoxData, MachineData, boxes_sorted
 from beadbox.exchange.native import boxes_machine
 from beadbox.exchange.registry import Format
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printed_set import printed_set
-from beadbox.learners.presets import PRESETS
 from beadbox.printing.errors import ManyBeadsError, PrintingError
 from beadbox.printing.sheets import PrintChoices, PrintOptions, sheets_pdf
 from learning.exceptions import ManyBeadsRefusedError, PrintRefusedError

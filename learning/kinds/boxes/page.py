@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.boxes.rule import BoxRule, OpenBoxes
-from beadbox.learners.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.rule import RuleError
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side

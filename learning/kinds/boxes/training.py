@@ -115,5 +115,5 @@ class BoxesTraining(KindTraining):
         assert entry.beads is not None
         boxes = boxes_compile(game, Side(entry.side), BoxRule.from_json(entry.rule))
         rows = ((position, beads, [0] * len(beads)) for position, beads in entry.beads.items())
-        memory = Memory.load(boxes, rows)
-        return ContestPlayer(memory, FrozenBoxes(memory))
+        frozen = FrozenBoxes(Memory.load(boxes, rows))
+        return ContestPlayer(frozen, frozen)

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from beadbox.engines.registry import engine_of
 from beadbox.exchange.values import MAX_VALUES
-from beadbox.learners.presets import Q_PRESETS
+from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side

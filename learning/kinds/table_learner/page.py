@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from beadbox.learners.presets import TABLE_PRESETS
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.table_learner.rule import TableRule
 from beadbox.rules.outcome import Side
 from learning.kinds.keyed_values.page import KeyedPage

@@ -39,8 +39,8 @@ class TableLearnerTraining(KeyedTraining):
         rule = TableRule.from_json(entry.rule or {})
         keys = entries_compile(game, rule).keys
         then = values_fetch_at(entry.machine_id, entry.n_lessons)(keys)
-        memory = TableMemory.load(game, rule, 0.0, ((key, value, 0) for key, value in then.items()))
-        return ContestPlayer(memory, FrozenTable(memory))
+        frozen = FrozenTable(TableMemory.load(game, rule, 0.0, ((key, value, 0) for key, value in then.items())))
+        return ContestPlayer(frozen, frozen)
 
 
 def strength_by_seat(machine: Machine) -> Strength:

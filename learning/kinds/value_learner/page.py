@@ -9,9 +9,9 @@ import numpy as np
 
 from beadbox.engines.position_values import WeightSheet, WeightTable
 from beadbox.engines.registry import engine_of
-from beadbox.learners.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.learner import ValueLearner, WeightsError, weights_none
 from beadbox.learners.value_learner.learner import Weights as Numbers
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side

@@ -7,8 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from beadbox.exchange.registry import FORMATS, MAX_BYTES
-from beadbox.learners.presets import PRESETS
+from beadbox.exchange.registry import FORMATS, MAX_BYTES, RULES_TO_CHOOSE
 from beadbox.rules.outcome import Side
 from games.accounts.account_names import account_named
 from games.exceptions import PlayError
@@ -28,7 +27,9 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="", choices=["", *FORMATS], help="default: told by the file")
         parser.add_argument("--game", default="", help="default: told by the file")
         parser.add_argument("--side", choices=["first", "second"], help="for files that do not say, or hold both")
-        parser.add_argument("--preset", default="", choices=["", *PRESETS], help="whose rule it follows from now on")
+        parser.add_argument(
+            "--preset", default="", choices=["", *RULES_TO_CHOOSE], help="whose rule it follows from now on"
+        )
         parser.add_argument("--name", default="")
         parser.add_argument("--any-size", action="store_true", help="read the file however large it is")
         parser.add_argument("--owner", help="name of the account it shall belong to; default: the house")

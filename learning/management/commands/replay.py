@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from beadbox.exchange import native, recorded_games
 from beadbox.exchange.errors import ExchangeError
 from beadbox.exchange.registry import MAX_BYTES, text_of
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.replay import Pupil, RecordedGame, replay
-from beadbox.learners.presets import PRESETS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, game_get
 from learning.kinds.registry import kind_of_rule

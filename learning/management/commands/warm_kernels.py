@@ -7,24 +7,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from beadbox.engines.position_values import Learnt
-from beadbox.engines.registry import engine_of
 from beadbox.kernels.jit import PACKAGES, can_compile
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.memory import Memory
-from beadbox.learners.boxes.population import Population
-from beadbox.learners.boxes.rule import BoxRule
-from beadbox.learners.boxes.strength import against_opponent, visit_probability, worst_case
-from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.q_learning.memory import QMemory
-from beadbox.learners.q_learning.rule import QRule
-from beadbox.learners.table_learner.memory import TableMemory
-from beadbox.learners.table_learner.rule import TableRule
-from beadbox.learners.value_learner.learner import weights_none
-from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
-from beadbox.learners.value_learner.rule import ValueRule
-from beadbox.policies.registry import OPPONENTS
-from beadbox.rules.outcome import Side
+from beadbox.learners.boxes import warm_up as boxes
+from beadbox.learners.q_learning import warm_up as q_learning
+from beadbox.learners.table_learner import warm_up as table_learner
+from beadbox.learners.value_learner import warm_up as value_learner
 from beadbox.rules.registry import GAMES
 from beadbox.tournaments.contest import contest
 from learning.selectors.advice import warm_up
@@ -63,55 +51,13 @@ class Command(BaseCommand):
             self.stdout.write(f"Kernels: ready in {monotonic() - begin:.0f} s")
 
 
-def boxes() -> None:
-    """Train machines with boxes, let them meet, and sum up what they can expect."""
-    game = next(iter(GAMES.values()))
-    first, second = (Memory.fresh(boxes_compile(game, side, BoxRule())) for side in Side)
-    rng = RandomSource(1)
-    first.train(OPPONENTS["random"], 1, rng)
-    first.train_against(second, 1, rng, opponent_learns=True)
-    many = [Population.fresh(memory.table, [rng]) for memory in (first, second)]
-    many[0].train(OPPONENTS["random"], [1], [OPPONENTS["random"]], worst=True)
-    many[0].train_against(many[1], [1])
-    contest(game, first, second, 1, rng)
-    against_opponent(first, OPPONENTS["random"])
-    worst_case(first)
-    visit_probability(first, OPPONENTS["random"])
-
-
-def tables() -> None:
-    """Train a machine that keeps a table of values by one game."""
-    TableMemory.fresh(next(iter(GAMES.values())), TableRule()).train(OPPONENTS["random"], 1, RandomSource(1))
-
-
-def kept_values() -> None:
-    """Train a machine that keeps values by one game, and ask it for a move."""
-    rule = QRule()
-    game = next(game for game in GAMES.values() if rule.fits(game))
-    memory = QMemory.load(game, rule, rule.epsilon, lambda keys: {})
-    memory.train(OPPONENTS["random"], 1, RandomSource(1))
-    engine = engine_of(game)
-    assert engine is not None, "its rule fits no other game"
-    engine.entries(game, game.initial_position())
-
-
-def learnt_value() -> None:
-    """Train a machine that learns a value by one game, measure it by one, and ask it for a move."""
-    rule = ValueRule(random_opening=0)
-    game = next(game for game in GAMES.values() if rule.fits(game))
-    memory, rng = ValueMemory.load(game, rule, weights_none(game, rule)), RandomSource(1)
-    memory.train_against(memory, 1, rng, opponent_learns=True)
-    memory.machine.choose(game.initial_position())
-    player = Learnt(memory.machine.played, 1)
-    value_meeting(game, player, player)((), Side.FIRST, rng)
-    engine = engine_of(game)
-    assert engine is not None, "its rule fits no other game"
-    assert engine.valuer is not None, "the same"
-    engine.valuer.features(game.initial_position(), rule.features)
+def boxes_meeting() -> None:
+    """Train machines with boxes, and let them meet."""
+    contest(next(iter(GAMES.values())), *boxes.warm_up(), 1, RandomSource(1))
 
 
 CALLS: dict[str, Sequence[Callable[[], object]]] = {
-    "beadbox.kernels": (boxes, tables),
-    "beadbox.engines.romgon": (learnt_value, kept_values, warm_up),
+    "beadbox.kernels": (boxes_meeting, table_learner.warm_up),
+    "beadbox.engines.romgon": (value_learner.warm_up, q_learning.warm_up, warm_up),
 }
 """By package of kernels what calls all of them; first those that most pages need."""

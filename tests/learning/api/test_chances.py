@@ -16,7 +16,8 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import PRESETS, TABLE_PRESETS
+from beadbox.learners.boxes.presets import PRESETS
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side

@@ -4,8 +4,8 @@ import pytest
 from django.http import QueryDict
 from rest_framework.test import APIClient
 
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
-from beadbox.learners.presets import PRESETS
 from beadbox.rules.registry import GAMES
 from beadbox.seeds import MAX_SEED
 from games.accounts.throttles import LiveThrottle

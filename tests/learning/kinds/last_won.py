@@ -13,7 +13,7 @@ from beadbox import field_text
 from beadbox.exchange.errors import ExchangeError
 from beadbox.exchange.values import ValueData, ValuesData
 from beadbox.learners.memory import TouchedValue
-from beadbox.learners.presets import Preset
+from beadbox.learners.preset import Preset
 from beadbox.learners.q_learning.learner import Values
 from beadbox.learners.rule import RuleError
 from beadbox.policies.registry import OPPONENTS

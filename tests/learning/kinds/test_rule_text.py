@@ -5,8 +5,11 @@ from dataclasses import replace
 import pytest
 from django.test import Client
 
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule, FinalLoss, WhenEmpty
-from beadbox.learners.presets import PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
+from beadbox.learners.q_learning.presets import Q_PRESETS
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.outcome import Side
 from learning.kinds.boxes.text import sentences
 from learning.kinds.registry import kind_of_rule

@@ -13,9 +13,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import PRESETS, TABLE_PRESETS
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.table_learner.learner import TableLearner
 from beadbox.learners.table_learner.memory import TableMemory, table_against_opponent, table_against_table
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.table_learner.rule import Method, TableRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Result, Side
@@ -402,10 +403,10 @@ class TestTournament:
         entry = TournamentEntry(machine=one, rule=one.rule_json, **TableLearnerTraining().entry_fields(one))
         trained(one, 300, seed=2)
         player = entry_player(entry, GAME)
-        assert all(then.get(key, 0.5) == value for key, value in player.table.readable().values.items())
-        assert then.keys() < player.table.readable().values.keys()
+        assert all(then.get(key, 0.5) == value for key, value in player.table.memory.readable().values.items())
+        assert then.keys() < player.table.memory.readable().values.keys()
         mover = player.played.mover(GAME)
-        best = player.table.readable().policy(GAME.initial_position())
+        best = player.table.memory.readable().policy(GAME.initial_position())
         assert best[mover(GAME.initial_position(), RandomSource(1))] > 0
         machine_reset(user=user(is_staff=True), machine_id=one.pk)
         with pytest.raises(EntryGoneError):

@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from beadbox.kernels.exact_floats import squash
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.learner import WHOLE_DEPTH, valuer_of, weights_none
 from beadbox.learners.value_learner.memory import ValueMemory
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side

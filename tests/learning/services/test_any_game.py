@@ -14,8 +14,8 @@ from beadbox.exchange.errors import ExchangeError
 from beadbox.exchange.registry import FORMATS, machine_read
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.printing.sheets import PrintOptions, sheets_pdf
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES

@@ -15,7 +15,7 @@ from beadbox.exchange.document import BoxData, MachineData, Wanted
 from beadbox.exchange.registry import FORMATS, machine_read
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.machine import BoxMachine
-from beadbox.learners.presets import PRESETS
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.strength.graph import graph_compile

@@ -11,10 +11,10 @@ from django.test import Client
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printed_set import printed_set
 from beadbox.learners.boxes.strength import worst_case
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.policies.table import opponent_policy
 from beadbox.rules.outcome import Side

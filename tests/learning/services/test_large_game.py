@@ -10,9 +10,9 @@ from django.test import Client
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.episodes import train_episodes
 from beadbox.learners.boxes.machine import BoxMachine
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule, OpenBoxes
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.policies.table import opponent_policy
 from beadbox.rules.outcome import Result, Side

@@ -5,9 +5,9 @@ from uuid import uuid4
 import pytest
 from rest_framework.test import APIClient
 
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.strength import against_opponent
 from beadbox.learners.boxes.training_config import Class, Schooling, curve_marks
-from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES

@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.frozen import FrozenBoxes
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.tournaments.contest import contest
@@ -87,7 +88,7 @@ def test_a_round_robin_pairs_everybody_who_can_meet_on_every_side_they_can_take(
 def test_a_pairing_is_the_games_of_its_number_and_its_exact_result() -> None:
     tournament = played(field())
     pairing = pairing_of(tournament, "Machine 2", "Machine 1")
-    first, second = (MEMORY.load(Machine.objects.get(slug=slug)) for slug in ("m2", "m1"))
+    first, second = (FrozenBoxes(MEMORY.load(Machine.objects.get(slug=slug))) for slug in ("m2", "m1"))
     alone = contest(tournament.game_rules, first, second, 200, RandomSource(8, pairing.number))
     assert (pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins) == (
         alone.first_wins,

@@ -16,8 +16,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import OpenBoxes
-from beadbox.learners.presets import PRESETS
 from beadbox.rules.outcome import Outcome, Side
 from games.live.players import LiveMatch, LiveSeat, Memo
 from games.live.rooms import room_create, room_reset

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from django.db import transaction
 
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import OpenBoxes
 from beadbox.learners.memory import TouchedBox
-from beadbox.learners.presets import PRESETS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from learning.kinds.boxes.memory import MEMORY, boxes_store, ledger_errors, table_of

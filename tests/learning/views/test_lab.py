@@ -11,11 +11,15 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule, WhenEmpty
-from beadbox.learners.presets import ALL_PRESETS, PRESETS, Q_PRESETS, TABLE_PRESETS, VALUE_PRESETS
+from beadbox.learners.presets import ALL_PRESETS
+from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.learners.registry import RULES
 from beadbox.learners.rule import Rule
+from beadbox.learners.table_learner.presets import TABLE_PRESETS
+from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from learning.kinds.boxes.look import box_view

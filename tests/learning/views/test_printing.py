@@ -17,10 +17,10 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfbase.ttfonts import TTFontFile
 
 from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printed_set import printed_set
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.presets import PRESETS
 from beadbox.printing.box_front import CAPITAL, LETTER_SIZE, UNIT, Face, spots_of
 from beadbox.printing.errors import ManyBeadsError, PrintingError
 from beadbox.printing.ink import BEADS, ordinal

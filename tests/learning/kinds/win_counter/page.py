@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from beadbox.learners.presets import Preset
+from beadbox.learners.preset import Preset
 from learning.kinds.page import KindPage, KindText, Page, RuleGroup, Words
 from tests.learning.kinds.win_counter.learner import WinCounterRule
 

@@ -1,0 +1,28 @@
+"""Calls every kernel of boxes once, with the types that it is called with in earnest."""
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.frozen import FrozenBoxes
+from beadbox.learners.boxes.memory import Memory
+from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.boxes.strength import against_opponent, visit_probability, worst_case
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+
+
+def warm_up() -> tuple[FrozenBoxes, FrozenBoxes]:
+    """Train machines with boxes, and sum up what they can expect; the two machines, frozen."""
+    game = next(iter(GAMES.values()))
+    first, second = (Memory.fresh(boxes_compile(game, side, BoxRule())) for side in Side)
+    rng = RandomSource(1)
+    first.train(OPPONENTS["random"], 1, rng)
+    first.train_against(second, 1, rng, opponent_learns=True)
+    many = [Population.fresh(memory.table, [rng]) for memory in (first, second)]
+    many[0].train(OPPONENTS["random"], [1], [OPPONENTS["random"]], worst=True)
+    many[0].train_against(many[1], [1])
+    against_opponent(first, OPPONENTS["random"])
+    worst_case(first)
+    visit_probability(first, OPPONENTS["random"])
+    return FrozenBoxes(first), FrozenBoxes(second)

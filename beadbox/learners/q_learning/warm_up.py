@@ -1,0 +1,19 @@
+"""Calls every kernel of Q-learners once, with the types that it is called with in earnest."""
+
+from beadbox.engines.registry import engine_of
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.q_learning.memory import QMemory
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.registry import GAMES
+
+
+def warm_up() -> None:
+    """Train a machine that keeps values by one game, and ask it for a move."""
+    rule = QRule()
+    game = next(game for game in GAMES.values() if rule.fits(game))
+    memory = QMemory.load(game, rule, rule.epsilon, lambda keys: {})
+    memory.train(OPPONENTS["random"], 1, RandomSource(1))
+    engine = engine_of(game)
+    assert engine is not None, "its rule fits no other game"
+    engine.entries(game, game.initial_position())

@@ -1,0 +1,12 @@
+"""Calls every kernel of table learners once, with the types that it is called with in earnest."""
+
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.table_learner.memory import TableMemory
+from beadbox.learners.table_learner.rule import TableRule
+from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.registry import GAMES
+
+
+def warm_up() -> None:
+    """Train a machine that keeps a table of values by one game."""
+    TableMemory.fresh(next(iter(GAMES.values())), TableRule()).train(OPPONENTS["random"], 1, RandomSource(1))
