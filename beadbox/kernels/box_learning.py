@@ -1,20 +1,23 @@
 """Training loops over tables. The readable twin of every one is ``beadbox.learners.boxes.machine`` in
 ``beadbox.learners.boxes.episodes``, which takes the same random words and leaves the same beads.
 
-Common arrays: ``beads``, ``initial``: ``(n_slots,) int32``; ``visits``: ``(n_slots,) int64``, how often each slot was
-played; ``totals``: ``(n_boxes,) int64``, the sum of each box; ``words``: ``(2,) uint64``, the random source;
-``tally``: ``(4,) int64``, games won, drawn, lost and slots removed. ``beads``, ``draws``, ``totals``, ``words`` and
-``tally`` are updated in place. Targets are those of ``beadbox.learners.boxes.table.Course``.
+``words``: ``(2,) uint64``, the random source. It is updated in place, and so are a learner's ``beads``, ``visits``,
+``totals`` and ``tally``.
+
+numba counts a reference to an array whenever it is taken from a tuple, and at every move that takes three times as long
+as the move. It leaves the counts out where a loop has taken its arrays before it begins, and where a part of a kernel
+has its tuple as its last parameter and takes all that it needs from it at once, in its first lines.
 
 Indices are unsigned (``U``): numba then leaves out the code that lets a negative index count from the end, which cost
 half the speed. So a cast to ``U`` says "this is an index, or a number that is never negative".
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.jit import inlined, kernel
 from beadbox.kernels.random_source import below, next_word
 
@@ -38,6 +41,52 @@ class RuleWords(NamedTuple):
     uniform_when_empty: int
     punish_previous: int
     removes: int
+
+
+class LearnerArrays(NamedTuple):
+    """A machine on the graph: its rule, its boxes, its memory. Several have a row each in the memory's arrays.
+
+    A slot's beads lie at ``slot_indptr[box] … slot_indptr[box + 1]``.
+    """
+
+    learns: int
+    """0 for a frozen one."""
+    rule: RuleWords
+    node_box: NDArray[np.int32]
+    """``(n_nodes,)``: the box that it opens at a node, −1 where none is."""
+    slot_indptr: NDArray[np.int32]
+    """``(n_boxes + 1,)``: where the slots of each box begin."""
+    slot_box: NDArray[np.int32]
+    """``(n_slots,)``: the box of each slot."""
+    slot_edge: NDArray[np.int32]
+    """``(n_slots,)``: the edge that a slot's bead is played on."""
+    slot_size: NDArray[np.int32]
+    """``(n_slots,)``: how many legal moves make an empty box choose the slot when it plays anything."""
+    refills: NDArray[np.bool_]
+    """``(n_boxes,)``: whether an empty box gets its initial beads back."""
+    initial: NDArray[np.int32]
+    """``(n_slots,)``: beads at the start."""
+    beads: NDArray[np.int32]
+    """``(n_slots,)``."""
+    visits: NDArray[np.int64]
+    """``(n_slots,)``: how often each slot was played."""
+    totals: NDArray[np.int64]
+    """``(n_boxes,)``: the sum of each box."""
+    tally: NDArray[np.int64]
+    """``(4,)``: games won, drawn and lost, slots removed."""
+
+
+class CourseArrays(NamedTuple):
+    """A training ground against one opponent; targets are those of ``beadbox.learners.boxes.table.Course``."""
+
+    start: int
+    """The target that a game begins with."""
+    slot_target: NDArray[np.int32]
+    """``(n_slots,)``."""
+    reply_indptr: NDArray[np.int32]
+    """``(n_nodes + 1,)``: where the replies of each node begin; none where the machine moves."""
+    reply_target: NDArray[np.int32]
+    """``(n_replies,)``: equally likely at each node."""
 
 
 @inlined
@@ -77,18 +126,11 @@ def refill(
 
 @inlined
 def restock(
-    path: NDArray[np.uint64],
-    n_visits: np.uint64,
-    result: int | np.int64,
-    resigned: bool,
-    rule: RuleWords,
-    slot_box: NDArray[np.int32],
-    slot_indptr: NDArray[np.int32],
-    beads: NDArray[np.int32],
-    visits: NDArray[np.int64],
-    totals: NDArray[np.int64],
+    path: NDArray[np.uint64], n_visits: np.uint64, result: int | np.int64, resigned: bool, learner: LearnerArrays
 ) -> int:
     """Learn from the slots played, in order; returns how many were removed. The formula: ``BoxMachine.restock``."""
+    rule, slot_box, slot_indptr = learner.rule, learner.slot_box, learner.slot_indptr
+    beads, visits, totals = learner.beads, learner.visits, learner.totals
     delta = rule.win if result == WIN else (rule.draw if result == DRAW else rule.loss)
     final_counts = not resigned or rule.punish_previous != 0
     remove = result == LOSS and rule.final_remove != 0
@@ -135,25 +177,12 @@ def settle(
 
 
 @kernel
-def train_on_course(
-    n_games: int,
-    rule: RuleWords,
-    start: int,
-    slot_indptr: NDArray[np.int32],
-    slot_box: NDArray[np.int32],
-    slot_target: NDArray[np.int32],
-    slot_size: NDArray[np.int32],
-    refills: NDArray[np.bool_],
-    initial: NDArray[np.int32],
-    reply_indptr: NDArray[np.int32],
-    reply_target: NDArray[np.int32],
-    beads: NDArray[np.int32],
-    visits: NDArray[np.int64],
-    totals: NDArray[np.int64],
-    words: NDArray[np.uint64],
-    tally: NDArray[np.int64],
-) -> None:
+def train_on_course(n_games: int, learner: LearnerArrays, course: CourseArrays, words: NDArray[np.uint64]) -> None:
     """Play ``n_games`` against an opponent whose replies are equally likely, learning after every game."""
+    slot_indptr, slot_size, refills = learner.slot_indptr, learner.slot_size, learner.refills
+    initial, beads, totals, tally = learner.initial, learner.beads, learner.totals, learner.tally
+    start, slot_target, reply_indptr, reply_target = course
+    uniform_when_empty = learner.rule.uniform_when_empty
     n_boxes = len(totals)
     path = np.empty(n_boxes, dtype=np.uint64)  # No position comes twice in a game, so no box does.
     a, b = words[0], words[1]
@@ -176,7 +205,7 @@ def train_on_course(
             if total > ZERO:
                 word, a, b = next_word(a, b)
                 slot = draw_slot(beads, first, below(word, total))
-            elif rule.uniform_when_empty != 0:
+            elif uniform_when_empty != 0:
                 word, a, b = next_word(a, b)
                 slot = draw_slot(slot_size, first, below(word, sum_slots(slot_size, box, slot_indptr)))
             else:
@@ -187,42 +216,16 @@ def train_on_course(
             target = np.int64(slot_target[slot])
         result = LOSS if resigned else -1 - target
         tally[U(result)] += 1
-        tally[REMOVED] += restock(path, n_visits, result, resigned, rule, slot_box, slot_indptr, beads, visits, totals)
+        tally[REMOVED] += restock(path, n_visits, result, resigned, learner)
     words[0], words[1] = a, b
 
 
-class LearnerArrays(NamedTuple):
-    """One of two machines on the same graph: its boxes, its rule, its memory; ``learns`` is 0 for a frozen one."""
-
-    learns: int
-    rule: RuleWords
-    node_box: NDArray[np.int32]
-    slot_indptr: NDArray[np.int32]
-    slot_box: NDArray[np.int32]
-    slot_edge: NDArray[np.int32]
-    slot_size: NDArray[np.int32]
-    refills: NDArray[np.bool_]
-    initial: NDArray[np.int32]
-    beads: NDArray[np.int32]
-    visits: NDArray[np.int64]
-    totals: NDArray[np.int64]
-    tally: NDArray[np.int64]
-
-
 @inlined
-def choose_slot(
-    learns: int,
-    uniform_when_empty: int,
-    slot_indptr: NDArray[np.int32],
-    slot_size: NDArray[np.int32],
-    refills: NDArray[np.bool_],
-    initial: NDArray[np.int32],
-    beads: NDArray[np.int32],
-    totals: NDArray[np.int64],
-    box: np.uint64,
-    word: np.uint64,
-) -> np.int64:
+def choose_slot(box: np.uint64, word: np.uint64, learner: LearnerArrays) -> np.int64:
     """The slot a machine draws from a box, or −1: it resigns and took no random word."""
+    slot_indptr, slot_size, refills = learner.slot_indptr, learner.slot_size, learner.refills
+    initial, beads, totals = learner.initial, learner.beads, learner.totals
+    learns, uniform_when_empty = learner.learns, learner.rule.uniform_when_empty
     first, total, slot = U(slot_indptr[box]), U(totals[box]), np.int64(-1)
     if total == ZERO and refills[box]:
         if learns == 0:
@@ -242,21 +245,17 @@ def choose_slot(
 @kernel
 def train_pair(
     n_games: int,
-    indptr: NDArray[np.int32],
-    successor: NDArray[np.int32],
-    side: NDArray[np.int8],
-    first_player: Any,
-    second_player: Any,
+    graph: GraphArrays,
+    first_player: LearnerArrays,
+    second_player: LearnerArrays,
     words: NDArray[np.uint64],
 ) -> None:
     """Play ``n_games`` between two machines on one graph; each learns unless it is frozen."""
-    # Arrays by name: taken from their tuple at every move, each would be counted as one more reference.
-    learns_a, rule_a, node_box_a, indptr_a, slot_box_a, edge_a, size_a, refills_a, initial_a = first_player[:9]
-    beads_a, visits_a, totals_a, tally_a = first_player[9:]
-    learns_b, rule_b, node_box_b, indptr_b, slot_box_b, edge_b, size_b, refills_b, initial_b = second_player[:9]
-    beads_b, visits_b, totals_b, tally_b = second_player[9:]
-    path_a, path_b = np.empty(len(totals_a), dtype=np.uint64), np.empty(len(totals_b), dtype=np.uint64)
-    uniform_a, uniform_b = rule_a.uniform_when_empty, rule_b.uniform_when_empty
+    indptr, successor, side = graph
+    node_box_a, edge_a, tally_a = first_player.node_box, first_player.slot_edge, first_player.tally
+    node_box_b, edge_b, tally_b = second_player.node_box, second_player.slot_edge, second_player.tally
+    learns_a, learns_b = first_player.learns, second_player.learns
+    path_a, path_b = np.empty(len(node_box_a), dtype=np.uint64), np.empty(len(node_box_b), dtype=np.uint64)
     a, b = words[0], words[1]
     for _ in range(n_games):
         n_a, n_b = ZERO, ZERO
@@ -269,9 +268,7 @@ def train_pair(
                 box = np.int64(node_box_a[node])
                 if box >= 0:
                     word, next_a, next_b = next_word(a, b)
-                    slot = choose_slot(
-                        learns_a, uniform_a, indptr_a, size_a, refills_a, initial_a, beads_a, totals_a, U(box), word
-                    )
+                    slot = choose_slot(U(box), word, first_player)
                     if slot < 0:
                         loser = 0
                         break
@@ -283,9 +280,7 @@ def train_pair(
                 box = np.int64(node_box_b[node])
                 if box >= 0:
                     word, next_a, next_b = next_word(a, b)
-                    slot = choose_slot(
-                        learns_b, uniform_b, indptr_b, size_b, refills_b, initial_b, beads_b, totals_b, U(box), word
-                    )
+                    slot = choose_slot(U(box), word, second_player)
                     if slot < 0:
                         loser = 1
                         break
@@ -303,11 +298,7 @@ def train_pair(
         tally_a[U(result)] += 1
         tally_b[U(LOSS - result)] += 1
         if learns_a != 0:
-            tally_a[REMOVED] += restock(
-                path_a, n_a, result, loser == 0, rule_a, slot_box_a, indptr_a, beads_a, visits_a, totals_a
-            )
+            tally_a[REMOVED] += restock(path_a, n_a, result, loser == 0, first_player)
         if learns_b != 0:
-            tally_b[REMOVED] += restock(
-                path_b, n_b, LOSS - result, loser == 1, rule_b, slot_box_b, indptr_b, beads_b, visits_b, totals_b
-            )
+            tally_b[REMOVED] += restock(path_b, n_b, LOSS - result, loser == 1, second_player)
     words[0], words[1] = a, b

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.jit import kernel
 from beadbox.kernels.random_source import below, next_word
 
@@ -40,22 +41,40 @@ class TableWords(NamedTuple):
     loss: float
 
 
+class TableArrays(NamedTuple):
+    """The learner and the other player; the arrays hold what is the learner's, then what is the other player's."""
+
+    own_rule: TableWords
+    other_rule: TableWords
+    """How the other player learns, if it is a machine."""
+    other: int
+    """Who that is: :data:`REPLIES`, :data:`FROZEN`, :data:`LEARNS` or :data:`ITSELF`."""
+    edge_entry: NDArray[np.int32]
+    """``(2 * n_edges,)``: the entry of each move, −1 for one without."""
+    values: NDArray[np.float64]
+    """``(n_entries,)``; updated in place."""
+    visits: NDArray[np.int64]
+    """``(n_entries,)``; updated in place."""
+    epsilon: NDArray[np.float64]
+    """``(2,)``: the chance that each tries anything, 0 for a frozen one; updated in place."""
+
+
+class ReplyArrays(NamedTuple):
+    """The replies of a fixed opponent, equally likely at each node."""
+
+    indptr: NDArray[np.int32]
+    """``(n_nodes + 1,)``: where the replies of each node begin."""
+    edge: NDArray[np.int32]
+    """``(n_replies,)``."""
+
+
 @kernel
 def train_tables(
     n_games: int,
     seat: int,
-    indptr: NDArray[np.int32],
-    successor: NDArray[np.int32],
-    side: NDArray[np.int8],
-    own_rule: TableWords,
-    other_rule: TableWords,
-    other: int,
-    edge_entry: NDArray[np.int32],
-    values: NDArray[np.float64],
-    visits: NDArray[np.int64],
-    epsilon: NDArray[np.float64],
-    reply_indptr: NDArray[np.int32],
-    reply_edge: NDArray[np.int32],
+    graph: GraphArrays,
+    players: TableArrays,
+    replies: ReplyArrays,
     words: NDArray[np.uint64],
     tally: NDArray[np.int64],
 ) -> None:
@@ -64,24 +83,12 @@ def train_tables(
     Two players are one loop over one set of arrays: an array that is chosen, or handed to a part of a kernel, may cost
     a count of its references at every move, which takes as long as the move.
 
-    Args:
-        n_games: how many.
-        seat: our side, or −1.
-        indptr: of the graph, with ``successor`` and ``side``.
-        successor: the same.
-        side: the same.
-        own_rule: how we learn.
-        other_rule: how the other player learns, if it is a machine.
-        other: who that is: :data:`REPLIES`, :data:`FROZEN`, :data:`LEARNS` or :data:`ITSELF`.
-        edge_entry: ``(2 * n_edges,) int32``, our entry of each move, −1 for one without, then the other player's.
-        values: ``(n_entries,) float64``, those of both; updated in place.
-        visits: ``(n_entries,) int64``, the same.
-        epsilon: ``(2,) float64``, our ε and the other player's, 0 for a frozen one; updated in place.
-        reply_indptr: ``(n_nodes + 1,) int32``, the replies of a fixed opponent.
-        reply_edge: ``(n_replies,) int32``, the same.
-        words: ``(2,) uint64``, the random source; updated in place.
-        tally: ``(3,) int64``, games that we have won, drawn and lost; updated in place.
+    ``words``: ``(2,) uint64``, the random source; ``tally``: ``(3,) int64``, games that we have won, drawn and lost.
+    Both are updated in place.
     """
+    indptr, successor, side = graph
+    own_rule, other_rule, other, edge_entry, values, visits, epsilon = players
+    reply_indptr, reply_edge = replies
     n_edges, most_plies = U(len(successor)), U(len(side))
     path, ahead = np.empty(2 * len(side), dtype=np.uint64), np.empty(2 * len(side))
     worths = np.empty(np.max(np.diff(indptr)))

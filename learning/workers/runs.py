@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from django.db import transaction
@@ -19,10 +19,8 @@ from django.utils import timezone
 from prometheus_client import Counter
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.memory import AnyMemory, TouchedBox
+from beadbox.learners.memory import AnyMemory
 from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
-from beadbox.policies.registry import OPPONENTS
-from beadbox.rules.outcome import Tally
 from beadbox.strength.snapshots import snapshot_after
 from games.limits.quotas import site_is_full
 from games.transport.database_errors import ERRORS as DATABASE_ERRORS
@@ -30,15 +28,13 @@ from learning import events
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.machines import games_first, points_most
 from learning.kinds.registry import kind_of
-from learning.kinds.snapshots import snapshot_take
-from learning.models import Audience, CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
+from learning.models import Audience, CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_curve, run_progress
-from learning.states import BoxNews, box_news
-from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
 from learning.storage.standings import curve_told, standing_add, strength_found
 from learning.workers import jobs, snapshots
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
+from learning.workers.trainees import News, Trainees
 
 CHUNK_S = 0.1
 """How long a chunk should train: a cancel is answered and a match gets its turn within this time.
@@ -64,28 +60,6 @@ class Pace:
         """Learn from a chunk of so many games that took so long; at most four times as many the next time."""
         factor = CHUNK_S / max(seconds, CHUNK_S / 4)
         self.n_games = max(1, int(n_games * factor))
-
-
-@dataclass(slots=True)
-class News:
-    """What has become of the boxes of the machines in training since their pages were told."""
-
-    machines: dict[int, Machine] = field(default_factory=dict)
-    boxes: dict[int, dict[str, BoxNews]] = field(default_factory=dict)
-    lessons: dict[int, list[int]] = field(default_factory=dict)
-
-    def add(self, machine: Machine, touched: Iterable[TouchedBox], lesson: int) -> None:
-        """Note a lesson of the machine, which is stored."""
-        told = box_news(touched, lesson)
-        self.machines[machine.pk] = machine
-        self.boxes.setdefault(machine.pk, {}).update((box["position"], box) for box in told)
-        self.lessons.setdefault(machine.pk, []).append(lesson)
-
-    def tell(self) -> None:
-        """Tell the machines' pages, once each; what could not be told is told again with what comes next."""
-        for pk, machine in list(self.machines.items()):
-            if events.boxes_changed(machine, list(self.boxes[pk].values()), self.lessons[pk]):
-                del self.machines[pk], self.boxes[pk], self.lessons[pk]
 
 
 def run_claim(run_id: int) -> TrainingRun | None:
@@ -177,11 +151,12 @@ def _sampled_point(run: TrainingRun) -> CurvePoint | None:
 def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None) -> TrainingRun:
     stage, left = _stage(run)
     try:
-        machine, *others = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
+        machines = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
     except MachineNotFoundError:
         # Deleted while we waited: the machine and the run with it, or the opponent, which the next chunk will miss.
         return jobs.held(run)
-    run = jobs.held(run)
+    trainees = Trainees(jobs.held(run), stage, *machines)
+    run, machine = trainees.run, trainees.machine
     done, points = run.games_done, [] if sampled is None else [sampled]
     if left and stage.is_without_opponent:
         run.cancel_requested = True
@@ -189,10 +164,8 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
     elif left and not machine.learns:
         run.cancel_requested, run.error = True, f"{machine.name} was frozen, so its training stopped."
     if left and not run.cancel_requested:
-        snapshot_take(run, machine)
         n_games = min(pace.n_games or games_first(machine), left)
-        points += _train(run, stage, [machine, *others], n_games, pace, news)
-        snapshot_take(run, machine)
+        points += _train(trainees, n_games, pace, news)
     run.save()
     transaction.on_commit(partial(GAMES.inc, run.games_done - done))
     # Where the last point is a sample it is still to be taken.
@@ -252,62 +225,35 @@ def _stage(run: TrainingRun) -> tuple[RunStage, int]:
     return stages[-1], 0
 
 
-def _train(
-    run: TrainingRun, stage: RunStage, machines: list[Machine], n_games: int, pace: Pace, news: News
-) -> list[CurvePoint]:
-    """Train and store ``n_games`` against the stage's opponent; the points of the curve passed on the way.
+def _train(trainees: Trainees, n_games: int, pace: Pace, news: News) -> list[CurvePoint]:
+    """Train ``n_games`` and store what they taught; the points of the curve passed on the way.
 
     A lesson ends where a snapshot is due, which is what the machine knows after a lesson. Where a point is a sample the
     games end there, and with the next point: that is taken before the next chunk.
     """
+    run, machine = trainees.run, trainees.machine
     rng = RandomSource.from_text(run.random_state)
-    plays_itself = len(machines) == 2 and machines[0].pk == machines[1].pk
-    learns = len(machines) == 2 and stage.opponent_learns and machines[1].learns
-    memories = _memories(run, stage, machines)
-    marks = [mark for mark in run_marks(run, machines[0]) if mark > run.games_done]
-    if is_sampled := _is_sampled(machines[0]):
+    trainees.load()
+    marks = [mark for mark in run_marks(run, machine) if mark > run.games_done]
+    if is_sampled := _is_sampled(machine):
         n_games = min(n_games, marks[0] - run.games_done, snapshot_after(run.games_done) - run.games_done)
-    points = [_point(run, machines[0], memories[0])] if run.games_done == 0 and not is_sampled else []
+    points = [_point(run, machine, trainees.memory)] if run.games_done == 0 and not is_sampled else []
     end = run.games_done + n_games
-    kept = _snapshots_until(end, run.games_done)
-    tally, seconds = Tally(), 0.0
-    for stop in sorted({*(mark for mark in marks if mark < end), *kept, end}):
-        games = stop - run.games_done
+    lesson_ends, seconds = [*_snapshots_until(end, run.games_done), end], 0.0
+    for stop in sorted({*(mark for mark in marks if mark < end), *lesson_ends}):
         begin = time.perf_counter()
-        if len(machines) == 1:
-            part = memories[0].train(OPPONENTS[stage.opponent], games, rng)
-        else:
-            part = memories[0].train_against(memories[-1], games, rng, opponent_learns=learns)
+        trainees.train(stop - run.games_done, rng)
         seconds += time.perf_counter() - begin
-        tally += part
-        run.games_done = stop
-        run.n_wins += part.wins
-        run.n_draws += part.draws
-        run.n_losses += part.losses
         if stop in marks and not is_sampled:
-            points.append(_point(run, machines[0], memories[0]))
-        if stop == end or stop in kept:
-            run.n_left_out += memories[0].n_left_out
-            # Whoever learns from both seats of a game has learnt from two.
-            both = tally + tally.mirrored() if plays_itself and learns else tally
-            _store(run, machines[0], memories[0], both, news)
-            if learns and not plays_itself:
-                _store(run, machines[1], memories[1], tally.mirrored(), news)
-            tally = Tally()
+            points.append(_point(run, machine, trainees.memory))
+        if stop in lesson_ends:
+            trainees.store(news)
             if stop < end:
-                memories = _memories(run, stage, machines)
+                trainees.load()
     pace.adapt(n_games, seconds)
     run.random_state = rng.text
-    run.last_lesson = machines[0].n_lessons
+    run.last_lesson = machine.n_lessons
     return points
-
-
-def _memories(run: TrainingRun, stage: RunStage, machines: list[Machine]) -> list[AnyMemory]:
-    """What each of the machines knows, as it is stored; one that plays itself has one memory."""
-    found = [kind_of(machines[0]).memory.load(machines[0], run.most_values)]
-    if len(machines) == 2 and machines[0].pk != machines[1].pk:
-        found.append(kind_of(machines[1]).memory.load(machines[1], stage.most_values))
-    return found
 
 
 def _snapshots_until(end: int, done: int) -> list[int]:
@@ -328,11 +274,6 @@ def _point(run: TrainingRun, machine: Machine, memory: AnyMemory) -> CurvePoint:
         # A sample is drawn from a stream of its own, so that it changes nothing about the training.
         strength=kind_of(machine).training.measured(memory, RandomSource(run.seed, run.games_done + 1)),
     )
-
-
-def _store(run: TrainingRun, machine: Machine, memory: AnyMemory, tally: Tally, news: News) -> None:
-    touched = kind_of(machine).memory.lesson_give(machine, memory, LessonKind.TRAINING, Cause(tally, run_id=run.pk))
-    transaction.on_commit(partial(news.add, machine, touched, machine.n_lessons))
 
 
 class TrainingRuns(JobKind[TrainingRun]):

@@ -20,7 +20,7 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.learners.boxes.memory import Memory
-from beadbox.strength.graph import boxes_compile, course_compile
+from beadbox.learners.boxes.table import boxes_compile, course_compile
 
 game, rule, opponent = game_get("noughts-and-crosses"), PRESETS["michie-1961"].rule, OPPONENTS["random"]
 memory = Memory.fresh(boxes_compile(game, Side.FIRST, rule))

@@ -113,28 +113,10 @@ class Memory:
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
         """Play and learn ``n_games`` against a fixed opponent; the memory and ``rng`` are updated in place."""
-        table = self.table
-        cabinet = table.cabinet
+        cabinet = self.table.cabinet
         course = course_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
         words, tally = rng.to_array(), np.zeros(4, np.int64)
-        train_on_course(
-            n_games,
-            rule_words(cabinet.rule),
-            course.start,
-            table.slot_indptr,
-            table.slot_box,
-            course.slot_target,
-            table.slot_size,
-            table.refills,
-            table.initial,
-            course.reply_indptr,
-            course.reply_target,
-            self.beads,
-            self.visits,
-            self.totals,
-            words,
-            tally,
-        )
+        train_on_course(n_games, learner_arrays(self.table, self, tally, learns=True), course.arrays, words)
         rng.set_array(words)
         self.n_removed += int(tally[3])
         return Tally(*map(int, tally[:3]))
@@ -157,7 +139,7 @@ class Memory:
             learner_arrays(opponent.table, opponent, np.zeros(4, np.int64), learns=opponent_learns),
         )
         first, second = players if sides[0] == 0 else players[::-1]
-        train_pair(n_games, graph.indptr, graph.successor, graph.side, first, second, words)
+        train_pair(n_games, graph.arrays, first, second, words)
         rng.set_array(words)
         self.n_removed += int(players[0].tally[3])
         opponent.n_removed += int(players[1].tally[3])

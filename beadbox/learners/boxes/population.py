@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.kernels.box_learning import LearnerArrays
-from beadbox.kernels.population import train_pairs, train_population
+from beadbox.kernels.population import MarkArrays, RivalArrays, train_pairs, train_population
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory, learner_arrays
 from beadbox.learners.boxes.strength import forced_policy
@@ -125,8 +125,7 @@ class Population:
         """
         cabinet = self.table.cabinet
         course = course_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
-        ground = (course.start, course.slot_target, course.reply_indptr, course.reply_target)
-        return self._worked(train_population, (_arrays(self), *ground), marks, rivals, worst)
+        return self._worked(train_population, (_arrays(self), course.arrays), marks, rivals, worst)
 
     def train_against(
         self,
@@ -167,19 +166,17 @@ class Population:
         measured = np.zeros((*looks, len(rivals) + worst, 3))
         tallies, openings = np.zeros((*looks, 4), np.int64), np.zeros((*looks, n_slots, 2), np.int64)
         arguments = (
-            np.array(marks, np.int64),
             *players,
             self.words,
-            graph.indptr,
-            graph.successor,
-            graph.side,
-            int(cabinet.side),
-            forced_policy(self.table),
-            np.array(theirs).reshape(len(rivals), len(graph.successor)),
-            int(worst),
-            measured,
-            tallies,
-            openings,
+            RivalArrays(
+                graph.arrays,
+                int(cabinet.side),
+                forced_policy(self.table),
+                self.table.when_empty,
+                np.array(theirs).reshape(len(rivals), len(graph.successor)),
+                int(worst),
+            ),
+            MarkArrays(np.array(marks, np.int64), measured, tallies, openings),
         )
         if len(self) == 1:
             kernel(0, 1, *arguments)

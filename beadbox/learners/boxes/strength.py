@@ -9,7 +9,6 @@ from beadbox.kernels.exact import visit
 from beadbox.kernels.population import fill_policy
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.memory import Memory
-from beadbox.learners.boxes.rule import WhenEmpty
 from beadbox.learners.boxes.table import BoxTable
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.table import opponent_policy
@@ -20,21 +19,12 @@ from beadbox.strength.graph import graph_compile
 def machine_policy(memory: Memory, *, greedy: bool = False) -> Floats:
     """``(n_edges,)``: what the machine plays at every node where it moves, zero elsewhere."""
     table = memory.table
-    beads, totals = memory.beads, memory.totals
+    beads, totals, when_empty = memory.beads, memory.totals, table.when_empty
     if greedy:
         beads, totals = _fullest(table, beads)
+        when_empty = table.instead_of_beads(_fullest(table, table.initial)[0])
     policy = forced_policy(table)
-    fill_policy(
-        table.slot_indptr,
-        table.slot_edge,
-        table.slot_size,
-        table.refills,
-        _fullest(table, table.initial)[0] if greedy else table.initial,
-        int(table.cabinet.rule.when_empty is WhenEmpty.UNIFORM),
-        beads,
-        totals,
-        policy,
-    )
+    fill_policy(table.slot_indptr, table.slot_edge, when_empty, beads, totals, policy)
     return policy
 
 

@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.kernels.table_learning import FROZEN, ITSELF, LEARNS, REPLIES, TableWords, train_tables
+from beadbox.kernels.table_learning import (
+    FROZEN,
+    ITSELF,
+    LEARNS,
+    REPLIES,
+    ReplyArrays,
+    TableArrays,
+    TableWords,
+    train_tables,
+)
 from beadbox.learners.choice import Decision
 from beadbox.learners.memory import TouchedValue
 from beadbox.learners.table_learner.learner import TableLearner, entry_key
@@ -23,7 +32,7 @@ from beadbox.rules.outcome import Result, Side, Tally
 from beadbox.strength.exact import Expected, Floats, at_worst, expected
 from beadbox.strength.graph import DRAWN, TABLES_KEPT, Graph, Int32s, graph_compile
 
-_NOTHING = np.zeros(0, np.int32)
+_NO_REPLIES = ReplyArrays(np.zeros(0, np.int32), np.zeros(0, np.int32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,15 +76,15 @@ def _entries_compile(game: Game[Any, Any], rule: TableRule) -> EntryTable:
 
 
 @lru_cache(maxsize=TABLES_KEPT)
-def replies_compile(game: Game[Any, Any], opponent: UniformOpponent) -> tuple[Int32s, Int32s]:
-    """What an opponent may play at every node, whoever moves there: ``(n_nodes + 1,)`` and the edges, ``int32``."""
+def replies_compile(game: Game[Any, Any], opponent: UniformOpponent) -> ReplyArrays:
+    """What an opponent may play at every node, whoever moves there."""
     graph = graph_compile(game, reduced=True)
     indptr, edges = [0], list[int]()
     for node, position in enumerate(graph.positions):
         legal = game.legal_moves(position)
         edges += [int(graph.indptr[node]) + legal.index(move) for move in opponent.replies(game, position)]
         indptr.append(len(edges))
-    return np.array(indptr, np.int32), np.array(edges, np.int32)
+    return ReplyArrays(np.array(indptr, np.int32), np.array(edges, np.int32))
 
 
 def table_words(rule: TableRule) -> TableWords:
@@ -193,18 +202,18 @@ class TableMemory:
         if opponent.table.graph is not self.table.graph:
             raise ValueError(f"a machine that plays {opponent.game.name} cannot play {self.game.name}")
         who = (ITSELF if opponent is self else LEARNS) if opponent_learns else FROZEN
-        return self._train(opponent, who, (_NOTHING, _NOTHING), n_games, rng, side)
+        return self._train(opponent, who, _NO_REPLIES, n_games, rng, side)
 
     def _train(
         self,
         other: TableMemory | None,
         who: int,
-        replies: tuple[Int32s, Int32s],
+        replies: ReplyArrays,
         n_games: int,
         rng: RandomSource,
         side: Side | None,
     ) -> Tally:
-        graph, words, tally = self.table.graph, rng.to_array(), np.zeros(3, np.int64)
+        words, tally = rng.to_array(), np.zeros(3, np.int64)
         seat, n_own = -1 if side is None else int(side), len(self.values)
         theirs = self if other is None else other
         values, visits, their_entry = self.values, self.visits, theirs.table.edge_entry
@@ -214,10 +223,8 @@ class TableMemory:
         epsilon = np.array([self.epsilon, theirs.epsilon if who == LEARNS else 0.0])
         edge_entry = np.concatenate((self.table.edge_entry, their_entry))
         rules = table_words(self.rule), table_words(theirs.rule)
-        train_tables(
-            *(n_games, seat, graph.indptr, graph.successor, graph.side, *rules, who),
-            *(edge_entry, values, visits, epsilon, *replies, words, tally),
-        )
+        players = TableArrays(*rules, who, edge_entry, values, visits, epsilon)
+        train_tables(n_games, seat, self.table.graph.arrays, players, replies, words, tally)
         rng.set_array(words)
         self.epsilon = float(epsilon[0])
         if theirs is not self:

@@ -33,7 +33,8 @@ from learning.services.machines import machine_create, machine_update
 from learning.services.runs import Stage, training_run_cancel, training_run_start
 from learning.workers import runs as runner
 from learning.workers.jobs import JobLostError
-from learning.workers.runs import News, Pace, curve_marks, run_chunk, run_claim, run_execute
+from learning.workers.runs import Pace, curve_marks, run_chunk, run_claim, run_execute
+from learning.workers.trainees import News
 from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import NC, abandoned, guest, house, in_memory, machine, room, swept, trained, user
@@ -116,7 +117,7 @@ def test_a_cancelled_run_stops_at_the_next_chunk_and_keeps_what_was_learnt() -> 
 
 def test_a_run_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     run = started(machine())
-    monkeypatch.setitem(runner.OPPONENTS, "random", None)  # type: ignore[arg-type]
+    monkeypatch.setitem(OPPONENTS, "random", None)  # type: ignore[arg-type]
     with pytest.raises(AssertionError):
         tasks.jobs_work("runs", run.pk)
     run.refresh_from_db()
