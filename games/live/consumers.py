@@ -307,21 +307,23 @@ class RoomConsumer(FrameConsumer):
                 move, ply = parse_move_data(data)
                 begin = time.perf_counter()
                 view = await in_thread(
-                    self._act, lambda person: match_play_move(code=self.code, person=person, move=move, ply=ply)
+                    lambda: self._act(lambda person: match_play_move(code=self.code, person=person, move=move, ply=ply))
                 )
                 MOVE_SECONDS.observe(time.perf_counter() - begin)
             case "step":
                 ply, plies = parse_step_data(data)
                 view = await in_thread(
-                    self._act, lambda person: match_step(code=self.code, person=person, ply=ply, plies=plies)
+                    lambda: self._act(lambda person: match_step(code=self.code, person=person, ply=ply, plies=plies))
                 )
             case "resign":
-                view = await in_thread(self._act, lambda person: match_resign(code=self.code, person=person))
+                view = await in_thread(lambda: self._act(lambda person: match_resign(code=self.code, person=person)))
             case "reset":
                 swap = data.get("swap", False)
                 if not isinstance(swap, bool):
                     raise FrameError("malformed_frame", f"swap: {field_text.TRUE_OR_FALSE}")
-                view = await in_thread(self._act, lambda person: room_reset(code=self.code, person=person, swap=swap))
+                view = await in_thread(
+                    lambda: self._act(lambda person: room_reset(code=self.code, person=person, swap=swap))
+                )
             case "ping":
                 await self._pong()
                 return

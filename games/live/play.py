@@ -276,5 +276,5 @@ def match_changed(live: LiveMatch) -> State:
 def match_tell(live: LiveMatch) -> State:
     """The state of a match that has been stored, to be broadcast on commit."""
     state = room_state(live)
-    transaction.on_commit(partial(events.room_changed, live.room.code, state.whole, state.private))
+    transaction.on_commit(lambda: events.room_changed(live.room.code, state.whole, state.private))
     return state

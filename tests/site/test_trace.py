@@ -74,7 +74,7 @@ async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
                     state = await socket.expect("state")
                 worst += moves[:-1]
                 last += moves[-1:]
-    hold("a live move, the worst", figures(worst), (166, 35, 173, 119, 26))
+    hold("a live move, the worst", figures(worst), (162, 36, 169, 115, 27))
     hold("a live move, the last", figures(last), (196, 40, 227, 148, 30))
     worst_move = max(worst, key=lambda trace: (len(trace.modules), len(trace.functions)))
     reached = Trace(tuple(Reader().reached(HANDLE, worst_move.functions))).without_library().modules
@@ -103,7 +103,7 @@ def test_an_ai_move_of_a_machine() -> None:
     def journey() -> None:
         assert Client().post("/api/ai/move", asked, content_type="application/json").json()["box"]
 
-    hold("AI move of a machine", figures(trace_of(journey))[:2], (105, 32))
+    hold("AI move of a machine", figures(trace_of(journey))[:2], (104, 30))
 
 
 def test_a_training_run() -> None:
@@ -123,7 +123,7 @@ def test_a_training_run() -> None:
 
     hold("form to run", figures(trace_of(ask))[:2], (79, 36))
     runs = list(TrainingRun.objects.values_list("pk", flat=True))
-    hold("run to stored", figures(trace_of(train))[:2], (127, 36))
+    hold("run to stored", figures(trace_of(train))[:2], (125, 37))
 
 
 def test_functions_of_the_site_are_recorded_in_every_thread_until_the_recorder_stops() -> None:
