@@ -306,24 +306,20 @@ class RoomConsumer(FrameConsumer):
             case "move":
                 move, ply = parse_move_data(data)
                 begin = time.perf_counter()
-                view = await in_thread(
-                    lambda: self._act(lambda person: match_play_move(code=self.code, person=person, move=move, ply=ply))
+                view = await self._act(
+                    lambda person: match_play_move(code=self.code, person=person, move=move, ply=ply)
                 )
                 MOVE_SECONDS.observe(time.perf_counter() - begin)
             case "step":
                 ply, plies = parse_step_data(data)
-                view = await in_thread(
-                    lambda: self._act(lambda person: match_step(code=self.code, person=person, ply=ply, plies=plies))
-                )
+                view = await self._act(lambda person: match_step(code=self.code, person=person, ply=ply, plies=plies))
             case "resign":
-                view = await in_thread(lambda: self._act(lambda person: match_resign(code=self.code, person=person)))
+                view = await self._act(lambda person: match_resign(code=self.code, person=person))
             case "reset":
                 swap = data.get("swap", False)
                 if not isinstance(swap, bool):
                     raise FrameError("malformed_frame", f"swap: {field_text.TRUE_OR_FALSE}")
-                view = await in_thread(
-                    lambda: self._act(lambda person: room_reset(code=self.code, person=person, swap=swap))
-                )
+                view = await self._act(lambda person: room_reset(code=self.code, person=person, swap=swap))
             case "ping":
                 await self._pong()
                 return
@@ -370,14 +366,18 @@ class RoomConsumer(FrameConsumer):
         with Guesses(request_of_scope(self.scope), person.user_id).counted(self.code, lambda: person):
             return room_enter(code=self.code, person=person)
 
-    def _act(self, service: Callable[[Person], RoomState]) -> RoomState:
+    async def _act(self, service: Callable[[Person], RoomState]) -> RoomState:
         """Call a service as this socket's person is now: a session may have ended, a token may have been revoked.
 
         Of a guest the service looks whether the session stands, as it reads the room.
         """
-        with answering(self.channel_name):
-            if not self.is_account:  # a guest, or a seat token, which does not end
-                with contextlib.suppress(SessionChangedError):
-                    return service(self.person)
-            person = replace(self._person("play"), seen_in=None)  # just read
-            return service(person)
+
+        def act() -> RoomState:
+            with answering(self.channel_name):
+                if not self.is_account:  # a guest, or a seat token, which does not end
+                    with contextlib.suppress(SessionChangedError):
+                        return service(self.person)
+                return service(replace(self._person("play"), seen_in=None))  # just read
+
+        view: RoomState = await in_thread(act)
+        return view
