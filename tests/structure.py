@@ -24,6 +24,7 @@ LEARNERS = {
 }
 """The two folders of each learner, as beginnings of ``path`` or ``path:class``."""
 KIND_MODULE = re.compile(r"learning/kinds/\w+\.py")
+KERNEL_FOLDERS = ("beadbox/kernels/", "beadbox/engines/")
 SERVICE_OR_PORT = re.compile(r"(^|/)(services|ports?|players)\w*(/|\.py)")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Imports = list[tuple[str, str]]
@@ -60,6 +61,7 @@ def measured() -> list[Measured]:
         Measured("functions that only pass on their arguments", code.functions_that(passes_on), 89, 50),
         Measured("public functions with Any in the signature", with_any, 734, 300),
         Measured("of these in services and ports", tuple(filter(SERVICE_OR_PORT.search, with_any)), 55, 0),
+        Measured("parameters of one kernel", code.most_parameters(KERNEL_FOLDERS), 8, 8),
         Measured("import cycles", import_cycles(imports), 0, 0),
     ]
 
@@ -192,6 +194,17 @@ class Code:
             for node in ast.walk(tree)
             if isinstance(node, Function) and counts(node)
         )
+
+    def most_parameters(self, folders: tuple[str, ...]) -> tuple[str, ...]:
+        """``path:function(parameter)`` for each parameter of the function in these folders that has most of them."""
+        found = (
+            tuple(f"{path}:{node.name}({one.arg})" for one in parameters(node, starred=True) if one.arg != "self")
+            for path, tree in self.trees.items()
+            if path.startswith(folders)
+            for node in ast.walk(tree)
+            if isinstance(node, Function)
+        )
+        return max(found, key=len)
 
     def functions_with_any(self) -> tuple[str, ...]:
         """``path:line name`` of each public function with ``Any`` in its signature, but for starred parameters."""

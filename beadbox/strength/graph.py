@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.rules.game import POSITIONS_RETURN, Game
 from beadbox.rules.outcome import Outcome, Side
 
@@ -60,11 +59,6 @@ class Graph:
     def side(self) -> NDArray[np.int8]:
         """``(n_nodes,) int8``: the side to move."""
         return np.array([self.game.side_to_move(p) for p in self.positions], dtype=np.int8)
-
-    @cached_property
-    def arrays(self) -> GraphArrays:
-        """The graph as a kernel takes it."""
-        return GraphArrays(self.indptr, self.successor, self.side)
 
     @cached_property
     def edge_side(self) -> NDArray[np.int8]:

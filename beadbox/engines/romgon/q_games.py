@@ -56,6 +56,38 @@ class Trail(NamedTuple):
     left: NDArray[np.int64]
 
 
+class GameArrays(NamedTuple):
+    """A game that is played: how it starts, the desk on which moves are looked for, and what has happened in it."""
+
+    start: Start
+    desk: Desk
+    record: Record
+    trail: Trail
+
+
+class Meeting(NamedTuple):
+    """Who plays whom, and how many games: ours and the other; sides by a random word, or ``in_turn``, ours first."""
+
+    players: tuple[QPlayer, QPlayer]
+    n_games: int
+    in_turn: bool
+    n_random: int
+    """How many plies of each game are anything at all."""
+
+
+class Progress(NamedTuple):
+    """How far a meeting is. All are updated in place."""
+
+    words: NDArray[np.uint64]
+    """``(2,)``: the random source."""
+    saved: NDArray[np.uint64]
+    """``(2,)``: the same before the game that was played last."""
+    state: NDArray[np.int64]
+    """``(5,)``: at ``N_DONE`` and the numbers after it."""
+    tally: NDArray[np.int64]
+    """``(3,)``: games that we lost, drew, won."""
+
+
 def trail_made(n_actions: int) -> Trail:
     """Room for a game."""
     return Trail(np.empty(MAX_PLIES + 2, np.int64), np.empty(MAX_PLIES + 2, np.int64), np.empty(n_actions, np.int64))
@@ -110,18 +142,9 @@ def _left(
 
 
 @kernel
-def _chosen(
-    desk: Desk,
-    record: Record,
-    trail: Trail,
-    n: int,
-    n_legal: int,
-    side: int,
-    start: Start,
-    who: QPlayer,
-    words: NDArray[np.uint64],
-) -> Any:
+def _chosen(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, words: NDArray[np.uint64]) -> Any:
     """The index of what a table plays: with chance ε anything that is left, else the greatest Q + E/100 of it."""
+    start, desk, record, trail = game
     explores = drawn(words, _TICKETS) < who.epsilon[0] * _TICKETS
     n_left = _left(desk, record, n, n_legal, side, start, who.lessons, trail.left)
     if explores:
@@ -144,24 +167,15 @@ def _chosen(
 
 
 @kernel
-def _index(
-    desk: Desk,
-    record: Record,
-    trail: Trail,
-    n: int,
-    n_legal: int,
-    side: int,
-    start: Start,
-    who: QPlayer,
-    words: NDArray[np.uint64],
-) -> Any:
+def _index(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, words: NDArray[np.uint64]) -> Any:
     """The index of what somebody plays."""
+    start, desk, record, trail = game
     trail.boards[n] = UNASKED
     if who.plays_by == UNIFORM:
         return drawn(words, n_legal)
     if who.plays_by == TABLE:
         trail.boards[n] = board_at(who.table, record.keys[n], desk.sight.cells)
-        return _chosen(desk, record, trail, n, n_legal, side, start, who, words)
+        return _chosen(game, n, n_legal, side, who, words)
     action = action_of(desk, record, n, side, start, who.level, words)
     index = np.int64(0)
     while desk.actions[0, index] != action:
@@ -171,19 +185,13 @@ def _index(
 
 @kernel
 def _play(
-    desk: Desk,
-    record: Record,
-    trail: Trail,
-    start: Start,
-    ours: int,
-    n_random: int,
-    players: tuple[QPlayer, QPlayer],
-    words: NDArray[np.uint64],
+    game: GameArrays, ours: int, n_random: int, players: tuple[QPlayer, QPlayer], words: NDArray[np.uint64]
 ) -> tuple[int, int, bool]:
     """Play a game to its end, nothing learnt: plies, the winner, whether a table did not know a board.
 
     The first ``n_random`` plies are anything at all.
     """
+    start, desk, record, trail = game
     n, ending, side, is_missed = 0, GOES_ON, start.side, False
     begin(desk, record, start)
     while ending == GOES_ON:
@@ -194,7 +202,7 @@ def _play(
             trail.boards[n] = UNASKED
             index = drawn(words, n_legal)
         else:
-            index = _index(desk, record, trail, n, n_legal, side, start, who, words)
+            index = _index(game, n, n_legal, side, who, words)
         is_missed |= trail.boards[n] == UNKNOWN
         ending = act(desk, record, n, side, desk.actions[0, index], start)
         n, side = n + 1, 1 - side
@@ -243,27 +251,15 @@ def _learn(record: Record, trail: Trail, first: int, side: int, n: int, won_by: 
 
 
 @kernel
-def play_on(
-    start: Start,
-    players: tuple[QPlayer, QPlayer],
-    in_turn: bool,
-    n_random: int,
-    n_games: int,
-    desk: Desk,
-    record: Record,
-    trail: Trail,
-    words: NDArray[np.uint64],
-    saved: NDArray[np.uint64],
-    state: NDArray[np.int64],
-    tally: NDArray[np.int64],
-) -> None:
-    """Play and learn until ``n_games`` are done or a table has met a board that it does not know, or is nearly full.
+def play_on(game: GameArrays, meeting: Meeting, progress: Progress) -> None:
+    """Play and learn until all games are done or a table has met a board that it does not know, or is nearly full.
 
     Then the game is played to its end as if that board had no entry, and is pending. Whoever has told the table of it
     calls again: as it is if there was no entry, so that the game is learnt from; else with nothing pending and the
-    words of before it, which are ``saved``. Sides: by a random word, or ``in_turn``, ours first. ``players``: ours, and
-    the other. ``tally``: ``(3,)``, games that we lost, drew, won. All are updated in place.
+    words of before it, which are ``saved``.
     """
+    players, n_games, in_turn, n_random = meeting
+    words, saved, state, tally = progress
     while True:
         if state[IS_PENDING]:
             n, ours, won_by = state[N_PLIES], state[SIDE], state[WINNER]
@@ -271,7 +267,7 @@ def play_on(
                 who = players[index]
                 if who.plays_by == TABLE and who.lessons.learns:
                     side = ours if index == 0 else 1 - ours
-                    _learn(record, trail, start.side, side, n, won_by, who)
+                    _learn(game.record, game.trail, game.start.side, side, n, won_by, who)
             tally[1 if won_by == _NOBODY else 2 if won_by == ours else 0] += 1
             state[N_DONE] += 1
             state[IS_PENDING] = 0
@@ -281,7 +277,7 @@ def play_on(
                 return
         saved[:] = words
         ours = state[N_DONE] % 2 if in_turn else drawn(words, 2)
-        n, won_by, is_missed = _play(desk, record, trail, start, ours, n_random, players, words)
+        n, won_by, is_missed = _play(game, ours, n_random, players, words)
         state[IS_PENDING], state[N_PLIES], state[SIDE], state[WINNER] = 1, n, ours, won_by
         if is_missed:
             return

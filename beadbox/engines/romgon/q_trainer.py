@@ -118,11 +118,12 @@ class RomgonTrainer(FastTrainer[Romgon]):
         record = record_made(N_CELLS)
         trail, words, saved = games.trail_made(MAX_ACTIONS), rng.to_array(), rng.to_array()
         state, tally = np.zeros(5, np.int64), np.zeros(3, np.int64)
+        played, progress = games.GameArrays(start, desk, record, trail), games.Progress(words, saved, state, tally)
         while state[games.N_DONE] < n_games:
             for seat in seats:
                 seat.make_room()
             players = (seats[0].player(learns=True), seats[1].player(learns=other_learns))
-            games.play_on(start, players, in_turn, n_random, n_games, desk, record, trail, words, saved, state, tally)
+            games.play_on(played, games.Meeting(players, n_games, in_turn, n_random), progress)
             if state[games.IS_PENDING] and _recall(seats, first.side, record, trail, state):
                 words[:] = saved
                 state[games.IS_PENDING] = 0

@@ -6,7 +6,7 @@ Source of the pruning: D. Knuth and R. Moore, "An analysis of alpha-beta pruning
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,31 +76,47 @@ def promise(cells: NDArray[np.uint8], side: int, action: int, history: NDArray[n
     return int(history[side, action & 4095])
 
 
+class SearchArrays(NamedTuple):
+    """What a search works on: a board, and room for everything else. All are changed in place."""
+
+    cells: NDArray[np.uint8]
+    """``(n_cells,)``: the piece on each cell."""
+    sets: NDArray[np.uint64]
+    """``(N_SETS,)``: cells as sets of bits, as :func:`load` makes them."""
+    keys: NDArray[np.uint64]
+    """``(a power of two,)``: which board and depth each slot of the memory is for."""
+    values: NDArray[np.int64]
+    """``(a power of two,)``: the value that was found there, and whether it is a bound."""
+    history: NDArray[np.int64]
+    """``(2, 4096)``: how often an action of either side has cut."""
+    actions: NDArray[np.int32]
+    """``(depth + 1, MAX_ACTIONS)``; the first row holds the legal actions of the root in canonical order."""
+    promises: NDArray[np.int64]
+    """``(depth + 1, MAX_ACTIONS)``: how early to try each action."""
+    stop: NDArray[np.uint8]
+    """``(1,)``: once another thread has set it, a search ends soon."""
+    state: NDArray[np.uint8]
+    """``(1,)``: whether a search has ended for that reason."""
+
+
 @kernel
 def best(
-    cells: NDArray[np.uint8],
-    sets: NDArray[np.uint64],
+    desk: SearchArrays,
     side: int,
     remaining: int,
     k: int,
-    alpha: int,
-    beta: int,
+    bounds: tuple[int, int],
     root: int,
     options: int,
     key: np.uint64,
-    keys: NDArray[np.uint64],
-    values: NDArray[np.int64],
-    history: NDArray[np.int64],
-    actions: NDArray[np.int32],
-    promises: NDArray[np.int64],
-    stop: NDArray[np.uint8],
-    state: NDArray[np.uint8],
 ) -> int:
     """What the board is worth to ``side``, who plays the ``k``-th action now and looks ``remaining`` actions ahead.
 
-    Exact between ``alpha`` and ``beta``, else a bound. If ``stop`` is set meanwhile, ``state`` says so and the value
+    Exact between the two ``bounds``, else a bound itself. If ``stop`` is set meanwhile, ``state`` says so and the value
     means nothing.
     """
+    cells, sets, keys, values, history, actions, promises, stop, state = desk
+    alpha, beta = bounds
     if stop[0]:
         state[_STOPPED] = 1
         return 0
@@ -144,25 +160,7 @@ def best(
             value = WIN - 2 * k
         elif remaining > 1:
             key_after = following_key(key, cells, side, action, code, taken)
-            value = -best(
-                cells,
-                sets,
-                other,
-                remaining - 1,
-                k + 1,
-                -beta,
-                -lowest,
-                root,
-                options,
-                key_after,
-                keys,
-                values,
-                history,
-                actions,
-                promises,
-                stop,
-                state,
-            )
+            value = -best(desk, other, remaining - 1, k + 1, (-beta, -lowest), root, options, key_after)
         elif not has_legal(cells, sets, other, options):
             value = WIN - 2 * k
         else:
@@ -216,6 +214,7 @@ def search(
     keys, values = np.zeros(n_kept, np.uint64), np.zeros(n_kept, np.int64)
     history = np.zeros((2, 4096), np.int64)
     state = np.zeros(1, np.uint8)
+    desk = SearchArrays(cells, sets, keys, values, history, actions, promises, stop, state)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     key = np.uint64(0)
     for cell in range(len(board)):
@@ -241,25 +240,8 @@ def search(
                 value = evaluate(cells, sets, side, options)
             else:
                 key_after = following_key(key, cells, side, action, code, taken)
-                value = -best(
-                    cells,
-                    sets,
-                    1 - side,
-                    deep - 1,
-                    int(np.int64(2)),  # a bare 2 is a type of its own, and a second kernel for it is lost in the cache
-                    -INFINITE,
-                    -floor,
-                    side,
-                    options,
-                    key_after,
-                    keys,
-                    values,
-                    history,
-                    actions,
-                    promises,
-                    stop,
-                    state,
-                )
+                two = int(np.int64(2))  # a bare 2 is a type of its own, and a second kernel for it is lost in the cache
+                value = -best(desk, 1 - side, deep - 1, two, (-INFINITE, -floor), side, options, key_after)
             undo(cells, sets, action, code, taken, before)
             if state[_STOPPED]:
                 break

@@ -181,6 +181,15 @@ def look(desk: Desk, n: int, side: int, options: int, depth: int, whole: bool, w
     return chosen
 
 
+class HistoryArrays(NamedTuple):
+    """What the history of a game says of each legal action, in canonical order, and the board alone does not."""
+
+    barred: NDArray[np.bool_]
+    """``(n,)``: whether the action loses at once."""
+    cost: NDArray[np.float64]
+    """``(n,)``: what the action costs, at full depth, unless it wins or loses."""
+
+
 @kernel
 def looked(
     board: NDArray[np.uint8],
@@ -188,20 +197,18 @@ def looked(
     options: int,
     depth: int,
     whole: bool,
-    barred: NDArray[np.bool_],
-    cost: NDArray[np.float64],
+    past: HistoryArrays,
     weights: NDArray[np.float64],
     stop: NDArray[np.uint8],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
     """The near and the deep score of every legal action in canonical order, ``(n,)`` each, and the best one's index.
 
-    ``barred``: ``(n,)``, the actions that lose at once by what the board alone does not say; ``cost``: ``(n,)``;
     ``stop``: that of the desk, and one move ahead is always looked to the end.
     """
     desk = desk_made(depth, len(board), stop)
     load(board, desk.sight.cells, desk.sight.sets)
     n = generate_legal(desk.sight.cells, desk.sight.sets, side, options, desk.actions[0])
-    desk.barred[:n] = barred
-    desk.cost[:n] = cost
+    desk.barred[:n] = past.barred
+    desk.cost[:n] = past.cost
     chosen = look(desk, n, side, options, depth, whole, weights)
     return desk.near[:n].copy(), desk.deep[:n].copy(), chosen

@@ -17,7 +17,7 @@ from beadbox.engines.romgon.shipped import shipped, shipped_name
 from beadbox.engines.romgon.value_contests import Contestant, contest
 from beadbox.engines.romgon.value_games import ENDINGS, Start, train
 from beadbox.engines.romgon.value_minimax import ReadableValuer, loses_by_history, n_visits
-from beadbox.engines.romgon.value_search import looked
+from beadbox.engines.romgon.value_search import HistoryArrays, looked
 from beadbox.kernels.exact_floats import grained
 from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.outcome import Outcome, Side
@@ -50,11 +50,12 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
         cost = np.zeros(len(moves))
         if player.restlessness:
             cost[:] = [grained(player.restlessness) * n_visits(position, move) for move in moves]
+        past = HistoryArrays(barred, cost)
         board, side, flags = board_array(position.board), int(position.side), option_flags(game.options)
         stop = np.zeros(1, np.uint8)
 
         def searched(depth: int) -> Look:
-            near, deep, best = looked(board, side, flags, depth, whole, barred, cost, player.weights, stop)
+            near, deep, best = looked(board, side, flags, depth, whole, past, player.weights, stop)
             return Look(moves, tuple(near.tolist()), tuple(deep.tolist()), int(best), depth)
 
         if time_limit_s is None or player.depth <= QUICK_DEPTH:

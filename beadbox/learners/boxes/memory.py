@@ -9,7 +9,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.kernels.box_learning import LearnerArrays, RuleWords, train_on_course, train_pair
+from beadbox.kernels.box_learning import CourseArrays, LearnerArrays, RuleWords, train_on_course, train_pair
+from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.rule import BoxRule, FinalLoss, FinalWin, WhenEmpty
 from beadbox.learners.boxes.table import BoxTable, course_compile
@@ -115,8 +116,9 @@ class Memory:
         """Play and learn ``n_games`` against a fixed opponent; the memory and ``rng`` are updated in place."""
         cabinet = self.table.cabinet
         course = course_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
+        ground = CourseArrays(course.start, course.slot_target, course.reply_indptr, course.reply_target)
         words, tally = rng.to_array(), np.zeros(4, np.int64)
-        train_on_course(n_games, learner_arrays(self.table, self, tally, learns=True), course.arrays, words)
+        train_on_course(n_games, learner_arrays(self.table, self, tally, learns=True), ground, words)
         rng.set_array(words)
         self.n_removed += int(tally[3])
         return Tally(*map(int, tally[:3]))
@@ -139,7 +141,7 @@ class Memory:
             learner_arrays(opponent.table, opponent, np.zeros(4, np.int64), learns=opponent_learns),
         )
         first, second = players if sides[0] == 0 else players[::-1]
-        train_pair(n_games, graph.arrays, first, second, words)
+        train_pair(n_games, GraphArrays(graph.indptr, graph.successor, graph.side), first, second, words)
         rng.set_array(words)
         self.n_removed += int(players[0].tally[3])
         opponent.n_removed += int(players[1].tally[3])

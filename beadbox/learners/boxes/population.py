@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.kernels.box_learning import LearnerArrays
+from beadbox.kernels.box_learning import CourseArrays, LearnerArrays
+from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.population import MarkArrays, RivalArrays, train_pairs, train_population
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory, learner_arrays
@@ -125,7 +126,8 @@ class Population:
         """
         cabinet = self.table.cabinet
         course = course_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
-        return self._worked(train_population, (_arrays(self), course.arrays), marks, rivals, worst)
+        ground = CourseArrays(course.start, course.slot_target, course.reply_indptr, course.reply_target)
+        return self._worked(train_population, (_arrays(self), ground), marks, rivals, worst)
 
     def train_against(
         self,
@@ -169,7 +171,7 @@ class Population:
             *players,
             self.words,
             RivalArrays(
-                graph.arrays,
+                GraphArrays(graph.indptr, graph.successor, graph.side),
                 int(cabinet.side),
                 forced_policy(self.table),
                 self.table.when_empty,

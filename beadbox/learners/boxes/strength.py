@@ -22,7 +22,7 @@ def machine_policy(memory: Memory, *, greedy: bool = False) -> Floats:
     beads, totals, when_empty = memory.beads, memory.totals, table.when_empty
     if greedy:
         beads, totals = _fullest(table, beads)
-        when_empty = table.instead_of_beads(_fullest(table, table.initial)[0])
+        when_empty = np.where(table.refills[table.slot_box], _fullest(table, table.initial)[0], when_empty)
     policy = forced_policy(table)
     fill_policy(table.slot_indptr, table.slot_edge, when_empty, beads, totals, policy)
     return policy

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.kernels.box_learning import CourseArrays
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.rule import BoxRule, EmptyOpening, WhenEmpty
 from beadbox.policies.opponent import Opponent, UniformOpponent
@@ -59,12 +58,8 @@ class BoxTable:
     @cached_property
     def when_empty(self) -> Int32s:
         """``(n_slots,) int32``: what stands for the beads of an empty box, 0 where the machine resigns."""
-        return self.instead_of_beads(self.initial)
-
-    def instead_of_beads(self, refilled: Int32s) -> Int32s:
-        """The same for a machine that refills its empty boxes with these."""
         plays_anything = self.cabinet.rule.when_empty is WhenEmpty.UNIFORM
-        return np.where(self.refills[self.slot_box], refilled, self.slot_size if plays_anything else np.int32(0))
+        return np.where(self.refills[self.slot_box], self.initial, self.slot_size if plays_anything else np.int32(0))
 
     @cached_property
     def slot_box(self) -> Int32s:
@@ -142,11 +137,6 @@ class Course:
     slot_target: Int32s
     reply_indptr: Int32s
     reply_target: Int32s
-
-    @cached_property
-    def arrays(self) -> CourseArrays:
-        """The training ground as a kernel takes it."""
-        return CourseArrays(self.start, self.slot_target, self.reply_indptr, self.reply_target)
 
 
 @lru_cache(maxsize=TABLES_KEPT)

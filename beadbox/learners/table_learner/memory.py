@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.random_source import RandomSource
 from beadbox.kernels.table_learning import (
     FROZEN,
@@ -213,7 +214,7 @@ class TableMemory:
         rng: RandomSource,
         side: Side | None,
     ) -> Tally:
-        words, tally = rng.to_array(), np.zeros(3, np.int64)
+        graph, words, tally = self.table.graph, rng.to_array(), np.zeros(3, np.int64)
         seat, n_own = -1 if side is None else int(side), len(self.values)
         theirs = self if other is None else other
         values, visits, their_entry = self.values, self.visits, theirs.table.edge_entry
@@ -224,7 +225,8 @@ class TableMemory:
         edge_entry = np.concatenate((self.table.edge_entry, their_entry))
         rules = table_words(self.rule), table_words(theirs.rule)
         players = TableArrays(*rules, who, edge_entry, values, visits, epsilon)
-        train_tables(n_games, seat, self.table.graph.arrays, players, replies, words, tally)
+        arrays = GraphArrays(graph.indptr, graph.successor, graph.side)
+        train_tables(n_games, seat, arrays, players, replies, words, tally)
         rng.set_array(words)
         self.epsilon = float(epsilon[0])
         if theirs is not self:
