@@ -1,6 +1,6 @@
 """How sure a figure is: 95 % intervals that assume little.
 
-Shares have Wilson's (``training.sampled``). Source for the median by ranks: W. J. Conover, "Practical nonparametric
+Shares have Wilson's (``strength.sampled``). Source for the median by ranks: W. J. Conover, "Practical nonparametric
 statistics".
 """
 
