@@ -23,7 +23,7 @@ class Entry(NamedTuple):
 
 
 class QLessons(NamedTuple):
-    """How values follow what happens, as ``learners/q_learning/learner.py`` says it: numbers, for a kernel takes it so."""
+    """How values follow what happens (``learners/q_learning/learner.py``), in numbers for a kernel."""
 
     learning_rate: float
     discount: float
@@ -85,6 +85,6 @@ class FastTrainer(ABC, Generic[GameT]):
         Sides fall by chance, or are taken ``in_turn``, the first side first. The first ``n_random`` plies are anything
         at all, and nobody learns from them.
 
-        Equal to ``learners.q_learning.memory.games_played``, to the last bit, but for the clock of levels that have one.
+        Equal to ``learners.q_learning.memory.games_played``, to the last bit, but for levels with a clock.
         Returns how many the pupil won, drew and lost; who learns is updated in place, and so is ``rng``.
         """

@@ -1,6 +1,6 @@
 """Trainings that come with the program: what each came to, so that a new site need not wait for them.
 
-``manage.py record_house`` writes the files, one for each built-in machine (``learners/registry.py``).
+``manage.py record_house`` writes the files, one for each built-in machine (``learners/built_in.py``).
 """
 
 from __future__ import annotations
