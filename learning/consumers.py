@@ -13,7 +13,7 @@ from typing import Any
 from channels.exceptions import StopConsumer
 
 from games.accounts.authentication import user_of_scope
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.exceptions import PlayError, UnavailableError
 from games.live.consumers import ASK_AGAIN_S, FrameConsumer, in_thread
 from learning.access import machine_for, may_see, run_for
@@ -40,7 +40,7 @@ class WatchConsumer(FrameConsumer, ABC):
 
     number: int
     """What is watched."""
-    viewer: Viewer
+    viewer: Principal
     """Who watches, as far as was last asked."""
 
     async def connect(self) -> None:
@@ -125,7 +125,7 @@ class WatchConsumer(FrameConsumer, ABC):
     def user_now(self) -> Any:
         """Who watches, asked again; touches the database."""
         user = user_of_scope(self.scope)
-        self.viewer = Viewer.of(user)
+        self.viewer = Principal.of(user)
         return user
 
     @abstractmethod
