@@ -24,7 +24,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 from beadbox.names import MAX_SLUG_CHARACTERS, name_near
 from games.accounts.principal import Principal
 from learning.exceptions import MachineNotFoundError, NotYourMachineError, RunNotFoundError
-from learning.models import Audience, Machine, MachineSeat, TrainingRun, link_mark
+from learning.models import AccessList, Machine, MachineSeat, TrainingRun, link_mark
 from learning.storage.locks import machine_held
 
 To = Literal["see", "copy", "play", "export", "train", "edit", "delete", "share"]
@@ -130,7 +130,7 @@ def machine_require(user: Any, machine: Machine, *, to: To = "see") -> None:
         raise NotYourMachineError(f"{machine.name} is not yours. You may look at it, play it and copy it.")
 
 
-def may_see(viewer: Principal, audience: Audience) -> bool:
+def may_see(viewer: Principal, audience: AccessList) -> bool:
     """Whether the viewer may look at a machine of this :attr:`Machine.audience`, and know that there is one."""
     if audience is None or viewer.sees_all:
         return True

@@ -18,7 +18,7 @@ from games.exceptions import PlayError, UnavailableError
 from games.live.consumers import ASK_AGAIN_S, FrameConsumer, in_thread
 from learning.access import machine_for, may_see, run_for
 from learning.events import TELL_EVERY_S, machine_group, news_together, run_group, tournament_group
-from learning.models import Audience, Machine, Tournament, TrainingRun
+from learning.models import AccessList, Machine, Tournament, TrainingRun
 from learning.selectors.runs import run_curve, run_progress, run_view
 from learning.selectors.tournaments import tournament_change, tournament_for, tournament_told, tournament_view
 from learning.states import TournamentChange, TournamentState
@@ -58,10 +58,10 @@ class WatchConsumer(FrameConsumer, ABC):
     telling: asyncio.Task[None] | None = None
     untold: dict[str, Any] | None = None
     told_at = -TELL_EVERY_S
-    audience: Audience = None
+    audience: AccessList = None
     """Of the machine that the news is about, as the latest said."""
 
-    async def tell(self, kind: str, data: dict[str, Any], audience: Audience = None) -> None:
+    async def tell(self, kind: str, data: dict[str, Any], audience: AccessList = None) -> None:
         """Send what the group was told, as soon as it is time, to whoever may still look by then."""
         self.audience = audience
         self.untold = data if self.untold is None else self.together(self.untold, data)

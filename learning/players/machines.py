@@ -39,7 +39,7 @@ from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kinds.kind import Kind
 from learning.kinds.live import LevelMove
 from learning.kinds.registry import KINDS, kind_of
-from learning.models import Audience, Machine, MachineSeat
+from learning.models import AccessList, Machine, MachineSeat
 from learning.selectors.machines import machine_brief, machine_of_house
 from learning.selectors.matches import insight_told, insights_joined
 from learning.services import lessons
@@ -264,11 +264,11 @@ class MachinePlayer(SeatPlayer):
             "see_named": see_named,
         }
 
-    def audience(self, seat: LiveSeat) -> Audience:
+    def audience(self, seat: LiveSeat) -> AccessList:
         machine = machine_in(seat)
         return None if machine is None else machine.audience
 
-    def may_see(self, viewer: Principal, audience: Audience) -> bool:
+    def may_see(self, viewer: Principal, audience: AccessList) -> bool:
         return may_see(viewer, audience)
 
     def unseen(self, viewer: Principal) -> Q:
