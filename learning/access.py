@@ -22,9 +22,9 @@ from typing import Any, Literal
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Value
 
 from beadbox.names import MAX_SLUG_CHARACTERS, name_near
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from learning.exceptions import MachineNotFoundError, NotYourMachineError, RunNotFoundError
-from learning.models import Audience, Machine, MachineSeat, TrainingRun, link_mark
+from learning.models import AccessList, Machine, MachineSeat, TrainingRun, link_mark
 from learning.storage.locks import machine_held
 
 To = Literal["see", "copy", "play", "export", "train", "edit", "delete", "share"]
@@ -81,7 +81,7 @@ def machine_for(
         NotYourMachineError: the user may look at it, and no more.
     """
     # Before anything is found: an answer for which a session was read says so in its head (Vary).
-    viewer = Viewer.of(user)
+    viewer = Principal.of(user)
     try:
         machine = known or machine_find(str(ref), hold=hold)
     except MachineNotFoundError:
@@ -92,7 +92,7 @@ def machine_for(
     return machine
 
 
-def _machine_missing(viewer: Viewer, ref: str) -> MachineNotFoundError:
+def _machine_missing(viewer: Principal, ref: str) -> MachineNotFoundError:
     """The refusal of a machine that is not there or may not be seen, with the slug that may have been meant.
 
     Suggested are machines of the house and those of the viewer: two short lists, however many machines there are.
@@ -130,16 +130,18 @@ def machine_require(user: Any, machine: Machine, *, to: To = "see") -> None:
         raise NotYourMachineError(f"{machine.name} is not yours. You may look at it, play it and copy it.")
 
 
-def may_see(viewer: Viewer, audience: Audience) -> bool:
+def may_see(viewer: Principal, audience: AccessList) -> bool:
     """Whether the viewer may look at a machine of this :attr:`Machine.audience`, and know that there is one."""
     if audience is None or viewer.sees_all:
         return True
-    if (viewer.user_id if viewer.guest is None else viewer.guest.hex) in audience:
+    # A browser may keep its guest number after the log-in: it counts where there is no account.
+    own = viewer.guest.hex if viewer.user_id is None and viewer.guest is not None else viewer.user_id
+    if own in audience:
         return True
     return any(link_mark(link_id) in audience for link_id in viewer.links)
 
 
-def unseen(viewer: Viewer, path: str = "") -> Q:
+def unseen(viewer: Principal, path: str = "") -> Q:
     """The rows whose machine, at the end of the path (``machine__``), the viewer may not see: not :func:`may_see`.
 
     Links do not count: what was opened by a link is in no list.
@@ -152,15 +154,15 @@ def unseen(viewer: Viewer, path: str = "") -> Q:
 
 def is_seen(user: Any, machine: Machine) -> bool:
     """Whether the user may look at the machine, and know that there is one."""
-    return may_see(Viewer.of(user), machine.audience)
+    return may_see(Principal.of(user), machine.audience)
 
 
 def is_lent(user: Any, machine: Machine) -> bool:
     """Whether nothing but a shared link lets the user look at the machine."""
-    return not may_see(Viewer.of(user).without_links, machine.audience)
+    return not may_see(Principal.of(user).without_links, machine.audience)
 
 
-def owned_by(viewer: Viewer, path: str = "") -> Q | None:
+def owned_by(viewer: Principal, path: str = "") -> Q | None:
     """The rows whose machine, at the end of the path, belongs to the viewer; ``None``: nothing can."""
     if viewer.user_id is not None:
         return Q(**{f"{path}owner": viewer.user_id})
@@ -169,7 +171,7 @@ def owned_by(viewer: Viewer, path: str = "") -> Q | None:
 
 def is_own(user: Any, machine: Machine) -> bool:
     """Whether the machine is the user's own, by account or browser."""
-    viewer = Viewer.of(user)
+    viewer = Principal.of(user)
     if viewer.user_id is not None:
         return machine.owner_id == viewer.user_id
     return viewer.guest is not None and machine.guest == viewer.guest
@@ -182,14 +184,14 @@ def is_master(user: Any, machine: Machine) -> bool:
 
 def machines_visible(user: Any) -> QuerySet[Machine]:
     """Every machine that a list may show to this user: public ones without copies of rooms, and their own."""
-    viewer = Viewer.of(user)
+    viewer = Principal.of(user)
     if viewer.sees_all:
         return Machine.objects.all()
     listed, own = Q(is_public=True, room__isnull=True), owned_by(viewer)
     return Machine.objects.filter(listed if own is None else listed | own)
 
 
-def cause_hidden(viewer: Viewer, lesson: str = "") -> Any:
+def cause_hidden(viewer: Principal, lesson: str = "") -> Any:
     """Of a lesson, or of the lesson at the end of the path (``lesson__``): whether its match or run may not be named.
 
     A match, because of a machine in it that the viewer may not see; a run, because it was such a machine's.
@@ -209,7 +211,7 @@ def run_for(user: Any, run_id: int, *, to: To = "see") -> TrainingRun:
         RunNotFoundError: there is none, or its machine may not be seen.
         NotYourMachineError: the user may watch it, and no more.
     """
-    viewer = Viewer.of(user).without_links  # first, as in machine_for
+    viewer = Principal.of(user).without_links  # first, as in machine_for
     runs = TrainingRun.objects.select_related("machine").prefetch_related("stages__opponent_machine")
     run = runs.filter(pk=run_id).first()
     if run is None or not may_see(viewer, run.machine.audience):

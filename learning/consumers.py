@@ -13,12 +13,12 @@ from typing import Any
 from channels.exceptions import StopConsumer
 
 from games.accounts.authentication import user_of_scope
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.exceptions import PlayError, UnavailableError
 from games.live.consumers import ASK_AGAIN_S, FrameConsumer, in_thread
 from learning.access import machine_for, may_see, run_for
 from learning.events import TELL_EVERY_S, machine_group, news_together, run_group, tournament_group
-from learning.models import Audience, Machine, Tournament, TrainingRun
+from learning.models import AccessList, Machine, Tournament, TrainingRun
 from learning.selectors.runs import run_curve, run_progress, run_view
 from learning.selectors.tournaments import tournament_change, tournament_for, tournament_told, tournament_view
 from learning.states import TournamentChange, TournamentState
@@ -40,7 +40,7 @@ class WatchConsumer(FrameConsumer, ABC):
 
     number: int
     """What is watched."""
-    viewer: Viewer
+    viewer: Principal
     """Who watches, as far as was last asked."""
 
     async def connect(self) -> None:
@@ -58,10 +58,10 @@ class WatchConsumer(FrameConsumer, ABC):
     telling: asyncio.Task[None] | None = None
     untold: dict[str, Any] | None = None
     told_at = -TELL_EVERY_S
-    audience: Audience = None
+    audience: AccessList = None
     """Of the machine that the news is about, as the latest said."""
 
-    async def tell(self, kind: str, data: dict[str, Any], audience: Audience = None) -> None:
+    async def tell(self, kind: str, data: dict[str, Any], audience: AccessList = None) -> None:
         """Send what the group was told, as soon as it is time, to whoever may still look by then."""
         self.audience = audience
         self.untold = data if self.untold is None else self.together(self.untold, data)
@@ -125,7 +125,7 @@ class WatchConsumer(FrameConsumer, ABC):
     def user_now(self) -> Any:
         """Who watches, asked again; touches the database."""
         user = user_of_scope(self.scope)
-        self.viewer = Viewer.of(user)
+        self.viewer = Principal.of(user)
         return user
 
     @abstractmethod

@@ -6,7 +6,7 @@ from typing import Any
 
 from games.live.events import group_tell
 from games.transport.broadcaster import Message, group_is_heard
-from learning.models import Audience, Machine
+from learning.models import AccessList, Machine
 from learning.states import BoxNews, MachineNews, PointState, PrivateEntry, RunProgress, TournamentState
 
 TELL_EVERY_S = 0.25
@@ -23,7 +23,7 @@ def run_group(run_id: int) -> str:
     return f"run.{run_id}"
 
 
-def run_changed(run_id: int, view: RunProgress, points: list[PointState], audience: Audience) -> None:
+def run_changed(run_id: int, view: RunProgress, points: list[PointState], audience: AccessList) -> None:
     """Tell a run's page how far it is, and the points that its curve has got; ``audience`` is that of its machine."""
     group_tell(run_group(run_id), {"type": "run.state", "data": {**view, "points": points}, "audience": audience})
 

@@ -16,7 +16,7 @@ from beadbox.names import MAX_SLUG_CHARACTERS, did_you_mean, name_search
 from beadbox.rules.game import Game
 from beadbox.rules.registry import GAMES
 from games.accounts.account_names import account_named
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.live.serializers import parse_side
 from learning.access import machines_visible, owned_by, row_id
 from learning.forms.machines import game_choices
@@ -178,7 +178,7 @@ class MachineListFilter(django_filters.FilterSet):
         """The reader's own, or the house's."""
         if value == "house":
             return queryset.filter(owner__isnull=True, guest__isnull=True)
-        own = owned_by(Viewer.of(self.request.user))
+        own = owned_by(Principal.of(self.request.user))
         return queryset.none() if own is None else queryset.filter(own)
 
     def in_order(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
@@ -204,7 +204,7 @@ class EntrantFilter(django_filters.FilterSet):
 
     def filter_queryset(self, queryset: QuerySet[Machine]) -> QuerySet[Machine]:
         """Narrowed, the reader's own first."""
-        own = owned_by(Viewer.of(self.request.user)) or Q(pk__in=[])
+        own = owned_by(Principal.of(self.request.user)) or Q(pk__in=[])
         return super().filter_queryset(queryset).order_by(Case(When(own, then=0), default=1), "name", "pk")
 
     def by_rule(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
@@ -213,7 +213,7 @@ class EntrantFilter(django_filters.FilterSet):
 
     def of_owner(self, queryset: QuerySet[Machine], name: str, value: bool) -> QuerySet[Machine]:
         """The reader's own, if asked for."""
-        own = owned_by(Viewer.of(self.request.user)) or Q(pk__in=[])
+        own = owned_by(Principal.of(self.request.user)) or Q(pk__in=[])
         return queryset.filter(own) if value else queryset
 
 

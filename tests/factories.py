@@ -17,7 +17,7 @@ from beadbox.learners.built_in import HOUSE
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from games.accounts import tokens
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.live.play import match_play_move
 from games.live.room_state import State, match_view
 from games.live.room_state import room_state as state_of
@@ -36,9 +36,9 @@ from learning.workers.runs import run_claim, run_execute
 NC = "noughts-and-crosses"
 
 
-def guest(number: int = 1) -> Person:
+def guest(number: int = 1) -> Principal:
     """A visitor without an account."""
-    return Person(guest=UUID(int=number))
+    return Principal(guest=UUID(int=number))
 
 
 def user(name: str = "owner", *, may: Sequence[str] | None = None, **fields: Any) -> Any:
@@ -61,8 +61,8 @@ def api_with(account: Any, *scopes: str) -> APIClient:
     return api
 
 
-def person(account: Any) -> Person:
-    return Person(user_id=account.pk, name=account.get_username())
+def person(account: Any) -> Principal:
+    return Principal(user_id=account.pk, name=account.get_username())
 
 
 def machine(side: Side = Side.SECOND, preset: str = "", **fields: Any) -> Machine:
@@ -115,11 +115,11 @@ def experimented(slug: str, seed: int = 1, **parameters: int) -> ExperimentRun:
     return run
 
 
-def room(opponent: str = "perfect", who: Person | None = None, side: Side = Side.FIRST, **options: Any) -> Seated:
+def room(opponent: str = "perfect", who: Principal | None = None, side: Side = Side.FIRST, **options: Any) -> Seated:
     return room_create(person=who or guest(), game=NC, opponent=opponent, side=side, **options)
 
 
-def play(seated: Seated, who: Person, *moves: str) -> dict[str, Any]:
+def play(seated: Seated, who: Principal, *moves: str) -> dict[str, Any]:
     """Play these moves one after the other; the last state."""
     state: dict[str, Any] = {}
     for move in moves:
@@ -137,7 +137,7 @@ def room_state(room: Room) -> State:
     return state_of(match_live(match_latest(room)))
 
 
-def play_out(code: str, who: Person) -> dict[str, Any]:
+def play_out(code: str, who: Principal) -> dict[str, Any]:
     """Play the first legal move until the match is over; the last state."""
     state = room_view(room_get(code))
     while state["status"] == "playing":
@@ -145,8 +145,8 @@ def play_out(code: str, who: Person) -> dict[str, Any]:
     return state
 
 
-def stranger() -> Person:
-    return Person(guest=uuid4())
+def stranger() -> Principal:
+    return Principal(guest=uuid4())
 
 
 def swept() -> None:

@@ -18,7 +18,7 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, Pe
 from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 
-from games.accounts.principal import GUEST, SeenSession, Viewer, Visitor
+from games.accounts.principal import Principal, SeenSession, Visitor
 from games.accounts.tokens import BEARER_START, token_read
 from games.exceptions import PlayError, TokenScopeError
 from games.models import ApiToken
@@ -86,7 +86,7 @@ class VisitorAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
         user = getattr(request._request, "user", None)  # noqa: SLF001 - request.user would ask this method again
-        return (user, None) if isinstance(user, Visitor) and Viewer.of(user) != GUEST else None
+        return (user, None) if isinstance(user, Visitor) and Principal.of(user).is_known else None
 
 
 class AccountRequired(IsAuthenticated):
@@ -168,7 +168,7 @@ def account_or_visitor(request: HttpRequest) -> Any:
     links = frozenset(request.session.get(LINKS_KEY, ()))
     user = get_user(request) if SESSION_KEY in request.session else None
     if user is not None and user.is_authenticated:
-        setattr(user, "links", links)  # noqa: B010 - Django's class of accounts knows of none; Viewer.of reads them
+        setattr(user, "links", links)  # noqa: B010 - Django's class of accounts knows of none; Principal.of reads them
         return user
     guest = request.session.get(GUEST_KEY)
     return Visitor(UUID(guest) if guest else None, links=links)

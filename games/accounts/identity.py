@@ -1,4 +1,4 @@
-"""Who asks, read once at the edge: from a request or a socket to a :class:`games.accounts.principal.Person`."""
+"""The principal, read once at the edge from a request or a socket (:class:`games.accounts.principal.Principal`)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from games.accounts.authentication import GUEST_KEY, LINKS_KEY, account_or_visitor, visitor_of_scope
-from games.accounts.principal import GUEST_NAME, Person, Viewer
+from games.accounts.principal import Principal
 from games.accounts.tokens import seat_token_checked
 from games.exceptions import GuestMovedError
 from games.limits.addresses import Address, address_counted, client_address
@@ -76,18 +76,19 @@ def address_of(request: Any) -> str:
     return salted_hmac("games.address", network, algorithm="sha256").hexdigest()[:32]
 
 
-def person_of(user: Any, session: Any, token: str = "", address: str = "") -> Person:
-    """The person behind a user, a session and a seat token; any may be missing, and so may the address."""
+def person_of(user: Any, session: Any, token: str = "", address: str = "") -> Principal:
+    """The principal behind a user, a session and a seat token; any may be missing, and so may the address.
+
+    Without a session, neither a guest number nor a link of the user counts.
+    """
     guest = session.get(GUEST_KEY) if session is not None else None
-    signed_in = user is not None and user.is_authenticated
-    return Person(
-        user_id=user.pk if signed_in else None,
-        name=user.get_username() if signed_in else GUEST_NAME,
+    principal = Principal.of(user)
+    return replace(
+        principal,
         guest=UUID(guest) if guest else None,
         token=token,
-        sees_all=signed_in and Viewer.of(user).sees_all,
         address=address,
-        links=frozenset() if session is None else Viewer.of(user).links,
+        links=frozenset() if session is None else principal.links,
     )
 
 
@@ -106,13 +107,13 @@ def seat_token_of(request: Request) -> str:
     return seat_token_checked(shown[:100])
 
 
-def person_of_request(request: HttpRequest, token: str = "") -> Person:
+def person_of_request(request: HttpRequest, token: str = "") -> Principal:
     """The person behind a request that may only read or that carries its own token."""
     return person_of(request.user, request.session, token, address_of(request))
 
 
 @contextmanager
-def guest_seated(request: HttpRequest, person: Person) -> Iterator[Person]:
+def guest_seated(request: HttpRequest, person: Principal) -> Iterator[Principal]:
     """The person who is about to take a seat in this block; a visitor gets a guest number.
 
     It is kept in the session only when the block ends well: who is refused leaves nothing behind.
@@ -146,7 +147,7 @@ def _newcomer(request: HttpRequest) -> UUID:
     return UUID(cache.get_or_set(key, guest.hex, NEWCOMER_S) or guest.hex)
 
 
-def person_of_scope(scope: dict[str, Any], needs: str) -> Person:
+def person_of_scope(scope: dict[str, Any], needs: str) -> Principal:
     """The person behind a socket at this moment: session, account and token are read again, as each may have ended.
 
     Of a guest it is known by which session; whether that still stands can be asked with something else.

@@ -24,7 +24,7 @@ from beadbox.rules.registry import GAMES, game_get
 from games import exceptions
 from games.accounts.authentication import GUEST_KEY, ScopePermission, SessionAuthentication, scope_require
 from games.accounts.identity import address_of, guest_seated, person_of, seat_token_of
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.accounts.throttles import LiveThrottle, RoomThrottle, TokenThrottle
 from games.codes import parse_code
 from games.limits.admission import CROWD
@@ -105,7 +105,7 @@ class RoomCodeView(PublicView):
         return super().handle_exception(exc)
 
 
-def _person(request: Request, code: str = "") -> Person:
+def _person(request: Request, code: str = "") -> Principal:
     """Who asks: by session or Bearer token, or by seat token in body or header. A bare role proves nothing.
 
     REST framework checks the CSRF token of accounts only, and a guest's session holds seats as well. A seat token that
@@ -114,7 +114,7 @@ def _person(request: Request, code: str = "") -> Person:
     token = seat_token_of(request)
     session = request.session if request.auth is None else None
     if session is not None and GUEST_KEY in session and request.method not in SAFE_METHODS:
-        if token and room_is_of(code=code, person=Person(token=token)):
+        if token and room_is_of(code=code, person=Principal(token=token)):
             session = None
         else:
             SessionAuthentication().enforce_csrf(request)
@@ -122,7 +122,7 @@ def _person(request: Request, code: str = "") -> Person:
 
 
 @contextmanager
-def _newcomer(request: Request, code: str = "") -> Iterator[Person]:
+def _newcomer(request: Request, code: str = "") -> Iterator[Principal]:
     """Who takes a seat in this block: a guest gets a number in the session, and the cookie to play on with it."""
     person = _person(request, code)
     if request.auth is not None or person.user_id is not None:

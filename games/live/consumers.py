@@ -18,7 +18,7 @@ from django.db import close_old_connections, connection
 
 from beadbox import field_text
 from games.accounts.identity import person_of_scope, request_of_scope
-from games.accounts.principal import GUEST, Person
+from games.accounts.principal import GUEST, Principal
 from games.codes import parse_code
 from games.exceptions import (
     NOT_JSON,
@@ -275,7 +275,7 @@ class RoomConsumer(FrameConsumer):
     """Plays and watches one room."""
 
     frames = (*WRITES, "ping")
-    person: Person
+    person: Principal
     """Who this is, as far as was last asked."""
     is_account: bool
     """Whether that was an account, by its session or its token: these can end."""
@@ -352,10 +352,10 @@ class RoomConsumer(FrameConsumer):
             except UnavailableError:  # nobody knows who it is just now; the next state asks again
                 return state.told(GUEST)
             except PlayError:  # a token that does not count any more: its program goes on as any stranger with the link
-                self.person, self.asked_at = Person(), time.monotonic()
-        return state.told(self.person.viewer)
+                self.person, self.asked_at = Principal(), time.monotonic()
+        return state.told(self.person)
 
-    def _person(self, needs: str) -> Person:
+    def _person(self, needs: str) -> Principal:
         """Who this is now; touches the database. Raises what :func:`person_of_scope` does."""
         self.person, self.asked_at = person_of_scope(self.scope, needs), time.monotonic()
         self.is_account = self.person.user_id is not None
@@ -366,7 +366,7 @@ class RoomConsumer(FrameConsumer):
         with Guesses(request_of_scope(self.scope), person.user_id).counted(self.code, lambda: person):
             return room_enter(code=self.code, person=person)
 
-    async def _act(self, service: Callable[[Person], RoomState]) -> RoomState:
+    async def _act(self, service: Callable[[Principal], RoomState]) -> RoomState:
         """Call a service as this socket's person is now: a session may have ended, a token may have been revoked.
 
         Of a guest the service looks whether the session stands, as it reads the room.

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.expressions import Combinable
 from django.utils import timezone
 
-from games.accounts.principal import RoomsOf, Viewer
+from games.accounts.principal import Principal, RoomsOf
 from games.live.players import PLAYERS
 from games.live.store import NEXT_IDS
 from games.models import Match, MatchStatus, Ply, Room, Seat
@@ -34,13 +34,13 @@ ROOM_ID = "nextval('games_room_id_seq')"
 CODE_TAKEN = "EXISTS (SELECT FROM games_room WHERE code = %s)"
 
 
-def _seen(viewer: Viewer) -> Combinable:
+def _seen(viewer: Principal) -> Combinable:
     """Of a match: there is no machine in it that the viewer may not see. What has one is in no list for them."""
     unseen = {hidden for player in PLAYERS.values() if (hidden := player.unseen(viewer)) is not None}
     return ~Exists(Seat.objects.filter(reduce(or_, unseen, Q(pk__in=[])), match=OuterRef("pk")))
 
 
-def _open_matches(status: MatchStatus, within: timedelta, viewer: Viewer) -> QuerySet[Match]:
+def _open_matches(status: MatchStatus, within: timedelta, viewer: Principal) -> QuerySet[Match]:
     return (
         Match.objects.filter(_seen(viewer), status=status, room__changed_at__gte=timezone.now() - within)
         .select_related("room")
@@ -49,12 +49,12 @@ def _open_matches(status: MatchStatus, within: timedelta, viewer: Viewer) -> Que
     )
 
 
-def match_list_waiting(viewer: Viewer, limit: int = 10) -> list[Match]:
+def match_list_waiting(viewer: Principal, limit: int = 10) -> list[Match]:
     """Matches with a free seat, opened not long ago, newest first, seats prefetched."""
     return list(_open_matches(MatchStatus.WAITING, WAITS_FOR, viewer)[:limit])
 
 
-def match_list_live(viewer: Viewer, limit: int = 5) -> list[Match]:
+def match_list_live(viewer: Principal, limit: int = 5) -> list[Match]:
     """Matches being played that had a move not long ago, liveliest first, seats prefetched."""
     moved = Ply.objects.filter(match=OuterRef("pk"), played_at__gte=timezone.now() - LIVE_FOR)
     # A room remembers its last change to the minute, and a change may be another than a move.
@@ -63,7 +63,7 @@ def match_list_live(viewer: Viewer, limit: int = 5) -> list[Match]:
     )
 
 
-def match_list_own(viewer: Viewer, limit: int = 3) -> list[Match]:
+def match_list_own(viewer: Principal, limit: int = 3) -> list[Match]:
     """Matches in which this account or guest sits that wait or are played, liveliest first, seats prefetched."""
     rooms = rooms_open(rooms_of(user_id=viewer.user_id, guest=viewer.guest))
     return list(
@@ -177,7 +177,7 @@ def opening_read(code: str, *whose: RoomsOf) -> Opening:
     return Opening(room_id, match_ids, is_taken, n_open)
 
 
-def match_list_of(*, viewer: Viewer, guest: UUID | None) -> QuerySet[Match]:
+def match_list_of(*, viewer: Principal, guest: UUID | None) -> QuerySet[Match]:
     """Matches in which this person has a seat, newest first, with ``own_side`` and seats prefetched."""
     own = Q(user_id=viewer.user_id) if viewer.user_id is not None else Q(guest=guest, guest__isnull=False)
     own_seats = Seat.objects.filter(own)

@@ -19,7 +19,7 @@ from django.utils import timezone
 from beadbox.rules.errors import RulesError
 from beadbox.rules.outcome import Outcome, Side
 from games import exceptions
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.live import background_moves, events
 from games.live.players import Choice, LiveMatch, LiveSeat
 from games.live.room_state import EMPTY_BOX, RESIGNATION, State, room_state
@@ -31,7 +31,7 @@ ANSWER_WITHIN = timedelta(seconds=20)
 """How long a slow player's next move is left to the thread that thinks about it; no player thinks as long by itself."""
 
 
-def match_play_move(*, code: str, person: Person, move: str, ply: int | None = None) -> RoomState:
+def match_play_move(*, code: str, person: Principal, move: str, ply: int | None = None) -> RoomState:
     """Play a move in the room's current match and let automated seats answer; the state after it.
 
     Args:
@@ -50,7 +50,7 @@ def match_play_move(*, code: str, person: Person, move: str, ply: int | None = N
         move_play(live, seat_held(live, person), move, ply)
         return live
 
-    return match_tell(match_change(change)).told(person.viewer)
+    return match_tell(match_change(change)).told(person)
 
 
 def move_play(live: LiveMatch, seat: LiveSeat, move: str, ply: int | None) -> None:
@@ -74,7 +74,7 @@ def move_play(live: LiveMatch, seat: LiveSeat, move: str, ply: int | None) -> No
     play_on(live, after)
 
 
-def match_resign(*, code: str, person: Person) -> RoomState:
+def match_resign(*, code: str, person: Principal) -> RoomState:
     """Give the current match up; the state after it.
 
     Raises:
@@ -88,12 +88,12 @@ def match_resign(*, code: str, person: Person) -> RoomState:
         _finish(live.match, Outcome(Side(seat.row.side).other, RESIGNATION))
         return live
 
-    return match_tell(match_change(change)).told(person.viewer)
+    return match_tell(match_change(change)).told(person)
 
 
 @begun_anew
 @transaction.atomic
-def match_step(*, code: str, person: Person, ply: int | None = None, plies: int = 1) -> RoomState:
+def match_step(*, code: str, person: Principal, ply: int | None = None, plies: int = 1) -> RoomState:
     """Let the players of an exhibition play on; the state after it.
 
     Args:
@@ -114,9 +114,9 @@ def match_step(*, code: str, person: Person, ply: int | None = None, plies: int 
     if ply is not None and ply != live.match.n_plies:
         raise exceptions.StalePlyError
     if live.match.answer_by is not None and not _is_overdue(live.match):
-        return room_state(live).told(person.viewer)
+        return room_state(live).told(person)
     play_on(live, live.game.decode(live.match.position), most=plies)
-    return match_changed(live).told(person.viewer)
+    return match_changed(live).told(person)
 
 
 def match_answer(*, match_id: int, answer_by: datetime, most: int | None) -> None:
@@ -185,7 +185,7 @@ def overdue_ask(live: LiveMatch) -> None:
         _think_later(live, 1 if live.room.is_exhibition else None)
 
 
-def seat_held(live: LiveMatch, person: Person) -> LiveSeat:
+def seat_held(live: LiveMatch, person: Principal) -> LiveSeat:
     """The seat of this person; when both are theirs, the one whose turn it is.
 
     Raises:

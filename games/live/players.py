@@ -20,7 +20,7 @@ from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
 from games.accounts import principal
 from games.accounts.claims import Claimed
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
 from games.models import Match, Ply, Room, Seat
 
@@ -257,11 +257,11 @@ class SeatPlayer(ABC):
         """Who may be told of the machine in this seat, as JSON for :meth:`may_see`; ``None``: everybody."""
         return None
 
-    def may_see(self, viewer: Viewer, audience: Any) -> bool:
+    def may_see(self, viewer: Principal, audience: Any) -> bool:
         """Whether the viewer belongs to an :meth:`audience`. Reads nothing from the database."""
         return audience is None
 
-    def unseen(self, viewer: Viewer) -> Q | None:
+    def unseen(self, viewer: Principal) -> Q | None:
         """The seats whose machine the viewer may not see; ``None`` if this player hides none."""
         return None
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
-from games.accounts.principal import GUEST, Viewer
+from games.accounts.principal import Principal
 from games.live.players import PLAYERS, LiveMatch
 from games.live.states import (
     Action,
@@ -69,7 +69,7 @@ class State:
     private: list[PrivateSeat]
     """The seats whose machine is not for everybody. JSON, as the state is."""
 
-    def told(self, viewer: Viewer) -> RoomState:
+    def told(self, viewer: Principal) -> RoomState:
         """The state without what this viewer may not know. Reads nothing from the database."""
         hidden = {
             one["side"]: PLAYERS[one["player"]]
@@ -248,7 +248,7 @@ def _action(game: Game[Any, Any], position: Any, move: Any) -> Action:
 
 def machines_managed(room: Room, user: Any) -> list[Any]:
     """The ids of those machines at the board that the account, or the visitor, may change."""
-    if Viewer.of(user) == GUEST:
+    if not Principal.of(user).is_known:
         return []
     seats = match_live(match_latest(room)).automata
     machines = [player.describe(seat) for seat, player in seats if player.manages(seat, user)]

@@ -19,7 +19,7 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games import exceptions
 from games.accounts.claims import Claimed
-from games.accounts.principal import Person, RoomsOf, token_hash
+from games.accounts.principal import Principal, RoomsOf, token_hash
 from games.accounts.throttles import AddressThrottle
 from games.exceptions import RoomNotFoundError, TooManyGuessesError
 from games.limits.quotas import account_hold, count_lock, match_count, site_require
@@ -125,7 +125,7 @@ def player_find(field: str, text: str, *, game: str) -> Asked:
 @transaction.atomic
 def room_create(
     *,
-    person: Person,
+    person: Principal,
     game: str,
     opponent: str = "",
     side: Side | None = None,
@@ -180,7 +180,7 @@ def room_create(
     return Seated(room, own_side, token)
 
 
-def _exhibition_open(person: Person, asked: dict[str, Any]) -> Seated:
+def _exhibition_open(person: Principal, asked: dict[str, Any]) -> Seated:
     """Open a room in which two automated players meet, and the person hosts."""
     if asked["opponent"] or asked["machine"] or asked["takes_over"]:
         raise exceptions.MalformedError(
@@ -206,7 +206,7 @@ def _token_new() -> str:
     return secrets.token_urlsafe(32)
 
 
-def _room_open(person: Person, *, human_seats: dict[Side, Seat] | None = None, **asked: Any) -> Room:
+def _room_open(person: Principal, *, human_seats: dict[Side, Seat] | None = None, **asked: Any) -> Room:
     """Store a room with what was asked for, and start its first match."""
     site_require("games_match")
     cut = {field: text[:80] if isinstance(text, str) else text for field, text in asked.items()}
@@ -223,7 +223,7 @@ def _room_open(person: Person, *, human_seats: dict[Side, Seat] | None = None, *
     return room
 
 
-def _opened(person: Person, live: LiveMatch) -> State:
+def _opened(person: Principal, live: LiveMatch) -> State:
     """Store a new match as :func:`match_changed` does, and count once more: rooms, and what its players brought.
 
     Raises:
@@ -266,7 +266,7 @@ class _Bound:
             )
 
 
-def _bounds(person: Person, address: str) -> list[_Bound]:
+def _bounds(person: Principal, address: str) -> list[_Bound]:
     """The bounds on what this person opens at this address. An account has one of its own wherever it is."""
     if person.user_id is not None:
         words = "You have {} open matches, the most an account can have."
@@ -301,7 +301,7 @@ def _quota_require(bounds: list[_Bound]) -> None:
 
 
 @transaction.atomic
-def room_join(*, code: str, person: Person, both: bool = False) -> Seated:
+def room_join(*, code: str, person: Principal, both: bool = False) -> Seated:
     """Take the free seat of a room.
 
     A person who sits there already gets their side again, without a token, unless they want ``both`` seats.
@@ -326,13 +326,13 @@ def room_join(*, code: str, person: Person, both: bool = False) -> Seated:
     return Seated(live.room, Side(free.side), token)
 
 
-def room_look(*, code: str, person: Person | None = None) -> RoomState:
+def room_look(*, code: str, person: Principal | None = None) -> RoomState:
     """The state of the room as told to this person, without one to a guest.
 
     Raises:
         RoomNotFoundError.
     """
-    return room_watch(code=code).told((person or Person()).viewer)
+    return room_watch(code=code).told(person or Principal())
 
 
 def room_watch(*, code: str) -> State:
@@ -350,7 +350,7 @@ def room_watch(*, code: str) -> State:
 
 @begun_anew
 @transaction.atomic
-def room_reset(*, code: str, person: Person, swap: bool = False) -> RoomState:
+def room_reset(*, code: str, person: Principal, swap: bool = False) -> RoomState:
     """Start a new match in the same room, with sides swapped on request; the state of it.
 
     Raises:
@@ -372,10 +372,10 @@ def room_reset(*, code: str, person: Person, swap: bool = False) -> RoomState:
     rows = [seat.row for seat in live.seats if seat.row.is_human]
     humans = {(Side(row.side).other if swap else Side(row.side)): row for row in rows}
     follows = _match_start(room, number=live.match.number + 1, human_seats=humans, ids=live.next_ids, before=live)
-    return _opened(person, follows).told(person.viewer)
+    return _opened(person, follows).told(person)
 
 
-def room_enter(*, code: str, person: Person) -> Entered:
+def room_enter(*, code: str, person: Principal) -> Entered:
     """The room, who this person is in its current match, and its state, of one moment.
 
     Raises:
@@ -388,12 +388,12 @@ def room_enter(*, code: str, person: Person) -> Entered:
     return entered
 
 
-def _entered(live: LiveMatch, person: Person, *, is_host: bool) -> Entered:
+def _entered(live: LiveMatch, person: Principal, *, is_host: bool) -> Entered:
     roles = [live.game.look.layout.roles[seat.row.side] for seat in live.seats if person.holds(seat.row)]
-    return Entered(live.room, roles, is_host, room_state(live).told(person.viewer))
+    return Entered(live.room, roles, is_host, room_state(live).told(person))
 
 
-def match_enter(*, code: str, number: int, person: Person) -> Entered:
+def match_enter(*, code: str, number: int, person: Principal) -> Entered:
     """The same of one match of the room, whatever has been played there since; nobody hosts it any more.
 
     Raises:
@@ -403,7 +403,7 @@ def match_enter(*, code: str, number: int, person: Person) -> Entered:
         return _entered(match_live(match_numbered(room_get(code), number)), person, is_host=False)
 
 
-def room_is_of(*, code: str, person: Person) -> bool:
+def room_is_of(*, code: str, person: Principal) -> bool:
     """Whether there is such a room, and this person sits in it or hosts it."""
     try:
         live = match_read(code)
@@ -433,7 +433,7 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> Claimed:
     return claimed
 
 
-def _seat_of(person: Person, token: str) -> Seat:
+def _seat_of(person: Principal, token: str) -> Seat:
     """A seat that is not stored, filled with who the person is."""
     guest = None if person.user_id is not None else person.guest
     return Seat(name=person.name, user_id=person.user_id, guest=guest, token_sha256=token_hash(token))
@@ -509,7 +509,7 @@ class Guesses:
         self.request = request
         self.throttle = AddressThrottle("guess") if user_id is None else AddressThrottle("account", str(user_id))
 
-    def require(self, code: str = "", person: Callable[[], Person] | None = None) -> None:
+    def require(self, code: str = "", person: Callable[[], Principal] | None = None) -> None:
         """Refuse an account, or a guest's address, that has guessed too often; but not a person who is in that room.
 
         Raises:
@@ -528,7 +528,7 @@ class Guesses:
     def counted(
         self,
         code: str = "",
-        person: Callable[[], Person] | None = None,
+        person: Callable[[], Principal] | None = None,
         *,
         wrong: type[Exception] = RoomNotFoundError,
     ) -> Iterator[None]:

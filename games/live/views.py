@@ -14,7 +14,7 @@ from django.views.generic import TemplateView
 
 from games.accounts.claims import WAITING_KEY
 from games.accounts.identity import guest_seated, person_of_request
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.codes import parse_code
 from games.exceptions import (
     MatchNotFoundError,
@@ -68,7 +68,7 @@ def room_join(request: HttpRequest) -> HttpResponse:
     return redirect("room", code)
 
 
-def _waits_itself(request: HttpRequest, code: str, person: Person) -> bool:
+def _waits_itself(request: HttpRequest, code: str, person: Principal) -> bool:
     """Whether this browser waits in the room already, as whoever asks or as an account that has logged out."""
     with Guesses(request, request.user.pk).counted(code, lambda: person):
         entered = room_enter(code=code, person=person)

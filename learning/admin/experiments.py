@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from beadbox.experiments.registry import EXPERIMENTS
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.admin.base import Choices, Large, ReadOnly, log_each
 from learning.models import ExperimentRun
 from learning.services import experiments as services_experiments
@@ -42,6 +42,6 @@ class ExperimentRunAdmin(ReadOnly, Large):
         """They can be asked for again."""
         going_on = list(queryset.filter(status__in=services_experiments.GOING_ON))
         for run in going_on:
-            services_experiments.experiment_cancel(person=Person(), run_id=run.pk, is_staff=True)
+            services_experiments.experiment_cancel(person=Principal(), run_id=run.pk, is_staff=True)
         log_each(request, going_on, "Stopped.")
         self.message_user(request, f"Stopped: {len(going_on)}. The others were over.")

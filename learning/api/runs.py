@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.accounts.throttles import WriteThrottle
 from games.live.api import NewsView
 from games.live.serializers import parsed, refusals
@@ -40,7 +40,7 @@ class RunListView(GenericAPIView[TrainingRun]):
     def get(self, request: Request) -> Response:
         """A page of runs, newest first, without their curves."""
         page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
-        return self.get_paginated_response([run_view(run, Viewer.of(request.user)) for run in page])
+        return self.get_paginated_response([run_view(run, Principal.of(request.user)) for run in page])
 
     @extend_schema(
         request=RunStartSerializer,
@@ -52,7 +52,7 @@ class RunListView(GenericAPIView[TrainingRun]):
     def post(self, request: Request) -> Response:
         """Start a run; it is done in the background."""
         run = services_runs.training_run_request(user=request.user, **parsed(RunStartSerializer, request.data))
-        return Response(run_detail(run, Viewer.of(request.user)), status=201)
+        return Response(run_detail(run, Principal.of(request.user)), status=201)
 
 
 class RunView(NewsView):
@@ -61,7 +61,7 @@ class RunView(NewsView):
     @extend_schema(responses={200: RunDetailSerializer})
     def get(self, request: Request, run_id: int) -> Response:
         """How far it is, and its curve so far."""
-        return Response(run_detail(run_for(request.user, int(run_id)), Viewer.of(request.user)))
+        return Response(run_detail(run_for(request.user, int(run_id)), Principal.of(request.user)))
 
 
 class RunCancelView(APIView):
@@ -72,4 +72,4 @@ class RunCancelView(APIView):
         """Ask the run to stop. A worker sees it within a chunk; what was learnt by then stays."""
         if not services_runs.training_run_stop(user=request.user, run_id=int(run_id)):
             raise RunOverError
-        return Response(run_detail(run_for(request.user, int(run_id)), Viewer.of(request.user)))
+        return Response(run_detail(run_for(request.user, int(run_id)), Principal.of(request.user)))

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from games.accounts.authentication import AccountRequired, ScopePermission
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.accounts.throttles import WriteThrottle
 from games.live.serializers import parsed, refusals
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError, ScheduleNotFoundError, ScheduleQuotaError
@@ -40,7 +40,7 @@ class ScheduleListView(GenericAPIView[Schedule]):
     def get(self, request: Request) -> Response:
         """A page of schedules, newest first, each with its next five runs."""
         page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
-        return self.get_paginated_response([schedule_view(schedule, Viewer.of(request.user)) for schedule in page])
+        return self.get_paginated_response([schedule_view(schedule, Principal.of(request.user)) for schedule in page])
 
     @extend_schema(
         request=ScheduleCreateSerializer,
@@ -53,7 +53,7 @@ class ScheduleListView(GenericAPIView[Schedule]):
         """Make a schedule of a machine that the account may train."""
         data = parsed(ScheduleCreateSerializer, request.data)
         schedule = services_schedules.schedule_create(user=request.user, **data)
-        return Response(schedule_view(schedule_for(request.user, schedule.pk), Viewer.of(request.user)), status=201)
+        return Response(schedule_view(schedule_for(request.user, schedule.pk), Principal.of(request.user)), status=201)
 
 
 class ScheduleView(APIView):
@@ -64,7 +64,7 @@ class ScheduleView(APIView):
     @extend_schema(responses={200: ScheduleSerializer})
     def get(self, request: Request, schedule_id: int) -> Response:
         """The schedule with its next five runs."""
-        return Response(schedule_view(schedule_for(request.user, int(schedule_id)), Viewer.of(request.user)))
+        return Response(schedule_view(schedule_for(request.user, int(schedule_id)), Principal.of(request.user)))
 
     @extend_schema(
         request=ScheduleUpdateSerializer,
@@ -78,7 +78,7 @@ class ScheduleView(APIView):
         schedule_for(request.user, int(schedule_id), "change")
         data = parsed(ScheduleUpdateSerializer, request.data)
         schedule = services_schedules.schedule_update(user=request.user, schedule_id=int(schedule_id), **data)
-        return Response(schedule_view(schedule, Viewer.of(request.user)))
+        return Response(schedule_view(schedule, Principal.of(request.user)))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, schedule_id: int) -> Response:

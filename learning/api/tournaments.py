@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.accounts.throttles import WriteThrottle
 from games.live.api import NewsView
 from games.live.serializers import parsed, refusals
@@ -49,7 +49,7 @@ class TournamentListView(GenericAPIView[Tournament]):
         """Hold a tournament; it is played in the background."""
         data = parsed(TournamentStartSerializer, request.data)
         tournament = services_tournaments.tournament_start(user=request.user, **data)
-        return Response(tournament_view(tournament, Viewer.of(request.user)), status=201)
+        return Response(tournament_view(tournament, Principal.of(request.user)), status=201)
 
 
 class TournamentView(NewsView):
@@ -58,7 +58,7 @@ class TournamentView(NewsView):
     @extend_schema(responses={200: TournamentDetailSerializer})
     def get(self, request: Request, tournament_id: int) -> Response:
         """Standings, crosstable, ratings and pairings as they stand."""
-        return Response(tournament_view(tournament_for(request.user, int(tournament_id)), Viewer.of(request.user)))
+        return Response(tournament_view(tournament_for(request.user, int(tournament_id)), Principal.of(request.user)))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, tournament_id: int) -> Response:
@@ -74,4 +74,4 @@ class TournamentCancelView(APIView):
     def post(self, request: Request, tournament_id: int) -> Response:
         """Stop it; what has been played stays. One that is over stays as it is."""
         tournament = services_tournaments.tournament_cancel(user=request.user, tournament_id=int(tournament_id))
-        return Response(tournament_view(tournament, Viewer.of(request.user)))
+        return Response(tournament_view(tournament, Principal.of(request.user)))

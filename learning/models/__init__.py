@@ -7,8 +7,8 @@ from learning.models.live import Decision, Draw, MachineSeat, Thought
 from learning.models.machines import (
     MACHINE_SIDES,
     SIDES,
+    AccessList,
     AnyBox,
-    Audience,
     Box,
     HeldBox,
     Machine,
@@ -30,8 +30,8 @@ from learning.models.weights import Weights
 __all__ = [
     "MACHINE_SIDES",
     "SIDES",
+    "AccessList",
     "AnyBox",
-    "Audience",
     "Box",
     "Change",
     "CurvePoint",

@@ -27,13 +27,13 @@ from games.models import Room, new_code
 from games.validators import name_validate
 from learning.exceptions import NoBoxesError
 
-Audience = list[int | str] | None
+AccessList = list[int | str] | None
 """The accounts (ids), guests (numbers in hex) and links (:func:`link_mark`) that may see a machine, as JSON;
 ``None``: everybody."""
 
 
 def link_mark(link_id: int) -> str:
-    """How an :data:`Audience` names the browsers that have opened a shared link."""
+    """How an :data:`AccessList` names the browsers that have opened a shared link."""
     return f"link {link_id}"
 
 
@@ -258,7 +258,7 @@ class Machine(models.Model):
         return _address(self.pk)
 
     @property
-    def audience(self) -> Audience:
+    def audience(self) -> AccessList:
         """Who may see it, the staff apart: what ``access.may_see`` decides by."""
         if self.is_public:
             return None

@@ -19,7 +19,7 @@ from beadbox.policies.registry import ENGINES, LEVELS, OPPONENTS, opponent_at, o
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
 from games.accounts.claims import Claimed
-from games.accounts.principal import Viewer, Visitor
+from games.accounts.principal import Principal, Visitor
 from games.exceptions import MalformedError
 from games.live.players import MACHINE, PLAYERS, Choice, LiveMatch, LiveSeat, Memo, Offer, SeatPlayer, Statement
 from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
@@ -39,7 +39,7 @@ from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kinds.kind import Kind
 from learning.kinds.live import LevelMove
 from learning.kinds.registry import KINDS, kind_of
-from learning.models import Audience, Machine, MachineSeat
+from learning.models import AccessList, Machine, MachineSeat
 from learning.selectors.machines import machine_brief, machine_of_house
 from learning.selectors.matches import insight_told, insights_joined
 from learning.services import lessons
@@ -264,14 +264,14 @@ class MachinePlayer(SeatPlayer):
             "see_named": see_named,
         }
 
-    def audience(self, seat: LiveSeat) -> Audience:
+    def audience(self, seat: LiveSeat) -> AccessList:
         machine = machine_in(seat)
         return None if machine is None else machine.audience
 
-    def may_see(self, viewer: Viewer, audience: Audience) -> bool:
+    def may_see(self, viewer: Principal, audience: AccessList) -> bool:
         return may_see(viewer, audience)
 
-    def unseen(self, viewer: Viewer) -> Q:
+    def unseen(self, viewer: Principal) -> Q:
         return unseen(viewer, "machine_seat__machine__")
 
     def insight_told(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:

@@ -21,7 +21,7 @@ from beadbox.names import name_search
 from beadbox.policies.registry import opponent_usual
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Result, Side
-from games.accounts.principal import RoomsOf, Viewer
+from games.accounts.principal import Principal, RoomsOf
 from games.live.match_lists import rooms_where
 from games.live.states import MachineBrief
 from games.models import Room
@@ -95,7 +95,7 @@ def machines_unused() -> QuerySet[Machine]:
 
 def pupil_of(user: Any, game: str, side: Side) -> Machine | None:
     """The machine of a game and side that this account or visitor teaches, if there is one."""
-    viewer = Viewer.of(user)
+    viewer = Principal.of(user)
     whose, who = ("owner_id", viewer.user_id) if viewer.user_id is not None else ("guest", viewer.guest)
     if who is None:
         return None
@@ -104,7 +104,7 @@ def pupil_of(user: Any, game: str, side: Side) -> Machine | None:
 
 def pupils_of(user: Any) -> list[Machine]:
     """The machines that this account or visitor teaches: at most one of each game and side. One query."""
-    own = owned_by(Viewer.of(user))
+    own = owned_by(Principal.of(user))
     return [] if own is None else list(Machine.objects.filter(own, is_pupil=True).order_by("pk"))
 
 
@@ -137,7 +137,7 @@ def machine_list_seen(user: Any, game: str, limit: int = 200) -> list[Machine]:
     return list(machines_visible(user).filter(game=game).order_by("name", "pk")[:limit])
 
 
-def machine_list_own(viewer: Viewer, limit: int) -> list[Machine]:
+def machine_list_own(viewer: Principal, limit: int) -> list[Machine]:
     """The machines of this account or guest without copies for rooms, those with most games first; with standings."""
     own = owned_by(viewer)
     if own is None:

@@ -13,7 +13,7 @@ from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels
 from beadbox.policies.registry import OPPONENTS
 from beadbox.seeds import seed_to_json
 from beadbox.strength.sampled import wilson
-from games.accounts.principal import GUEST, Viewer
+from games.accounts.principal import GUEST, Principal
 from games.limits.quotas import site_is_full
 from games.live.room_state import HIDDEN
 from learning.access import machines_visible, may_see
@@ -81,7 +81,7 @@ def _waits_for_kernels(run: TrainingRun) -> bool:
     return bool(games) and run.machine.game in games
 
 
-def run_view(run: TrainingRun, viewer: Viewer = GUEST) -> RunState:
+def run_view(run: TrainingRun, viewer: Principal = GUEST) -> RunState:
     """A training run as this viewer, if not said a guest, may know it (``curve`` apart: :func:`run_curve`)."""
     return {
         **run_progress(run),
@@ -97,12 +97,12 @@ def run_view(run: TrainingRun, viewer: Viewer = GUEST) -> RunState:
     }
 
 
-def run_detail(run: TrainingRun, viewer: Viewer = GUEST) -> dict[str, Any]:
+def run_detail(run: TrainingRun, viewer: Principal = GUEST) -> dict[str, Any]:
     """A training run with its curve."""
     return {**run_view(run, viewer), "curve": run_curve(run)}
 
 
-def stage_is_hidden(stage: RunStage, viewer: Viewer) -> bool:
+def stage_is_hidden(stage: RunStage, viewer: Principal) -> bool:
     """Whether the opponent is a machine that the viewer may not see."""
     return stage.opponent_machine is not None and not may_see(viewer, stage.opponent_machine.audience)
 
@@ -114,7 +114,7 @@ def run_curve(run: TrainingRun, *, after: int = -1) -> list[PointState]:
     return [point_view(point, before) for before, point in pairwise([last, *points]) if point is not None]
 
 
-def stage_sentence(stage: RunStage, viewer: Viewer = GUEST) -> str:
+def stage_sentence(stage: RunStage, viewer: Principal = GUEST) -> str:
     """So many games against whom; a machine that whoever asks may not see stays without a name."""
     other = stage.opponent_machine
     if stage_is_hidden(stage, viewer):
@@ -125,7 +125,7 @@ def stage_sentence(stage: RunStage, viewer: Viewer = GUEST) -> str:
     return f"{stage.n_games:,} games against {who}{learns}"
 
 
-def run_line(run: TrainingRun, viewer: Viewer) -> dict[str, Any]:
+def run_line(run: TrainingRun, viewer: Principal) -> dict[str, Any]:
     """A run as a line of a list and as the head of its own page, for this viewer."""
     return {
         "id": run.pk,

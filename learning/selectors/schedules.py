@@ -15,7 +15,7 @@ from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 from beadbox.policies.registry import OPPONENTS
 from beadbox.seeds import seed_to_json
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.live.room_state import HIDDEN
 from learning.access import may_see, staff_may
 from learning.exceptions import ScheduleNotFoundError
@@ -115,7 +115,7 @@ def timezone_usual(user: Any) -> str:
     return (timezone_of(last.task) if last else None) or "UTC"
 
 
-def schedule_view(schedule: Schedule, viewer: Viewer) -> dict[str, Any]:
+def schedule_view(schedule: Schedule, viewer: Principal) -> dict[str, Any]:
     """A schedule as the API shows it to this viewer: an opponent that they may not see is no more than a machine."""
     task = schedule.task
     stages = opponents_named(schedule.stages, viewer)
@@ -168,7 +168,7 @@ def _days(at: CrontabSchedule) -> str:
     return f"on {', '.join(days)} and {last}" if days else f"on {last}"
 
 
-def opponents_named(stages: Iterable[dict[str, Any]], viewer: Viewer) -> list[dict[str, Any]]:
+def opponents_named(stages: Iterable[dict[str, Any]], viewer: Principal) -> list[dict[str, Any]]:
     """The stages of a schedule with the name of each opponent; a machine that is gone says so. At most one query.
 
     Of a machine that the viewer may not see there is neither name nor id: it is just a ``machine``.
@@ -190,7 +190,7 @@ def opponents_named(stages: Iterable[dict[str, Any]], viewer: Viewer) -> list[di
     return [{**stage, **named(stage["opponent"])} for stage in stages]
 
 
-def schedule_line(schedule: Schedule, viewer: Viewer) -> dict[str, Any]:
+def schedule_line(schedule: Schedule, viewer: Principal) -> dict[str, Any]:
     """A schedule as a line of a list and as the head of its page, as this viewer may know it."""
     named = opponents_named(schedule.stages, viewer)
     at = schedule.task.crontab

@@ -15,7 +15,7 @@ from beadbox.rules.registry import GAMES
 from beadbox.seeds import seed_to_json
 from beadbox.tournaments.ratings import Rating, ratings
 from beadbox.tournaments.standings import Result, table
-from games.accounts.principal import GUEST, Viewer
+from games.accounts.principal import GUEST, Principal
 from games.live.room_state import HIDDEN
 from learning.access import machines_visible, may_see, staff_may
 from learning.exceptions import TournamentNotFoundError
@@ -119,12 +119,12 @@ def tournament_line(tournament: Tournament) -> dict[str, Any]:
     }
 
 
-def tournament_view(tournament: Tournament, viewer: Viewer = GUEST) -> TournamentState:
+def tournament_view(tournament: Tournament, viewer: Principal = GUEST) -> TournamentState:
     """A tournament as it stands, as this viewer, if not said a guest, may know it."""
     return tournament_told(*tournament_whole(tournament), viewer)
 
 
-def tournament_told(whole: TournamentState, private: list[PrivateEntry], viewer: Viewer) -> TournamentState:
+def tournament_told(whole: TournamentState, private: list[PrivateEntry], viewer: Principal) -> TournamentState:
     """Of :func:`tournament_whole` what this viewer may know. Reads nothing from the database.
 
     Of a machine that they may not see neither name nor id, nor what its beads promise; what it has played stays. Why a

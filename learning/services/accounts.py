@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.accounts.second_factor import factor_forget
 from games.exceptions import AccountClosedError, PlayError
 from games.limits.quotas import account_lock
@@ -78,7 +78,7 @@ def account_close(*, by: Any, account: Any, heir: Any = None, deletes_machines: 
     n_schedules = _each(schedules, lambda pk: schedule_delete(user=account, schedule_id=pk))
     n_runs = sum(training_run_cancel(run_id=pk) for pk in list(runs.values_list("pk", flat=True)))
     n_tournaments = _each(tournaments, lambda pk: tournament_cancel(user=account, tournament_id=pk))
-    n_experiments = _each(experiments, lambda pk: experiment_cancel(person=Person(), run_id=pk, is_staff=True))
+    n_experiments = _each(experiments, lambda pk: experiment_cancel(person=Principal(), run_id=pk, is_staff=True))
     n_rooms = _rooms_end(account)
     n_machines = _machines_delete(account, deletes_all=deletes_machines) + _machines_hand_on(account, heir)
     return Closed(n_tokens, n_schedules, n_runs, n_tournaments, n_experiments, n_rooms, n_machines)
@@ -144,7 +144,7 @@ def _rooms_end(account: Any) -> int:
             Room.objects.filter(pk=room.pk).update(host=None)
         elif not Room.objects.filter(pk=room.pk, matches__status=MatchStatus.WAITING, matches__number=1).delete()[0]:
             with contextlib.suppress(PlayError):  # it ended just now
-                match_resign(code=room.code, person=Person(user_id=account.pk))
+                match_resign(code=room.code, person=Principal(user_id=account.pk))
         n_ended += 1
     return n_ended
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from beadbox.experiments.experiment import ParameterError
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.seeds import SeedError, seed_checked
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.limits.quotas import account_hold, site_require
 from games.transport.request_context import request_id
 from learning import tasks
@@ -31,7 +31,7 @@ GOING_ON = (JobStatus.QUEUED, JobStatus.RUNNING)
 @transaction.atomic
 def experiment_request(
     *,
-    person: Person | None,
+    person: Principal | None,
     experiment: str,
     seed: int | None = None,
     parameters: Mapping[str, object] | None = None,
@@ -77,7 +77,7 @@ def experiment_request(
 
 
 @transaction.atomic
-def experiment_cancel(*, person: Person, run_id: int, is_staff: bool = False) -> ExperimentRun:
+def experiment_cancel(*, person: Principal, run_id: int, is_staff: bool = False) -> ExperimentRun:
     """Stop a run; one that is over stays as it is. It can be asked for again.
 
     Args:
@@ -105,7 +105,7 @@ def experiment_cancel(*, person: Person, run_id: int, is_staff: bool = False) ->
     return run
 
 
-def began(person: Person, run: ExperimentRun) -> bool:
+def began(person: Principal, run: ExperimentRun) -> bool:
     """Whether this person asked for the run."""
     if person.user_id is not None and run.user_id == person.user_id:
         return True
@@ -133,7 +133,7 @@ def _begin_again(run: ExperimentRun, asker: Mapping[str, object]) -> None:
     run.parts.all().delete()
 
 
-def _require_room(person: Person) -> None:
+def _require_room(person: Principal) -> None:
     """Refuse who has enough going on. Two requests at once may both pass: it is a limit of load, not of money."""
     going_on = ExperimentRun.objects.filter(status__in=GOING_ON)
     own = going_on.filter(user_id=person.user_id) if person.user_id is not None else going_on.filter(guest=person.guest)

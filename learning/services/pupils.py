@@ -22,7 +22,7 @@ from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.accounts.claims import Claimed
-from games.accounts.principal import Person, Visitor
+from games.accounts.principal import Principal, Visitor
 from games.limits.quotas import account_lock
 from games.live.match_lists import room_going_on
 from games.live.players import MACHINE
@@ -73,7 +73,7 @@ def _pattern(game: Game[Any, Any], side: Side) -> HouseMachine | None:
     return house if house is not None and ALL_PRESETS[house.preset].rule.has_boxes else None
 
 
-def pupil_teach(*, person: Person, game: str, side: Side | None = None) -> Seated:
+def pupil_teach(*, person: Principal, game: str, side: Side | None = None) -> Seated:
     """Sit down against one's own machine of a game, which is made if there is none; back to a match that goes on.
 
     One that the sweep has taken a moment ago, as nobody had played it for so long, is one that there is not.
@@ -92,7 +92,7 @@ def pupil_teach(*, person: Person, game: str, side: Side | None = None) -> Seate
         return _taught(person, game, side)
 
 
-def _taught(person: Person, game: str, side: Side | None) -> Seated:
+def _taught(person: Principal, game: str, side: Side | None) -> Seated:
     rules = game_get(game)
     pupil = pupil_ensure(user=owner_of(person), game=game, side=pupil_side(rules) if side is None else side)
     other, machine = Side(pupil.cabinet.side).other, str(pupil.pk)
@@ -102,7 +102,7 @@ def _taught(person: Person, game: str, side: Side | None) -> Seated:
     return room_create(person=person, game=game, opponent=MACHINE, machine=machine, side=other)
 
 
-def owner_of(person: Person) -> Any:
+def owner_of(person: Principal) -> Any:
     """The account or the visitor that a person is."""
     if person.user_id is None:
         return Visitor(person.guest, person.address)

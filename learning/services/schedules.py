@@ -22,7 +22,7 @@ from django_celery_beat.models import CrontabSchedule, IntervalSchedule, Periodi
 
 from beadbox import field_text
 from beadbox.policies.registry import OPPONENTS
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.exceptions import PlayError
 from games.limits.quotas import quota_require, site_require
 from learning.access import unseen
@@ -194,7 +194,7 @@ def _started(schedule: Schedule) -> tuple[TrainingRun | None, str]:
 def _unseen_opponent(schedule: Schedule) -> bool:
     """Whether an opponent is a machine that the schedule's owner may not see any more."""
     ids = [int(stage.opponent) for stage in _stages(schedule) if stage.opponent not in OPPONENTS]
-    return Machine.objects.filter(unseen(Viewer.of(schedule.owner)), pk__in=ids).exists()
+    return Machine.objects.filter(unseen(Principal.of(schedule.owner)), pk__in=ids).exists()
 
 
 def _stages(schedule: Schedule) -> list[Stage]:

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.accounts.views import account_required
 from games.live.match_lists import match_list_of
 from learning.selectors import machines as selectors
@@ -25,7 +25,7 @@ ACCOUNT_MATCHES = 50
 def account(request: HttpRequest) -> HttpResponse:
     """A person's own matches and machines."""
     assert request.user.pk is not None
-    matches = match_list_of(viewer=Viewer.of(request.user), guest=None)[:ACCOUNT_MATCHES]
+    matches = match_list_of(viewer=Principal.of(request.user), guest=None)[:ACCOUNT_MATCHES]
     context = {
         "matches": [selectors_matches.match_line(match) for match in matches],
         "machines": [selectors.card_facts(machine) for machine in selectors.machine_list_of(request.user.pk)],

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from beadbox.rules.registry import GAMES
 from games.accounts.identity import person_of_request
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.live.game_view import game_picture
 from games.live.match_lists import match_list_live, match_list_own, match_list_waiting
 from learning.selectors import machines as selectors
@@ -23,7 +23,7 @@ OWN_MOST = 3
 @require_safe
 def lobby(request: HttpRequest) -> HttpResponse:
     """Start a game in one click, join one, watch one, watch a machine train."""
-    viewer = Viewer.of(request.user)
+    viewer = Principal.of(request.user)
     pupils = selectors.pupils_of(request.user)
     own, person = match_list_own(viewer), person_of_request(request)
     context = {

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from beadbox.learners.presets import ALL_PRESETS
 from beadbox.seeds import MAX_SEED
 from games.accounts.forms import refusal_add
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.live.game_view import game_view
@@ -43,7 +43,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         machine = machine_for(request.user, machine_id)
     except MachineNotFoundError as error:
         return not_found(request, error)
-    lessons = selectors.lesson_list_recent(machine).annotate(is_hidden=cause_hidden(Viewer.of(request.user)))
+    lessons = selectors.lesson_list_recent(machine).annotate(is_hidden=cause_hidden(Principal.of(request.user)))
     recent = [selectors.lesson_line(lesson, is_hidden=lesson.is_hidden) for lesson in lessons]
     learns_for_us = machine.learns and request.user.is_authenticated and is_master(request.user, machine)
     lent = is_lent(request.user, machine)

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from beadbox.rules.registry import GAMES
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.live.game_view import game_picture
@@ -67,7 +67,9 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
         "learns": machine.learns,
         "stages": stages,
         "seed": seed,
-        "runs": [selectors_runs.run_line(run, Viewer.of(request.user)) for run in selectors_runs.run_list_of(machine)],
+        "runs": [
+            selectors_runs.run_line(run, Principal.of(request.user)) for run in selectors_runs.run_list_of(machine)
+        ],
         "problem": problem,
     }
     return render(request, "learning/run_start.html", context, status=status)
@@ -117,8 +119,8 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     kind = kind_of(run.machine)
     context = {
         "machine": {"id": run.machine_id, "name": run.machine.name, "url": run.machine.get_absolute_url()},
-        "run": selectors_runs.run_line(run, Viewer.of(request.user)),
-        "run_json": selectors_runs.run_view(run, Viewer.of(request.user)),
+        "run": selectors_runs.run_line(run, Principal.of(request.user)),
+        "run_json": selectors_runs.run_view(run, Principal.of(request.user)),
         "curve": selectors_runs.run_curve(run),
         "against": _against(run.machine),
         "exact": kind.training.has_table(run.machine),
@@ -160,7 +162,7 @@ def run_json(request: HttpRequest, run_id: int) -> HttpResponse:
         run = run_for(request.user, run_id)
     except PlayError as error:
         return not_found(request, error)
-    return json_download(f"training-run-{run.pk}.json", selectors_runs.run_detail(run, Viewer.of(request.user)))
+    return json_download(f"training-run-{run.pk}.json", selectors_runs.run_detail(run, Principal.of(request.user)))
 
 
 @require_safe
@@ -169,7 +171,7 @@ def machine_list(request: HttpRequest) -> HttpResponse:
     asked = {name: value for name, value in request.GET.dict().items() if name in MachineListFilter.base_filters}
     # Sorted by what the page does not name it would have another order on its next page.
     chosen = MachineListFilter(asked or {"sort": "name"}, machines_visible(request.user), request=request)
-    listed, viewer = chosen.qs.select_related("owner", "standing"), Viewer.of(request.user)
+    listed, viewer = chosen.qs.select_related("owner", "standing"), Principal.of(request.user)
     own = [] if asked else selectors.machine_list_own(viewer, OWN_FIRST + 1)
     if own:
         listed = listed.exclude(owned_by(viewer))

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from games.accounts.forms import refusal_add
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.transport.error_responses import form_only, not_found, refused
@@ -49,7 +49,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
     assert request.user.pk is not None
     context = {
         "sees_all": sees_all_schedules(request.user),
-        "schedules": [schedule_line(schedule, Viewer.of(request.user)) for schedule in schedules_of(request.user)],
+        "schedules": [schedule_line(schedule, Principal.of(request.user)) for schedule in schedules_of(request.user)],
         "machines": [
             {"name": machine.name, "url": reverse("schedule_new", args=[machine.pk])}
             for machine in selectors.machine_list_of(request.user.pk)
@@ -116,7 +116,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
             return redirect(schedule)
     context = {
         "schedule": {
-            **schedule_line(schedule, Viewer.of(request.user)),
+            **schedule_line(schedule, Principal.of(request.user)),
             "next": next_runs(schedule),
             "zone": ZoneInfo(timezone_of(schedule.task) or "UTC"),
         },

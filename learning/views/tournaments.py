@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from beadbox.rules.registry import GAMES
 from games.accounts.forms import refusal_add
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.transport.error_responses import form_only, not_found, refused
@@ -112,7 +112,7 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
     is_own = request.user.is_authenticated and tournament.owner_id == request.user.pk
     context = {
         "tournament": {**selectors.tournament_line(tournament), "seed": tournament.seed, "games": tournament.n_games},
-        "view": selectors.tournament_view(tournament, Viewer.of(request.user)),
+        "view": selectors.tournament_view(tournament, Principal.of(request.user)),
         "roles": tournament.game_rules.look.layout.role_names,
         "may_change": is_own or staff_may(request.user, "change_tournament"),
         "may_delete": is_own or staff_may(request.user, "delete_tournament"),
@@ -124,7 +124,9 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
 def tournament_csv(request: HttpRequest, tournament_id: int, table: str) -> HttpResponse:
     """The ``standings`` or the ``pairings`` as a table."""
     try:
-        view = selectors.tournament_view(selectors.tournament_for(request.user, tournament_id), Viewer.of(request.user))
+        view = selectors.tournament_view(
+            selectors.tournament_for(request.user, tournament_id), Principal.of(request.user)
+        )
     except PlayError as error:
         return not_found(request, error)
     rows = selectors.standings_rows(view) if table == "standings" else selectors.pairing_rows(view)
@@ -138,7 +140,7 @@ def tournament_json(request: HttpRequest, tournament_id: int) -> HttpResponse:
         tournament = selectors.tournament_for(request.user, tournament_id)
     except PlayError as error:
         return not_found(request, error)
-    view: Any = selectors.tournament_view(tournament, Viewer.of(request.user))
+    view: Any = selectors.tournament_view(tournament, Principal.of(request.user))
     return json_download(f"tournament-{tournament_id}.json", view)
 
 

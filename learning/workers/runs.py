@@ -28,7 +28,7 @@ from learning import events
 from learning.exceptions import MachineNotFoundError
 from learning.kinds.machines import games_first, points_most
 from learning.kinds.registry import kind_of
-from learning.models import Audience, CurvePoint, JobStatus, Machine, RunStage, TrainingRun
+from learning.models import AccessList, CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_curve, run_progress
 from learning.storage.locks import machine_lock
 from learning.storage.standings import curve_told, standing_add, strength_found
@@ -107,7 +107,7 @@ def run_execute(
     return run
 
 
-def _audience(run: TrainingRun) -> Audience:
+def _audience(run: TrainingRun) -> AccessList:
     """Who may be told of a run: whoever may see its machine now. Nobody, if that is gone."""
     machine = Machine.objects.filter(pk=run.machine_id).only("is_public", "owner", "guest").first()
     return [] if machine is None else machine.audience

@@ -435,7 +435,7 @@ def _fresh_rooms() -> Figure:
     """What a thousand rooms with a copy of MENACE take in the tables of what machines know, before anybody moves."""
     from django.db import connection
 
-    from games.accounts.principal import Person
+    from games.accounts.principal import Principal
     from games.live.rooms import room_create
 
     def megabytes() -> float:
@@ -448,7 +448,7 @@ def _fresh_rooms() -> Figure:
     before = megabytes()
     for _ in range(ALL):
         room_create(
-            person=Person(token="x"), game="noughts-and-crosses", opponent="menace", side=Side.FIRST, fresh=True
+            person=Principal(token="x"), game="noughts-and-crosses", opponent="menace", side=Side.FIRST, fresh=True
         )
     grown = megabytes() - before
     return Figure(f"{ALL:,} fresh rooms", f"{grown:.1f} MB", "<= 2 MB", grown <= 2)

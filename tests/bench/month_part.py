@@ -122,13 +122,13 @@ def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: i
 def _match(rng: random.Random, took: list[float], people: range, n_guests: int) -> None:
     """One match of somebody: mostly with a machine that many play, or with their own; some never come to an end."""
     from beadbox.rules.outcome import Side
-    from games.accounts.principal import Person
+    from games.accounts.principal import Principal
     from learning.services.pupils import pupil_teach
 
     who = rng.choice(people)
-    person = Person(guest=UUID(int=who + 1), address=f"10.0.0.{who % ADDRESSES}")
+    person = Principal(guest=UUID(int=who + 1), address=f"10.0.0.{who % ADDRESSES}")
     if who >= n_guests:
-        person = Person(user_id=_accounts()[who - n_guests])
+        person = Principal(user_id=_accounts()[who - n_guests])
     kind = rng.random()
     if kind < 0.25:
         code = pupil_teach(person=person, game=GAME).room.code

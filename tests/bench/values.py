@@ -80,7 +80,7 @@ def _moves(machine: Any) -> list[float]:
 def _learnt_games(machine: Any) -> list[float]:
     """Milliseconds of resigning against it after some moves: everything that the end of a match stores."""
     from beadbox.rules.outcome import Side
-    from games.accounts.principal import Person
+    from games.accounts.principal import Principal
     from games.live.play import match_play_move, match_resign
     from games.live.rooms import room_create
     from games.live.store import room_get
@@ -88,7 +88,7 @@ def _learnt_games(machine: Any) -> list[float]:
 
     seconds = []
     for _ in range(sized(5, 1)):
-        who = Person(guest=uuid.uuid4())
+        who = Principal(guest=uuid.uuid4())
         seated = room_create(person=who, game="romgon", opponent="machine", machine=machine.slug, side=Side.FIRST)
         for _ in range(10):
             state = room_view(room_get(seated.room.code))

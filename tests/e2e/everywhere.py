@@ -11,7 +11,7 @@ from django.db import connection
 from playwright.sync_api import Page, expect
 
 from beadbox.rules.outcome import Side
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.live.play import match_resign
 from games.models import Match
 from learning.models import Box, Machine
@@ -66,13 +66,13 @@ def _world(site: LiveSite, watch: Watch) -> World:
     play_out(over.room.code, guest(1))
     going_on = room("menace", guest(2))
     play(going_on, guest(2), "5")
-    waiting = room("human", Person(guest=guest(3).guest, name="Ada"))
+    waiting = room("human", Principal(guest=guest(3).guest, name="Ada"))
     made.rooms = {"over": over.room.code, "going on": going_on.room.code, "waiting": waiting.room.code}
     ada = user("ada", email="ada@example.com")
     user(STAFF, is_staff=True, is_superuser=True)
     for _ in range(3):
-        own = room("menace", Person(user_id=ada.pk, name="ada"), Side.SECOND, fresh=True)
-        match_resign(code=own.room.code, person=Person(user_id=ada.pk, name="ada"))
+        own = room("menace", Principal(user_id=ada.pk, name="ada"), Side.SECOND, fresh=True)
+        match_resign(code=own.room.code, person=Principal(user_id=ada.pk, name="ada"))
     experimented("gardner", machines=10)
     machine_create(game="hexapawn", side=Side.SECOND, name="Her", preset="gardner-her", slug="her-drawn")
     trained(machine_create(game="hexapawn-5x4", side=Side.FIRST, name="Large", preset="hexapawn-rl", slug="large"), 30)

@@ -15,7 +15,7 @@ from django.test import Client
 from redis.exceptions import ConnectionError as RedisConnectionError
 from rest_framework.test import APIClient
 
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.accounts.throttles import WriteThrottle
 from games.live import rooms
 from games.live.play import match_resign
@@ -151,7 +151,7 @@ class TestPrivacy:
         scope = {"headers": [(b"cookie", cookie)], "query_string": b""}
         assert person_of_scope(scope, "play").guest is not None
         client.session.flush()
-        assert replace(person_of_scope(scope, "play"), address="") == Person()
+        assert replace(person_of_scope(scope, "play"), address="") == Principal()
 
     def test_another_site_cannot_use_a_guests_session(self) -> None:
         browser = Client(enforce_csrf_checks=True)

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.exceptions import RoomQuotaError, SiteFullError
 from games.limits.quotas import site_counts
 from games.live.match_lists import room_going_on, rooms_of, rooms_open, rooms_open_count
@@ -37,11 +37,11 @@ def bounds(settings: Any) -> None:
     settings.OPEN_ROOMS_PER_ADDRESS = 5
 
 
-def opened(who: Person, n: int, **options: Any) -> list[Seated]:
+def opened(who: Principal, n: int, **options: Any) -> list[Seated]:
     return [room(who=who, **options) for _ in range(n)]
 
 
-def refused(who: Person) -> str:
+def refused(who: Principal) -> str:
     before = Room.objects.count(), Match.objects.count()
     with pytest.raises(RoomQuotaError) as error:
         room(who=who)
@@ -83,7 +83,7 @@ def test_playing_again_opens_a_room_as_well() -> None:
 
 def test_the_plain_count_is_that_of_the_rooms_that_are_open(settings: Any) -> None:
     settings.OPEN_ROOMS_PER_GUEST = settings.OPEN_ROOMS_PER_ACCOUNT = 9
-    account, host = person(user()), Person(guest=guest().guest, address="somewhere")
+    account, host = person(user()), Principal(guest=guest().guest, address="somewhere")
     opened(account, 2, opponent="human")
     room_join(code=Room.objects.latest("pk").code, person=host)
     room_create(person=host, game=NC, first="random", second="random")
@@ -106,7 +106,7 @@ def test_the_room_that_goes_on_is_ones_own_and_the_last_one_moved_in(settings: A
     settings.OPEN_ROOMS_PER_GUEST = settings.OPEN_ROOMS_PER_ACCOUNT = 9
     account, visitor = person(user()), guest()
 
-    def going_on(who: Person) -> Room | None:
+    def going_on(who: Principal) -> Room | None:
         assert who.whose is not None
         return room_going_on(who.whose, opponent="perfect", machine="")
 
@@ -221,7 +221,7 @@ def test_the_address_itself_is_not_kept_and_its_hash_not_for_long() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_of_many_at_once_no_more_are_opened_than_may_be() -> None:
-    for whose in (guest(), Person(address="somewhere")):
+    for whose in (guest(), Principal(address="somewhere")):
         failed = at_once(*[lambda whose=whose: room(who=whose) for _ in range(8)])
         assert {type(error) for error in failed} == {RoomQuotaError}
     assert Room.objects.filter(opened_from="").count() == 2

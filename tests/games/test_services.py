@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from beadbox.rules.outcome import Side
 from games import exceptions
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.live.play import match_play_move, match_resign
 from games.live.rooms import Seated, room_create, room_join, room_reset, seats_claim
 from games.models import Match, Ply, Room, Seat
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 OTHER = guest(2)
 
 
-def friends() -> tuple[Seated, Person, Person]:
+def friends() -> tuple[Seated, Principal, Principal]:
     """A match between two humans, crosses to move."""
     seated = room("human")
     room_join(code=seated.room.code, person=OTHER)
@@ -43,9 +43,9 @@ def test_only_the_hash_of_a_seat_token_is_stored() -> None:
     seated = room()
     seat = Seat.objects.get(player="human")
     assert seated.token not in (seat.token_sha256, seat.name)
-    assert Person(token=seated.token).holds(seat)
-    assert not Person(token=seated.token + "x").holds(seat)
-    assert not Person(token="").holds(seat)
+    assert Principal(token=seated.token).holds(seat)
+    assert not Principal(token=seated.token + "x").holds(seat)
+    assert not Principal(token="").holds(seat)
 
 
 def test_a_friend_joins_by_code_and_the_match_begins() -> None:
@@ -99,20 +99,20 @@ def refusals() -> dict[str, tuple[Callable[[Seated], Any], type[exceptions.PlayE
         ),
         "stale": (lambda s: move(code=s.room.code, person=guest(), move="1", ply=0), exceptions.StalePlyError, ""),
         "ahead": (lambda s: move(code=s.room.code, person=guest(), move="1", ply=9), exceptions.StalePlyError, ""),
-        "spectator": (lambda s: move(code=s.room.code, person=Person(), move="1"), exceptions.NotAPlayerError, ""),
+        "spectator": (lambda s: move(code=s.room.code, person=Principal(), move="1"), exceptions.NotAPlayerError, ""),
         "stranger": (
             lambda s: move(code=s.room.code, person=factories.stranger(), move="1"),
             exceptions.NotAPlayerError,
             "",
         ),
         "wrong token": (
-            lambda s: move(code=s.room.code, person=Person(token="guessed"), move="1"),
+            lambda s: move(code=s.room.code, person=Principal(token="guessed"), move="1"),
             exceptions.NotAPlayerError,
             "",
         ),
         "no room": (lambda s: move(code="zzzzzz", person=guest(), move="1"), exceptions.RoomNotFoundError, ""),
         "spectator resigns": (
-            lambda s: match_resign(code=s.room.code, person=Person()),
+            lambda s: match_resign(code=s.room.code, person=Principal()),
             exceptions.NotAPlayerError,
             "",
         ),
@@ -163,7 +163,7 @@ def test_a_rematch_swaps_sides_on_request_and_keeps_seats_and_tokens() -> None:
     with pytest.raises(exceptions.NotYourTurnError):
         play(seated, crosses, "5")
     play(seated, noughts, "5")
-    assert play(seated, Person(token=seated.token), "1")["ply"] == 2
+    assert play(seated, Principal(token=seated.token), "1")["ply"] == 2
 
 
 def test_opponents_and_games_that_are_not_there_are_refused_by_field() -> None:

@@ -12,7 +12,7 @@ from beadbox.learners.boxes.rule import BoxRule, FinalLoss, OpenBoxes, WhenEmpty
 from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES
 from games import exceptions
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.rooms import Seated, room_create, room_join, room_reset, seats_claim
 from games.models import Match, Ply, Room, Seat
@@ -29,26 +29,26 @@ BOXED = [slug for slug, game in GAMES.items() if game.takes_boxes]
 MET = BoxRule(open_boxes=OpenBoxes.WHEN_MET)
 
 
-def taken_over(learner: Machine, who: Person, opponent: str = "random", **options: Any) -> Seated:
+def taken_over(learner: Machine, who: Principal, opponent: str = "random", **options: Any) -> Seated:
     options.setdefault("game", learner.game)
     return room_create(person=who, opponent=opponent, takes_over=str(learner.pk), **options)
 
 
-def exhibition(first: Machine | str, second: Machine | str, who: Person | None = None, **options: Any) -> Seated:
+def exhibition(first: Machine | str, second: Machine | str, who: Principal | None = None, **options: Any) -> Seated:
     names = {"first": first, "second": second}
     asked = {side: str(one.pk) if isinstance(one, Machine) else one for side, one in names.items()}
     game = next((one.game for one in names.values() if isinstance(one, Machine)), NC)
     return room_create(person=who or guest(), game=game, **asked, **options)
 
 
-def steps(seated: Seated, n: int, who: Person | None = None) -> dict[str, Any]:
+def steps(seated: Seated, n: int, who: Principal | None = None) -> dict[str, Any]:
     state: dict[str, Any] = {}
     for _ in range(n):
         state = match_step(code=seated.room.code, person=who or guest())
     return state
 
 
-def to_the_end(seated: Seated, who: Person | None = None) -> dict[str, Any]:
+def to_the_end(seated: Seated, who: Principal | None = None) -> dict[str, Any]:
     return match_step(code=seated.room.code, person=who or guest(), plies=100)
 
 
@@ -332,15 +332,15 @@ class TestExhibition:
         account = user()
         by_guest, by_account = exhibition("random", "random"), exhibition("random", "random", person(account))
         assert steps(by_guest, 1, guest())["ply"] == 1
-        assert steps(by_guest, 1, Person(token=by_guest.token))["ply"] == 2
+        assert steps(by_guest, 1, Principal(token=by_guest.token))["ply"] == 2
         assert steps(by_account, 1, person(account))["ply"] == 1
-        assert steps(by_account, 1, Person(token=by_account.token))["ply"] == 2
+        assert steps(by_account, 1, Principal(token=by_account.token))["ply"] == 2
         for who in (
             stranger(),
-            Person(),
-            Person(token="guessed"),
+            Principal(),
+            Principal(token="guessed"),
             person(user("outsider")),
-            Person(token=by_guest.token),
+            Principal(token=by_guest.token),
         ):
             with pytest.raises(exceptions.NotTheHostError):
                 steps(by_account, 1, who)

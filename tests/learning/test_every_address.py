@@ -12,7 +12,7 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from learning.services.experiments import experiment_request
 from tests.factories import machine, user
 from tests.learning.test_private import MISSING, TABLE, Ask, client_of, filled, people, plain, world
@@ -101,7 +101,7 @@ def test_the_address_of_a_form_leads_to_where_it_belongs(people: dict[str, Any],
 
 
 def test_the_address_that_calls_an_experiment_off_leads_to_it(client: Client) -> None:
-    run = experiment_request(person=Person(), experiment="gardner", enqueue=False)
+    run = experiment_request(person=Principal(), experiment="gardner", enqueue=False)
     assert client.get(f"/experiments/runs/{run.pk}/cancel").url == run.get_absolute_url()
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
+from uuid import UUID
 
 import pytest
 from django.contrib import admin
@@ -20,7 +21,7 @@ from django.urls import get_resolver, reverse
 from rest_framework.test import APIClient
 
 from beadbox.rules.outcome import Side
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.live.play import match_play_move, match_step
 from games.live.rooms import room_create
 from games.live.store import room_get
@@ -522,8 +523,19 @@ def test_the_admin_is_for_the_staff(viewer: str, people: dict[str, Any], world: 
 
 def test_the_two_ways_to_ask_agree(people: dict[str, Any], world: dict[str, Any]) -> None:
     for account in (None, *people.values()):
-        viewer = Viewer.of(account)
+        viewer = Principal.of(account)
         hidden = set(Machine.objects.filter(unseen(viewer)).values_list("pk", flat=True))
         for one in Machine.objects.all():
             assert (one.pk in hidden) is not may_see(viewer, one.audience)
             assert is_seen(account, one) is may_see(viewer, one.audience)
+
+
+def test_the_account_decides_where_the_browser_keeps_a_guest_number_too(people: dict[str, Any]) -> None:
+    number, owner = UUID(int=7), people["owner"]
+    machine(Side.FIRST, owner=owner, name="Of the account", is_public=False)
+    machine(Side.FIRST, guest=number, name="Of the guest", is_public=False)
+    signed_in, guest = Principal(user_id=owner.pk, guest=number), Principal(guest=number)
+    for principal, own in ((signed_in, "Of the account"), (guest, "Of the guest")):
+        seen = [one.name for one in Machine.objects.filter(is_public=False) if may_see(principal, one.audience)]
+        assert seen == [own]
+        assert [one.name for one in Machine.objects.filter(~unseen(principal), is_public=False)] == [own]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from channels.db import database_sync_to_async
@@ -14,7 +16,7 @@ from django.db import connection
 from django.utils import timezone
 
 from beadbox.rules.outcome import Side
-from games.accounts.principal import Person, Viewer
+from games.accounts.principal import Principal
 from games.live import consumers
 from games.live.play import match_play_move, match_step
 from games.live.room_state import HIDDEN_NAME
@@ -389,7 +391,7 @@ def test_why_a_tournament_stopped_does_not_say_who_hides() -> None:
     Tournament.objects.filter(pk=tournament.pk).update(error="EntryGoneError: Qxz was deleted or made to forget")
     tournament.refresh_from_db()
     assert tournament_view(tournament)["error"] == "It had to stop, and a machine that is not public takes part in it."
-    assert names(tournament_view(tournament, Viewer.of(owner)))
+    assert names(tournament_view(tournament, Principal.of(owner)))
     machine_delete(user=owner, machine_id=Machine.objects.get(name="Qxz").pk)
     tournament.refresh_from_db()
     assert tournament_view(tournament)["error"] == "It had to stop, and a deleted machine took part in it."
@@ -431,10 +433,21 @@ def test_every_socket_is_tried_here() -> None:
 
 def test_a_seat_token_is_no_account() -> None:
     owner, _, seated = secret_room()
-    holder = Person(token=seated.token)
+    holder = Principal(token=seated.token)
     assert not names(room_enter(code=seated.room.code, person=holder).view)
     assert not names(match_play_move(code=seated.room.code, person=holder, move="5"))
     assert names(room_enter(code=seated.room.code, person=person(owner)).view)
+
+
+def test_what_a_browser_carries_beside_the_account_changes_nothing_that_is_told() -> None:
+    owner, _, seated = secret_room()
+    plain, other = person(owner), person(user("other"))
+    told = room_look(code=seated.room.code, person=plain)
+    assert names(told)
+    carried: dict[str, Any] = {"guest": uuid4(), "address": "somewhere", "token": seated.token, "name": "Ada"}
+    for key, value in carried.items():
+        assert room_look(code=seated.room.code, person=replace(plain, **{key: value})) == told, key
+        assert not names(room_look(code=seated.room.code, person=replace(other, **{key: value}))), key
 
 
 def test_copies_of_before_are_as_public_as_their_originals() -> None:

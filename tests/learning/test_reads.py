@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from games.accounts.principal import Person, Viewer
+from games.accounts.principal import Principal
 from games.codes import CODE_ALPHABET, CODE_LENGTH
 from games.live.match_lists import match_list_of
 from games.live.play import match_resign
@@ -66,35 +66,35 @@ def popular() -> Machine:
     return one
 
 
-def opens(who: Person, popular: Machine) -> None:
+def opens(who: Principal, popular: Machine) -> None:
     room("machine", who, machine=popular.slug)
 
 
-def opens_with_a_copy(who: Person, popular: Machine) -> None:
+def opens_with_a_copy(who: Principal, popular: Machine) -> None:
     room("machine", who, machine=popular.slug, fresh=True)
 
 
-def opens_with_a_table(who: Person, popular: Machine) -> None:
+def opens_with_a_table(who: Principal, popular: Machine) -> None:
     own = machine_create(game=NC, side=None, name="Own", preset="q-table")
     room("machine", who, machine=own.slug, fresh=True)
 
 
-def teaches(who: Person, popular: Machine) -> None:
+def teaches(who: Principal, popular: Machine) -> None:
     first = pupil_teach(person=who, game=NC)
     assert pupil_teach(person=who, game=NC).room == first.room
 
 
-def looks_at_their_account(who: Person, popular: Machine) -> None:
-    list(match_list_of(viewer=Viewer(user_id=who.user_id), guest=who.guest)[:50])
+def looks_at_their_account(who: Principal, popular: Machine) -> None:
+    list(match_list_of(viewer=Principal(user_id=who.user_id), guest=who.guest)[:50])
     list(machine_list_of(who.user_id or 0))
 
 
-def takes_along(who: Person, popular: Machine) -> None:
+def takes_along(who: Principal, popular: Machine) -> None:
     account = person(user("claimer"))
     seats_claim(user_id=account.user_id, name=account.name, guest=who.guest or guest().guest)
 
 
-def trains(who: Person, popular: Machine) -> None:
+def trains(who: Principal, popular: Machine) -> None:
     own = machine(owner=user("trainer"), name="Own")
     run = training_run_request(user=own.owner, machine=own.slug, stages=[Stage("random", 10)])
     training_run_stop(user=own.owner, run_id=run.pk)
@@ -102,13 +102,13 @@ def trains(who: Person, popular: Machine) -> None:
     machine_delete(user=own.owner, machine_id=own.pk)
 
 
-def begins_again(who: Person, popular: Machine) -> None:
+def begins_again(who: Principal, popular: Machine) -> None:
     code = Room.objects.filter(machine=popular.slug).latest("pk").code
     match_resign(code=code, person=who)
     room_reset(code=code, person=who)
 
 
-def plays(who: Person, popular: Machine) -> None:
+def plays(who: Principal, popular: Machine) -> None:
     play_out(Room.objects.filter(machine=popular.slug).latest("pk").code, who)
 
 
@@ -131,7 +131,7 @@ def plays(who: Person, popular: Machine) -> None:
 @pytest.mark.sampled(6)
 def test_few_rows_are_read_however_many_there_are(
     who: str,
-    do: Callable[[Person, Machine], Any],
+    do: Callable[[Principal, Machine], Any],
     popular: Machine,
     settings: Any,
     django_capture_on_commit_callbacks: Any,

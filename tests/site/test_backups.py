@@ -53,7 +53,7 @@ from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from games.live.play import match_play_move
 from games.models import ApiToken, Match
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from learning.models import Lesson, Machine
 from menace_site.operations.backups import servers_at_hand
 file, code, move, *options = sys.argv[1:]
@@ -63,7 +63,7 @@ with servers_at_hand():
     found["games"] = sum(Machine.objects.values_list("n_games", flat=True))
     found["sessions"] = list(Session.objects.values_list("pk", flat=True))
     found["tokens"] = ApiToken.objects.filter(revoked_at=None).count()
-    found["plies"] = match_play_move(code=code, move=move, person=Person(guest=UUID(int=1)))["number"]
+    found["plies"] = match_play_move(code=code, move=move, person=Principal(guest=UUID(int=1)))["number"]
     call_command("audit", stdout=sys.stderr)
 print(json.dumps(found))
 """

@@ -20,7 +20,7 @@ from django.db import connection
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.live.rooms import room_create
 from learning.services.runs import Stage, training_run_start
 from learning.workers.jobs import claim_next, let_go
@@ -210,7 +210,7 @@ async def test_a_match_is_counted_and_so_is_what_was_refused() -> None:
 
     before = counted()
     seated = await database_sync_to_async(room_create)(
-        person=Person(), game="noughts-and-crosses", opponent="random", side=0
+        person=Principal(), game="noughts-and-crosses", opponent="random", side=0
     )
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
@@ -230,7 +230,7 @@ async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monk
     @database_sync_to_async
     def prepared() -> None:
         training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
-        room_create(person=Person(), game="noughts-and-crosses", opponent="human", side=0)
+        room_create(person=Principal(), game="noughts-and-crosses", opponent="human", side=0)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE learning_machine")
 

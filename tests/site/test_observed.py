@@ -18,7 +18,7 @@ from django.db import OperationalError
 from django.utils.log import configure_logging
 from prometheus_client import REGISTRY
 
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.live import consumers
 from games.live.rooms import room_create
 from games.transport import broadcaster
@@ -58,7 +58,7 @@ def lines() -> Iterator[Lines]:
 @database_sync_to_async
 def opened() -> str:
     """The code of a room in which one waits for another."""
-    return room_create(person=Person(), game="noughts-and-crosses", opponent="human", side=0).room.code
+    return room_create(person=Principal(), game="noughts-and-crosses", opponent="human", side=0).room.code
 
 
 async def ask(path: str, *, method: str = "GET", body: bytes = b"", **headers: str) -> tuple[int, str]:
@@ -228,7 +228,7 @@ def test_a_room_that_cannot_be_told_is_told_of_without_its_code(lines: Lines) ->
 @pytest.mark.django_db(transaction=True)
 async def test_a_socket_has_a_line_when_it_ends_and_one_for_what_it_was_refused(lines: Lines) -> None:
     seated = await database_sync_to_async(room_create)(
-        person=Person(), game="noughts-and-crosses", opponent="human", side=0
+        person=Principal(), game="noughts-and-crosses", opponent="human", side=0
     )
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")

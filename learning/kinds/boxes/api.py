@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from learning.access import cause_hidden, machine_for
 from learning.kinds.boxes.filters import BoxFilter
 from learning.kinds.boxes.look import box_get, box_history
@@ -54,7 +54,7 @@ class BoxView(APIView):
         cabinet = machine.cabinet  # of a machine without any: refused
         box = box_get(machine, position)
         why = why_view(machine, position)
-        hidden = cause_hidden(Viewer.of(request.user), "lesson__")
+        hidden = cause_hidden(Principal.of(request.user), "lesson__")
         answer = {
             "asked": position,
             "symmetry": why["symmetry"],

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from beadbox.policies.registry import UNIFORM
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from games.exceptions import PlayError
 from games.live.game_view import game_view
 from games.transport.error_responses import not_found, refused_json
@@ -39,7 +39,7 @@ def box_page(request: HttpRequest, machine_id: int, position: str) -> HttpRespon
     except (MachineNotFoundError, BoxNotFoundError) as error:
         return not_found(request, error)
     view = box_view(machine.cabinet, box)
-    hidden = cause_hidden(Viewer.of(request.user), "lesson__")
+    hidden = cause_hidden(Principal.of(request.user), "lesson__")
     page = Paginator(box_history(box).annotate(is_hidden=hidden), HISTORY_PAGE).get_page(request.GET.get("page"))
     context = {
         "machine": {
@@ -125,7 +125,7 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
         beads = look.boxes_at(machine, number)
     except HistoryFoldedError as error:
         return refused_json(error)
-    hidden = cause_hidden(Viewer.of(request.user))
+    hidden = cause_hidden(Principal.of(request.user))
     lesson = selectors.lesson_at(machine, number).annotate(is_hidden=hidden).first()
     line = selectors.lesson_line(lesson, is_hidden=lesson.is_hidden) if lesson else None
     return JsonResponse(

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from beadbox.rules.outcome import Side
 from games.accounts import tokens
 from games.accounts.principal import GUEST as GUEST_VIEWER
-from games.accounts.principal import Viewer
+from games.accounts.principal import Principal
 from learning.models import JobStatus, Machine, Tournament
 from learning.selectors.tournaments import tournament_view, tournament_whole
 from learning.services.tournaments import tournament_cancel, tournament_start
@@ -214,7 +214,7 @@ async def test_watchers_are_told_what_changed_and_have_the_whole(monkeypatch: py
     path = f"{URL}/{tournament.pk}/ws"
     session = await in_db(logged_in)(owner)
     async with RunSocket(path) as stranger, RunSocket(path, session=session) as master:
-        watching = {stranger: GUEST_VIEWER, master: Viewer.of(owner)}
+        watching = {stranger: GUEST_VIEWER, master: Principal.of(owner)}
         shown = {socket: await socket.expect("joined") for socket in watching}
         n_pairings = len(shown[master]["pairings"])
         for n, pairing in enumerate(await in_db(claimable)(tournament.pk)):

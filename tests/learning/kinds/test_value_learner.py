@@ -25,7 +25,7 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from beadbox.rules.romgon.rules import Romgon
-from games.accounts.principal import GUEST, Person, Viewer
+from games.accounts.principal import GUEST, Principal
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.rooms import Seated, room_create
 from games.live.states import PartsInsight
@@ -105,7 +105,7 @@ def fresh(rule: ValueRule = QUICK) -> ValueMemory:
     return ValueMemory.load(GAME, rule, weights_none(GAME, rule))
 
 
-def romgon_room(opponent: str, who: Person | None = None, **options: Any) -> Seated:
+def romgon_room(opponent: str, who: Principal | None = None, **options: Any) -> Seated:
     return room_create(person=who or guest(), game="romgon", opponent=opponent, **options)
 
 
@@ -115,7 +115,7 @@ def parts_of(state: Any) -> PartsInsight:
     return cast("PartsInsight", learning["parts"])
 
 
-def played(seated: Seated, who: Person, n_moves: int) -> None:
+def played(seated: Seated, who: Principal, n_moves: int) -> None:
     """The person's first so many moves, the first legal one each time."""
     state = room_view(room_get(seated.room.code))
     for _ in range(n_moves):
@@ -429,7 +429,7 @@ class TestPlayed:
         seated = room_create(person=person(owner), game="romgon", first=str(other.pk), second=str(machine.pk))
         match_step(code=seated.room.code, person=person(owner), plies=2)
         state = room_state(room_get(seated.room.code))
-        for viewer, roles in ((Viewer.of(owner), ["Black", "White"]), (GUEST, ["Black"])):
+        for viewer, roles in ((Principal.of(owner), ["Black", "White"]), (GUEST, ["Black"])):
             assert [one["role"] for one in parts_of(state.told(viewer))["thoughts"]] == roles
 
     def test_it_is_asked_for_a_move_and_tells_what_each_is_worth(self) -> None:

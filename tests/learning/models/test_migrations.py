@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.rules.outcome import Side
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.live.play import match_play_move
 from games.live.rooms import room_create
 from games.live.store import room_get
@@ -91,7 +91,7 @@ def _go_on() -> None:
         room = room_create(person=person(owner), game=learner.game, side=Side(learner.side).other, **asked).room
         assert Machine.objects.get(room=room).shares == learner
         assert play_out(room.code, person(owner))["status"] == "finished"
-    waiting = Person(guest=UUID(int=7))
+    waiting = Principal(guest=UUID(int=7))
     assert play_out(Room.objects.get(matches__seats__guest=waiting.guest).code, waiting)["status"] == "finished"
     deep = Room.objects.filter(game="romgon").earliest("pk").code
     for _ in range(2):

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.live.play import match_resign
 from games.live.rooms import Seated, room_reset
 from games.live.store import room_get
@@ -33,7 +33,7 @@ def bounds(settings: Any) -> None:
     settings.COPIES_PER_ADDRESS = 4
 
 
-def copy_of(learner: Machine, who: Person, *, is_over: bool = True) -> Machine:
+def copy_of(learner: Machine, who: Principal, *, is_over: bool = True) -> Machine:
     """A copy in a room of somebody, whose match is over by now."""
     seated = room("machine", machine=learner.slug, fresh=True, who=who)
     copy = Machine.objects.get(room=seated.room)

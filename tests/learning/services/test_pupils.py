@@ -15,7 +15,7 @@ from django.utils import timezone
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from games.accounts.claims import Claimed
-from games.accounts.principal import Viewer, Visitor
+from games.accounts.principal import Principal, Visitor
 from games.exceptions import GuestMovedError
 from games.live.rooms import room_create
 from games.models import Room
@@ -180,7 +180,7 @@ def test_access_decides_by_the_browser() -> None:
         True, False, False, False, False,
     ]  # fmt: skip
     assert is_master(user("boss", is_staff=True), machine)
-    assert Viewer.of(ann).guest is None
+    assert Principal.of(ann).guest is None
 
 
 LOGIN = {"username": "ann", "password": "a good password"}

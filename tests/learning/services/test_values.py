@@ -19,7 +19,7 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.rules.romgon.rules import Romgon
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.live.play import match_resign, match_step
 from games.live.rooms import room_create, room_reset
 from games.live.store import room_get
@@ -68,7 +68,7 @@ def trained(machine: Machine, games: int = 4, opponent: str = "easy") -> Machine
     return Machine.objects.get(pk=machine.pk)
 
 
-def against(machine: Machine, who: Person | None = None, side: Side = Side.FIRST, **options: Any) -> str:
+def against(machine: Machine, who: Principal | None = None, side: Side = Side.FIRST, **options: Any) -> str:
     asked = {"opponent": "machine", "machine": machine.slug, **options}
     return room_create(person=who or guest(), game="romgon", side=side, **asked).room.code
 

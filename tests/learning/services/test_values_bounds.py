@@ -17,7 +17,7 @@ from beadbox.learners.q_learning.rule import QRule
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import game_get
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.live.play import match_play_move, match_resign
 from games.live.rooms import room_create
 from games.live.store import room_get
@@ -252,11 +252,11 @@ class TestRooms:
         return machine
 
     @staticmethod
-    def fresh(machine: Machine, who: Person) -> Machine:
+    def fresh(machine: Machine, who: Principal) -> Machine:
         asked = {"opponent": "machine", "machine": machine.slug, "side": Side.FIRST, "fresh": True}
         return Machine.objects.get(room=room_create(person=who, game="romgon", **asked).room)
 
-    def refused(self, machine: Machine, who: Person) -> str:
+    def refused(self, machine: Machine, who: Principal) -> str:
         before = Machine.objects.count(), Room.objects.count()
         with pytest.raises(ValueQuotaError) as error:
             self.fresh(machine, who)
@@ -298,7 +298,7 @@ class TestRooms:
         for number in (1, 2):
             self.fresh(original, replace(guest(number), address="school"))
         assert "copies played where you are may have 25" in self.refused(original, replace(guest(3), address="school"))
-        assert "copies played where you are may have 25" in self.refused(original, Person(address="school"))
+        assert "copies played where you are may have 25" in self.refused(original, Principal(address="school"))
         self.fresh(original, replace(guest(3), address="home"))
         self.fresh(original, replace(person(owner), address="school"))
 
@@ -329,7 +329,7 @@ class TestRooms:
     def test_of_many_at_once_no_more_are_copied_than_may_be(self, settings: Any) -> None:
         settings.VALUES_PER_ACCOUNT = settings.VALUES_PER_GUEST = settings.VALUES_PER_ADDRESS = 25
         original, other = self.of_size(10), self.of_size(10)
-        for who in (person(user("owner")), guest(), Person(address="somewhere")):
+        for who in (person(user("owner")), guest(), Principal(address="somewhere")):
             before = Machine.objects.count()
             starts = [lambda who=who, one=one: self.fresh(one, who) and None for one in (original, other) * 3]
             assert {type(error) for error in at_once(*starts)} == {ValueQuotaError}

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from beadbox.experiments.experiment import Result, Unit
 from beadbox.experiments.registry import EXPERIMENTS
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from learning import tasks
 from learning.exceptions import (
     ExperimentNotFoundError,
@@ -41,7 +41,7 @@ PAGE = "/experiments/gardner"
 RUNS = "/api/experiment-runs"
 
 
-def asked(who: Person | None = None, seed: int = 1, **options: Any) -> ExperimentRun:
+def asked(who: Principal | None = None, seed: int = 1, **options: Any) -> ExperimentRun:
     options = {"experiment": "gardner", "parameters": SMALL, "enqueue": False, **options}
     return experiment_request(person=who, seed=seed, **options)
 
@@ -186,9 +186,9 @@ def test_only_who_began_it_and_the_staff_may_stop_it() -> None:
     ada, eve = person(user("ada")), person(user("eve"))
     of_ada, of_guest, of_house = asked(ada), asked(guest(1), seed=2), asked(None, seed=3)
     for run, strangers in (
-        (of_ada, (eve, guest(1), Person())),
+        (of_ada, (eve, guest(1), Principal())),
         (of_guest, (ada, guest(2))),
-        (of_house, (ada, Person())),
+        (of_house, (ada, Principal())),
     ):
         for stranger in strangers:
             with pytest.raises(NotYourExperimentError):

@@ -21,7 +21,7 @@ from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule
 
 from beadbox.rules.outcome import Side
-from games.accounts.principal import Person
+from games.accounts.principal import Principal
 from games.accounts.tokens import token_make
 from games.limits.quotas import site_counts
 from games.live.play import match_resign
@@ -141,7 +141,7 @@ def test_whoever_plays_all_day_keeps_the_latest_matches(settings: Any) -> None:
     assert sorted(Match.objects.values_list("number", flat=True)) == [3, 3, 4, 4]
 
 
-def resigned(who: Person, **options: Any) -> Room:
+def resigned(who: Principal, **options: Any) -> Room:
     """A room of somebody's with one match, which they gave up."""
     opened = room(who=who, **options).room
     match_resign(code=opened.code, person=who)
