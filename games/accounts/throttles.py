@@ -9,6 +9,8 @@ another soon does. Wrong codes of who is signed in count for the account alone: 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rest_framework.permissions import SAFE_METHODS
@@ -16,6 +18,7 @@ from rest_framework.request import Request
 
 from games.accounts.authentication import GUEST_KEY
 from games.accounts.identity import address_of
+from games.exceptions import RoomNotFoundError, TooManyGuessesError
 from games.limits.rates import NamedThrottle, Throttle
 from games.models import ApiToken
 
@@ -81,3 +84,46 @@ class RoomThrottle(Throttle):
         if request.user.is_authenticated:
             return f"{code}/account-{request.user.pk}"
         return f"{code}/guest-{guest}" if guest else f"{code}/{address_of(request)}"
+
+
+class Guesses:
+    """The bound on wrong room codes and wrong shared links: beyond it nothing is looked up for that client.
+
+    Counted by account, of guests by address; neither counts for the other, so that one who guesses does not stop those
+    who are signed in beside them. And who sits in a room goes on: nobody's match stops.
+    """
+
+    def __init__(self, request: Any, user_id: int | None) -> None:
+        self.request = request
+        self.throttle = AddressThrottle("guess") if user_id is None else AddressThrottle("account", str(user_id))
+
+    def require(self, may_look: Callable[[], bool] = lambda: False) -> None:
+        """Refuse an account, or a guest's address, that has guessed too often, unless it ``may_look`` all the same.
+
+        Raises:
+            TooManyGuessesError.
+        """
+        if not self.throttle.is_used_up(self.request):
+            return
+        if not may_look():
+            raise TooManyGuessesError(self.throttle.wait())
+
+    def count(self) -> None:
+        """One more was wrong."""
+        self.throttle.allow_request(self.request)
+
+    @contextmanager
+    def counted(
+        self, may_look: Callable[[], bool] = lambda: False, *, wrong: type[Exception] = RoomNotFoundError
+    ) -> Iterator[None]:
+        """Look the code, or a link, up in this block, which raises ``wrong`` if there is none.
+
+        Raises:
+            TooManyGuessesError.
+        """
+        self.require(may_look)
+        try:
+            yield
+        except wrong:
+            self.count()
+            raise

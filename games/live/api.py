@@ -25,23 +25,13 @@ from games import exceptions
 from games.accounts.authentication import GUEST_KEY, ScopePermission, SessionAuthentication, scope_require
 from games.accounts.identity import address_of, guest_seated, person_of, seat_token_of
 from games.accounts.principal import Principal
-from games.accounts.throttles import LiveThrottle, RoomThrottle, TokenThrottle
+from games.accounts.throttles import Guesses, LiveThrottle, RoomThrottle, TokenThrottle
 from games.codes import parse_code
 from games.limits.admission import CROWD
 from games.live.game_view import game_view
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.room_state import room_positions
-from games.live.rooms import (
-    Guesses,
-    Seated,
-    match_enter,
-    room_create,
-    room_enter,
-    room_is_of,
-    room_join,
-    room_look,
-    room_reset,
-)
+from games.live.rooms import Seated, match_enter, room_create, room_enter, room_is_of, room_join, room_look, room_reset
 from games.live.serializers import (
     MoveSerializer,
     PositionsQuerySerializer,
@@ -96,7 +86,7 @@ class RoomCodeView(PublicView):
         super().initial(request, *args, **kwargs)
         if request.method == "POST":
             CROWD.admit()
-        Guesses(request, request.user.pk).require(code, lambda: _person(request, code))
+        Guesses(request, request.user.pk).require(lambda: room_is_of(code=code, person=_person(request, code)))
 
     def handle_exception(self, exc: Exception) -> Response:
         """Count a guess."""

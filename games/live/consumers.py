@@ -19,6 +19,7 @@ from django.db import close_old_connections, connection
 from beadbox import field_text
 from games.accounts.identity import person_of_scope, request_of_scope
 from games.accounts.principal import GUEST, Principal
+from games.accounts.throttles import Guesses
 from games.codes import parse_code
 from games.exceptions import (
     NOT_JSON,
@@ -36,7 +37,7 @@ from games.limits.admission import CROWD
 from games.live.events import answering, room_group
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.room_state import State
-from games.live.rooms import Entered, Guesses, room_enter, room_reset, room_watch
+from games.live.rooms import Entered, room_enter, room_is_of, room_reset, room_watch
 from games.live.serializers import FrameError, parse_move_data, parse_step_data
 from games.live.states import RoomState
 from games.transport.broadcaster import BROKER
@@ -363,7 +364,9 @@ class RoomConsumer(FrameConsumer):
 
     def _enter(self) -> Entered:
         person = self._person("read")
-        with Guesses(request_of_scope(self.scope), person.user_id).counted(self.code, lambda: person):
+        with Guesses(request_of_scope(self.scope), person.user_id).counted(
+            lambda: room_is_of(code=self.code, person=person)
+        ):
             return room_enter(code=self.code, person=person)
 
     async def _act(self, service: Callable[[Principal], RoomState]) -> RoomState:

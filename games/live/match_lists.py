@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.expressions import Combinable
 from django.utils import timezone
 
+from games import exceptions
 from games.accounts.principal import Principal, RoomsOf
+from games.limits.quotas import count_lock
 from games.live.players import PLAYERS
-from games.live.store import NEXT_IDS
+from games.live.store import (
+    NEXT_IDS,
+)
 from games.models import Match, MatchStatus, Ply, Room, Seat
 from games.transport.json_rows import row_array, row_read
 
@@ -189,3 +195,69 @@ def match_list_of(*, viewer: Principal, guest: UUID | None) -> QuerySet[Match]:
         .prefetch_related(Prefetch("seats", Seat.objects.order_by("side")))
         .order_by("-created_at")
     )
+
+
+MAX_CONCURRENT_TRANSACTIONS = 400
+"""No more transactions than this go on at the same moment: so many connections PostgreSQL has at most. Who counts so
+many less than there may be need not wait for the others: all of them together do not reach the bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoomBound:
+    """How many rooms may be open of somebody, and what it says."""
+
+    whose: RoomsOf
+    most: int
+    words: str
+
+    @property
+    def lock(self) -> str:
+        """What a lock on the count of their rooms is called."""
+        kind, who = self.whose
+        return f"{kind} {who}"
+
+    def require(self, n_open: int) -> None:
+        """Refuse one who has more rooms open.
+
+        Raises:
+            RoomQuotaError.
+        """
+        if n_open > self.most:
+            raise exceptions.RoomQuotaError(
+                f"{self.words.format(self.most)} Finish a match or give it up first. A match without a move for an hour"
+                " does not count."
+            )
+
+
+def room_bounds(person: Principal, address: str) -> list[RoomBound]:
+    """The bounds on what this person opens at this address. An account has one of its own wherever it is."""
+    if person.user_id is not None:
+        words = "You have {} open matches, the most an account can have."
+        return [RoomBound(("account", person.user_id), settings.OPEN_ROOMS_PER_ACCOUNT, words)]
+    bounds = []
+    if address:
+        words = "Your network has {} open matches, the most it can have."
+        bounds.append(RoomBound(("address", address), settings.OPEN_ROOMS_PER_ADDRESS, words))
+    if person.guest is not None:
+        words = "You have {} open matches, the most a guest can have."
+        bounds.append(RoomBound(("guest", person.guest), settings.OPEN_ROOMS_PER_GUEST, words))
+    return bounds
+
+
+def room_bounds_require(bounds: list[RoomBound]) -> None:
+    """Refuse one who has too many rooms open, or a guest with whom an address has, when one more has been made.
+
+    They were asked before as well (:func:`_room_open`), so that nothing is made in vain. Now it is with a lock on
+    a count that comes near its bound: so two at once do not both find room for the last one. These locks are the last
+    that a transaction takes, and nobody who has one waits for anything else. A bound that is always near was locked
+    as the match was stored (:func:`_opened`).
+
+    Raises:
+        RoomQuotaError.
+    """
+    for bound, n_open in zip(bounds, rooms_open_count(*(one.whose for one in bounds)), strict=True):
+        n_counted = n_open
+        if MAX_CONCURRENT_TRANSACTIONS < bound.most < n_open + MAX_CONCURRENT_TRANSACTIONS:
+            count_lock(bound.lock)
+            (n_counted,) = rooms_open_count(bound.whose)
+        bound.require(n_counted)

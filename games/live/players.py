@@ -16,13 +16,16 @@ from django.db import connection
 from django.db.models import CharField, Model, Q
 from psycopg import sql
 
+from beadbox.names import name_near
 from beadbox.rules.game import Game
 from beadbox.rules.outcome import Side
+from beadbox.rules.registry import game_get
+from games import exceptions
 from games.accounts import principal
 from games.accounts.claims import Claimed
 from games.accounts.principal import Principal
 from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
-from games.models import Match, Ply, Room, Seat
+from games.models import HUMAN, Match, Ply, Room, Seat
 
 MACHINE = "machine"
 """The player that stands for every machine: which one is asked for by its id or slug."""
@@ -317,3 +320,46 @@ def port_bind(port: MachinePort) -> None:
 def machine_port() -> MachinePort:
     """The app that is bound."""
     return _bound[0]
+
+
+Asked = tuple[SeatPlayer, str]
+"""Who was asked for on a side: an automated player, and which machine by id or slug where one has to be named."""
+
+
+def opponent_find(text: str, *, game: str, machine: str = "") -> Asked | None:
+    """Who is meant by the name of an opponent or by a machine's id; ``None`` for a human.
+
+    Raises:
+        MalformedError: there is no such opponent for the game.
+    """
+    if text == HUMAN:
+        return None
+    if text.isascii() and text.isdigit():
+        return PLAYERS[MACHINE], text
+    player, rules = PLAYERS.get(text), game_get(game)
+    if player is not None and not player.plays(rules) and (offer := player.offer(game_get(rules.family))):
+        where = "with these rules" if rules.added else "on this board"
+        raise exceptions.MalformedError(
+            f"opponent: {offer.name} does not play {rules.name} {where}. Choose another opponent."
+        )
+    if player is None or not player.plays(rules):
+        known = [HUMAN, *(known.slug for known in PLAYERS.values() if known.plays(rules))]
+        near = name_near(text, known)
+        raise exceptions.MalformedError(
+            f"opponent: {text!r} is not one of {', '.join(known)} for {game}.{f' Did you mean {near}?' if near else ''}"
+        )
+    return player, machine
+
+
+def player_find(field: str, text: str, *, game: str) -> Asked:
+    """Who is meant by the name of an automated player, or by a machine's id or slug.
+
+    Raises:
+        MalformedError: nobody who plays the game by itself; the message begins with the field.
+    """
+    player = PLAYERS.get(text)
+    if not text or text == HUMAN or (player is not None and not player.plays(game_get(game))):
+        raise exceptions.MalformedError(
+            f"{field}: Please name a machine or an automated player of {game}, not {text!r}."
+        )
+    return (PLAYERS[MACHINE], text) if player is None else (player, "")

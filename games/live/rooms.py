@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from beadbox.names import name_near
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games import exceptions
 from games.accounts.claims import Claimed
-from games.accounts.principal import Principal, RoomsOf, token_hash
-from games.accounts.throttles import AddressThrottle
-from games.exceptions import RoomNotFoundError, TooManyGuessesError
-from games.limits.quotas import account_hold, count_lock, match_count, site_require
-from games.live.match_lists import opening_read, rooms_of, rooms_open_count
+from games.accounts.principal import Principal, token_hash
+from games.limits.quotas import account_hold, match_count, site_require
+from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, opening_read, room_bounds, room_bounds_require, rooms_of
 from games.live.play import match_changed, match_tell, overdue_ask, play_on, seat_held
-from games.live.players import MACHINE, PLAYERS, LiveMatch, LiveSeat, SeatPlayer, machine_port
+from games.live.players import (
+    Asked,
+    LiveMatch,
+    LiveSeat,
+    machine_port,
+    opponent_find,
+    player_find,
+)
 from games.live.room_state import State, room_state, swap_allowed
 from games.live.states import Joined, RoomState
 from games.live.store import (
@@ -40,10 +42,6 @@ from games.live.store import (
     snapshot,
 )
 from games.models import HUMAN, Match, MatchStatus, Room, Seat, new_code
-
-AT_ONCE = 400
-"""No more transactions than this go on at the same moment: so many connections PostgreSQL has at most. Who counts so
-many less than there may be need not wait for the others: all of them together do not reach the bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,49 +75,6 @@ class Entered:
     def joined(self) -> Joined:
         """The frame ``joined`` of the protocol, and what is answered to a page without a socket."""
         return {"role": self.role, "roles": self.roles, "host": self.is_host, "state": self.view}
-
-
-Asked = tuple[SeatPlayer, str]
-"""Who was asked for on a side: an automated player, and which machine by id or slug where one has to be named."""
-
-
-def opponent_find(text: str, *, game: str, machine: str = "") -> Asked | None:
-    """Who is meant by the name of an opponent or by a machine's id; ``None`` for a human.
-
-    Raises:
-        MalformedError: there is no such opponent for the game.
-    """
-    if text == HUMAN:
-        return None
-    if text.isascii() and text.isdigit():
-        return PLAYERS[MACHINE], text
-    player, rules = PLAYERS.get(text), game_get(game)
-    if player is not None and not player.plays(rules) and (offer := player.offer(game_get(rules.family))):
-        where = "with these rules" if rules.added else "on this board"
-        raise exceptions.MalformedError(
-            f"opponent: {offer.name} does not play {rules.name} {where}. Choose another opponent."
-        )
-    if player is None or not player.plays(rules):
-        known = [HUMAN, *(known.slug for known in PLAYERS.values() if known.plays(rules))]
-        near = name_near(text, known)
-        raise exceptions.MalformedError(
-            f"opponent: {text!r} is not one of {', '.join(known)} for {game}.{f' Did you mean {near}?' if near else ''}"
-        )
-    return player, machine
-
-
-def player_find(field: str, text: str, *, game: str) -> Asked:
-    """Who is meant by the name of an automated player, or by a machine's id or slug.
-
-    Raises:
-        MalformedError: nobody who plays the game by itself; the message begins with the field.
-    """
-    player = PLAYERS.get(text)
-    if not text or text == HUMAN or (player is not None and not player.plays(game_get(game))):
-        raise exceptions.MalformedError(
-            f"{field}: Please name a machine or an automated player of {game}, not {text!r}."
-        )
-    return (PLAYERS[MACHINE], text) if player is None else (player, "")
 
 
 @transaction.atomic
@@ -212,7 +167,7 @@ def _room_open(person: Principal, *, human_seats: dict[Side, Seat] | None = None
     cut = {field: text[:80] if isinstance(text, str) else text for field, text in asked.items()}
     room = Room(opened_from=person.address, links=sorted(person.links), **cut)
     _asked(room, human_seats or {})  # before anything is stored: who is not there is refused by name
-    bounds = _bounds(person, person.address)
+    bounds = room_bounds(person, person.address)
     while (opening := opening_read(room.code, *(one.whose for one in bounds))).is_taken:
         room.code = new_code()
     for bound, n_open in zip(bounds, opening.n_open, strict=True):
@@ -229,75 +184,14 @@ def _opened(person: Principal, live: LiveMatch) -> State:
     Raises:
         RoomQuotaError, AccountClosedError: or what a player refuses.
     """
-    bounds = _bounds(person, live.room.opened_from)
-    matches_store(live, locks=[one.lock for one in bounds if one.most <= AT_ONCE])
-    _quota_require(bounds)
+    bounds = room_bounds(person, live.room.opened_from)
+    matches_store(live, locks=[one.lock for one in bounds if one.most <= MAX_CONCURRENT_TRANSACTIONS])
+    room_bounds_require(bounds)
     if person.user_id is not None:
         account_hold(person.user_id)
     for seat, player in live.automata:
         player.opened(live, seat)
     return match_tell(live)
-
-
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """How many rooms may be open of somebody, and what it says."""
-
-    whose: RoomsOf
-    most: int
-    words: str
-
-    @property
-    def lock(self) -> str:
-        """What a lock on the count of their rooms is called."""
-        kind, who = self.whose
-        return f"{kind} {who}"
-
-    def require(self, n_open: int) -> None:
-        """Refuse one who has more rooms open.
-
-        Raises:
-            RoomQuotaError.
-        """
-        if n_open > self.most:
-            raise exceptions.RoomQuotaError(
-                f"{self.words.format(self.most)} Finish a match or give it up first. A match without a move for an hour"
-                " does not count."
-            )
-
-
-def _bounds(person: Principal, address: str) -> list[_Bound]:
-    """The bounds on what this person opens at this address. An account has one of its own wherever it is."""
-    if person.user_id is not None:
-        words = "You have {} open matches, the most an account can have."
-        return [_Bound(("account", person.user_id), settings.OPEN_ROOMS_PER_ACCOUNT, words)]
-    bounds = []
-    if address:
-        words = "Your network has {} open matches, the most it can have."
-        bounds.append(_Bound(("address", address), settings.OPEN_ROOMS_PER_ADDRESS, words))
-    if person.guest is not None:
-        words = "You have {} open matches, the most a guest can have."
-        bounds.append(_Bound(("guest", person.guest), settings.OPEN_ROOMS_PER_GUEST, words))
-    return bounds
-
-
-def _quota_require(bounds: list[_Bound]) -> None:
-    """Refuse one who has too many rooms open, or a guest with whom an address has, when one more has been made.
-
-    They were asked before as well (:func:`_room_open`), so that nothing is made in vain. Now it is with a lock on
-    a count that comes near its bound: so two at once do not both find room for the last one. These locks are the last
-    that a transaction takes, and nobody who has one waits for anything else. A bound that is always near was locked
-    as the match was stored (:func:`_opened`).
-
-    Raises:
-        RoomQuotaError.
-    """
-    for bound, n_open in zip(bounds, rooms_open_count(*(one.whose for one in bounds)), strict=True):
-        n_counted = n_open
-        if AT_ONCE < bound.most < n_open + AT_ONCE:
-            count_lock(bound.lock)
-            (n_counted,) = rooms_open_count(bound.whose)
-        bound.require(n_counted)
 
 
 @transaction.atomic
@@ -496,50 +390,3 @@ def _match_start(
         match_store(live)
         play_on(live, start)
     return live
-
-
-class Guesses:
-    """The bound on wrong room codes and wrong shared links: beyond it nothing is looked up for that client.
-
-    Counted by account, of guests by address; neither counts for the other, so that one who guesses does not stop those
-    who are signed in beside them. And who sits in a room goes on: nobody's match stops.
-    """
-
-    def __init__(self, request: Any, user_id: int | None) -> None:
-        self.request = request
-        self.throttle = AddressThrottle("guess") if user_id is None else AddressThrottle("account", str(user_id))
-
-    def require(self, code: str = "", person: Callable[[], Principal] | None = None) -> None:
-        """Refuse an account, or a guest's address, that has guessed too often; but not a person who is in that room.
-
-        Raises:
-            TooManyGuessesError.
-        """
-        if not self.throttle.is_used_up(self.request):
-            return
-        if person is None or not room_is_of(code=code, person=person()):
-            raise TooManyGuessesError(self.throttle.wait())
-
-    def count(self) -> None:
-        """One more was wrong."""
-        self.throttle.allow_request(self.request)
-
-    @contextmanager
-    def counted(
-        self,
-        code: str = "",
-        person: Callable[[], Principal] | None = None,
-        *,
-        wrong: type[Exception] = RoomNotFoundError,
-    ) -> Iterator[None]:
-        """Look the code, or a link, up in this block, which raises ``wrong`` if there is none.
-
-        Raises:
-            TooManyGuessesError.
-        """
-        self.require(code, person)
-        try:
-            yield
-        except wrong:
-            self.count()
-            raise

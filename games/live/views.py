@@ -15,6 +15,7 @@ from django.views.generic import TemplateView
 from games.accounts.claims import WAITING_KEY
 from games.accounts.identity import guest_seated, person_of_request
 from games.accounts.principal import Principal
+from games.accounts.throttles import Guesses
 from games.codes import parse_code
 from games.exceptions import (
     MatchNotFoundError,
@@ -25,7 +26,7 @@ from games.exceptions import (
 from games.live import rooms
 from games.live.game_view import game_view
 from games.live.room_state import machines_managed
-from games.live.rooms import Entered, Guesses, match_enter, room_enter
+from games.live.rooms import Entered, match_enter, room_enter, room_is_of
 from games.live.serializers import RoomCreateSerializer, parse_room
 from games.transport.error_responses import form_only, not_found, sent_back, too_many
 
@@ -55,7 +56,7 @@ def room_join(request: HttpRequest) -> HttpResponse:
         if not both and _waits_itself(request, code, person):
             return render(request, "games/against_yourself.html", {"code": code})
         with (
-            Guesses(request, request.user.pk).counted(code, lambda: person),
+            Guesses(request, request.user.pk).counted(lambda: room_is_of(code=code, person=person)),
             guest_seated(request, person) as newcomer,
         ):
             rooms.room_join(code=code, person=newcomer, both=both)
@@ -70,7 +71,7 @@ def room_join(request: HttpRequest) -> HttpResponse:
 
 def _waits_itself(request: HttpRequest, code: str, person: Principal) -> bool:
     """Whether this browser waits in the room already, as whoever asks or as an account that has logged out."""
-    with Guesses(request, request.user.pk).counted(code, lambda: person):
+    with Guesses(request, request.user.pk).counted(lambda: room_is_of(code=code, person=person)):
         entered = room_enter(code=code, person=person)
     is_own = bool(entered.roles) or code in request.session.get(WAITING_KEY, ())
     return is_own and entered.view["status"] == "waiting"
@@ -83,7 +84,7 @@ def room_page(request: HttpRequest, code: str) -> HttpResponse:
         if (read := parse_code(code)) != code:
             return redirect("room", read)
         person = person_of_request(request)
-        with Guesses(request, request.user.pk).counted(code, lambda: person):
+        with Guesses(request, request.user.pk).counted(lambda: room_is_of(code=code, person=person)):
             entered = room_enter(code=code, person=person)
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)
@@ -101,7 +102,7 @@ def match_page(request: HttpRequest, code: str, number: str) -> HttpResponse:
         if (read := parse_code(code)) != code or (at and number != str(at)) or request.path.endswith("/"):
             return redirect("match", read, at or number)
         person = person_of_request(request)
-        with Guesses(request, request.user.pk).counted(code, lambda: person):
+        with Guesses(request, request.user.pk).counted(lambda: room_is_of(code=code, person=person)):
             entered = match_enter(code=code, number=at, person=person)
     except TooManyGuessesError as error:
         return too_many(request, error.retry_after_s)

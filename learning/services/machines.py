@@ -25,8 +25,7 @@ from beadbox.rules.registry import game_get
 from games.accounts.principal import RoomsOf, Visitor
 from games.exceptions import GuestMovedError, MalformedError
 from games.limits.quotas import account_lock, count_lock, quota_require, site_require
-from games.live.match_lists import rooms_of, rooms_open
-from games.live.rooms import AT_ONCE
+from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, rooms_of, rooms_open
 from games.models import Room
 from learning.access import To, machine_for, machine_require
 from learning.exceptions import (
@@ -546,7 +545,7 @@ def _address_quota_require(address: str) -> None:
     most = settings.MACHINES_PER_ADDRESS
     here = Machine.objects.filter(made_from=address)
     n_machines = here.count() if address else 0
-    if address and n_machines + AT_ONCE > most:
+    if address and n_machines + MAX_CONCURRENT_TRANSACTIONS > most:
         count_lock(f"machines of address {address}")
         n_machines = here.count()
     if n_machines >= most:

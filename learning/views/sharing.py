@@ -10,8 +10,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from games.accounts.authentication import LINKS_KEY
+from games.accounts.throttles import Guesses
 from games.exceptions import PlayError, TooManyGuessesError
-from games.live.rooms import Guesses
 from games.transport.error_responses import not_found, refused, too_many
 from learning.access import is_seen, machine_for
 from learning.exceptions import LinkNotFoundError
