@@ -17,7 +17,6 @@ from beadbox.rules.registry import GAMES
 from games.accounts.claims import Claimed
 from games.accounts.principal import Principal, Visitor
 from games.exceptions import GuestMovedError
-from games.live import rooms
 from games.live.rooms import room_create
 from games.models import Room
 from learning.access import is_master, is_seen, machines_visible
@@ -25,6 +24,7 @@ from learning.exceptions import MachineNotFoundError, MachineQuotaError, NoPupil
 from learning.models import Box, Lesson, Machine, MovedGuest
 from learning.players.machines import Machines
 from learning.selectors.machines import pupils_of
+from learning.services import pupils
 from learning.services.machines import machine_delete, machine_quota_require, machine_reset
 from learning.services.pupils import machines_claim, owner_fields, pupil_ensure, pupil_side, pupil_teach
 from tests.factories import NC, api_with, guest, play_out, swept, user
@@ -63,10 +63,10 @@ def test_one_that_the_sweep_took_as_its_owner_came_back_is_made_anew(monkeypatch
 
     def too_late(**asked: Any) -> Any:
         machine_delete(user=visitor(), machine_id=swept_away.pk)
-        monkeypatch.setattr(rooms, "room_create", created)
+        monkeypatch.setattr(pupils, "room_create", created)
         return created(**asked)
 
-    monkeypatch.setattr(rooms, "room_create", too_late)
+    monkeypatch.setattr(pupils, "room_create", too_late)
     seated = pupil_teach(person=guest(), game=NC)
     assert Machine.objects.get(guest=guest().guest).pk == int(seated.room.machine) != swept_away.pk
 
