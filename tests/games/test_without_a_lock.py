@@ -18,8 +18,8 @@ from games.live import store
 from games.live.play import match_play_move, match_resign
 from games.live.rooms import Seated, room_look, seats_claim
 from games.models import Match, Ply, Room, Seat
+from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Draw, Machine
-from learning.selectors.boxes import ledger_errors
 from learning.storage.occupants import draws_of, machine_in
 from tests.factories import guest, house, play, room, user
 from tests.waiting import HANG_S, wait_until
