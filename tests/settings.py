@@ -17,10 +17,8 @@ os.environ["REDIS_PREFIX"] = "-".join(
 )
 
 from menace_site.settings import *  # noqa: F403
-from menace_site.settings import CACHES, DATABASES, INSTALLED_APPS, REST_FRAMEWORK, STORAGES
+from menace_site.settings import CACHES, DATABASES, REST_FRAMEWORK, STORAGES
 
-# A kind of machine that only the tests have.
-INSTALLED_APPS = [*INSTALLED_APPS, "tests.learning.kinds.win_counter.apps.WinCounterConfig"]
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 # A hash in a millisecond, where Argon2 takes 160.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from beadbox.rules.outcome import Side
 from beadbox.rules.romgon.rules import Romgon
-from games.live.players import PLAYERS, player_register
+from games.live.players import PLAYERS
 from games.models import Match, Ply
 from tests.e2e.conftest import Visitor
 from tests.e2e.layout import broken, with_each
@@ -203,7 +203,7 @@ def test_the_engine_is_asked_and_its_moves_are_looked_at(page: Page, visitor: Vi
 
 def test_who_thinks_is_shown_and_the_page_may_be_left_meanwhile(page: Page, visitor: Visitor) -> None:
     ponderer = Ponderer()
-    player_register(ponderer)
+    PLAYERS[ponderer.slug] = ponderer
     try:
         page.goto("/play/romgon")
         page.locator("input[value=ponderer]").check()

@@ -134,11 +134,7 @@ def _instead(operation: Operation) -> str:
 
 
 LOADER = MigrationLoader(None)
-LOCAL = {
-    config.label
-    for config in apps.get_app_configs()
-    if (BASE_DIR / config.name.partition(".")[0]).is_dir() and not config.name.startswith("tests.")
-}
+LOCAL = {config.label for config in apps.get_app_configs() if (BASE_DIR / config.name.partition(".")[0]).is_dir()}
 
 
 def ours() -> list[Any]:

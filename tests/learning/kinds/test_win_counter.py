@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
-from django.test import Client
+from django.test import Client, modify_settings
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.registry import game_get
-from games.live import services
+from games.live.play import match_resign
 from learning.exceptions import EntryGoneError
 from learning.kinds.machines import entry_player, machine_export, machine_strength
 from learning.models import JobStatus, Lesson, LessonKind, Machine, TournamentEntry
@@ -34,8 +34,11 @@ FOLDER = Path(__file__).parent / "win_counter"
 
 
 @pytest.fixture(autouse=True)
-def _win_counter() -> Iterator[None]:
-    with registered(WIN_COUNTER):
+def _win_counter(db: None) -> Iterator[None]:
+    """Install the app for one test; its tables go with the transaction of the test."""
+    app = "tests.learning.kinds.win_counter.apps.WinCounterConfig"
+    with modify_settings(INSTALLED_APPS={"append": app}), registered(WIN_COUNTER):
+        call_command("migrate", "win_counter", verbosity=0)
         yield
 
 
@@ -85,7 +88,7 @@ def test_it_learns_from_the_match_that_ends(capsys: pytest.CaptureFixture[str]) 
     learner = counter()
     seated = room("machine", machine=str(learner.pk))
     state = play(seated, guest(), "5")
-    services.match_resign(code=seated.room.code, person=guest())
+    match_resign(code=seated.room.code, person=guest())
     lesson = Lesson.objects.get()
     assert (lesson.kind, lesson.match, lesson.n_wins) == (LessonKind.MATCH, seated.room.matches.get(), 1)
     assert [key.split(" ")[1] for key in counts(learner)] == [state["moves"][1]["move"]]

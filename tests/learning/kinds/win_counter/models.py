@@ -19,6 +19,7 @@ class WinCount(models.Model):
     held = ArrayField(models.BigIntegerField(), size=2)
 
     class Meta:
+        app_label = "win_counter"  # read before the app is installed
         constraints: ClassVar = [models.UniqueConstraint(name="win_count_once", fields=["machine", "key"])]
 
     def __str__(self) -> str:
@@ -32,6 +33,9 @@ class WinCountChange(models.Model):
     count = models.ForeignKey(WinCount, on_delete=models.CASCADE, related_name="changes")
     deltas = ArrayField(models.BigIntegerField(), size=2)
     after = ArrayField(models.BigIntegerField(), size=2)
+
+    class Meta:
+        app_label = "win_counter"
 
     def __str__(self) -> str:
         return f"{self.count}: {self.deltas}"
