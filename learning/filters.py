@@ -13,7 +13,7 @@ from rest_framework.exceptions import ValidationError
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.learners.presets import ALL_PRESETS, presets_of
 from beadbox.names import MAX_SLUG_CHARACTERS, did_you_mean, name_search
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import GAMES
 from games.accounts.account_names import account_named
 from games.accounts.principal import Viewer
@@ -197,7 +197,7 @@ class EntrantFilter(django_filters.FilterSet):
         model = Machine
         fields: list[str] = []
 
-    def __init__(self, *args: Any, game: Game[Any, Any], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, game: AnyGame, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         presets = [(slug, preset.name) for slug, preset in presets_of(game).items()]
         self.filters["rule"].extra["choices"] = [*presets, (OWN_RULE, "A rule of its own")]

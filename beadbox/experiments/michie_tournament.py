@@ -26,7 +26,7 @@ from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Result as MachineResult
 from beadbox.rules.outcome import Side
 from beadbox.rules.play import game_played
@@ -146,7 +146,7 @@ def _hold(learners: Population, teacher: Opponent, n_games: int) -> list[Any]:
     return list(zip(drawn.tolist(), opening.tolist(), strict=True))
 
 
-def _hold_as_it_lies(game: Game[Any, Any], teacher: Opponent, n_games: int, rng: RandomSource) -> tuple[Any, Any]:
+def _hold_as_it_lies(game: AnyGame, teacher: Opponent, n_games: int, rng: RandomSource) -> tuple[Any, Any]:
     """The same of one machine whose games are played on boards that nobody turns."""
     machine = BoxMachine(game, Side.FIRST, MENACE)
     first_box = machine.open_box(game.initial_position())
@@ -154,7 +154,7 @@ def _hold_as_it_lies(game: Game[Any, Any], teacher: Opponent, n_games: int, rng:
     for _ in range(n_games):
         draws: list[BeadDraw] = []
 
-        def move(position: Any, rng: Random, draws: list[BeadDraw] = draws) -> Any:
+        def move(position: AnyPosition, rng: Random, draws: list[BeadDraw] = draws) -> AnyMove:
             chosen, draw = machine.choose(position, rng)
             draws += [draw] if draw is not None else []
             return chosen

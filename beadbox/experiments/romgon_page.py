@@ -25,7 +25,7 @@ from beadbox.learners.value_learner.learner import weights_none
 from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.policies.registry import OPPONENTS
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Tally
 from beadbox.rules.registry import game_get
 from beadbox.strength.elo import Score, likeliest
@@ -116,7 +116,7 @@ def _counts(tally: Tally) -> list[int]:
     return [tally.wins, tally.draws, tally.losses]
 
 
-def _of_q(game: Game[Any, Any], slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
+def _of_q(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
     """A Q-learner from nothing to a hundred games: wins, draws and losses against easy on the way, and each level."""
     rule, done = Q_PRESETS[slug].rule, 0
     memory = QMemory.load(game, rule, rule.epsilon, lambda keys: {})
@@ -131,7 +131,7 @@ def _of_q(game: Game[Any, Any], slug: str, n_games: int, rng: RandomSource) -> d
     return found
 
 
-def _of_value(game: Game[Any, Any], slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
+def _of_value(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
     """The same of a learner of a value, that plays itself."""
     rule, engine, done = VALUE_PRESETS[slug].rule, engine_of(game), 0
     assert engine is not None, "Romgon has one"
@@ -148,7 +148,7 @@ def _of_value(game: Game[Any, Any], slug: str, n_games: int, rng: RandomSource) 
     return found
 
 
-def _levels(game: Game[Any, Any], n_games: int, rng: RandomSource) -> dict[str, list[int]]:
+def _levels(game: AnyGame, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
     """What the levels make of each other, the better rated one first."""
     engine, found = engine_of(game), {}
     assert engine is not None, "Romgon has one"

@@ -10,7 +10,7 @@ from types import UnionType
 from typing import Any, ClassVar, Protocol, Self, get_origin, get_type_hints
 
 from beadbox import field_text
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 
 
 class RuleError(ValueError):
@@ -37,7 +37,7 @@ class Rule(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @classmethod
-    def fits(cls, game: Game[Any, Any]) -> bool:
+    def fits(cls, game: AnyGame) -> bool:
         """Whether a machine with such a rule can play the game."""
 
     def to_json(self) -> dict[str, Any]:

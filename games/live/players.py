@@ -16,7 +16,7 @@ from django.db import connection
 from django.db.models import CharField, Model, Q
 from psycopg import sql
 
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from games.accounts import principal
 from games.accounts.claims import Claimed
@@ -35,7 +35,7 @@ Memo = tuple[int, Any]
 class Choice:
     """A move, or ``None`` to resign, and whatever the player wants to remember of how it chose."""
 
-    move: Any | None
+    move: AnyMove | None
     memo: Any = field(default=None, repr=False)
 
 
@@ -78,7 +78,7 @@ class LiveMatch:
 
     room: Room
     match: Match
-    game: Game[Any, Any]
+    game: AnyGame
     seats: list[LiveSeat]
     """In order of side."""
     plies: list[Ply]
@@ -154,15 +154,15 @@ class SeatPlayer(ABC):
     learns: bool = False
     """Whether it may learn from a match, so that there is something in taking its seat over."""
 
-    def plays(self, game: Game[Any, Any]) -> bool:
+    def plays(self, game: AnyGame) -> bool:
         """Whether it can play this game."""
         return True
 
-    def offer(self, game: Game[Any, Any]) -> Offer | None:
+    def offer(self, game: AnyGame) -> Offer | None:
         """How the lobby offers it to whoever wants to play this game; ``None`` if it does not, by this slug."""
         return None
 
-    def advises(self, game: Game[Any, Any]) -> bool:
+    def advises(self, game: AnyGame) -> bool:
         """Whether somebody who plays this game may ask it what it thinks of a position."""
         return False
 
@@ -213,7 +213,7 @@ class SeatPlayer(ABC):
         return True
 
     @abstractmethod
-    def choose(self, live: LiveMatch, seat: LiveSeat, position: Any) -> Choice:
+    def choose(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition) -> Choice:
         """The move to play in a position that is not terminal, or a resignation.
 
         A slow player reads nothing from the database here, and writes nothing: the seat, its match and room are all
@@ -226,7 +226,7 @@ class SeatPlayer(ABC):
             NotHeldError.
         """
 
-    def follow(self, live: LiveMatch, seat: LiveSeat, position: Any, move: Any) -> Any:
+    def follow(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition, move: AnyMove) -> Any:
         """Whoever has taken this player's seat over makes a move at ply ``live.match.n_plies``: the memo of it.
 
         It is what would have been that of a :class:`Choice`. The move is legal. Raises as :meth:`choose` does.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyPosition
 
 QuestionT = TypeVar("QuestionT")
 
@@ -16,7 +16,7 @@ class Adviser(ABC, Generic[QuestionT]):
     """Reads questions about games and answers them. It holds no state: share it freely."""
 
     @abstractmethod
-    def read(self, game: Game[Any, Any], fields: Mapping[str, Any]) -> QuestionT:
+    def read(self, game: AnyGame, fields: Mapping[str, Any]) -> QuestionT:
         """The question about a board of this game.
 
         Raises:
@@ -24,11 +24,11 @@ class Adviser(ABC, Generic[QuestionT]):
         """
 
     @abstractmethod
-    def asked(self, question: QuestionT) -> tuple[Game[Any, Any], Any]:
+    def asked(self, question: QuestionT) -> tuple[AnyGame, AnyPosition]:
         """The game and the position that the question is about; the game may have more additions than the one named."""
 
     @abstractmethod
-    def start(self, game: Game[Any, Any]) -> QuestionT:
+    def start(self, game: AnyGame) -> QuestionT:
         """A question about the beginning of a game, for who warms up or wants to know whether there are answers."""
 
     @abstractmethod
@@ -44,7 +44,7 @@ class Adviser(ABC, Generic[QuestionT]):
         """What the board is worth for the side that asks, and the legal moves."""
 
     @abstractmethod
-    def form(self, game: Game[Any, Any]) -> dict[str, Any]:
+    def form(self, game: AnyGame) -> dict[str, Any]:
         """What the page of questions asks about a game.
 
         ``pieces``: (text, words) of each that can be placed, none if no board can be set up by hand;

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from learning.advice.adviser import Adviser
 from learning.advice.any_game import AnyGameAdviser
 from learning.advice.romgon import RomgonAdviser
@@ -16,6 +16,6 @@ UNNAMED = "romgon"
 _ANY_GAME = AnyGameAdviser()
 
 
-def adviser_of(game: Game[Any, Any]) -> Adviser[Any]:
+def adviser_of(game: AnyGame) -> Adviser[Any]:
     """Who answers questions about a game."""
     return ADVISERS.get(game.family, _ANY_GAME)

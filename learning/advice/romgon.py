@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from beadbox.engines.engine import Candidate
 from beadbox.engines.romgon.answers import terms
@@ -12,7 +12,7 @@ from beadbox.engines.romgon.levels import LEVELS, answer, measured, plays_at
 from beadbox.learners import choice
 from beadbox.learners.choice import Chosen
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.romgon.geometry import CELL, IDS
 from beadbox.rules.romgon.moves import KEPT, Move, Options, in_check, is_capture, legal_moves
@@ -120,7 +120,7 @@ def machine_answer(question: Question, machine: ValuingMind) -> dict[str, Any]:
 
 def _machine_view(board: Board, chosen: Chosen, one: choice.Candidate) -> dict[str, Any]:
     return {
-        **_candidate_view(board, Candidate(one.move, one.total)),
+        **_candidate_view(board, Candidate(cast("Move", one.move), one.total)),
         "probability": int(one.move == chosen.move),
         "value": one.value,
         "outlook": one.outlook / choice.OUTLOOK,
@@ -182,7 +182,7 @@ def _wrong(hex_id: str, field: str, value: Any, right: str) -> AdviceError:
     return AdviceError("Invalid board", f"The {field} of the piece on {hex_id} is {right}, not {shown(value)}.")
 
 
-def _candidate_view(board: Board, candidate: Candidate) -> dict[str, Any]:
+def _candidate_view(board: Board, candidate: Candidate[Move]) -> dict[str, Any]:
     move = candidate.move
     mark = " F" if move.is_flip else " C" if is_capture(board, move) else ""
     turning = "" if move.turn == KEPT else f"@{move.turn}"
@@ -220,8 +220,8 @@ class RomgonAdviser(Adviser[Question]):
     def read(self, game: Romgon, fields: Mapping[str, Any]) -> Question:  # type: ignore[override]  # of its own family
         return read_question(fields, game.options)
 
-    def asked(self, question: Question) -> tuple[Romgon, Position]:
-        return Romgon(question.options), Position(question.board, question.side)
+    def asked(self, question: Question) -> tuple[AnyGame, Position]:
+        return cast("AnyGame", Romgon(question.options)), Position(question.board, question.side)
 
     def start(self, game: Romgon) -> Question:  # type: ignore[override]  # as above
         return Question(START, BLACK, game.options, "hard")
@@ -235,7 +235,7 @@ class RomgonAdviser(Adviser[Question]):
     def evaluation(self, question: Question) -> dict[str, Any]:
         return evaluate_answer(question)
 
-    def form(self, game: Game[Any, Any]) -> dict[str, Any]:
+    def form(self, game: AnyGame) -> dict[str, Any]:
         kinds = range(SQUARE, HEXGON + 1)
         return {
             "pieces": [

@@ -15,6 +15,7 @@ from drf_spectacular.utils import extend_schema
 
 from beadbox.engines.registry import LEVELS, levels_named
 from beadbox.kernels.random_source import RandomSource
+from beadbox.rules.game import AnyPosition
 from learning.api import ai_schema
 from learning.api.open_view import OpenView, fields_of, user_of
 from learning.kinds.registry import kind_of
@@ -28,7 +29,7 @@ _SLOW_WORDS = (
 )
 
 
-def _mind(machine: Machine, position: Any) -> Any:
+def _mind(machine: Machine, position: AnyPosition) -> Any:
     return kind_of(machine).live.mind(machine, position)
 
 

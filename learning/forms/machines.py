@@ -11,7 +11,7 @@ from beadbox.learners.presets import ALL_PRESETS, MATTER, presets_of
 from beadbox.learners.registry import rule_read
 from beadbox.learners.rule import RuleError
 from beadbox.rules.errors import UnknownGameError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games, game_with
 from games.live.game_view import game_picture
@@ -24,7 +24,7 @@ FROZEN = "Without this, the machine is frozen: it plays but does not learn."
 PUBLIC = "Public: anyone may view and play it, and it learns from those games."
 
 
-def game_label(game: Game[Any, Any]) -> str:
+def game_label(game: AnyGame) -> str:
     """The game as a list names it: variants of one name are told apart."""
     return f"{game.name} {game.variant}".strip() if game.additions else game.name
 
@@ -130,7 +130,7 @@ class MachineForm(forms.Form):
         """Whether the preset that is chosen is none of those to choose from first."""
         return self["preset"].value() not in MATTER
 
-    def _game_chosen(self, cleaned: dict[str, Any]) -> Game[Any, Any] | None:
+    def _game_chosen(self, cleaned: dict[str, Any]) -> AnyGame | None:
         """The game of the family that was chosen: on the board, or with the rules, that were chosen for it.
 
         What was chosen for another family stands in nobody's way.
@@ -185,7 +185,7 @@ class MachineForm(forms.Form):
         cleaned["rule"] = rule
         return cleaned
 
-    def _kind(self, game: Game[Any, Any], preset: str | None) -> Kind | None:
+    def _kind(self, game: AnyGame, preset: str | None) -> Kind | None:
         """The kind of the preset that was chosen, or what usually plays the game."""
         chosen = presets_of(game).get(preset or "")
         return kind_usual(game) if chosen is None else kind_of_rule(chosen.rule)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from beadbox.engines.level import Level
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.memory import TouchedBox
+from beadbox.rules.game import AnyMove, AnyPosition
 from beadbox.rules.outcome import Outcome
 from games.live.players import MACHINE, Choice, LiveMatch, LiveSeat, Memo, Statement
 from games.live.states import Insight
@@ -43,7 +44,9 @@ class KindLive(ABC):
     """Whether a machine plays either side, and may meet itself; else it plays one for good."""
 
     @abstractmethod
-    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+    def choose(
+        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
+    ) -> Choice:
         """What the machine in this seat plays. :meth:`remember` gets the memo of the choice.
 
         Called without the machine's lock. A kind that writes here takes the locks of the seat's match
@@ -51,7 +54,7 @@ class KindLive(ABC):
         """
 
     @abstractmethod
-    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> Any:
+    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove) -> Any:
         """The memo of a move that a person makes in the machine's seat, as if it had made it; ``None``: nothing."""
 
     @abstractmethod
@@ -74,7 +77,7 @@ class KindLive(ABC):
         return None
 
     @abstractmethod
-    def mind(self, machine: Machine, position: Any) -> Any:
+    def mind(self, machine: Machine, position: AnyPosition) -> Any:
         """The machine as it stands, frozen, for a question about one position: nothing is locked, nothing written.
 
         The adviser of its game says what it has to be able to do (``learning.advice``).

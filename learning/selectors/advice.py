@@ -15,7 +15,7 @@ from beadbox.engines.registry import engine_of
 from beadbox.kernels.jit import LOOK_EVERY_S, Readiness
 from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.errors import UnknownGameError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyPosition
 from beadbox.rules.registry import game_get
 from games.exceptions import MatchFinishedError
 from games.live.store import match_read
@@ -132,7 +132,7 @@ def room_advice(code: str) -> Advice:
     return advice(engine, game, game.decode(live.match.position))
 
 
-def _game(fields: dict[str, Any]) -> Game[Any, Any]:
+def _game(fields: dict[str, Any]) -> AnyGame:
     slug = fields.get("game")
     try:
         return game_get(UNNAMED if slug is None else slug if isinstance(slug, str) else json.dumps(slug))
@@ -140,7 +140,7 @@ def _game(fields: dict[str, Any]) -> Game[Any, Any]:
         raise AdviceError("Invalid game", str(error)) from None
 
 
-def _machine(user: Any, fields: dict[str, Any], game: Game[Any, Any], position: Any) -> Machine:
+def _machine(user: Any, fields: dict[str, Any], game: AnyGame, position: AnyPosition) -> Machine:
     """The machine that is asked, which plays this game and, if it has one side, the side to move."""
     machine = machine_for(user, _machine_ref(fields["machine"]), to="play")
     is_its_turn = machine.side in (None, game.side_to_move(position)) or game.is_terminal(position)

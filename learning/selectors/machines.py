@@ -19,7 +19,7 @@ from beadbox.learners.built_in import HOUSE, house_machine
 from beadbox.learners.presets import preset_named
 from beadbox.names import name_search
 from beadbox.policies.registry import opponent_usual
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Result, Side
 from games.accounts.principal import RoomsOf, Viewer
 from games.live.match_lists import rooms_where
@@ -313,7 +313,7 @@ def houses_seen(user: Any) -> dict[tuple[str, Side], Machine]:
     return {at: house for at, house in machines_of_house().items() if is_seen(user, house)}
 
 
-def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, Any]]:
+def rivals(game: AnyGame, houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, Any]]:
     """Whom a person meets who just wants to play, beginning and not.
 
     The house's machine, else a usual opponent. Where levels have been measured it is always one of those: nobody

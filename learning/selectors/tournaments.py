@@ -9,7 +9,7 @@ from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet
 
 from beadbox.engines.registry import engine_of
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.seeds import seed_to_json
@@ -63,7 +63,7 @@ def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournamen
     )
 
 
-def tournament_games(user: Any) -> list[Game[Any, Any]]:
+def tournament_games(user: Any) -> list[AnyGame]:
     """Games of which every pairing can be worked out or played; with additions where there are machines for it."""
     played = set(machines_visible(user).filter(side=None).values_list("game", flat=True).distinct())
     known = [game for game in GAMES.values() if game.enumerable or engine_of(game) is not None]

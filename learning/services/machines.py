@@ -19,7 +19,7 @@ from beadbox.learners.presets import preset_named, presets_of
 from beadbox.learners.rule import Rule
 from beadbox.names import did_you_mean, name_problem
 from beadbox.rules.errors import UnknownGameError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.accounts.principal import RoomsOf, Visitor
@@ -95,7 +95,7 @@ def machine_create(
     return machine
 
 
-def preset_usual(game: Game[Any, Any], side: Side | None) -> str:
+def preset_usual(game: AnyGame, side: Side | None) -> str:
     """The slug of the preset that a machine gets when nobody says otherwise.
 
     Raises:
@@ -106,7 +106,7 @@ def preset_usual(game: Game[Any, Any], side: Side | None) -> str:
     return kind.page.usual_preset(game, side)
 
 
-def preset_rule(game: Game[Any, Any], preset: str) -> Rule:
+def preset_rule(game: AnyGame, preset: str) -> Rule:
     """The rule of a preset, as it fits a game.
 
     Raises:
@@ -118,7 +118,7 @@ def preset_rule(game: Game[Any, Any], preset: str) -> Rule:
     return kind_of_rule(found.rule).page.suited(game, found.rule)
 
 
-def rule_require(game: Game[Any, Any], rule: Rule) -> None:
+def rule_require(game: AnyGame, rule: Rule) -> None:
     """Refuse a rule that does not fit a game, or asks of it what it is too large for.
 
     Raises:

@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 
 from beadbox.learners.built_in import HOUSE, HouseMachine, house_machine
 from beadbox.learners.presets import ALL_PRESETS
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.accounts.claims import Claimed
@@ -40,19 +40,19 @@ from learning.services.machines import (
 from learning.storage.locks import machine_where, machines_locked
 
 
-def pupil_side(game: Game[Any, Any]) -> Side:
+def pupil_side(game: AnyGame) -> Side:
     """The side that a new machine of a game plays where nobody says: that of the first of its family at the house."""
     house = next((one for one in HOUSE if one.game == game.family and one.side is not None), None)
     return Side.FIRST if house is None or house.side is None else house.side
 
 
-def pupil_name(game: Game[Any, Any], side: Side) -> str:
+def pupil_name(game: AnyGame, side: Side) -> str:
     """What a new machine of this game and side is called: "MENACE"."""
     house = _pattern(game, side)
     return house.name if house else game.name
 
 
-def pupil_offer(game: Game[Any, Any], side: Side, pupils: Iterable[Machine]) -> dict[str, Any]:
+def pupil_offer(game: AnyGame, side: Side, pupils: Iterable[Machine]) -> dict[str, Any]:
     """What the button says that seats somebody against their own machine of a game and side: what a new one is called.
 
     ``pupils`` are those that they have. ``games`` is how many it has played, ``None`` of one that is still to be made,
@@ -67,7 +67,7 @@ def pupil_offer(game: Game[Any, Any], side: Side, pupils: Iterable[Machine]) -> 
     }
 
 
-def _pattern(game: Game[Any, Any], side: Side) -> HouseMachine | None:
+def _pattern(game: AnyGame, side: Side) -> HouseMachine | None:
     """The machine of the house that a new one is like, in name and rule."""
     house = house_machine(game.family, side)
     return house if house is not None and ALL_PRESETS[house.preset].rule.has_boxes else None
@@ -140,7 +140,7 @@ def owner_fields(user: Any) -> dict[str, Any]:
     return {"owner": user}
 
 
-def _blank(rules: Game[Any, Any], side: Side) -> Machine:
+def _blank(rules: AnyGame, side: Side) -> Machine:
     """The untrained machine of the house whose boxes every new one of this game and side shares. Nobody plays it."""
     slug = f"blank-{rules.slug}-{side.value}"[:60]
     pattern = _pattern(rules, side)

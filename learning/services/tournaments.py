@@ -12,7 +12,7 @@ from beadbox import field_text
 from beadbox.engines.registry import engine_of
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.errors import UnknownGameError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import game_get
 from beadbox.seeds import SeedError, seed_checked, seed_or_random
 from beadbox.strength.graph import graph_compile
@@ -38,7 +38,7 @@ MAX_LONG_GAMES = 1000
 """Of a pairing whose games are played move by move, at about 25 ms a game."""
 
 
-def games_most(game: Game[Any, Any], machines: Iterable[Machine]) -> int:
+def games_most(game: AnyGame, machines: Iterable[Machine]) -> int:
     """How many games a pairing may have in a tournament of this game in which these machines take part."""
     by_table = game.enumerable and all(kind_of(machine).training.has_table(machine) for machine in machines)
     return MAX_GAMES_PER_PAIRING if by_table else MAX_LONG_GAMES
@@ -171,7 +171,7 @@ def _machines(user: Any, entries: Sequence[str]) -> dict[str, Machine]:
     return dict(zip(found, machine_lock(*ids), strict=True))
 
 
-def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> Game[Any, Any]:
+def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> AnyGame:
     """The one game that all these play, and nobody has asked for another."""
     games = sorted({machine.game for machine in machines} | ({wanted} if wanted else set()))
     if not games:

@@ -6,6 +6,7 @@ from typing import Any
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.policies.opponent import Opponent
 from beadbox.rules.chance import Random
+from beadbox.rules.game import AnyMove, AnyPosition
 from beadbox.rules.outcome import Result, Tally
 from beadbox.rules.play import MAX_PLIES
 
@@ -17,8 +18,8 @@ class Turn:
     ``draw`` is the box that was opened for it, if one was.
     """
 
-    position: Any
-    move: Any
+    position: AnyPosition
+    move: AnyMove
     draw: BeadDraw | None
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from beadbox import field_text
 from beadbox.learners.rule import RuleError, fields_read
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 
 MAX_BEADS = 1 << 27
 """No slot ever holds more beads than this, cap or no cap: the sum over a box must stay below 2**32."""
@@ -127,7 +127,7 @@ class BoxRule:
             raise RuleError("merge_symmetric_moves", "This needs reduce_symmetry. Without it no moves are symmetric.")
 
     @classmethod
-    def fits(cls, game: Game[Any, Any]) -> bool:
+    def fits(cls, game: AnyGame) -> bool:
         """Whether a machine with such a rule can play the game."""
         return game.takes_boxes
 

@@ -10,7 +10,7 @@ from beadbox import field_text
 from beadbox.engines.registry import engine_of
 from beadbox.learners.plain_rule import PlainRule
 from beadbox.learners.rule import RuleError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class QRule(PlainRule):
             raise RuleError("epsilon_floor", field_text.rather(field_text.at_most(self.epsilon), self.epsilon_floor))
 
     @classmethod
-    def fits(cls, game: Game[Any, Any]) -> bool:
+    def fits(cls, game: AnyGame) -> bool:
         """Whether a machine with such a rule can play the game."""
         return engine_of(game) is not None
 

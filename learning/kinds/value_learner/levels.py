@@ -18,7 +18,7 @@ from beadbox.exchange.document import Wanted
 from beadbox.exchange.registry import machine_read
 from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from games.live.players import LiveMatch
 from games.live.states import PartsThought
 from learning.kinds.live import LevelMove
@@ -26,7 +26,7 @@ from learning.kinds.value_learner import explanation
 from learning.kinds.value_learner.document import WeightsData
 
 
-def learnt(game: Game[Any, Any], depth: int = 1) -> ValueLearner | None:
+def learnt(game: AnyGame, depth: int = 1) -> ValueLearner | None:
     """What the levels of a game play by, as a machine that looks so far ahead; ``None`` where they learnt nothing."""
     engine = engine_of(game)
     file = None if engine is None else engine.learnt_file(game)
@@ -64,5 +64,5 @@ def level_thought(match: LiveMatch, move: LevelMove) -> PartsThought | None:
     return explanation.thought(move.seat, move.ply, machine, position, scores, level_url(game), anything=move.anything)
 
 
-def level_url(game: Game[Any, Any]) -> str:
+def level_url(game: AnyGame) -> str:
     return reverse("learnt", args=[game.slug])
