@@ -20,7 +20,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from games.accounts.authentication import GUEST_KEY, LINKS_KEY, account_or_visitor, visitor_of_scope
-from games.accounts.principal import GUEST_NAME, Person, Viewer
+from games.accounts.principal import GUEST_NAME, AnyUser, Person, Viewer
 from games.accounts.tokens import seat_token_checked
 from games.exceptions import GuestMovedError
 from games.limits.addresses import Address, address_counted, client_address
@@ -76,7 +76,7 @@ def address_of(request: Any) -> str:
     return salted_hmac("games.address", network, algorithm="sha256").hexdigest()[:32]
 
 
-def person_of(user: Any, session: Any, token: str = "", address: str = "") -> Person:
+def person_of(user: AnyUser, session: Any, token: str = "", address: str = "") -> Person:
     """The person behind a user, a session and a seat token; any may be missing, and so may the address."""
     guest = session.get(GUEST_KEY) if session is not None else None
     signed_in = user is not None and user.is_authenticated

@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
-from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 
 from games.models import Room, Seat
 
 GUEST_NAME = "Guest"
+
+AnyUser: TypeAlias = User | AnonymousUser
+"""The user of a request: an account, or a :class:`Visitor`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class Viewer:
     """The ids of the secret links that this browser has opened. What a link shows, the app that made it decides."""
 
     @classmethod
-    def of(cls, user: Any) -> Viewer:
+    def of(cls, user: AnyUser | None) -> Viewer:
         """The viewer that an account or a :class:`Visitor` is; ``None`` and any other user are anybody.
 
         Of the staff alone, permissions are read from the database, once for each object of an account.

@@ -11,13 +11,14 @@ import secrets
 import time
 from base64 import b32encode
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.mail import send_mail
 from django.db import transaction
@@ -157,9 +158,9 @@ class StaffSite(AdminSite):
 
 def _has_shown(request: HttpRequest) -> bool:
     """Whether this session has shown a code not long ago, of somebody who still has a device."""
-    user: Any = request.user
+    user: Any = request.user  # a device and `is_verified` are of django-otp's middleware
     is_lately = 0 <= time.time() - request.session.get(SHOWN_KEY, 0) < SHOWN_FOR_S
-    if not is_lately or not user.is_verified():  # which django-otp's middleware adds
+    if not is_lately or not user.is_verified():
         return False
     # Who came in by a recovery code has it no longer when the device is taken away.
     return isinstance(user.otp_device, TOTPDevice) or _devices(request, confirmed=True).exists()
@@ -196,7 +197,7 @@ def _device_begun(request: HttpRequest) -> TOTPDevice | None:
     """
     begun: TOTPDevice | None = _devices(request, confirmed=False).filter(pk=request.session.get(BEGUN_KEY, 0)).first()
     if begun is None:
-        account_lock(request.user)
+        account_lock(cast("User", request.user))
         if _devices(request, confirmed=True).exists():
             return None
         _devices(request, confirmed=False).filter(created_at__lt=timezone.now() - BEGUN_FOR).delete()
@@ -208,7 +209,7 @@ def _device_begun(request: HttpRequest) -> TOTPDevice | None:
 @transaction.atomic
 def _device_confirmed(request: HttpRequest, device: TOTPDevice, code: str) -> list[str]:
     """Take a device that shows the right code, and let them in; their recovery codes, or none if it is not."""
-    user: Any = request.user
+    user = cast("User", request.user)
     account_lock(user)
     if _devices(request, confirmed=True).exists():  # another session was a moment faster
         return []

@@ -20,7 +20,7 @@ from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from games.accounts import principal
 from games.accounts.claims import Claimed
-from games.accounts.principal import Viewer
+from games.accounts.principal import AnyUser, Viewer
 from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
 from games.models import Match, Ply, Room, Seat
 
@@ -269,7 +269,7 @@ class SeatPlayer(ABC):
         """What remains of an :meth:`insight` for who may see these machines (by role, described), and no other."""
         return None
 
-    def manages(self, seat: LiveSeat, user: Any) -> bool:
+    def manages(self, seat: LiveSeat, user: AnyUser) -> bool:
         """Whether the account may change the machine in this seat."""
         return False
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
-from games.accounts.principal import GUEST, Viewer
+from games.accounts.principal import GUEST, AnyUser, Viewer
 from games.live.players import PLAYERS, LiveMatch
 from games.live.states import (
     Action,
@@ -246,7 +246,7 @@ def _action(game: AnyGame, position: AnyPosition, move: AnyMove) -> Action:
     return {"kind": game.look.kind(move), "name": game.look.describe_action(position, move), "piece": after}
 
 
-def machines_managed(room: Room, user: Any) -> list[Any]:
+def machines_managed(room: Room, user: AnyUser) -> list[Any]:
     """The ids of those machines at the board that the account, or the visitor, may change."""
     if Viewer.of(user) == GUEST:
         return []

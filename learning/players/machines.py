@@ -19,7 +19,7 @@ from beadbox.policies.registry import ENGINES, LEVELS, OPPONENTS, opponent_at, o
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from games.accounts.claims import Claimed
-from games.accounts.principal import Viewer, Visitor
+from games.accounts.principal import AnyUser, Viewer, Visitor
 from games.exceptions import MalformedError
 from games.live.players import MACHINE, PLAYERS, Choice, LiveMatch, LiveSeat, Memo, Offer, SeatPlayer, Statement
 from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
@@ -277,7 +277,7 @@ class MachinePlayer(SeatPlayer):
     def insight_told(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
         return insight_told(insight, machines)
 
-    def manages(self, seat: LiveSeat, user: Any) -> bool:
+    def manages(self, seat: LiveSeat, user: AnyUser) -> bool:
         machine = machine_in(seat)
         return machine is not None and is_master(user, machine)
 

@@ -17,6 +17,7 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame, AnyPosition
 from beadbox.rules.registry import game_get
+from games.accounts.principal import AnyUser
 from games.exceptions import MatchFinishedError
 from games.live.store import match_read
 from learning.access import machine_for
@@ -140,7 +141,7 @@ def _game(fields: dict[str, Any]) -> AnyGame:
         raise AdviceError("Invalid game", str(error)) from None
 
 
-def _machine(user: Any, fields: dict[str, Any], game: AnyGame, position: AnyPosition) -> Machine:
+def _machine(user: AnyUser, fields: dict[str, Any], game: AnyGame, position: AnyPosition) -> Machine:
     """The machine that is asked, which plays this game and, if it has one side, the side to move."""
     machine = machine_for(user, _machine_ref(fields["machine"]), to="play")
     is_its_turn = machine.side in (None, game.side_to_move(position)) or game.is_terminal(position)

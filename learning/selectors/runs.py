@@ -13,7 +13,7 @@ from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels
 from beadbox.policies.registry import OPPONENTS
 from beadbox.seeds import seed_to_json
 from beadbox.strength.sampled import wilson
-from games.accounts.principal import GUEST, Viewer
+from games.accounts.principal import GUEST, AnyUser, Viewer
 from games.limits.quotas import site_is_full
 from games.live.room_state import HIDDEN
 from learning.access import machines_visible, may_see
@@ -141,7 +141,7 @@ def run_line(run: TrainingRun, viewer: Viewer) -> dict[str, Any]:
     }
 
 
-def run_list_going_on(user: Any, limit: int = 5) -> list[TrainingRun]:
+def run_list_going_on(user: AnyUser, limit: int = 5) -> list[TrainingRun]:
     """The training runs that go on, of machines that a list may show to this user, the last begun first."""
     runs = TrainingRun.objects.filter(status=JobStatus.RUNNING, machine__in=machines_visible(user))
     return list(runs.select_related("machine").order_by("-pk")[:limit])

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet, Sum
 
@@ -22,7 +23,7 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from games.accounts.principal import RoomsOf, Visitor
+from games.accounts.principal import AnyUser, RoomsOf, Visitor
 from games.exceptions import GuestMovedError, MalformedError
 from games.limits.quotas import account_lock, count_lock, quota_require, site_require
 from games.live.match_lists import rooms_of, rooms_open
@@ -181,7 +182,7 @@ def _original(machine_id: int) -> Machine:
 @transaction.atomic
 def machine_make(
     *,
-    user: Any,
+    user: AnyUser,
     game: str,
     side: Side | None,
     name: str,
@@ -209,7 +210,7 @@ def machine_make(
 
 
 @transaction.atomic
-def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool | None = None) -> Machine:
+def machine_copy(*, user: AnyUser, machine_id: int, name: str = "", is_public: bool | None = None) -> Machine:
     """A copy, as :func:`machine_clone`, of a machine that the account may see; the copy belongs to the account.
 
     Raises:
@@ -219,7 +220,7 @@ def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool 
         raise MalformedError(f"name: {problem}")
     machine_quota_require(user)
     original = _locked(machine_for(user, machine_id, to="export").pk)
-    values_quota_require(user, original.n_values)
+    values_quota_require(cast("User", user), original.n_values)
     copy = machine_clone(machine_id=original.pk, name=name or f"{original.name[:70]} (copy)", owner=user)
     if is_public is not None and copy.is_public != is_public:
         copy.is_public = is_public
@@ -274,7 +275,7 @@ class Imported:
 
 def machine_import(
     *,
-    user: Any,
+    user: AnyUser | None,
     content: bytes,
     form: str = "",
     game: str = "",
@@ -318,15 +319,15 @@ def machine_import(
 
 
 @transaction.atomic
-def _restored(user: Any, data: Document) -> Machine:
+def _restored(user: AnyUser | None, data: Document) -> Machine:
     if user is not None:
         machine_quota_require(user)
     kind = kind_of_rule(data.rule)
     details = kind.files.fields_read(data)
     if user is not None and kind.memory.copies_rows:
-        values_quota_require(user, details.get("n_values", 0))
+        values_quota_require(cast("User", user), details.get("n_values", 0))
     machine = Machine.objects.create(
-        owner=user,
+        owner=cast("User | None", user),
         name=data.name,
         description=data.description,
         game=data.game.slug,
@@ -347,7 +348,7 @@ def _restored(user: Any, data: Document) -> Machine:
 @transaction.atomic
 def machine_update(
     *,
-    user: Any,
+    user: AnyUser,
     machine_id: int,
     name: str | None = None,
     description: str | None = None,
@@ -369,7 +370,7 @@ def machine_update(
 
 
 @transaction.atomic
-def machine_reset(*, user: Any, machine_id: int) -> Machine:
+def machine_reset(*, user: AnyUser, machine_id: int) -> Machine:
     """Put a machine back to where its rule begins: it forgets every lesson, and its ledger begins anew.
 
     Training runs and their curves stay, as what has happened. The number of its last lesson counts on, so that
@@ -399,7 +400,7 @@ def machine_reset(*, user: Any, machine_id: int) -> Machine:
 
 
 @transaction.atomic
-def machine_delete(*, user: Any, machine_id: int) -> None:
+def machine_delete(*, user: AnyUser, machine_id: int) -> None:
     """Delete a machine with its boxes, its ledger and its training runs, those that go on as well.
 
     Matches it played stay, and what others learnt from it. A run of another machine that comes to it as an opponent
@@ -509,7 +510,7 @@ def guest_lock(guest: UUID | None) -> None:
     count_lock(f"machines of guest {guest}")
 
 
-def machine_quota_require(user: Any) -> None:
+def machine_quota_require(user: AnyUser) -> None:
     """Refuse an account, or a visitor, that has as many machines as it may. Copies made for rooms do not count.
 
     Call before anything else in the transaction that makes another.
@@ -532,10 +533,10 @@ def machine_quota_require(user: Any) -> None:
         _address_quota_require(user.address)
         return
     site_require("learning_machine")
-    most = settings.MACHINES_PER_ACCOUNT
+    most, account = settings.MACHINES_PER_ACCOUNT, cast("User", user)
     quota_require(
-        user,
-        Machine.objects.filter(owner=user, room__isnull=True),
+        account,
+        Machine.objects.filter(owner=account, room__isnull=True),
         most,
         lambda n: MachineQuotaError(f"An account may have {most} machines, and you have {n}. Delete one first."),
     )
@@ -556,7 +557,7 @@ def _address_quota_require(address: str) -> None:
         )
 
 
-def values_quota_require(user: Any, n_more: int) -> None:
+def values_quota_require(user: User, n_more: int) -> None:
     """Refuse an account so many values at once, if its machines would have more together than they may.
 
     Call under the lock of the account.
@@ -573,7 +574,7 @@ def values_quota_require(user: Any, n_more: int) -> None:
         )
 
 
-def _locked(machine_id: int, user: Any = None, *, to: To | None = None) -> Machine:
+def _locked(machine_id: int, user: AnyUser | None = None, *, to: To | None = None) -> Machine:
     """The machine, locked, and checked for what the user is about to do. Call inside a transaction.
 
     Raises:

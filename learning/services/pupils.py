@@ -22,7 +22,7 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.accounts.claims import Claimed
-from games.accounts.principal import Person, Visitor
+from games.accounts.principal import AnyUser, Person, Visitor
 from games.limits.quotas import account_lock
 from games.live.match_lists import room_going_on
 from games.live.players import MACHINE
@@ -109,7 +109,7 @@ def owner_of(person: Person) -> Any:
     return get_user_model().objects.get(pk=person.user_id)
 
 
-def pupil_ensure(*, user: Any, game: str, side: Side) -> Machine:
+def pupil_ensure(*, user: AnyUser, game: str, side: Side) -> Machine:
     """The machine of this game and side that the account or visitor teaches; made if there is none, once.
 
     Raises:
@@ -133,7 +133,7 @@ def pupil_ensure(*, user: Any, game: str, side: Side) -> Machine:
         return found
 
 
-def owner_fields(user: Any) -> dict[str, Any]:
+def owner_fields(user: AnyUser) -> dict[str, Any]:
     """The fields of a machine that say that it belongs to this account, or to this visitor's browser."""
     if isinstance(user, Visitor):
         return {"guest": user.guest, "made_from": user.address, "is_public": False}
