@@ -129,7 +129,7 @@ class Result:
     tables: Sequence[Table] = ()
     findings: Sequence[str] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The result as JSON types."""
         figures = [{**asdict(figure), "agrees": figure.agrees} for figure in self.figures]
         return {

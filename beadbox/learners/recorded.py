@@ -153,7 +153,7 @@ class Recorded:
         return cls(curve=tuple(curve), steps=tuple(steps), boxes=tuple(boxes), values=tuple(values), **fields)
 
 
-def recipe_of(house: HouseMachine) -> dict[str, Any]:
+def recipe_of(house: HouseMachine) -> dict[str, object]:
     """What the training of a built-in machine follows from."""
     wanted = ("game", "side", "preset", "opponent", "n_games", "seed")
     return {name: value for name, value in asdict(house).items() if name in wanted}

@@ -40,11 +40,11 @@ class Rule(Protocol):
     def fits(cls, game: AnyGame) -> bool:
         """Whether a machine with such a rule can play the game."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The rule as JSON types, with its ``kind`` unless it is one of boxes; :meth:`from_json` gives it back."""
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
+    def from_json(cls, data: Mapping[str, object]) -> Self:
         """The rule that a JSON object describes; fields left out have their default.
 
         Raises:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import Any
 
 from beadbox.engines.engine import AnyEngine
 from beadbox.engines.ladder import Pair
@@ -72,7 +71,7 @@ def pair_words(pair: Pair) -> str:
     return f"{pair.points / pair.games:.3f} ({low:.3f} to {high:.3f}) of {pair.games} games: {tally}"
 
 
-def conditions(engine: AnyEngine, game: AnyGame, *, near: int, far: int, seed: int = SEED) -> dict[str, Any]:
+def conditions(engine: AnyEngine, game: AnyGame, *, near: int, far: int, seed: int = SEED) -> dict[str, object]:
     """How it was measured, as a file says it."""
     return {
         "random_plies": OPENING_PLIES,

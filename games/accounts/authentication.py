@@ -186,7 +186,7 @@ class SocketSession(SessionStore):
         Django asks for it where a session was begun under a secret key of before; the next page does it.
         """
 
-    def load(self) -> dict[str, Any]:
+    def load(self) -> dict[str, object]:
         """What is in it; nothing, if it has ended."""
         with connection.cursor() as cursor:
             cursor.execute(SESSION_READ, [self.session_key, timezone.now()])

@@ -82,7 +82,7 @@ class StaffSite(AdminSite):
     def _is_staff(self, request: HttpRequest) -> bool:
         return super().has_permission(request)
 
-    def each_context(self, request: Any) -> dict[str, Any]:
+    def each_context(self, request: Any) -> dict[str, object]:
         """What every page is told, and whether there is a second factor to look after."""
         return {**super().each_context(request), "asks_second_factor": settings.STAFF_SECOND_FACTOR}
 
@@ -90,14 +90,14 @@ class StaffSite(AdminSite):
         """Those of the admin, and the page for the code."""
         return [path("second-factor/", self.second_factor, name="second_factor"), *super().get_urls()]
 
-    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def login(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         """Ask for a name and a password; of staff who have given them, for the code."""
         if self._is_staff(request) and not self.has_permission(request):
             return redirect_to_login(_next(request), reverse("admin:second_factor"))
         return super().login(request, extra_context)
 
     @method_decorator(form_only("admin:index"))
-    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    def logout(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> Any:
         """Log out; looking at the address leads to the first page."""
         return super().logout(request, extra_context)
 

@@ -213,7 +213,7 @@ class LogInView(LoginView):
     form_class = LogInForm
     redirect_authenticated_user = True
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
+    def get_context_data(self, **context: Any) -> dict[str, object]:
         """The page, with the reason why an account is needed if another page led here."""
         return super().get_context_data(**context, **purpose_of(self.get_redirect_url()))
 

@@ -146,7 +146,9 @@ class Finder(AutocompleteSelect):
         super().__init__(field, admin.site)
         self.looks_for = looks_for
 
-    def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> dict[str, Any]:
+    def build_attrs(
+        self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None
+    ) -> dict[str, object]:
         """Django's own, with these words: what reads the page aloud knows the field by them."""
         words = {"aria-label": self.looks_for, "data-placeholder": self.looks_for}
         return {**super().build_attrs(base_attrs, extra_attrs), **words}

@@ -102,7 +102,7 @@ def _guide_picture(game: AnyGame, part: GuidePart[Any, Any]) -> GuidePicture | N
     }
 
 
-def game_picture(game: AnyGame) -> dict[str, Any]:
+def game_picture(game: AnyGame) -> dict[str, object]:
     """What ``static/js/boards.js`` draws a picture of the game from: its board, and what stands there in its scene."""
     return {"layout": _layout_view(game.look.layout), "pieces": game.pieces(game.look.scene())}
 

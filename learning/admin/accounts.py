@@ -80,7 +80,7 @@ class CloseForm(forms.Form):
             raise forms.ValidationError(f"The account is called {self.username}.")
         return name
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """An heir, where there is to be one."""
         data = super().clean() or self.cleaned_data
         if data.get("machines") == "heir" and not self.errors and data.get("heir") is None:

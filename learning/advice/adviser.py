@@ -16,7 +16,7 @@ class Adviser(ABC, Generic[QuestionT]):
     """Reads questions about games and answers them. It holds no state: share it freely."""
 
     @abstractmethod
-    def read(self, game: AnyGame, fields: Mapping[str, Any]) -> QuestionT:
+    def read(self, game: AnyGame, fields: Mapping[str, object]) -> QuestionT:
         """The question about a board of this game.
 
         Raises:
@@ -32,19 +32,19 @@ class Adviser(ABC, Generic[QuestionT]):
         """A question about the beginning of a game, for who warms up or wants to know whether there are answers."""
 
     @abstractmethod
-    def move(self, question: QuestionT, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+    def move(self, question: QuestionT, rng: Random, *, time_limit_s: float) -> dict[str, object]:
         """What to play, and how it compares with other moves; ``rng`` decides among moves that are liked equally."""
 
     @abstractmethod
-    def machine(self, question: QuestionT, mind: Any, rng: Random) -> dict[str, Any]:
+    def machine(self, question: QuestionT, mind: Any, rng: Random) -> dict[str, object]:
         """What a machine plays, which learns nothing from being asked."""
 
     @abstractmethod
-    def evaluation(self, question: QuestionT) -> dict[str, Any]:
+    def evaluation(self, question: QuestionT) -> dict[str, object]:
         """What the board is worth for the side that asks, and the legal moves."""
 
     @abstractmethod
-    def form(self, game: AnyGame) -> dict[str, Any]:
+    def form(self, game: AnyGame) -> dict[str, object]:
         """What the page of questions asks about a game.
 
         ``pieces``: (text, words) of each that can be placed, none if no board can be set up by hand;

@@ -35,7 +35,7 @@ class Question:
     level: str
 
 
-def read_question(game: AnyGame, fields: Mapping[str, Any]) -> Question:
+def read_question(game: AnyGame, fields: Mapping[str, object]) -> Question:
     """The question about a position of this game.
 
     Raises:
@@ -74,7 +74,7 @@ def alphabet(game: AnyGame) -> dict[str | None, str]:
     return characters if len(characters) == len(seen) == len(set(characters.values())) else {}
 
 
-def move_answer(question: Question, rng: Random) -> dict[str, Any]:
+def move_answer(question: Question, rng: Random) -> dict[str, object]:
     """What the opponent of this level plays, and every legal move with its exact value, best first.
 
     ``rng`` decides among moves that the opponent likes equally.
@@ -103,7 +103,7 @@ class Mind(Protocol):
         """The move, or ``None`` to resign."""
 
 
-def machine_answer(question: Question, machine: Mind, rng: Random) -> dict[str, Any]:
+def machine_answer(question: Question, machine: Mind, rng: Random) -> dict[str, object]:
     """What the machine draws here, every legal move with its probability, likeliest first, and its box.
 
     ``move`` is ``None`` where it finds no bead and resigns, which loses; ``box`` where it opens none. Nothing is
@@ -126,7 +126,7 @@ def machine_answer(question: Question, machine: Mind, rng: Random) -> dict[str, 
     }
 
 
-def evaluate_answer(question: Question) -> dict[str, Any]:
+def evaluate_answer(question: Question) -> dict[str, object]:
     """What the position is worth for the side to move, the legal moves with their values, and whether it is over."""
     game, position = question.game, question.position
     outcome = game.outcome(position)
@@ -220,7 +220,7 @@ def _status(game: AnyGame, outcome: Outcome | None) -> dict[str, Any]:
 class AnyGameAdviser(Adviser[Question]):
     """Questions about every game whose family has no adviser of its own."""
 
-    def read(self, game: AnyGame, fields: Mapping[str, Any]) -> Question:
+    def read(self, game: AnyGame, fields: Mapping[str, object]) -> Question:
         return read_question(game, fields)
 
     def asked(self, question: Question) -> tuple[AnyGame, AnyPosition]:
@@ -229,16 +229,16 @@ class AnyGameAdviser(Adviser[Question]):
     def start(self, game: AnyGame) -> Question:
         return Question(game, game.initial_position(), flip_mode=False, level="easy")
 
-    def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+    def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
         return move_answer(question, rng)
 
-    def machine(self, question: Question, mind: Mind, rng: Random) -> dict[str, Any]:
+    def machine(self, question: Question, mind: Mind, rng: Random) -> dict[str, object]:
         return machine_answer(question, mind, rng)
 
-    def evaluation(self, question: Question) -> dict[str, Any]:
+    def evaluation(self, question: Question) -> dict[str, object]:
         return evaluate_answer(question)
 
-    def form(self, game: AnyGame) -> dict[str, Any]:
+    def form(self, game: AnyGame) -> dict[str, object]:
         return {
             "pieces": [(piece, piece) for piece in alphabet(game) if piece is not None],
             "types": [],

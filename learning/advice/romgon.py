@@ -51,7 +51,7 @@ class Question:
     level: str
 
 
-def read_question(fields: Mapping[str, Any], options: Options) -> Question:
+def read_question(fields: Mapping[str, object], options: Options) -> Question:
     """The question, about a game with these options; ``flipModeEnabled`` adds flip mode to them.
 
     Raises:
@@ -71,7 +71,7 @@ def levels_of(game: Romgon) -> list[str]:
     return [slug for slug, level in LEVELS.items() if plays_at(game, level)]
 
 
-def move_answer(question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+def move_answer(question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
     """What the engine plays at this level, and the best five actions, best first.
 
     A deep search that takes longer than ``time_limit_s`` answers with the last depth that it finished; ``depth`` says
@@ -98,7 +98,7 @@ class ValuingMind(Protocol):
         """What it plays when it tries nothing; ``None`` where the game is over."""
 
 
-def machine_answer(question: Question, machine: ValuingMind) -> dict[str, Any]:
+def machine_answer(question: Question, machine: ValuingMind) -> dict[str, object]:
     """What a machine that keeps values thinks best, and every legal action with what it is worth to it, best first.
 
     It tries nothing and learns nothing. ``evaluation`` is Q + E/100, by which it chooses.
@@ -127,7 +127,7 @@ def _machine_view(board: Board, chosen: Chosen, one: choice.Candidate) -> dict[s
     }
 
 
-def evaluate_answer(question: Question) -> dict[str, Any]:
+def evaluate_answer(question: Question) -> dict[str, object]:
     """What the board is worth to the side that asks, term by term, its legal actions, and whether the game is over."""
     board, side, options = question.board, question.side, question.options
     worth = terms(board, side, options)
@@ -217,7 +217,7 @@ def _levels_told(mode: str) -> list[tuple[str, str]]:
 class RomgonAdviser(Adviser[Question]):
     """Questions about games of the Romgon family; ``flipModeEnabled`` makes one about a game with flips."""
 
-    def read(self, game: Romgon, fields: Mapping[str, Any]) -> Question:  # type: ignore[override]  # of its own family
+    def read(self, game: Romgon, fields: Mapping[str, object]) -> Question:  # type: ignore[override]  # of its own family
         return read_question(fields, game.options)
 
     def asked(self, question: Question) -> tuple[AnyGame, Position]:
@@ -226,16 +226,16 @@ class RomgonAdviser(Adviser[Question]):
     def start(self, game: Romgon) -> Question:  # type: ignore[override]  # as above
         return Question(START, BLACK, game.options, "hard")
 
-    def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+    def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
         return move_answer(question, rng, time_limit_s=time_limit_s)
 
-    def machine(self, question: Question, mind: ValuingMind, rng: Random) -> dict[str, Any]:
+    def machine(self, question: Question, mind: ValuingMind, rng: Random) -> dict[str, object]:
         return machine_answer(question, mind)
 
-    def evaluation(self, question: Question) -> dict[str, Any]:
+    def evaluation(self, question: Question) -> dict[str, object]:
         return evaluate_answer(question)
 
-    def form(self, game: AnyGame) -> dict[str, Any]:
+    def form(self, game: AnyGame) -> dict[str, object]:
         kinds = range(SQUARE, HEXGON + 1)
         return {
             "pieces": [

@@ -37,7 +37,7 @@ class AiMoveView(OpenView):
     """What to play."""
 
     @extend_schema(**ai_schema.MOVE)
-    def post(self, request: HttpRequest) -> dict[str, Any]:
+    def post(self, request: HttpRequest) -> dict[str, object]:
         """A move for the board as it is sent, and how it compares with others."""
         rng = RandomSource(secrets.randbits(64))
         return advice.move_advice(fields_of(request), partial(user_of, request), _mind, rng)
@@ -47,7 +47,7 @@ class AiEvaluateView(OpenView):
     """What a board is worth."""
 
     @extend_schema(**ai_schema.EVALUATE)
-    def post(self, request: HttpRequest) -> dict[str, Any]:
+    def post(self, request: HttpRequest) -> dict[str, object]:
         """The value of the board for the side that asks, the legal moves, and whether the game is over."""
         return advice.evaluation(fields_of(request))
 
@@ -56,7 +56,7 @@ class AiHealthView(OpenView):
     """Whether advice can be had."""
 
     @extend_schema(**ai_schema.HEALTH)
-    def get(self, request: HttpRequest) -> dict[str, Any]:
+    def get(self, request: HttpRequest) -> dict[str, object]:
         """Asks the engine for a move and nothing else; the whole site is asked at ``/api/health``."""
         return {
             "status": "ok",

@@ -72,7 +72,7 @@ class OpenView(APIView):
             return _refused(str(refusal), str(refusal), refusal.code, refusal.status, **headers)
 
 
-def fields_of(request: HttpRequest) -> dict[str, Any]:
+def fields_of(request: HttpRequest) -> dict[str, object]:
     """The fields of a body, as far as they can be read.
 
     Raises:

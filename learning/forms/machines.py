@@ -87,7 +87,7 @@ class MachineForm(forms.Form):
                 self.fields[field.name] = rule_field(kind.page.text.words[field.name], hints[field.name])
                 self.fields[field.name].initial = start[field.name]
 
-    def kinds(self) -> list[dict[str, Any]]:
+    def kinds(self) -> list[dict[str, object]]:
         """The kinds of machine, each with the games it plays, its presets, and the fields of its rule in groups."""
         return [
             {
@@ -103,7 +103,7 @@ class MachineForm(forms.Form):
             for kind in KINDS.values()
         ]
 
-    def families(self) -> list[dict[str, Any]]:
+    def families(self) -> list[dict[str, object]]:
         """The games as pictures: each family once, with its boards, or the rules that may be added to it."""
         chosen, board = (GAMES.get(self[name].value() or "") for name in ("game", "board"))
         boards = {one.family: one for one in (chosen, board) if one is not None}
@@ -162,7 +162,7 @@ class MachineForm(forms.Form):
             for group in kind.page.text.groups
         ]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Put the fields of the rule together; whatever the rule refuses is told at its own field."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         rule = None

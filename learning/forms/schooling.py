@@ -89,7 +89,7 @@ class Asked:
         return None if self.beside is None else urlencode(self._alone(self.beside.preset, self.beside.rule))
 
     @property
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, object]:
         """All of it as JSON types."""
         beside = self.beside
         return {

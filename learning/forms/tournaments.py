@@ -60,7 +60,7 @@ class TournamentForm(forms.Form):
             (pk, f"{machine.name}, {machine.get_side_display()}") for pk, machine in self.offered.items()
         ]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Machines and fixed opponents become ``entries``."""
         data: dict[str, Any] = super().clean() or {}
         data["entries"] = [*data.get("machines", []), *data.get("opponents", [])]

@@ -42,7 +42,7 @@ class KindFiles(ABC):
         """
 
     @abstractmethod
-    def fields_read(self, data: Any) -> dict[str, Any]:
+    def fields_read(self, data: Any) -> dict[str, object]:
         """Fields of the row of a machine that comes from a file, as far as they differ from kind to kind."""
 
     @abstractmethod

@@ -112,11 +112,11 @@ class KindPage(ABC):
         """What the API calls a machine that nobody named."""
         return f"{self.presets[preset].name if preset else game.name}"
 
-    def rule_to_form(self, rule: Any) -> dict[str, Any]:
+    def rule_to_form(self, rule: Any) -> dict[str, object]:
         """The values of the rule's form fields."""
         return {field.name: getattr(rule, field.name) for field in fields(rule)}
 
-    def rule_from_form(self, values: dict[str, Any]) -> dict[str, Any]:
+    def rule_from_form(self, values: dict[str, object]) -> dict[str, object]:
         """What the form fields of its rule say, as the fields of its rule in JSON.
 
         Raises:
@@ -177,7 +177,7 @@ class KindPage(ABC):
         return None
 
 
-def machine_facts(page: KindPage, machine: Machine) -> dict[str, Any]:
+def machine_facts(page: KindPage, machine: Machine) -> dict[str, object]:
     """What the page of a machine of any kind says of it."""
     preset = page.presets.get(machine.preset)
     return {

@@ -91,7 +91,7 @@ class KindTraining(ABC):
         """
         raise NotImplementedError
 
-    def knew(self, machine: Machine, n_lessons: int) -> dict[str, Any]:
+    def knew(self, machine: Machine, n_lessons: int) -> dict[str, object]:
         """What the machine knew before and after a lesson, where that is a list of weights.
 
         Raises:
@@ -100,7 +100,7 @@ class KindTraining(ABC):
         raise NoWeightsError(f"{machine.name} keeps {machine.rule.keeps}, and no list of weights.")
 
     @abstractmethod
-    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+    def entry_fields(self, machine: Machine) -> dict[str, object]:
         """Fields of an entry (``TournamentEntry``) that hold the machine as it is now. Its lock is held.
 
         ``n_lessons`` among them says that the entry reads what the machine knew from its ledger.

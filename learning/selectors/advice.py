@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable
 from time import sleep
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 
@@ -31,8 +31,8 @@ _MACHINE_REF = re.compile(r"[-\w]{1,80}", re.ASCII)
 
 
 def move_advice(
-    fields: dict[str, Any], who: Callable[[], Any], mind_of: Callable[[Machine, Any], Any], rng: RandomSource
-) -> dict[str, Any]:
+    fields: dict[str, object], who: Callable[[], Any], mind_of: Callable[[Machine, Any], Any], rng: RandomSource
+) -> dict[str, object]:
     """What to play on the board of a question, and how it compares with other moves (docs/ai.md).
 
     Args:
@@ -57,7 +57,7 @@ def move_advice(
     return {**adviser.machine(question, mind_of(machine, position), rng), "machine": view}
 
 
-def evaluation(fields: dict[str, Any]) -> dict[str, Any]:
+def evaluation(fields: dict[str, object]) -> dict[str, object]:
     """What the board of a question is worth for the side that asks, and its legal moves (docs/ai.md).
 
     Raises:
@@ -73,8 +73,7 @@ def engine_depth() -> int:
     game = game_get(UNNAMED)
     adviser = adviser_of(game)
     answer = adviser.move(adviser.start(game), RandomSource(0), time_limit_s=settings.AI_TIME_BUDGET_S)
-    depth: int = answer["depth"]
-    return depth
+    return cast("int", answer["depth"])
 
 
 def engine_levels() -> list[str]:
@@ -83,7 +82,7 @@ def engine_levels() -> list[str]:
     return [] if engine is None else list(engine.levels)
 
 
-def engine_ladders() -> dict[str, list[dict[str, Any]]]:
+def engine_ladders() -> dict[str, list[dict[str, object]]]:
     """By mode the ladder of that engine, the weakest first: each level with its rating, and between which it lies."""
     engine = engine_of(game_get(UNNAMED))
     modes = {} if engine is None else {mode: engine.ladder(game_get(slug)) for mode, slug in engine.modes.items()}

@@ -64,7 +64,7 @@ def experiment_finished(experiment: Experiment) -> QuerySet[ExperimentRun]:
     return finished.order_by("-finished_at", "-pk")
 
 
-def experiment_view(experiment: Experiment) -> dict[str, Any]:
+def experiment_view(experiment: Experiment) -> dict[str, object]:
     """What an experiment asks, and what can be chosen."""
     return {
         "slug": experiment.slug,
@@ -87,7 +87,7 @@ def experiment_view(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def experiment_run_brief(run: ExperimentRun) -> dict[str, Any]:
+def experiment_run_brief(run: ExperimentRun) -> dict[str, object]:
     """A run without what came of it."""
     return {
         "id": run.pk,
@@ -103,12 +103,12 @@ def experiment_run_brief(run: ExperimentRun) -> dict[str, Any]:
     }
 
 
-def experiment_run_view(run: ExperimentRun) -> dict[str, Any]:
+def experiment_run_view(run: ExperimentRun) -> dict[str, object]:
     """A run with what came of it, if it is finished."""
     return {**experiment_run_brief(run), "result": run.result}
 
 
-def experiment_head(experiment: Experiment) -> dict[str, Any]:
+def experiment_head(experiment: Experiment) -> dict[str, object]:
     """An experiment as a line of a list and as the head of its page."""
     return {
         "slug": experiment.slug,
@@ -118,7 +118,7 @@ def experiment_head(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def experiment_run_line(run: ExperimentRun, experiment: Experiment) -> dict[str, Any]:
+def experiment_run_line(run: ExperimentRun, experiment: Experiment) -> dict[str, object]:
     """A run as a line of a list and as the head of its result."""
     chosen = [(p.label, run.parameters[p.name]) for p in experiment.parameters if p.name in run.parameters]
     return {
@@ -137,7 +137,7 @@ def experiment_run_line(run: ExperimentRun, experiment: Experiment) -> dict[str,
     }
 
 
-def experiment_figures(run: ExperimentRun | None) -> list[dict[str, Any]]:
+def experiment_figures(run: ExperimentRun | None) -> list[dict[str, object]]:
     """Headline figures in words, each with its interval and the published one."""
     if run is None or run.result is None:
         return []
@@ -188,7 +188,7 @@ def _of_hundred(value: float) -> str:
     return f"{of_hundred(value):z.1f}".replace("-", "−")
 
 
-def experiment_charts(run: ExperimentRun | None) -> list[dict[str, Any]]:
+def experiment_charts(run: ExperimentRun | None) -> list[dict[str, object]]:
     """The charts, each with the rows of its table."""
     if run is None or run.result is None:
         return []

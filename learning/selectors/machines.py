@@ -146,7 +146,7 @@ def machine_list_own(viewer: Viewer, limit: int) -> list[Machine]:
     return list(machines.select_related("owner", "standing").order_by("-standing__games", "-pk")[:limit])
 
 
-def card_facts(machine: Machine) -> dict[str, Any]:
+def card_facts(machine: Machine) -> dict[str, object]:
     """What a card of a machine says of it."""
     return {
         "id": machine.pk,
@@ -313,13 +313,13 @@ def houses_seen(user: AnyUser | None) -> dict[tuple[str, Side], Machine]:
     return {at: house for at, house in machines_of_house().items() if is_seen(user, house)}
 
 
-def rivals(game: AnyGame, houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, Any]]:
+def rivals(game: AnyGame, houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, object]]:
     """Whom a person meets who just wants to play, beginning and not.
 
     The house's machine, else a usual opponent. Where levels have been measured it is always one of those: nobody
     knows whether a beginner can beat a machine that learns. ``games`` is how many a machine has played.
     """
-    met = []
+    met = list[dict[str, object]]()
     other = opponent_usual(game)
     for side in Side:
         house = None if engine_of(game) else houses.get((game.slug, side.other))

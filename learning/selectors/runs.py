@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.urls import reverse
@@ -97,7 +96,7 @@ def run_view(run: TrainingRun, viewer: Viewer = GUEST) -> RunState:
     }
 
 
-def run_detail(run: TrainingRun, viewer: Viewer = GUEST) -> dict[str, Any]:
+def run_detail(run: TrainingRun, viewer: Viewer = GUEST) -> dict[str, object]:
     """A training run with its curve."""
     return {**run_view(run, viewer), "curve": run_curve(run)}
 
@@ -125,7 +124,7 @@ def stage_sentence(stage: RunStage, viewer: Viewer = GUEST) -> str:
     return f"{stage.n_games:,} games against {who}{learns}"
 
 
-def run_line(run: TrainingRun, viewer: Viewer) -> dict[str, Any]:
+def run_line(run: TrainingRun, viewer: Viewer) -> dict[str, object]:
     """A run as a line of a list and as the head of its own page, for this viewer."""
     return {
         "id": run.pk,
@@ -147,7 +146,7 @@ def run_list_going_on(user: AnyUser, limit: int = 5) -> list[TrainingRun]:
     return list(runs.select_related("machine").order_by("-pk")[:limit])
 
 
-def run_going_on(run: TrainingRun) -> dict[str, Any]:
+def run_going_on(run: TrainingRun) -> dict[str, object]:
     """A run as a line of what is going on."""
     return {
         "url": reverse("run", args=[run.pk]),

@@ -191,7 +191,7 @@ def opponents_named(stages: Iterable[dict[str, Any]], viewer: Viewer) -> list[di
     return [{**stage, **named(stage["opponent"])} for stage in stages]
 
 
-def schedule_line(schedule: Schedule, viewer: Viewer) -> dict[str, Any]:
+def schedule_line(schedule: Schedule, viewer: Viewer) -> dict[str, object]:
     """A schedule as a line of a list and as the head of its page, as this viewer may know it."""
     named = opponents_named(schedule.stages, viewer)
     at = schedule.task.crontab

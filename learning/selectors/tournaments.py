@@ -99,7 +99,7 @@ def tournament_brief(tournament: Tournament) -> TournamentBrief:
     }
 
 
-def tournament_line(tournament: Tournament) -> dict[str, Any]:
+def tournament_line(tournament: Tournament) -> dict[str, object]:
     """A tournament as a line of a list and as the head of its page."""
     return {
         "id": tournament.pk,

@@ -71,7 +71,7 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
         return None if machine.side is None else machine.game_rules.look.layout.roles[machine.side]
 
     @extend_schema_field(RuleField)
-    def get_rule(self, machine: Machine) -> dict[str, Any]:
+    def get_rule(self, machine: Machine) -> dict[str, object]:
         """Every field, those too that were added after the machine was made."""
         return machine.rule.to_json()
 

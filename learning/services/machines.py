@@ -148,7 +148,7 @@ def machine_clone(*, machine_id: int, name: str, **details: Any) -> Machine:
 def _copied(original: Machine, name: str, **details: Any) -> Machine:
     """A copy of a machine that is kept as by :func:`_original`, in no list yet."""
     memory = kind_of(original).memory
-    fields = {"n_removed": original.n_removed, "is_public": original.is_public}
+    fields: dict[str, object] = {"n_removed": original.n_removed, "is_public": original.is_public}
     fields |= memory.fields_copied(original) | details
     copy = Machine.objects.create(
         name=name,
@@ -325,7 +325,7 @@ def _restored(user: AnyUser | None, data: Document) -> Machine:
     kind = kind_of_rule(data.rule)
     details = kind.files.fields_read(data)
     if user is not None and kind.memory.copies_rows:
-        values_quota_require(cast("User", user), details.get("n_values", 0))
+        values_quota_require(cast("User", user), cast("int", details.get("n_values", 0)))
     machine = Machine.objects.create(
         owner=cast("User | None", user),
         name=data.name,

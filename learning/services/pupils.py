@@ -52,7 +52,7 @@ def pupil_name(game: AnyGame, side: Side) -> str:
     return house.name if house else game.name
 
 
-def pupil_offer(game: AnyGame, side: Side, pupils: Iterable[Machine]) -> dict[str, Any]:
+def pupil_offer(game: AnyGame, side: Side, pupils: Iterable[Machine]) -> dict[str, object]:
     """What the button says that seats somebody against their own machine of a game and side: what a new one is called.
 
     ``pupils`` are those that they have. ``games`` is how many it has played, ``None`` of one that is still to be made,
@@ -133,7 +133,7 @@ def pupil_ensure(*, user: AnyUser, game: str, side: Side) -> Machine:
         return found
 
 
-def owner_fields(user: AnyUser) -> dict[str, Any]:
+def owner_fields(user: AnyUser) -> dict[str, object]:
     """The fields of a machine that say that it belongs to this account, or to this visitor's browser."""
     if isinstance(user, Visitor):
         return {"guest": user.guest, "made_from": user.address, "is_public": False}

@@ -22,7 +22,7 @@ def csv_download(name: str, rows: Iterable[Iterable[Any]]) -> HttpResponse:
     return response
 
 
-def json_download(name: str, data: dict[str, Any]) -> JsonResponse:
+def json_download(name: str, data: dict[str, object]) -> JsonResponse:
     """The data as a file, in the shape that the API answers with."""
     return JsonResponse(data, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 

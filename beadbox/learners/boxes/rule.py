@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from beadbox import field_text
 from beadbox.learners.rule import RuleError, fields_read
@@ -146,7 +146,7 @@ class BoxRule:
         """Whether the rule counts a level: HexapawnRL's, one more for each slot that it takes out of play."""
         return self.final_win is FinalWin.SOLE and self.final_loss is FinalLoss.REMOVE
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The rule as JSON types; :meth:`from_json` gives the same rule back."""
         return {**asdict(self), "initial": list(self.initial)}
 

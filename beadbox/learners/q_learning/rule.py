@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from beadbox import field_text
 from beadbox.engines.registry import engine_of
@@ -58,7 +58,7 @@ class QRule(PlainRule):
         """The chance of exploring after one more game was learnt from."""
         return max(self.epsilon_floor, self.epsilon_decay * epsilon)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The rule as JSON types; :meth:`from_json` gives the same rule back. A check that is off is left out.
 
         So a rule without checks reads as it did before there were any.

@@ -58,7 +58,7 @@ class BoxesPage(KindPage):
                 " They can be opened when met."
             )
 
-    def rule_to_form(self, rule: BoxRule) -> dict[str, Any]:
+    def rule_to_form(self, rule: BoxRule) -> dict[str, object]:
         return {**super().rule_to_form(rule), "initial": ", ".join(map(str, rule.initial))}
 
     def rule_from_form(self, values: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from django.core.cache import cache
 from django.db.models import QuerySet
@@ -106,7 +105,7 @@ class BoxesTraining(KindTraining):
     def strength(self, machine: Machine) -> Strength:
         return strength_kept(machine, lambda: self.measured(MEMORY.load(machine), RandomSource(machine.n_lessons)))
 
-    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+    def entry_fields(self, machine: Machine) -> dict[str, object]:
         beads = dict(machine.boxes.values_list("position", "beads"))
         return {"side": machine.side, "beads": beads}
 

@@ -88,7 +88,7 @@ def worths(machine: ValueLearner, position: AnyPosition, scores: Thought) -> lis
     ]
 
 
-def position_view(machine: ValueLearner, text: str) -> dict[str, Any]:
+def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
     """What it makes of a position: as it stands, for whoever has moved last, and every move for whoever is next.
 
     Raises:

@@ -65,7 +65,7 @@ class ValueLearnerFiles(KindFiles):
         )
         return written(data)
 
-    def fields_read(self, data: WeightsData) -> dict[str, Any]:
+    def fields_read(self, data: WeightsData) -> dict[str, object]:
         return {"side": None, "epsilon": 0.0}
 
     def restore(self, machine: Machine, data: WeightsData) -> None:

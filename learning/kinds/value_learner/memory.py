@@ -95,7 +95,7 @@ class ValueLearnerMemory(KindMemory):
 
     ledger = Ledger(Weights, "machine_id", latest=("n_learnt", "weights", "average"), weight=100)
 
-    def fields_new(self, rule: ValueRule) -> dict[str, Any]:
+    def fields_new(self, rule: ValueRule) -> dict[str, object]:
         return {"epsilon": 0.0}
 
     def lay_out(self, machine: Machine) -> None:

@@ -109,7 +109,7 @@ class ValueLearnerPage(KindPage):
         return Page("learning/learnt.html", context)
 
 
-def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, Any]:
+def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, object]:
     """Weights of a machine, or what was changed in them, for ``learning/_weights.html``."""
     laid, told = learner.valuer.sheet(learner.game, learner.rule.features), learner.valuer.told
     weights = numbers.tolist()

@@ -52,7 +52,7 @@ class ValueLearnerTraining(KindTraining):
             machine=machine, lesson_id=lesson_id, n_learnt=row.n_learnt, weights=row.weights, average=row.average
         )
 
-    def knew(self, machine: Machine, n_lessons: int) -> dict[str, Any]:
+    def knew(self, machine: Machine, n_lessons: int) -> dict[str, object]:
         after = weights_row_at(machine.pk, n_lessons)
         # A machine that was reset or brought in began with a row of no lesson, and so has none before it.
         before = None if after.lesson_id is None else weights_row_at(machine.pk, n_lessons - 1)
@@ -65,7 +65,7 @@ class ValueLearnerTraining(KindTraining):
             "mean_after": floats(after.average).tolist(),
         }
 
-    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+    def entry_fields(self, machine: Machine) -> dict[str, object]:
         """What it knew is read from the ledger."""
         return {"epsilon": 0.0, "n_lessons": machine.n_lessons}
 
