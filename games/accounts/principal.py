@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -124,5 +124,5 @@ class SeenSession(NamedTuple):
     text: str
 
 
-RoomsOf = tuple[str, Any]
+RoomsOf = tuple[str, int | UUID | str]
 """A key of :data:`IS_OF`, and which account, guest or address."""

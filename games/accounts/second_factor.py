@@ -142,7 +142,7 @@ class StaffSite(AdminSite):
     def _is_set_up(self, request: HttpRequest) -> HttpResponse:
         """Nothing is asked for; whoever came to this page itself may begin anew."""
         if request.method == "POST" and "anew" in request.POST:
-            factor_forget(request.user)
+            factor_forget(cast("User", request.user))
             _log(request, "is being set up anew")
             return redirect("admin:second_factor")
         if request.method == "POST" or "next" in request.GET:
@@ -280,7 +280,7 @@ def _qr(text: str) -> dict[str, str]:
     return {"path": "".join(dark), "seen": f"{-QUIET_ZONE} {-QUIET_ZONE} {seen} {seen}"}
 
 
-def factor_forget(account: Any) -> None:
+def factor_forget(account: User) -> None:
     """Take every device and recovery code of an account away; the next visit to the staff's pages sets one up."""
     TOTPDevice.objects.filter(user=account).delete()
     StaticDevice.objects.filter(user=account).delete()

@@ -27,7 +27,7 @@ from games.models import Match, Ply, Room, Seat
 MACHINE = "machine"
 """The player that stands for every machine: which one is asked for by its id or slug."""
 
-Memo = tuple[int, Any]
+Memo = tuple[int, object]
 """The ply that a move was made at, and what its player wants to remember of how it chose."""
 
 
@@ -36,7 +36,7 @@ class Choice:
     """A move, or ``None`` to resign, and whatever the player wants to remember of how it chose."""
 
     move: AnyMove | None
-    memo: Any = field(default=None, repr=False)
+    memo: object = field(default=None, repr=False)
 
 
 class NotHeldError(Exception):
@@ -226,7 +226,7 @@ class SeatPlayer(ABC):
             NotHeldError.
         """
 
-    def follow(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition, move: AnyMove) -> Any:
+    def follow(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition, move: AnyMove) -> object:
         """Whoever has taken this player's seat over makes a move at ply ``live.match.n_plies``: the memo of it.
 
         It is what would have been that of a :class:`Choice`. The move is legal. Raises as :meth:`choose` does.
@@ -253,11 +253,11 @@ class SeatPlayer(ABC):
         """What a client may know of the machine in this seat (``seats[].machine`` of the state)."""
         return None
 
-    def audience(self, seat: LiveSeat) -> Any:
+    def audience(self, seat: LiveSeat) -> list[int | str] | None:
         """Who may be told of the machine in this seat, as JSON for :meth:`may_see`; ``None``: everybody."""
         return None
 
-    def may_see(self, viewer: Viewer, audience: Any) -> bool:
+    def may_see(self, viewer: Viewer, audience: list[int | str] | None) -> bool:
         """Whether the viewer belongs to an :meth:`audience`. Reads nothing from the database."""
         return audience is None
 

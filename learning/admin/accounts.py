@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import axes.utils
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth import get_user_model
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.forms import AdminPasswordChangeForm, AdminUserCreationForm, UserChangeForm
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -26,8 +25,6 @@ from games.admin.base import Choices, Counted, Finder, Large, NameSearch, ReadOn
 from learning.exceptions import AccountNotClosedError
 from learning.models import Machine
 from learning.services.accounts import account_close, is_above, is_left
-
-User = get_user_model()
 
 POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
 """What superusers alone give: who could give them could give them to themselves."""
@@ -127,7 +124,9 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Whose the permission is, as far as it reaches. Its password and its closing ask for the same."""
-        return super().has_change_permission(request, obj) and (obj is None or not is_above(request.user, obj))
+        return super().has_change_permission(request, obj) and (
+            obj is None or not is_above(cast("User", request.user), obj)
+        )
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """It would take the machines' owner away, and leave their trainings going on."""
@@ -161,7 +160,10 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
             heir = data["heir"] if data["machines"] == "heir" else None
             try:
                 closed = account_close(
-                    by=request.user, account=account, heir=heir, deletes_machines=data["machines"] == "delete"
+                    by=cast("User", request.user),
+                    account=account,
+                    heir=heir,
+                    deletes_machines=data["machines"] == "delete",
                 )
             except AccountNotClosedError as error:
                 form.add_error(None, str(error))

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyPosition
 
 QuestionT = TypeVar("QuestionT")
 
+MindT = TypeVar("MindT")
+"""What an adviser asks of a machine."""
 
-class Adviser(ABC, Generic[QuestionT]):
+
+class Adviser(ABC, Generic[QuestionT, MindT]):
     """Reads questions about games and answers them. It holds no state: share it freely."""
 
     @abstractmethod
@@ -36,7 +39,7 @@ class Adviser(ABC, Generic[QuestionT]):
         """What to play, and how it compares with other moves; ``rng`` decides among moves that are liked equally."""
 
     @abstractmethod
-    def machine(self, question: QuestionT, mind: Any, rng: Random) -> dict[str, object]:
+    def machine(self, question: QuestionT, mind: MindT, rng: Random) -> dict[str, object]:
         """What a machine plays, which learns nothing from being asked."""
 
     @abstractmethod
@@ -53,3 +56,7 @@ class Adviser(ABC, Generic[QuestionT]):
         sent, words) of each, the weakest first, without flip mode and with it, if it is offered;
         ``in_points``: whether values are points, and not the result of the game.
         """
+
+
+AnyAdviser: TypeAlias = Adviser[object, object]
+"""An adviser of games that are not known. It answers the questions that it has read, by minds of machines that fit."""

@@ -217,7 +217,7 @@ def _status(game: AnyGame, outcome: Outcome | None) -> dict[str, Any]:
     return {"over": outcome is not None, "winner": winner, "reason": reason, "inCheck": False}
 
 
-class AnyGameAdviser(Adviser[Question]):
+class AnyGameAdviser(Adviser[Question, Mind]):
     """Questions about every game whose family has no adviser of its own."""
 
     def read(self, game: AnyGame, fields: Mapping[str, object]) -> Question:

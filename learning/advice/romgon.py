@@ -214,7 +214,7 @@ def _levels_told(mode: str) -> list[tuple[str, str]]:
     return [(slug, ", ".join(filter(None, (slug, LEVELS[slug].whom, rating.words)))) for slug, rating in ratings]
 
 
-class RomgonAdviser(Adviser[Question]):
+class RomgonAdviser(Adviser[Question, ValuingMind]):
     """Questions about games of the Romgon family; ``flipModeEnabled`` makes one about a game with flips."""
 
     def read(self, game: Romgon, fields: Mapping[str, object]) -> Question:  # type: ignore[override]  # of its own family

@@ -233,7 +233,7 @@ class MachinePlayer(SeatPlayer):
         rng = RandomSource(live.match.seed, live.match.n_plies)
         return kind_of(machine).live.choose(live, seat, machine, position, rng)
 
-    def follow(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition, move: AnyMove) -> Any:
+    def follow(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition, move: AnyMove) -> object:
         machine = machine_in(seat)
         return None if machine is None else kind_of(machine).live.follow(live, seat, machine, position, move)
 

@@ -31,7 +31,10 @@ _MACHINE_REF = re.compile(r"[-\w]{1,80}", re.ASCII)
 
 
 def move_advice(
-    fields: dict[str, object], who: Callable[[], Any], mind_of: Callable[[Machine, Any], Any], rng: RandomSource
+    fields: dict[str, object],
+    who: Callable[[], AnyUser],
+    mind_of: Callable[[Machine, AnyPosition], object],
+    rng: RandomSource,
 ) -> dict[str, object]:
     """What to play on the board of a question, and how it compares with other moves (docs/ai.md).
 

@@ -228,7 +228,7 @@ def machine_copy(*, user: AnyUser, machine_id: int, name: str = "", is_public: b
     return copy
 
 
-def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None, lent: bool = False) -> Machine:
+def room_copy(*, machine_id: int, room: Room, owner: User | None, guest: UUID | None, lent: bool = False) -> Machine:
     """A copy, as :func:`machine_clone` but in no list, for a room: of its account (``owner``), or of who plays there.
 
     Call inside the transaction that stores its match. Once that is done, older ones of whoever opened it make way.

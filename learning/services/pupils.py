@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from beadbox.learners.built_in import HOUSE, HouseMachine, house_machine
@@ -102,7 +102,7 @@ def _taught(person: Person, game: str, side: Side | None) -> Seated:
     return room_create(person=person, game=game, opponent=MACHINE, machine=machine, side=other)
 
 
-def owner_of(person: Person) -> Any:
+def owner_of(person: Person) -> User | Visitor:
     """The account or the visitor that a person is."""
     if person.user_id is None:
         return Visitor(person.guest, person.address)

@@ -30,7 +30,7 @@ from learning.storage.lessons import Cause, lessons_open
 from learning.storage.occupants import DRAWN, draws_of, machine_in, occupants_read
 
 
-class BoxesLive(KindLive):
+class BoxesLive(KindLive[BeadDraw]):
     """Opens a box, draws a bead, and learns from the draws when the match ends."""
 
     def choose(

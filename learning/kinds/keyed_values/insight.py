@@ -32,7 +32,7 @@ class Sight:
     """So many actions of a decision are told at most, the best first; what was played always is. ``None``: all."""
 
 
-def decision_positions(match: LiveMatch, plies: Collection[int]) -> dict[int, Any]:
+def decision_positions(match: LiveMatch, plies: Collection[int]) -> dict[int, AnyPosition]:
     """The positions in which these plies of a match were to be played, history and all."""
     game = match.game
     position, positions = game.initial_position(), {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.choice import Candidate, Chosen
@@ -51,11 +51,11 @@ class Thinker:
 
     learner: TableLearner
 
-    def policy(self, position: AnyPosition) -> Mapping[Any, float]:
+    def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
         """The chance of each legal move."""
         return self.learner.policy(position)
 
-    def choose(self, position: AnyPosition, rng: Random) -> tuple[Any, None]:
+    def choose(self, position: AnyPosition, rng: Random) -> tuple[AnyMove, None]:
         """What it plays, and that it opens no box."""
         return self.learner.game.legal_moves(position)[self.learner.choose(position, rng).index], None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from django.urls import reverse
 
@@ -18,7 +17,7 @@ from beadbox.exchange.document import Wanted
 from beadbox.exchange.registry import machine_read
 from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner
-from beadbox.rules.game import AnyGame
+from beadbox.rules.game import AnyGame, AnyPosition
 from games.live.players import LiveMatch
 from games.live.states import PartsThought
 from learning.kinds.live import LevelMove
@@ -44,7 +43,7 @@ def _read(file: Path) -> WeightsData:
     return data
 
 
-def position_before(match: LiveMatch, ply: int) -> Any:
+def position_before(match: LiveMatch, ply: int) -> AnyPosition:
     """The position, history and all, in which a ply of a match was played."""
     game = match.game
     return game.decode(match.plies[ply - 1].position) if ply else game.initial_position()

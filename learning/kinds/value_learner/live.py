@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from django.conf import settings
@@ -41,10 +41,10 @@ MOST = 12
 """So many weights that a match has changed are told, those that it changed most."""
 
 
-def match_moves(match: LiveMatch) -> list[tuple[Any, Any]]:
+def match_moves(match: LiveMatch) -> list[tuple[AnyPosition, AnyMove]]:
     """Each position of a match, history and all, with the move that was made there, by whomever."""
     game = match.game
-    position, moves = game.initial_position(), list[tuple[Any, Any]]()
+    position, moves = game.initial_position(), list[tuple[AnyPosition, AnyMove]]()
     for ply in match.plies:
         move = game.parse_move(ply.move)
         moves.append((position, move))
@@ -84,7 +84,7 @@ class Thinker:
         return Chosen(candidates, found.best, explored=False, depth=found.depth)
 
 
-class ValueLearnerLive(KindLive):
+class ValueLearnerLive(KindLive[Remembered]):
     """Plays by a search with its value, and learns from all moves of a match."""
 
     either_side = True
