@@ -24,6 +24,7 @@ from games.accounts.principal import GUEST_NAME, AnyUser, Person, Viewer
 from games.accounts.tokens import seat_token_checked
 from games.exceptions import GuestMovedError
 from games.limits.addresses import Address, address_counted, client_address
+from games.limits.rates import AnyRequest
 
 SEATED_KEY = "seated"
 """In the session of a guest: the day of the last seat. A change of it gives the session its full time again."""
@@ -47,7 +48,7 @@ class VisitorMiddleware(AuthenticationMiddleware):
         return response
 
 
-def address_from(request: Any) -> Address | None:
+def address_from(request: AnyRequest) -> Address | None:
     """The address that a request comes from, as far as our proxies reach; ``None`` through a Unix socket.
 
     Every rate, bound, block and lock of a log-in counts by it.
@@ -56,17 +57,17 @@ def address_from(request: Any) -> Address | None:
     return client_address(meta.get("REMOTE_ADDR") or "", meta.get("HTTP_X_FORWARDED_FOR", ""), settings.NUM_PROXIES)
 
 
-def address_text(request: Any) -> str:
+def address_text(request: AnyRequest) -> str:
     """The same as text; empty through a Unix socket."""
     return str(address_from(request) or "")
 
 
-def log_in_address(request: Any) -> str | None:
+def log_in_address(request: AnyRequest) -> str | None:
     """The address for the log of log-ins, of IPv6 that of the network; the log takes no empty one."""
     return address_counted(address_from(request)) or None
 
 
-def address_of(request: Any) -> str:
+def address_of(request: AnyRequest) -> str:
     """Where a request comes from: a keyed hash of the address, of IPv6 of its network.
 
     Enough to count by, and nobody reads the address in it.

@@ -246,7 +246,7 @@ def _action(game: AnyGame, position: AnyPosition, move: AnyMove) -> Action:
     return {"kind": game.look.kind(move), "name": game.look.describe_action(position, move), "piece": after}
 
 
-def machines_managed(room: Room, user: AnyUser) -> list[Any]:
+def machines_managed(room: Room, user: AnyUser) -> list[int]:
     """The ids of those machines at the board that the account, or the visitor, may change."""
     if Viewer.of(user) == GUEST:
         return []

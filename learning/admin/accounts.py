@@ -33,9 +33,9 @@ POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
 class PasswordForm(AdminPasswordChangeForm):
     """Another one's password, of which they hear, and which they may try however often others have tried theirs."""
 
-    def save(self, commit: bool = True) -> Any:
+    def save(self, commit: bool = True) -> User:
         """Set it, and send the letter."""
-        user = super().save(commit=False)
+        user: User = super().save(commit=False)
         if commit:
             user.save(update_fields=["password"])  # nothing else that may have changed since it was read
         for counted in ("failures", "log-ins"):
@@ -118,21 +118,21 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
     list_per_page = 50
     search_fields = ("username", "account_name__search__contains", "first_name", "last_name", "email")
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
         """What somebody may do, for whom is no superuser."""
         return () if getattr(request.user, "is_superuser", False) else POWERS
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Whose the permission is, as far as it reaches. Its password and its closing ask for the same."""
         return super().has_change_permission(request, obj) and (
             obj is None or not is_above(cast("User", request.user), obj)
         )
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """It would take the machines' owner away, and leave their trainings going on."""
         return False
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: User, form: UserChangeForm, change: bool) -> None:
         """Store it; of another e-mail address its owner hears."""
         super().save_model(request, obj, form, change)
         if change and "email" in form.changed_data:
@@ -194,11 +194,11 @@ class PowersAdmin(GroupAdmin, Counted):
         """A superuser's."""
         return bool(getattr(request.user, "is_superuser", False))
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         """A superuser's: it may be one's own group."""
         return self.has_add_permission(request)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         """A superuser's."""
         return self.has_add_permission(request)
 

@@ -63,7 +63,7 @@ def read_object(body: bytes, content_type: str = "application/json") -> dict[str
     return fields
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value of a question as a refusal repeats it: as JSON, the beginning of a long one, nothing of what is in it."""
     text = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else json.dumps(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

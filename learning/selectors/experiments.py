@@ -210,7 +210,7 @@ def _chart_rows(chart: dict[str, Any]) -> list[tuple[int, list[str]]]:
     return [(x, [column[row] for column in columns]) for row, x in enumerate(chart["xs"])]
 
 
-def experiment_rows(run: ExperimentRun) -> Iterator[list[Any]]:
+def experiment_rows(run: ExperimentRun) -> Iterator[list[object]]:
     """Everything that a run came to, with full precision: heads, a row for each figure, for each point of a chart."""
     yield ["part", "line", "x", "value", "low", "high", "published", "source"]
     result: dict[str, Any] = run.result or {"figures": [], "charts": []}

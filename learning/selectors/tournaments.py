@@ -237,7 +237,7 @@ def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[Priv
     return whole, private
 
 
-def standings_rows(view: TournamentState) -> Iterator[list[Any]]:
+def standings_rows(view: TournamentState) -> Iterator[list[object]]:
     """The standings of a tournament as a table."""
     told = ("place", "games", "wins", "draws", "losses", "points", "score", "expected", "rating", "uncertainty")
     yield ["entry", "name", "machine", "opponent", "side", *told]
@@ -251,7 +251,7 @@ def standings_rows(view: TournamentState) -> Iterator[list[Any]]:
         ]
 
 
-def pairing_rows(view: TournamentState) -> Iterator[list[Any]]:
+def pairing_rows(view: TournamentState) -> Iterator[list[object]]:
     """The pairings of a tournament as a table; ``expected`` are shares of all games."""
     expected = ("first_wins_expected", "draws_expected", "second_wins_expected")
     yield ["number", "round", "first", "second", "status", "first_wins", "draws", "second_wins", *expected]

@@ -14,7 +14,7 @@ BYTE_ORDER_MARK = "\ufeff"
 """Without it Excel takes UTF-8 for the encoding of its own country, and shows umlauts as other characters."""
 
 
-def csv_download(name: str, rows: Iterable[Iterable[Any]]) -> HttpResponse:
+def csv_download(name: str, rows: Iterable[Iterable[object]]) -> HttpResponse:
     """The rows as a file; a spreadsheet takes no text in it for a formula."""
     response = HttpResponse(BYTE_ORDER_MARK, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.table_learner.frozen import FrozenTable
 from beadbox.learners.table_learner.memory import TableMemory, entries_compile, table_policy
@@ -63,7 +65,7 @@ def _of_either_side(by_seat: Strength) -> Strength:
     """The same of a machine for which a coin decides about the side."""
     return {
         slug: {
-            name: sum(by_seat[seat_key(slug, side)][name] for side in Side) / len(Side)
+            name: sum(cast("float", by_seat[seat_key(slug, side)][name]) for side in Side) / len(Side)
             for name in ("win", "draw", "loss")
         }
         for slug in TableLearnerTraining.sampling.against
