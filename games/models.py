@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -16,7 +15,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.registry import game_get
 from games.codes import CODE_ALPHABET, CODE_LENGTH
@@ -106,7 +105,7 @@ class Room(models.Model):
         return reverse("room", args=[self.code])
 
     @property
-    def game_rules(self) -> Game[Any, Any]:
+    def game_rules(self) -> AnyGame:
         """The rules of the room's game."""
         return game_get(self.game)
 

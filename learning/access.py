@@ -22,7 +22,7 @@ from typing import Any, Literal
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet, Value
 
 from beadbox.names import MAX_SLUG_CHARACTERS, name_near
-from games.accounts.principal import Principal
+from games.accounts.principal import AnyUser, Principal
 from learning.exceptions import MachineNotFoundError, NotYourMachineError, RunNotFoundError
 from learning.models import AccessList, Machine, MachineSeat, TrainingRun, link_mark
 from learning.storage.locks import machine_held
@@ -33,7 +33,7 @@ SEE_MACHINES = ("view_machine", "change_machine")
 """With any of these permissions the staff sees every machine."""
 
 
-def staff_may(user: Any, *permissions: str) -> bool:
+def staff_may(user: AnyUser | None, *permissions: str) -> bool:
     """Whether somebody is of the staff and has one of these permissions (``change_machine``).
 
     Nothing is read for anybody else; for these their permissions, once for each object of an account.
@@ -65,7 +65,7 @@ def machine_find(ref: str, *, hold: bool = False) -> Machine:
 
 
 def machine_for(
-    user: Any, ref: str | int, *, to: To = "see", hold: bool = False, known: Machine | None = None
+    user: AnyUser | None, ref: str | int, *, to: To = "see", hold: bool = False, known: Machine | None = None
 ) -> Machine:
     """The machine with this id or slug, if the user may do this with it.
 
@@ -110,7 +110,7 @@ def _machine_missing(viewer: Principal, ref: str) -> MachineNotFoundError:
     )
 
 
-def machine_require(user: Any, machine: Machine, *, to: To = "see") -> None:
+def machine_require(user: AnyUser | None, machine: Machine, *, to: To = "see") -> None:
     """Refuse unless the user may do this with the machine.
 
     Raises:
@@ -152,12 +152,12 @@ def unseen(viewer: Principal, path: str = "") -> Q:
     return private if own is None else private & ~own
 
 
-def is_seen(user: Any, machine: Machine) -> bool:
+def is_seen(user: AnyUser | None, machine: Machine) -> bool:
     """Whether the user may look at the machine, and know that there is one."""
     return may_see(Principal.of(user), machine.audience)
 
 
-def is_lent(user: Any, machine: Machine) -> bool:
+def is_lent(user: AnyUser | None, machine: Machine) -> bool:
     """Whether nothing but a shared link lets the user look at the machine."""
     return not may_see(Principal.of(user).without_links, machine.audience)
 
@@ -169,7 +169,7 @@ def owned_by(viewer: Principal, path: str = "") -> Q | None:
     return None if viewer.guest is None else Q(**{f"{path}guest": viewer.guest})
 
 
-def is_own(user: Any, machine: Machine) -> bool:
+def is_own(user: AnyUser | None, machine: Machine) -> bool:
     """Whether the machine is the user's own, by account or browser."""
     viewer = Principal.of(user)
     if viewer.user_id is not None:
@@ -177,12 +177,12 @@ def is_own(user: Any, machine: Machine) -> bool:
     return viewer.guest is not None and machine.guest == viewer.guest
 
 
-def is_master(user: Any, machine: Machine) -> bool:
+def is_master(user: AnyUser | None, machine: Machine) -> bool:
     """Whether the user may train and change the machine: its owner, or staff who may change machines."""
     return is_own(user, machine) or staff_may(user, "change_machine")
 
 
-def machines_visible(user: Any) -> QuerySet[Machine]:
+def machines_visible(user: AnyUser | None) -> QuerySet[Machine]:
     """Every machine that a list may show to this user: public ones without copies of rooms, and their own."""
     viewer = Principal.of(user)
     if viewer.sees_all:
@@ -204,7 +204,7 @@ def cause_hidden(viewer: Principal, lesson: str = "") -> Any:
     return ExpressionWrapper(Q(Exists(seats)) | Q(Exists(runs)), output_field=BooleanField())
 
 
-def run_for(user: Any, run_id: int, *, to: To = "see") -> TrainingRun:
+def run_for(user: AnyUser | None, run_id: int, *, to: To = "see") -> TrainingRun:
     """The training run, with its machine and stages read, if the user may do this with its machine.
 
     Raises:
@@ -220,6 +220,6 @@ def run_for(user: Any, run_id: int, *, to: To = "see") -> TrainingRun:
     return run
 
 
-def runs_visible(user: Any) -> QuerySet[TrainingRun]:
+def runs_visible(user: AnyUser | None) -> QuerySet[TrainingRun]:
     """The training runs of every machine that a list may show to this user."""
     return TrainingRun.objects.filter(machine__in=machines_visible(user))

@@ -13,7 +13,7 @@ from typing import Any
 from channels.exceptions import StopConsumer
 
 from games.accounts.authentication import user_of_scope
-from games.accounts.principal import Principal
+from games.accounts.principal import AnyUser, Principal
 from games.exceptions import PlayError, UnavailableError
 from games.live.consumers import ASK_AGAIN_S, FrameConsumer, in_thread
 from learning.access import machine_for, may_see, run_for
@@ -122,7 +122,7 @@ class WatchConsumer(FrameConsumer, ABC):
         """What this socket's user may know of the news."""
         return data
 
-    def user_now(self) -> Any:
+    def user_now(self) -> AnyUser:
         """Who watches, asked again; touches the database."""
         user = user_of_scope(self.scope)
         self.viewer = Principal.of(user)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from games.live.events import group_tell
 from games.transport.broadcaster import Message, group_is_heard
 from learning.models import AccessList, Machine
@@ -43,7 +41,7 @@ def tournament_changed(tournament_id: int, whole: TournamentState, private: list
     group_tell(tournament_group(tournament_id), {"type": "tournament.state", "whole": whole, "private": private})
 
 
-def bead_drawn(machine: Machine, drawn: dict[str, Any]) -> None:
+def bead_drawn(machine: Machine, drawn: dict[str, object]) -> None:
     """Tell a machine's page which bead was drawn in a live match."""
     _machine_tell(machine, [], {"boxes": [], "drawn": drawn, "totals": None, "lesson": machine.n_lessons})
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from decimal import Decimal
+from typing import Any, TypeVar
 
 import django_filters
 from django import forms
-from django.db.models import Case, F, Q, QuerySet, When
+from django.db.models import Case, F, Model, Q, QuerySet, When
 from rest_framework.exceptions import ValidationError
 
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.learners.presets import ALL_PRESETS, presets_of
 from beadbox.names import MAX_SLUG_CHARACTERS, did_you_mean, name_search
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import GAMES
 from games.accounts.account_names import account_named
 from games.accounts.principal import Principal
@@ -31,6 +32,8 @@ from learning.models import (
     TrainingRun,
 )
 
+ModelT = TypeVar("ModelT", bound=Model)
+
 
 class SlugFilter(django_filters.CharFilter):
     """One of the slugs that are ``known``; another one is refused, and the one that it is most like is suggested."""
@@ -39,7 +42,7 @@ class SlugFilter(django_filters.CharFilter):
         super().__init__(**kwargs)
         self.asked_as, self.known = asked_as, known
 
-    def filter(self, qs: QuerySet[Any], value: Any) -> QuerySet[Any]:
+    def filter(self, qs: QuerySet[ModelT], value: str | None) -> QuerySet[ModelT]:
         """The rows with this slug."""
         if value and value not in (known := self.known()):
             text = value[:MAX_SLUG_CHARACTERS]
@@ -53,7 +56,7 @@ class NameFilter(django_filters.CharFilter):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(field_name="search_name", lookup_expr="contains", **kwargs)
 
-    def filter(self, qs: QuerySet[Any], value: Any) -> QuerySet[Any]:
+    def filter(self, qs: QuerySet[Machine], value: str | None) -> QuerySet[Machine]:
         """The machines with this in their names."""
         return super().filter(qs, value and name_search(value))
 
@@ -61,7 +64,7 @@ class NameFilter(django_filters.CharFilter):
 class AccountFilter(django_filters.CharFilter):
     """The account with this name, in any case."""
 
-    def filter(self, qs: QuerySet[Any], value: Any) -> QuerySet[Any]:
+    def filter(self, qs: QuerySet[ModelT], value: str | None) -> QuerySet[ModelT]:
         """The rows of the account; none if there is no such account."""
         return qs.filter(owner=account_named(value) or 0) if value else qs
 
@@ -69,7 +72,7 @@ class AccountFilter(django_filters.CharFilter):
 class MachineOrdering(Ordering):
     """An ordering in which no two machines are equal, so that pages neither repeat nor leave out one."""
 
-    def filter(self, qs: QuerySet[Machine], value: Any) -> QuerySet[Machine]:
+    def filter(self, qs: QuerySet[Machine], value: Sequence[str] | None) -> QuerySet[Machine]:
         """The machines in this order, those that are equal in order of their making."""
         return qs.order_by(*self.columns(value), "pk")
 
@@ -170,7 +173,7 @@ class MachineListFilter(django_filters.FilterSet):
         """Those whose rule was copied from a preset, or from none."""
         return queryset.filter(preset="" if value == OWN_RULE else value)
 
-    def as_strong(self, queryset: QuerySet[Machine], name: str, value: Any) -> QuerySet[Machine]:
+    def as_strong(self, queryset: QuerySet[Machine], name: str, value: Decimal) -> QuerySet[Machine]:
         """Those that make so many of a hundred points against random play."""
         return queryset.filter(standing__score__gte=float(value) / 100)
 
@@ -197,7 +200,7 @@ class EntrantFilter(django_filters.FilterSet):
         model = Machine
         fields: list[str] = []
 
-    def __init__(self, *args: Any, game: Game[Any, Any], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, game: AnyGame, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         presets = [(slug, preset.name) for slug, preset in presets_of(game).items()]
         self.filters["rule"].extra["choices"] = [*presets, (OWN_RULE, "A rule of its own")]

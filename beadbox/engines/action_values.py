@@ -5,17 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple
+from typing import Generic, NamedTuple
 
 from beadbox.engines.level import Level
 from beadbox.kernels.random_source import RandomSource
-from beadbox.rules.game import GameT
+from beadbox.rules.game import AnyPosition, GameT, MoveT
 
 
-class Entry(NamedTuple):
+class Entry(NamedTuple, Generic[MoveT]):
     """A move as a machine that keeps values has it: its key, and the static value after it for whoever moves."""
 
-    move: Any
+    move: MoveT
     key: str
     outlook: float
     ends: int
@@ -45,7 +45,7 @@ class Taught(NamedTuple):
     is_new: bool
 
 
-Recall = Callable[[Mapping[str, Sequence[Any]]], Mapping[str, float]]
+Recall = Callable[[Mapping[str, Sequence[AnyPosition]]], Mapping[str, float]]
 """The values, by key, of all entries on these boards: by ``Engine.key_board``, as positions of either side."""
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, NamedTuple
+from typing import Generic, NamedTuple, TypeAlias
 
 from beadbox.engines.action_values import Entry, FastTrainer
 from beadbox.engines.level import Level, Rung
 from beadbox.engines.position_values import FastValuer
 from beadbox.kernels.jit import Readiness
 from beadbox.rules.chance import Random
-from beadbox.rules.game import GameT
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition, GameT, MoveT, PositionT
 
 
-class Candidate(NamedTuple):
+class Candidate(NamedTuple, Generic[MoveT]):
     """A move and what it is worth to whoever asked."""
 
-    move: Any
+    move: MoveT
     value: float
 
 
-class Engine(ABC, Generic[GameT]):
+class Engine(ABC, Generic[GameT, PositionT, MoveT]):
     """A search for the games of one family. It holds no state: share it freely."""
 
     levels: Mapping[str, Level]
@@ -33,7 +33,7 @@ class Engine(ABC, Generic[GameT]):
     """Where it is written what was measured."""
     newcomers: Sequence[str] = ()
     """The levels that can be beaten by somebody who begins to play: one of them is on every ladder."""
-    valuer: FastValuer[GameT] | None = None
+    valuer: FastValuer[GameT, PositionT, MoveT] | None = None
     """What machines that learn a value of positions need; ``None``: there are none for this family."""
     trainer: FastTrainer[GameT]
     """What plays many games of machines that keep values at once."""
@@ -59,11 +59,11 @@ class Engine(ABC, Generic[GameT]):
         return ""
 
     @abstractmethod
-    def choose(self, game: GameT, position: Any, *, level: Level, rng: Random) -> Any:
+    def choose(self, game: GameT, position: PositionT, *, level: Level, rng: Random) -> MoveT:
         """The move that it plays at a level in a position that is not terminal."""
 
     @abstractmethod
-    def best(self, game: GameT, position: Any) -> tuple[tuple[Candidate, ...], int]:
+    def best(self, game: GameT, position: PositionT) -> tuple[tuple[Candidate[MoveT], ...], int]:
         """The moves that it likes best for the side to move, best first, and how many moves ahead it looked.
 
         Done in a few milliseconds. A win is worth 1,000,000 less the number of moves until then; 40 make a side
@@ -71,11 +71,11 @@ class Engine(ABC, Generic[GameT]):
         """
 
     @abstractmethod
-    def entries(self, game: GameT, position: Any) -> list[Entry]:
+    def entries(self, game: GameT, position: PositionT) -> list[Entry[MoveT]]:
         """Every legal move, in canonical order."""
 
     @abstractmethod
-    def keys(self, game: GameT, position: Any) -> tuple[str, ...]:
+    def keys(self, game: GameT, position: PositionT) -> tuple[str, ...]:
         """The keys of :meth:`entries` alone."""
 
     @abstractmethod
@@ -83,7 +83,7 @@ class Engine(ABC, Generic[GameT]):
         """The board of a key as text: what the keys of all entries on it have in common."""
 
     @abstractmethod
-    def entry_read(self, key: str) -> tuple[Any, Any]:
+    def entry_read(self, key: str) -> tuple[PositionT, MoveT]:
         """The position and the move that a key is made of.
 
         Raises:
@@ -91,5 +91,9 @@ class Engine(ABC, Generic[GameT]):
         """
 
     @abstractmethod
-    def entry_problem(self, game: GameT, position: Any, move: Any) -> str:
+    def entry_problem(self, game: GameT, position: PositionT, move: MoveT) -> str:
         """Why no machine can have chosen this move in this position of the game; nothing if it can."""
+
+
+AnyEngine: TypeAlias = Engine[AnyGame, AnyPosition, AnyMove]
+"""An engine of a family that is not known. It takes the games of its family, and their positions and moves."""

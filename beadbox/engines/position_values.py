@@ -5,21 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, NamedTuple
+from typing import Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.engines.level import Level
 from beadbox.kernels.random_source import RandomSource
-from beadbox.rules.game import GameT
+from beadbox.rules.game import GameT, MoveT, PositionT
 from beadbox.rules.outcome import Outcome
 
 
-class Look(NamedTuple):
+class Look(NamedTuple, Generic[MoveT]):
     """What a search with a learnt value says of every legal move of a position, in canonical order."""
 
-    moves: tuple[Any, ...]
+    moves: tuple[MoveT, ...]
     near: tuple[float, ...]
     """The score of each, one move ahead; a win with the ``k``-th move scores a million less ``k``."""
     deep: tuple[float, ...]
@@ -113,7 +113,7 @@ class Lessons(NamedTuple):
     average_games: float
 
 
-class Valuer(ABC, Generic[GameT]):
+class Valuer(ABC, Generic[GameT, PositionT, MoveT]):
     """Features of the positions of one family of games, and searches with a value that is linear in them.
 
     It holds no state. Weights are ``(n,) float64``, n that of the set of features, each as
@@ -128,7 +128,7 @@ class Valuer(ABC, Generic[GameT]):
         """Why the features do not do for a game of the family; nothing if they do."""
 
     @abstractmethod
-    def features(self, position: Any, feature_set: str) -> dict[int, float]:
+    def features(self, position: PositionT, feature_set: str) -> dict[int, float]:
         """What a position has to say after the move that led to it, for whoever made that: by index, without 0s."""
 
     @abstractmethod
@@ -136,7 +136,7 @@ class Valuer(ABC, Generic[GameT]):
         """The feature with this index in words; one index says the same in every set."""
 
     @abstractmethod
-    def parts(self, position: Any, weights: NDArray[np.float64], feature_set: str) -> tuple[PartGroup, ...]:
+    def parts(self, position: PositionT, weights: NDArray[np.float64], feature_set: str) -> tuple[PartGroup, ...]:
         """The sum of a position after a move, for whoever made that, as what each feature adds to it: largest first."""
 
     @abstractmethod
@@ -147,12 +147,12 @@ class Valuer(ABC, Generic[GameT]):
     def look(
         self,
         game: GameT,
-        position: Any,
+        position: PositionT,
         player: Learnt,
         *,
         whole: bool = False,
         time_limit_s: float | None = None,
-    ) -> Look:
+    ) -> Look[MoveT]:
         """What the value says of every legal move, as far ahead as it looks; exact for all of them if ``whole``.
 
         With a ``time_limit_s`` it is what was found at the last depth that was finished by then. Two moves ahead are
@@ -165,7 +165,7 @@ class Valuer(ABC, Generic[GameT]):
         """
 
 
-class FastValuer(Valuer[GameT]):
+class FastValuer(Valuer[GameT, PositionT, MoveT]):
     """One that plays many games against itself at once, and learns from them."""
 
     @abstractmethod
@@ -178,7 +178,7 @@ class FastValuer(Valuer[GameT]):
         n_learnt: int,
         n_games: int,
         rng: RandomSource,
-        start: Any = None,
+        start: PositionT | None = None,
     ) -> Counter[Outcome]:
         """Learn from ``n_games`` more than the ``n_learnt`` before; how they ended.
 
@@ -190,7 +190,7 @@ class FastValuer(Valuer[GameT]):
 
     @abstractmethod
     def contest(
-        self, game: GameT, opening: Sequence[Any], players: tuple[Learnt | Level, Learnt | Level], rng: RandomSource
+        self, game: GameT, opening: Sequence[MoveT], players: tuple[Learnt | Level, Learnt | Level], rng: RandomSource
     ) -> Outcome:
         """A game in which nobody learns, from the moves of an opening; ``players`` by side.
 

@@ -17,7 +17,7 @@ from beadbox.learners.boxes.rule import BoxRule, BoxSet
 from beadbox.learners.rule import Rule
 from beadbox.names import name_problem
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.strength.graph import graph_compile
@@ -35,7 +35,7 @@ class Document(Protocol):
     """Everything a machine of any kind is, its past apart: what a file has been read as."""
 
     @property
-    def game(self) -> Game[Any, Any]: ...
+    def game(self) -> AnyGame: ...
     @property
     def rule(self) -> Rule: ...
     @property
@@ -81,7 +81,7 @@ class Reading:
 class MachineData:
     """Everything a machine is, its past apart: what a native file holds."""
 
-    game: Game[Any, Any]
+    game: AnyGame
     side: Side
     rule: BoxRule
     name: str
@@ -106,7 +106,7 @@ class MachineData:
 class Wanted:
     """What the person who imports has said; what is left out, the file decides."""
 
-    game: Game[Any, Any] | None = None
+    game: AnyGame | None = None
     side: Side | None = None
     rule: BoxRule | None = None
     preset: str = ""
@@ -200,12 +200,14 @@ def _each_once(cabinet: Cabinet, entries: Iterable[tuple[Entry, Any]]) -> list[t
     return list(boxes.values())
 
 
-def boxes_sorted(game: Game[Any, Any], boxes: Iterable[BoxData]) -> tuple[BoxData, ...]:
+def boxes_sorted(game: AnyGame, boxes: Iterable[BoxData]) -> tuple[BoxData, ...]:
     """Boxes in order of play, as every file has them."""
     return tuple(sorted(boxes, key=lambda box: (game.ply(game.decode(box.position)), box.position)))
 
 
-def box_checked(cabinet: Cabinet, position: Any, beads: Sequence[int], visits: Sequence[int], where: str) -> BoxData:
+def box_checked(
+    cabinet: Cabinet, position: AnyPosition, beads: Sequence[int], visits: Sequence[int], where: str
+) -> BoxData:
     """The box of a canonical position, if a machine of this cabinet can have it and these beads in it.
 
     Raises:
@@ -255,7 +257,7 @@ def name_require(name: str) -> None:
         raise ExchangeError("name", "name", problem=problem)
 
 
-def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[Game[Any, Any], list[Any]]:
+def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[AnyGame, list[AnyPosition]]:
     """The game whose positions these are: the one asked for, or the first that can read every one of them.
 
     A text that leaves the side to move out may be read for either; then the moves tell for which.
@@ -264,10 +266,10 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[Game[Any, Any], 
         raise ExchangeError("game", "game_keeps_values", game=wanted.game.name)
     furthest: ExchangeError | None = None
     n_read = -1
-    readings: list[tuple[Game[Any, Any], list[Any]]] = []
+    readings: list[tuple[AnyGame, list[AnyPosition]]] = []
     for game in (wanted.game,) if wanted.game is not None else filter(BoxRule.fits, GAMES.values()):
         for side in Side if wanted.side is None else (wanted.side,):
-            positions: list[Any] = []
+            positions: list[AnyPosition] = []
             try:
                 for entry in entries:
                     positions.append(_decoded(game, entry, side))  # noqa: PERF401  # how far it came is the better message
@@ -285,7 +287,7 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[Game[Any, Any], 
     return max(readings, key=lambda reading: _n_legal(reading[0], reading[1], entries))
 
 
-def _n_legal(game: Game[Any, Any], positions: Sequence[Any], entries: Sequence[Entry]) -> int:
+def _n_legal(game: AnyGame, positions: Sequence[AnyPosition], entries: Sequence[Entry]) -> int:
     """How many entries name nothing but legal moves."""
     legal = ({game.format_move(move) for move in game.legal_moves(position)} for position in positions)
     return sum(
@@ -294,7 +296,7 @@ def _n_legal(game: Game[Any, Any], positions: Sequence[Any], entries: Sequence[E
     )
 
 
-def _decoded(game: Game[Any, Any], entry: Entry, side: Side) -> Any:
+def _decoded(game: AnyGame, entry: Entry, side: Side) -> AnyPosition:
     """The position of an entry, in which ``side`` is to move if its text leaves that out.
 
     Programs differ in what they write for an empty place.
@@ -309,7 +311,7 @@ def _decoded(game: Game[Any, Any], entry: Entry, side: Side) -> Any:
         raise ExchangeError(entry.where, "position", problem=error.sentence) from None
 
 
-def _side_of(game: Game[Any, Any], entries: Sequence[Entry], positions: Sequence[Any], wanted: Side | None) -> Side:
+def _side_of(game: AnyGame, entries: Sequence[Entry], positions: Sequence[AnyPosition], wanted: Side | None) -> Side:
     if wanted is not None:
         return wanted
     side = game.side_to_move(positions[0])
@@ -321,7 +323,7 @@ def _side_of(game: Game[Any, Any], entries: Sequence[Entry], positions: Sequence
     return side
 
 
-def _fitting(usual: BoxRule, game: Game[Any, Any], entries: Sequence[tuple[Entry, Any]]) -> BoxRule:
+def _fitting(usual: BoxRule, game: AnyGame, entries: Sequence[tuple[Entry, Any]]) -> BoxRule:
     """The usual rule, stretched so far that these boxes can be held by it."""
     rule = usual
     if any(len(game.legal_moves(position)) == 1 for _, position in entries):
@@ -332,7 +334,7 @@ def _fitting(usual: BoxRule, game: Game[Any, Any], entries: Sequence[tuple[Entry
     return rule
 
 
-def _box_of(cabinet: Cabinet, entry: Entry, position: Any) -> BoxData:
+def _box_of(cabinet: Cabinet, entry: Entry, position: AnyPosition) -> BoxData:
     """The entry as a box in canonical form."""
     game = cabinet.game
     if game.is_terminal(position):
@@ -352,7 +354,7 @@ def _box_of(cabinet: Cabinet, entry: Entry, position: Any) -> BoxData:
     return box_checked(cabinet, printed, *numbers, where=entry.where)
 
 
-def _move_of(game: Game[Any, Any], position: Any, key: str | int, where: str) -> Any | None:
+def _move_of(game: AnyGame, position: AnyPosition, key: str | int, where: str) -> AnyMove | None:
     """The legal move that a key stands for, if there is one."""
     legal = game.legal_moves(position)
     if isinstance(key, int):
@@ -366,7 +368,7 @@ def _move_of(game: Game[Any, Any], position: Any, key: str | int, where: str) ->
     return move if move in legal else None
 
 
-def _key_name(game: Game[Any, Any], key: str | int) -> str:
+def _key_name(game: AnyGame, key: str | int) -> str:
     if isinstance(key, int):
         cells = game.look.layout.cells
         return cells[key].name if key < len(cells) else f"square {key + 1}"

@@ -8,12 +8,12 @@ Source: that program's ``getCanonicalState``, ``exportMemory`` and ``importMemor
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from beadbox.exchange import json_text
 from beadbox.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from
 from beadbox.exchange.errors import ExchangeError, shown
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 
 if TYPE_CHECKING:
     from beadbox.exchange import schemas
@@ -70,11 +70,11 @@ def load(text: str, wanted: Wanted) -> MachineData:
     return machine_from(entries, wanted, preset=PRESET, why_set_aside=MISCOUNTED)
 
 
-def _key(game: Game[Any, Any], position: Any) -> str:
+def _key(game: AnyGame, position: AnyPosition) -> str:
     return "".join(piece or BLANK for piece in game.pieces(position))
 
 
-def _square(game: Game[Any, Any], move: Any) -> int:
+def _square(game: AnyGame, move: AnyMove) -> int:
     path = game.path(move)
     if len(path) != 1:
         raise ExchangeError("", "move_of_squares", game=game.name)

@@ -29,7 +29,7 @@ from beadbox.learners.q_learning.rule import QRule
 from beadbox.learners.registry import rule_read
 from beadbox.learners.rule import RuleError
 from beadbox.rules.errors import InvalidPositionError, UnknownGameError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyPosition
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 
@@ -107,7 +107,7 @@ def load(text: str, wanted: Wanted) -> Document:
 
 
 def boxes_machine(
-    fields: dict[str, Any], game: Game[Any, Any], rule: Any, head: dict[str, Any], any_size: bool
+    fields: dict[str, Any], game: AnyGame, rule: Any, head: dict[str, Any], any_size: bool
 ) -> MachineData:
     """A machine with boxes, as its file has it (``READERS``).
 
@@ -131,7 +131,7 @@ def boxes_machine(
     )
 
 
-def _position(cabinet: Cabinet, text: str, where: str) -> Any:
+def _position(cabinet: Cabinet, text: str, where: str) -> AnyPosition:
     """The position of a box, which lies as the box has it printed."""
     try:
         position = cabinet.game.decode(text)
@@ -144,7 +144,9 @@ def _position(cabinet: Cabinet, text: str, where: str) -> Any:
     return position
 
 
-def values_machine(fields: dict[str, Any], game: Any, rule: Any, head: dict[str, Any], any_size: bool) -> ValuesData:
+def values_machine(
+    fields: dict[str, Any], game: AnyGame, rule: Any, head: dict[str, Any], any_size: bool
+) -> ValuesData:
     """A machine that keeps values of actions, as its file has it (``READERS``).
 
     Raises:
@@ -154,7 +156,7 @@ def values_machine(fields: dict[str, Any], game: Any, rule: Any, head: dict[str,
     return values_document(fields, game, rule, head, engine_key_problem(game), exploring, any_size=any_size)
 
 
-READERS: dict[str, Callable[[dict[str, Any], Game[Any, Any], Any, dict[str, Any], bool], Document]] = {
+READERS: dict[str, Callable[[dict[str, Any], AnyGame, Any, dict[str, Any], bool], Document]] = {
     BoxRule.kind: boxes_machine,
     QRule.kind: values_machine,
 }

@@ -6,7 +6,7 @@ given up by the side to move.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from beadbox.exchange import json_text
 from beadbox.exchange.document import BoxData, MachineData, boxes_sorted
@@ -15,14 +15,14 @@ from beadbox.learners.boxes.replay import Pupil, RecordedGame
 from beadbox.learners.boxes.rule import OpenBoxes
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.rules.errors import RulesError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 
 if TYPE_CHECKING:
     from beadbox.exchange import schemas
 
 
-def load(text: str, game: Game[Any, Any]) -> tuple[RecordedGame, ...]:
+def load(text: str, game: AnyGame) -> tuple[RecordedGame, ...]:
     """The games of a file.
 
     Raises:
@@ -34,7 +34,7 @@ def load(text: str, game: Game[Any, Any]) -> tuple[RecordedGame, ...]:
     return tuple(_game(game, fields, f"games[{index}]") for index, fields in enumerate(file.games))
 
 
-def _game(game: Game[Any, Any], fields: schemas.GameFields, where: str) -> RecordedGame:
+def _game(game: AnyGame, fields: schemas.GameFields, where: str) -> RecordedGame:
     position, moves = game.initial_position(), []
     for index, text in enumerate(fields.moves):
         place = f"{where}.moves[{index}]"

@@ -13,7 +13,7 @@ from typing import Any
 from beadbox.engines.registry import engine_of
 from beadbox.exchange.errors import ExchangeError, shown
 from beadbox.learners.rule import Rule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 
 MAX_VALUES = 20_000
 """So many entries fit into the largest file that is read, whatever they are."""
@@ -32,7 +32,7 @@ class ValueData:
 class ValuesData:
     """Everything a machine that keeps values is, its past apart."""
 
-    game: Game[Any, Any]
+    game: AnyGame
     rule: Rule
     epsilon: float
     name: str
@@ -56,7 +56,7 @@ KeyProblem = Callable[[str], str]
 """What is wrong with the key of an entry, in words that quote it; nothing if it is one."""
 
 
-def engine_key_problem(game: Game[Any, Any]) -> KeyProblem:
+def engine_key_problem(game: AnyGame) -> KeyProblem:
     """What is wrong with the key of an action on a board, of a game with an engine."""
     engine = engine_of(game)
     assert engine is not None, "the rule fits the game"
@@ -74,7 +74,7 @@ def engine_key_problem(game: Game[Any, Any]) -> KeyProblem:
 
 def values_document(
     fields: dict[str, Any],
-    game: Game[Any, Any],
+    game: AnyGame,
     rule: Rule,
     head: dict[str, Any],
     key_problem: KeyProblem,

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import ClassVar, Generic, TypeAlias, TypeVar
 
 from beadbox import field_text
 
@@ -129,7 +129,7 @@ class Result:
     tables: Sequence[Table] = ()
     findings: Sequence[str] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The result as JSON types."""
         figures = [{**asdict(figure), "agrees": figure.agrees} for figure in self.figures]
         return {
@@ -140,7 +140,11 @@ class Result:
         }
 
 
-class Experiment(ABC):
+PartT = TypeVar("PartT")
+"""What a part of an experiment comes to, as JSON types."""
+
+
+class Experiment(ABC, Generic[PartT]):
     """A question, how it is asked, and who asked it first.
 
     Attributes:
@@ -174,7 +178,9 @@ class Experiment(ABC):
                 raise ParameterError(str(name), field_text.unknown_field(known))
         return {name: _checked(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
 
-    def run(self, settings: Mapping[str, int], seed: int, progress: Progress, found: list[Any] | None = None) -> Result:
+    def run(
+        self, settings: Mapping[str, int], seed: int, progress: Progress, found: list[PartT] | None = None
+    ) -> Result:
         """Run it. The same settings (from :meth:`settings`) and seed give the same result, number for number.
 
         Args:
@@ -197,14 +203,14 @@ class Experiment(ABC):
         """Of how many parts it is made, each independent of the others and short."""
 
     @abstractmethod
-    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[PartT]:
         """What a part comes to, 0 for the first, and those after it that are best found with it, one at least.
 
         JSON types, that can be kept: from whichever part one goes on, the others come to the same.
         """
 
     @abstractmethod
-    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+    def result(self, settings: Mapping[str, int], found: Sequence[PartT]) -> Result:
         """What all parts come to together."""
 
 
@@ -215,3 +221,7 @@ def _checked(parameter: Parameter, value: object) -> int:
         between = field_text.between(f"{parameter.low:,}", f"{parameter.high:,}")
         raise ParameterError(parameter.name, field_text.rather(between, f"{value:,}"))
     return value
+
+
+AnyExperiment: TypeAlias = Experiment[object]
+"""An experiment that is not known. It takes the parts that it made itself."""

@@ -6,7 +6,6 @@ Source: M. Gardner, "Mathematical Games", Scientific American, March 1962.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +49,7 @@ def learn_until_perfect(table: BoxTable, rngs: Sequence[RandomSource]) -> list[t
     return found
 
 
-class Gardner(Experiment):
+class Gardner(Experiment[Sequence[int]]):
     """HER, punished only, against random play until it is provably perfect."""
 
     slug = "gardner"
@@ -82,11 +81,11 @@ class Gardner(Experiment):
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return settings["machines"]
 
-    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Sequence[int]]:
         table = boxes_compile(game_get(self.game), Side.SECOND, PRESETS["gardner-her"].rule)
         return learn_until_perfect(table, sources(seed, first, settings["machines"]))
 
-    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+    def result(self, settings: Mapping[str, int], found: Sequence[Sequence[int]]) -> Result:
         games, losses = [pair[0] for pair in found], [pair[1] for pair in found]
         lost = Figure("Losses until it is perfect, on average", Unit.LOSSES, *mean_interval(losses))
         return Result(

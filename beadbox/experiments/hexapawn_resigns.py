@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -51,13 +50,13 @@ class Pairs:
     wins: list[list[int]]
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Any]]) -> Pairs:
+    def of(cls, rows: Sequence[Sequence[object]]) -> Pairs:
         """The pairs of these rows; what never came is ``None`` there."""
         empty_after, empties, moved, after, wins = (list(column) for column in zip(*rows, strict=True))
         return cls([finite(games) for games in empty_after], empties, sum(moved), sum(after), wins)
 
 
-class HexapawnResigns(Experiment):
+class HexapawnResigns(Experiment[Sequence[object]]):
     """Two machines of HexapawnRL learn from each other until the first one gives up."""
 
     slug = "hexapawn-resigns"
@@ -94,12 +93,12 @@ class HexapawnResigns(Experiment):
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return len(NAMES) * settings["pairs"]
 
-    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Sequence[object]]:
         rule, first = divmod(first, settings["pairs"])
         rngs = sources(seed, first, settings["pairs"])
         return _play(list(NAMES)[rule], settings["games"], _width(settings), rngs)
 
-    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+    def result(self, settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Result:
         n, width = settings["pairs"], _width(settings)
         pairs = {slug: Pairs.of(found[index * n : (index + 1) * n]) for index, slug in enumerate(NAMES)}
         charts = _charts(pairs, settings["games"], width)
@@ -111,7 +110,7 @@ def _width(settings: Mapping[str, int]) -> int:
     return max(1, settings["games"] // POINTS)
 
 
-def _play(slug: str, n_games: int, width: int, rngs: Sequence[RandomSource]) -> list[Any]:
+def _play(slug: str, n_games: int, width: int, rngs: Sequence[RandomSource]) -> Sequence[Sequence[object]]:
     """Pairs of fresh machines: rows of :class:`Pairs`."""
     first, second = (
         Population.fresh(boxes_compile(game_get(HexapawnResigns.game), side, PRESETS[slug].rule), rngs) for side in Side

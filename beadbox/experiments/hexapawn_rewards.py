@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -43,13 +42,13 @@ class Learners:
     worst: list[list[float]]
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Any]]) -> Learners:
+    def of(cls, rows: Sequence[Sequence[object]]) -> Learners:
         """The machines of these rows; what never came is ``None`` there."""
         perfect_after, losses, wins, worst = (list(column) for column in zip(*rows, strict=True))
         return cls([finite(games) for games in perfect_after], [finite(games) for games in losses], wins, worst)
 
 
-class HexapawnRewards(Experiment):
+class HexapawnRewards(Experiment[Sequence[object]]):
     """The three reward schemes, as second player against the same teacher."""
 
     slug = "hexapawn-rewards"
@@ -87,12 +86,12 @@ class HexapawnRewards(Experiment):
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return len(SCHEMES) * settings["machines"]
 
-    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Sequence[object]]:
         scheme, first = divmod(first, settings["machines"])
         table = boxes_compile(game_get(self.game), Side.SECOND, PRESETS[SCHEMES[scheme]].rule)
         return _learn(Population.fresh(table, sources(seed, first, settings["machines"])), _marks(settings))
 
-    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+    def result(self, settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Result:
         n = settings["machines"]
         learners = [Learners.of(found[index * n : (index + 1) * n]) for index in range(len(SCHEMES))]
         return Result(
@@ -108,7 +107,7 @@ def _marks(settings: Mapping[str, int]) -> list[int]:
     return sorted({math.ceil(settings["games"] * (point / POINTS) ** 2) for point in range(POINTS + 1)})
 
 
-def _learn(learners: Population, marks: list[int]) -> list[Any]:
+def _learn(learners: Population, marks: list[int]) -> Sequence[Sequence[object]]:
     """Train fresh machines to the last mark and note what each is worth: rows of :class:`Learners`."""
     marked = learners.train(OPPONENTS["random"], range(marks[-1] + 1), [OPPONENTS["random"]], worst=True)
     rows, perfect = [], perfect_at(marked)

@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +70,7 @@ class Learners:
     worst: NDArray[np.float64]
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Any]]) -> Learners:
+    def of(cls, rows: Sequence[Sequence[object]]) -> Learners:
         """The machines of these rows."""
         points, worst = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
         return cls(points, worst)
@@ -133,7 +132,7 @@ class Lesson:
         return middle, low, high
 
 
-class MenaceAndAfter(Experiment):
+class MenaceAndAfter(Experiment[Sequence[object]]):
     """Michie's machine beside four methods of the textbook."""
 
     slug = "menace-and-after"
@@ -187,7 +186,7 @@ class MenaceAndAfter(Experiment):
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return len(LESSONS) * _n_parts_of_lesson(settings)
 
-    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Sequence[object]]:
         lesson, first = divmod(first, _n_parts_of_lesson(settings))
         slug, side, teacher = LESSONS[lesson]
         game, marks = game_get(slug), _marks(settings)
@@ -204,7 +203,7 @@ class MenaceAndAfter(Experiment):
             Population.fresh(table, sources(seed, first, settings["machines"])), UNIFORM[teacher], marks
         )
 
-    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+    def result(self, settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Result:
         n_parts = _n_parts_of_lesson(settings)
         lessons = [
             _lesson(LESSONS[index], settings, found[index * n_parts : (index + 1) * n_parts])
@@ -223,7 +222,7 @@ def _n_parts_of_lesson(settings: Mapping[str, int]) -> int:
     return settings["mark"] + len(LEARNERS) * settings["machines"]
 
 
-def _lesson(lesson: tuple[str, Side, str], settings: Mapping[str, int], found: Sequence[Any]) -> Lesson:
+def _lesson(lesson: tuple[str, Side, str], settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Lesson:
     n, n_mark = settings["machines"], settings["mark"]
     starts = [n_mark + index * n for index in range(len(LEARNERS))]
     learners = {preset: Learners.of(found[start : start + n]) for preset, start in zip(LEARNERS, starts, strict=True)}
@@ -237,7 +236,7 @@ def _marks(settings: Mapping[str, int]) -> list[int]:
 
 def _learn_values(
     learner: TableMemory, side: Side, teacher: UniformOpponent, marks: list[int], rng: RandomSource
-) -> list[Any]:
+) -> Sequence[object]:
     """Train a machine with a table of values and note what it is worth: a row of :class:`Learners`.
 
     It only ever has one seat, and is measured without trying anything.
@@ -252,7 +251,7 @@ def _learn_values(
     return [points, worst]
 
 
-def _learn_boxes(learners: Population, teacher: UniformOpponent, marks: list[int]) -> list[Any]:
+def _learn_boxes(learners: Population, teacher: UniformOpponent, marks: list[int]) -> Sequence[Sequence[object]]:
     """The same of machines with boxes, all at once; they draw their beads, as ever."""
     strength = learners.train(teacher, marks, [UNIFORM[slug] for slug in TEACHERS], worst=True).strength
     points = strength[..., 0] + strength[..., 1] / 2
@@ -260,10 +259,10 @@ def _learn_boxes(learners: Population, teacher: UniformOpponent, marks: list[int
     return [list(row) for row in zip(points[:, :, :-1].tolist(), worst.tolist(), strict=True)]
 
 
-def _points_at_mark(learners: Population, teacher: UniformOpponent) -> list[Any]:
+def _points_at_mark(learners: Population, teacher: UniformOpponent) -> Sequence[Sequence[object]]:
     """Exact points of machines with boxes after :data:`N_GAMES` games: rows of ``Lesson.menace``."""
     strength = learners.train(teacher, [N_GAMES], [UNIFORM[slug] for slug in TEACHERS], worst=True).strength[:, 0]
-    points: list[Any] = (strength[..., 0] + strength[..., 1] / 2).tolist()
+    points: Sequence[Sequence[object]] = (strength[..., 0] + strength[..., 1] / 2).tolist()
     return points
 
 

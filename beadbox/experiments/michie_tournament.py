@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Result as MachineResult
 from beadbox.rules.outcome import Side
 from beadbox.rules.play import game_played
@@ -63,7 +62,7 @@ class Tournaments:
     opening: NDArray[np.float64]
 
     @classmethod
-    def of(cls, held: Sequence[Any]) -> Tournaments:
+    def of(cls, held: Sequence[Sequence[object]]) -> Tournaments:
         """These tournaments: of each which games were drawn, and the beads of the first box before and after each."""
         drawn, opening = (np.array(column, dtype=np.float64) for column in zip(*held, strict=True))
         # The box may be empty after a game: it is filled again for the next, so until then it counts as equal thirds.
@@ -83,7 +82,7 @@ class Tournaments:
         return np.bincount(self.opening[:, -1].argmax(axis=1), minlength=len(OPENINGS))
 
 
-class MichieTournament(Experiment):
+class MichieTournament(Experiment[Sequence[object]]):
     """MENACE of 1961 against good play."""
 
     slug = "michie-tournament"
@@ -124,7 +123,7 @@ class MichieTournament(Experiment):
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return len(TEACHERS) * settings["tournaments"]
 
-    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Sequence[object]]:
         teacher, first = divmod(first, settings["tournaments"])
         game, rngs = game_get(self.game), sources(seed, first, settings["tournaments"])
         opponent = TEACHERS[teacher][1]
@@ -133,20 +132,20 @@ class MichieTournament(Experiment):
         learners = Population.fresh(boxes_compile(game, Side.FIRST, MENACE), rngs)
         return _hold(learners, opponent, settings["games"])
 
-    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+    def result(self, settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Result:
         n = settings["tournaments"]
         held = [Tournaments.of(found[index * n : (index + 1) * n]) for index in range(len(TEACHERS))]
         return Result(_figures(held[0]), _charts(held), (_table(held),), _findings(held))
 
 
-def _hold(learners: Population, teacher: Opponent, n_games: int) -> list[Any]:
+def _hold(learners: Population, teacher: Opponent, n_games: int) -> Sequence[Sequence[object]]:
     """A tournament of each fresh machine: which games were drawn, the beads of its first box before and after each."""
     marked = learners.train(teacher, range(n_games + 1))
     drawn, opening = np.diff(marked.tallies[:, :, 1], axis=1), marked.openings[:, :, :, 0]
     return list(zip(drawn.tolist(), opening.tolist(), strict=True))
 
 
-def _hold_as_it_lies(game: Game[Any, Any], teacher: Opponent, n_games: int, rng: RandomSource) -> tuple[Any, Any]:
+def _hold_as_it_lies(game: AnyGame, teacher: Opponent, n_games: int, rng: RandomSource) -> Sequence[object]:
     """The same of one machine whose games are played on boards that nobody turns."""
     machine = BoxMachine(game, Side.FIRST, MENACE)
     first_box = machine.open_box(game.initial_position())
@@ -154,7 +153,7 @@ def _hold_as_it_lies(game: Game[Any, Any], teacher: Opponent, n_games: int, rng:
     for _ in range(n_games):
         draws: list[BeadDraw] = []
 
-        def move(position: Any, rng: Random, draws: list[BeadDraw] = draws) -> Any:
+        def move(position: AnyPosition, rng: Random, draws: list[BeadDraw] = draws) -> AnyMove:
             chosen, draw = machine.choose(position, rng)
             draws += [draw] if draw is not None else []
             return chosen

@@ -1,6 +1,8 @@
 """Every experiment. A new one is a module and a line here."""
 
-from beadbox.experiments.experiment import Experiment
+from typing import cast
+
+from beadbox.experiments.experiment import AnyExperiment
 from beadbox.experiments.gardner import Gardner
 from beadbox.experiments.hexapawn_resigns import HexapawnResigns
 from beadbox.experiments.hexapawn_rewards import HexapawnRewards
@@ -8,14 +10,17 @@ from beadbox.experiments.menace_and_after import MenaceAndAfter
 from beadbox.experiments.michie_tournament import MichieTournament
 from beadbox.experiments.romgon_page import RomgonPage
 
-EXPERIMENTS: dict[str, Experiment] = {
+EXPERIMENTS: dict[str, AnyExperiment] = {
     experiment.slug: experiment
-    for experiment in (
-        Gardner(),
-        MichieTournament(),
-        HexapawnRewards(),
-        HexapawnResigns(),
-        MenaceAndAfter(),
-        RomgonPage(),
+    for experiment in cast(
+        "tuple[AnyExperiment, ...]",
+        (
+            Gardner(),
+            MichieTournament(),
+            HexapawnRewards(),
+            HexapawnResigns(),
+            MenaceAndAfter(),
+            RomgonPage(),
+        ),
     )
 }

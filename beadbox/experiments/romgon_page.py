@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from beadbox.learners.value_learner.learner import weights_none
 from beadbox.learners.value_learner.memory import ValueMemory, value_meeting
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.policies.registry import OPPONENTS
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Tally
 from beadbox.rules.registry import game_get
 from beadbox.strength.elo import Score, likeliest
@@ -45,7 +44,11 @@ PAGE = "the description of Romgon"
 MORE = Published("10 to 15 % more wins after 100 games", PAGE, low=0.10, high=0.15)
 
 
-class RomgonPage(Experiment):
+Tallies = Mapping[str, Sequence[int]]
+"""Games won, drawn and lost, by pairing."""
+
+
+class RomgonPage(Experiment[Tallies]):
     """The promises of Romgon's page beside what comes of them."""
 
     slug = "romgon-page"
@@ -89,7 +92,7 @@ class RomgonPage(Experiment):
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return (len(LEARNERS) + 1) * settings["machines"]
 
-    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Any]:
+    def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Tallies]:
         learner, machine = divmod(first, settings["machines"])
         rng = RandomSource(seed, machine * (len(LEARNERS) + 1) + learner)
         game = game_get("romgon-flip" if settings["flips"] else "romgon")
@@ -99,7 +102,7 @@ class RomgonPage(Experiment):
         slug = list(LEARNERS)[learner]
         return [(_of_value if slug == VALUE_LEARNER else _of_q)(game, slug, n_games, rng)]
 
-    def result(self, settings: Mapping[str, int], found: Sequence[Any]) -> Result:
+    def result(self, settings: Mapping[str, int], found: Sequence[Tallies]) -> Result:
         n = settings["machines"]
         groups = [found[index * n : (index + 1) * n] for index in range(len(LEARNERS) + 1)]
         taught, levels = dict(zip(LEARNERS, groups, strict=False)), groups[-1]
@@ -116,7 +119,7 @@ def _counts(tally: Tally) -> list[int]:
     return [tally.wins, tally.draws, tally.losses]
 
 
-def _of_q(game: Game[Any, Any], slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
+def _of_q(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
     """A Q-learner from nothing to a hundred games: wins, draws and losses against easy on the way, and each level."""
     rule, done = Q_PRESETS[slug].rule, 0
     memory = QMemory.load(game, rule, rule.epsilon, lambda keys: {})
@@ -131,7 +134,7 @@ def _of_q(game: Game[Any, Any], slug: str, n_games: int, rng: RandomSource) -> d
     return found
 
 
-def _of_value(game: Game[Any, Any], slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
+def _of_value(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
     """The same of a learner of a value, that plays itself."""
     rule, engine, done = VALUE_PRESETS[slug].rule, engine_of(game), 0
     assert engine is not None, "Romgon has one"
@@ -148,7 +151,7 @@ def _of_value(game: Game[Any, Any], slug: str, n_games: int, rng: RandomSource) 
     return found
 
 
-def _levels(game: Game[Any, Any], n_games: int, rng: RandomSource) -> dict[str, list[int]]:
+def _levels(game: AnyGame, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
     """What the levels make of each other, the better rated one first."""
     engine, found = engine_of(game), {}
     assert engine is not None, "Romgon has one"
@@ -159,17 +162,17 @@ def _levels(game: Game[Any, Any], n_games: int, rng: RandomSource) -> dict[str, 
     return found
 
 
-def _summed(parts: Sequence[Any], key: str) -> Points:
+def _summed(parts: Sequence[Tallies], key: str) -> Points:
     """What all machines together have made of a pairing."""
     return Points(*(int(number) for number in np.sum([part[key] for part in parts], axis=0)))
 
 
-def _won(parts: Sequence[Any], key: str) -> NDArray[np.float64]:
+def _won(parts: Sequence[Tallies], key: str) -> NDArray[np.float64]:
     """The share of games that each machine won."""
     return np.array([part[key][0] / sum(part[key]) for part in parts])
 
 
-def _gains(taught: Mapping[str, Sequence[Any]]) -> list[Figure]:
+def _gains(taught: Mapping[str, Sequence[Tallies]]) -> list[Figure]:
     found = []
     for slug, parts in taught.items():
         more = _won(parts, f"easy {MARKS[-1]}") - _won(parts, f"easy {MARKS[0]}")
@@ -179,7 +182,7 @@ def _gains(taught: Mapping[str, Sequence[Any]]) -> list[Figure]:
 
 
 def _findings(
-    taught: Mapping[str, Sequence[Any]], gains: Sequence[Figure], ratings: Mapping[str, Figure]
+    taught: Mapping[str, Sequence[Tallies]], gains: Sequence[Figure], ratings: Mapping[str, Figure]
 ) -> tuple[str, ...]:
     """What each learner gained beside the promise, and where the levels stand."""
     sentences = []
@@ -207,7 +210,7 @@ def _beside_promise(gain: Figure) -> str:
     return "more than" if gain.low > (MORE.high or 0) else "less than"
 
 
-def _ratings(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any]) -> dict[str, Figure]:
+def _ratings(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -> dict[str, Figure]:
     """The rating of every level and learner, with ``easy`` at the page's figure; intervals are relative to that."""
     names, first = [*LEVELS, *taught], next(iter(LEVELS))
     ratings = LEVELS[first] + likeliest(names, _scores(taught, levels))[0]
@@ -224,10 +227,14 @@ def _ratings(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any]) -> dict
     return found
 
 
-def _scores(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any], left_out: int | None = None) -> Iterator[Score]:
+def _scores(
+    taught: Mapping[str, Sequence[Tallies]],
+    levels: Sequence[Tallies],
+    left_out: int | None = None,
+) -> Iterator[Score]:
     """Scores of all machines, with the machine of one number left out."""
 
-    def score(one: str, other: str, parts: Sequence[Any], key: str) -> Score:
+    def score(one: str, other: str, parts: Sequence[Tallies], key: str) -> Score:
         points = _summed([part for number, part in enumerate(parts) if number != left_out], key)
         return Score(one, other, points.share * points.games, points.games)
 
@@ -238,7 +245,7 @@ def _scores(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any], left_out
             yield score(slug, level, parts, f"{level} {MARKS[-1]}")
 
 
-def _chart(taught: Mapping[str, Sequence[Any]]) -> Chart:
+def _chart(taught: Mapping[str, Sequence[Tallies]]) -> Chart:
     lines = []
     for slug, parts in taught.items():
         found = [share_interval(_won(parts, f"easy {mark}").tolist()) for mark in MARKS]
@@ -255,7 +262,7 @@ def _chart(taught: Mapping[str, Sequence[Any]]) -> Chart:
     )
 
 
-def _table(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any]) -> Table:
+def _table(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -> Table:
     """Points against each level, and what the ratings of the page say that the levels take from each other."""
     rows = [
         (f"{LEARNERS[slug]}, after 100 games", *(_told(parts, f"{level} {MARKS[-1]}") for level in LEVELS))
@@ -274,7 +281,7 @@ def _table(taught: Mapping[str, Sequence[Any]], levels: Sequence[Any]) -> Table:
     return Table("Points, a draw half a point", ("", *(f"against {level}" for level in LEVELS)), rows)
 
 
-def _told(parts: Sequence[Any], key: str) -> str:
+def _told(parts: Sequence[Tallies], key: str) -> str:
     """The points of a pairing, the mean over the machines."""
     share, low, high = share_interval([Points(*part[key]).share for part in parts])
     return f"{share:.2f} ({low:.2f} to {high:.2f})"

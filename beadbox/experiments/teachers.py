@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.policies.perfect import PerfectOpponent
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 
 PERFECT = PerfectOpponent()
@@ -27,7 +26,7 @@ class HabitOpponent(Opponent):
     name = "Perfect, by habit"
     summary = "Never makes a mistake, and always answers the same way."
 
-    def choose(self, game: Game[Any, Any], position: Any, rng: Random) -> Any:
+    def choose(self, game: AnyGame, position: AnyPosition, rng: Random) -> AnyMove:
         """The move to play; takes no random word."""
         return _first_good(game, position)
 
@@ -39,7 +38,7 @@ class TrapsOpponent(UniformOpponent):
     name = "Perfect, with traps"
     summary = "Never makes a mistake, and leaves as many chances as it can to make one."
 
-    def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
+    def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
         mover = game.side_to_move(position)
         good = PERFECT.replies(game, position)
         chances = [_chance(game, game.canonical(game.apply(position, move)), mover) for move in good]
@@ -47,12 +46,12 @@ class TrapsOpponent(UniformOpponent):
 
 
 @cache
-def _first_good(game: Game[Any, Any], position: Any) -> Any:
+def _first_good(game: AnyGame, position: AnyPosition) -> AnyMove:
     return PERFECT.replies(game, position)[0]
 
 
 @cache
-def _chance(game: Game[Any, Any], position: Any, trapper: Side) -> float:
+def _chance(game: AnyGame, position: AnyPosition, trapper: Side) -> float:
     """How often the trapper wins from here if the other side plays at random."""
     outcome = game.outcome(position)
     if outcome is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from beadbox.rules.game import AnyMove
 
 OUTLOOK = 100
 """The static value of the engine counts a hundredth: a whole rhombus less than what a game may teach."""
@@ -13,7 +14,7 @@ OUTLOOK = 100
 class Candidate:
     """A legal action as the machine sees it; of those that its checks leave it prefers the greatest ``total``."""
 
-    move: Any
+    move: AnyMove
     key: str
     value: float
     """What it has learnt of the action here, Q."""
@@ -46,7 +47,7 @@ class Chosen:
     depth: int = 1
 
     @property
-    def move(self) -> Any:
+    def move(self) -> AnyMove:
         """The action."""
         return self.candidates[self.index].move
 

@@ -39,7 +39,7 @@ class PlainRule:
             RuleError: one does; it is named.
         """
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The rule as JSON types; :meth:`from_json` gives the same rule back."""
         values: dict[str, Any] = asdict(self)  # type: ignore[call-overload]  # every rule is a dataclass
         return {"kind": self.kind} | {
@@ -47,7 +47,7 @@ class PlainRule:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
+    def from_json(cls, data: Mapping[str, object]) -> Self:
         """The rule that a JSON object describes; fields left out have their default.
 
         Raises:

@@ -1,13 +1,12 @@
 """The presets of every kind of learner."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.preset import Preset
 from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.rule import Rule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 
 MATTER = frozenset(
     {
@@ -25,7 +24,7 @@ ALL_PRESETS: dict[str, Preset[Rule]] = {**PRESETS, **Q_PRESETS}
 """Those of every kind by their slugs, each of which there is once."""
 
 
-def presets_of(game: Game[Any, Any]) -> Mapping[str, Preset[Rule]]:
+def presets_of(game: AnyGame) -> Mapping[str, Preset[Rule]]:
     """The presets that fit a game, of every kind that can play it."""
     fitting = [presets for presets in PRESETS_OF_KIND.values() if any(one.rule.fits(game) for one in presets.values())]
     return fitting[0] if len(fitting) == 1 else {slug: one for presets in fitting for slug, one in presets.items()}

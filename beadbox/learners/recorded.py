@@ -20,7 +20,7 @@ from beadbox.learners.memory import TouchedBox, TouchedValue
 from beadbox.learners.q_learning.memory import QMemory
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.learners.rule import Rule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side, Tally
 
 FOLDER = Path(__file__).parent / "trained"
@@ -153,7 +153,7 @@ class Recorded:
         return cls(curve=tuple(curve), steps=tuple(steps), boxes=tuple(boxes), values=tuple(values), **fields)
 
 
-def recipe_of(house: HouseMachine) -> dict[str, Any]:
+def recipe_of(house: HouseMachine) -> dict[str, object]:
     """What the training of a built-in machine follows from."""
     wanted = ("game", "side", "preset", "opponent", "n_games", "seed")
     return {name: value for name, value in asdict(house).items() if name in wanted}
@@ -173,7 +173,7 @@ def recorded(house: HouseMachine) -> Recorded | None:
     return found if found.recipe == recipe_of(house) else None
 
 
-def fresh_memory(game: Game[Any, Any], side: Side | None, rule: Rule) -> Memory | QMemory:
+def fresh_memory(game: AnyGame, side: Side | None, rule: Rule) -> Memory | QMemory:
     """The memory of a machine that has learnt nothing."""
     if isinstance(rule, QRule):
         return QMemory.load(game, rule, rule.epsilon, lambda keys: {})

@@ -10,7 +10,7 @@ from types import UnionType
 from typing import Any, ClassVar, Protocol, Self, get_origin, get_type_hints
 
 from beadbox import field_text
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 
 
 class RuleError(ValueError):
@@ -37,14 +37,14 @@ class Rule(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @classmethod
-    def fits(cls, game: Game[Any, Any]) -> bool:
+    def fits(cls, game: AnyGame) -> bool:
         """Whether a machine with such a rule can play the game."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The rule as JSON types, with its ``kind`` unless it is one of boxes; :meth:`from_json` gives it back."""
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
+    def from_json(cls, data: Mapping[str, object]) -> Self:
         """The rule that a JSON object describes; fields left out have their default.
 
         Raises:

@@ -1,12 +1,10 @@
 """Engines at one of their levels, as an opponent."""
 
-from typing import Any
-
 from beadbox.engines.level import Level
 from beadbox.engines.registry import engine_of, levels_named
 from beadbox.policies.opponent import Opponent
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 
 
 class EngineOpponent(Opponent):
@@ -19,17 +17,17 @@ class EngineOpponent(Opponent):
         self.summary = levels[0].summary  # type: ignore[misc]
         self.is_slow = any(level.time_limit_s is not None for level in levels)  # type: ignore[misc]
 
-    def plays(self, game: Game[Any, Any]) -> bool:
+    def plays(self, game: AnyGame) -> bool:
         engine = engine_of(game)
         return engine is not None and self.slug in engine.levels and engine.plays_at(game, engine.levels[self.slug])
 
-    def level(self, game: Game[Any, Any]) -> Level:
+    def level(self, game: AnyGame) -> Level:
         """How well it plays a game."""
         engine = engine_of(game)
         assert engine is not None, "it is asked about games that it plays"
         return engine.levels[self.slug]
 
-    def choose(self, game: Game[Any, Any], position: Any, rng: Random) -> Any:
+    def choose(self, game: AnyGame, position: AnyPosition, rng: Random) -> AnyMove:
         engine = engine_of(game)
         assert engine is not None, "it is asked about games that it plays"
         return engine.choose(game, position, level=self.level(game), rng=rng)

@@ -1,14 +1,13 @@
 """Perfect play by exhaustive search, for games small enough to enumerate."""
 
 from functools import cache
-from typing import Any
 
 from beadbox.policies.opponent import UniformOpponent
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 
 
 @cache
-def _solve_canonical(game: Game[Any, Any], position: Any) -> tuple[int, int]:
+def _solve_canonical(game: AnyGame, position: AnyPosition) -> tuple[int, int]:
     outcome = game.outcome(position)
     if outcome is not None:
         if outcome.winner is None:
@@ -20,7 +19,7 @@ def _solve_canonical(game: Game[Any, Any], position: Any) -> tuple[int, int]:
     return value, max(distances) if value < 0 else min(distances)
 
 
-def solve(game: Game[Any, Any], position: Any) -> tuple[int, int]:
+def solve(game: AnyGame, position: AnyPosition) -> tuple[int, int]:
     """The value for the side to move (+1 win, 0 draw, −1 loss) and the plies to the end.
 
     The winner hurries and the loser delays; a draw is reached as soon as it can be.
@@ -28,7 +27,7 @@ def solve(game: Game[Any, Any], position: Any) -> tuple[int, int]:
     return _solve_canonical(game, game.canonical(position))
 
 
-def move_values(game: Game[Any, Any], position: Any) -> dict[Any, tuple[int, int]]:
+def move_values(game: AnyGame, position: AnyPosition) -> dict[AnyMove, tuple[int, int]]:
     """For each legal move its value for the side that plays it, and the plies to the end after it."""
     values = {}
     for move in game.legal_moves(position):
@@ -44,10 +43,10 @@ class PerfectOpponent(UniformOpponent):
     name = "Perfect"
     summary = "Never makes a mistake."
 
-    def plays(self, game: Game[Any, Any]) -> bool:
+    def plays(self, game: AnyGame) -> bool:
         return game.enumerable
 
-    def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
+    def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
         values = move_values(game, position)
         best = max(value for value, _ in values.values())
         return tuple(move for move, (value, _) in values.items() if value == best)
@@ -60,10 +59,10 @@ class PerfectFastOpponent(UniformOpponent):
     name = "Perfect and quick"
     summary = "Never makes a mistake, and wins as quickly as it can."
 
-    def plays(self, game: Game[Any, Any]) -> bool:
+    def plays(self, game: AnyGame) -> bool:
         return game.enumerable
 
-    def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
+    def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
         values = move_values(game, position)
         best = max(value for value, _ in values.values())
         distances = {move: distance for move, (value, distance) in values.items() if value == best}

@@ -1,6 +1,6 @@
 """Every fixed opponent. A new one is a class and a line here."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from beadbox.engines.registry import LEVELS as ENGINE_LEVELS
 from beadbox.engines.registry import engine_of
@@ -8,7 +8,7 @@ from beadbox.policies.engine import EngineOpponent
 from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.policies.perfect import PerfectFastOpponent, PerfectOpponent
 from beadbox.policies.uniform import RandomOpponent, WinBlockOpponent
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.strength.elo import Elo
 
 UNIFORM: dict[str, UniformOpponent] = {
@@ -30,13 +30,13 @@ LEVELS: dict[str, UniformOpponent] = {
 """By level of difficulty, the weakest first, in games that no engine plays."""
 
 
-def opponent_at(level: str, game: Game[Any, Any]) -> Opponent | None:
+def opponent_at(level: str, game: AnyGame) -> Opponent | None:
     """Who plays a game at a level of difficulty; ``None`` if nobody does."""
     candidates = (ENGINES.get(level), LEVELS.get(level))
     return next((one for one in candidates if one is not None and one.plays(game)), None)
 
 
-def opponent_usual(game: Game[Any, Any]) -> Opponent:
+def opponent_usual(game: AnyGame) -> Opponent:
     """Who plays a game with somebody who just wants to play: on a ladder whom a beginner can beat, else a middling one.
 
     Where there is no middling one it is the weakest.
@@ -55,7 +55,7 @@ class Offered(NamedTuple):
     rating: Elo | None = None
 
 
-def opponents_offered(game: Game[Any, Any]) -> list[Offered]:
+def opponents_offered(game: AnyGame) -> list[Offered]:
     """The opponents that somebody who wants to play is offered, the weakest first: the ladder of an engine, if any."""
     engine = engine_of(game)
     if engine is None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from beadbox.policies.opponent import Opponent, UniformOpponent
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.strength.exact import Floats
 from beadbox.strength.graph import graph_compile
 
 
 @cache
-def opponent_policy(game: Game[Any, Any], opponent: Opponent, *, reduced: bool) -> Floats:
+def opponent_policy(game: AnyGame, opponent: Opponent, *, reduced: bool) -> Floats:
     """``(n_edges,)``: what the opponent plays at every node, whichever side moves there. Do not change it."""
     graph = graph_compile(game, reduced=reduced)
     assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"

@@ -1,9 +1,7 @@
 """Opponents that look at most one move ahead."""
 
-from typing import Any
-
 from beadbox.policies.opponent import UniformOpponent
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 
 MOST_MOVES = 12
 """At the start of a game in which looking at all answers to all moves takes no time worth naming."""
@@ -16,7 +14,7 @@ class RandomOpponent(UniformOpponent):
     name = "Random"
     summary = "Chooses its moves at random."
 
-    def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
+    def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
         return game.legal_moves(position)
 
 
@@ -31,11 +29,11 @@ class WinBlockOpponent(UniformOpponent):
     name = "Win or block"
     summary = "Wins if it can, blocks if it must, otherwise moves at random."
 
-    def plays(self, game: Game[Any, Any]) -> bool:
+    def plays(self, game: AnyGame) -> bool:
         """Not where moves are many: it looks at every answer to every move, by the readable rules."""
         return len(game.legal_moves(game.initial_position())) <= MOST_MOVES
 
-    def replies(self, game: Game[Any, Any], position: Any) -> tuple[Any, ...]:
+    def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
         legal = game.legal_moves(position)
         winning = tuple(move for move in legal if _wins(game, position, move))
         if winning:
@@ -45,11 +43,11 @@ class WinBlockOpponent(UniformOpponent):
         return tuple(move for move in legal if threats[move] == fewest)
 
 
-def _wins(game: Game[Any, Any], position: Any, move: Any) -> bool:
+def _wins(game: AnyGame, position: AnyPosition, move: AnyMove) -> bool:
     outcome = game.outcome(game.apply(position, move))
     return outcome is not None and outcome.winner is game.side_to_move(position)
 
 
-def _n_wins(game: Game[Any, Any], position: Any) -> int:
+def _n_wins(game: AnyGame, position: AnyPosition) -> int:
     """How many moves win at once for the side to move."""
     return sum(_wins(game, position, move) for move in game.legal_moves(position))

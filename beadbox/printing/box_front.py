@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from reportlab.pdfgen.canvas import Canvas
 
@@ -15,6 +15,7 @@ from beadbox.printing import ink
 from beadbox.printing.errors import PrintingError
 from beadbox.printing.ink import BOLD, Glass
 from beadbox.printing.paper import MM
+from beadbox.rules.game import AnyPosition
 from beadbox.rules.layout import Bead, Layout, PieceLook
 from beadbox.rules.outcome import Side
 
@@ -74,7 +75,7 @@ class Slot:
     beads: int
 
 
-def front_of(cabinet: Cabinet, number: int, position: Any, beads: Sequence[int]) -> Front:
+def front_of(cabinet: Cabinet, number: int, position: AnyPosition, beads: Sequence[int]) -> Front:
     """The front of the box of a position, which lies as it is said here; ``beads`` are those of its box."""
     game = cabinet.game
     box = cabinet.box_position(position)

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from beadbox.rules.errors import IllegalMoveError
 from beadbox.rules.layout import Bead, Layout
@@ -344,5 +344,14 @@ def _distinct_moves(game: Game[Any, Any], position: Any) -> tuple[tuple[Any, ...
         classes.setdefault(images, []).append(move)
     return tuple(tuple(members) for members in classes.values())
 
+
+AnyPosition: TypeAlias = Hashable
+"""A position of a game that is not known: only that game can look inside."""
+
+AnyMove: TypeAlias = Hashable
+"""A move of a game that is not known: only that game can look inside."""
+
+AnyGame: TypeAlias = Game[AnyPosition, AnyMove]
+"""A game that is not known. It takes the positions and moves that it gave itself."""
 
 GameT = TypeVar("GameT", bound=Game[Any, Any])

@@ -1,11 +1,9 @@
 """Counts of move sequences: the field's proof that move generation is right."""
 
-from typing import Any
-
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyPosition
 
 
-def perft(game: Game[Any, Any], position: Any, depth: int) -> int:
+def perft(game: AnyGame, position: AnyPosition, depth: int) -> int:
     """The number of sequences of exactly ``depth`` legal moves from the position."""
     if depth == 0:
         return 1

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Result, Side
 
-Mover = Callable[[Any, Random], Any]
+Mover = Callable[[AnyPosition, Random], AnyMove | None]
 """What somebody plays in a position that is not terminal; ``None``: nothing, it gives up."""
 
 MAX_PLIES = 1000
@@ -19,12 +19,12 @@ MAX_PLIES = 1000
 class MovePlayer(Protocol):
     """Whoever can play a whole game move by move."""
 
-    def mover(self, game: Game[Any, Any]) -> Mover:
+    def mover(self, game: AnyGame) -> Mover:
         """How it plays in one game: what that keeps in mind is forgotten with it."""
 
 
 def game_played(
-    game: Game[Any, Any], movers: Mapping[Side, Mover], rng: Random, start: Any = None
+    game: AnyGame, movers: Mapping[Side, Mover], rng: Random, start: AnyPosition | None = None
 ) -> dict[Side, Result]:
     """One game from the start, unless another position is given; what it was for each side.
 

@@ -5,12 +5,11 @@ The format is line-based so that a difference reads well in review. Idea: OpenSp
 
 import random
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 
 
-def playthrough_lines(game: Game[Any, Any], moves: Sequence[str]) -> Iterator[str]:
+def playthrough_lines(game: AnyGame, moves: Sequence[str]) -> Iterator[str]:
     """The golden text of the game that these moves play, line by line.
 
     Raises:
@@ -37,7 +36,7 @@ def playthrough_lines(game: Game[Any, Any], moves: Sequence[str]) -> Iterator[st
             position = game.play(position, game.parse_move(text))
 
 
-def random_game(game: Game[Any, Any], seed: int) -> list[str]:
+def random_game(game: AnyGame, seed: int) -> list[str]:
     """The moves of one game of uniformly random play."""
     rng = random.Random(seed)
     position, moves = game.initial_position(), []

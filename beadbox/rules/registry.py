@@ -1,27 +1,27 @@
 """Every game that can be played. A new game is a folder beside this file and a line here."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import cast
 
 from beadbox.names import MAX_SLUG_CHARACTERS, name_near
 from beadbox.rules.errors import UnknownGameError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.hexapawn.rules import HEXAPAWNS
 from beadbox.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 from beadbox.rules.romgon.rules import ROMGONS
 
-_GAMES: tuple[Game[Any, Any], ...] = (NoughtsAndCrosses(), *HEXAPAWNS, *ROMGONS)
+_GAMES = cast("tuple[AnyGame, ...]", (NoughtsAndCrosses(), *HEXAPAWNS, *ROMGONS))
 
-GAMES: dict[str, Game[Any, Any]] = {game.slug: game for game in _GAMES}
+GAMES: dict[str, AnyGame] = {game.slug: game for game in _GAMES}
 """By slug, variants included; the usual game of a family stands before its variants."""
 
 
-def family_games(family: str) -> tuple[Game[Any, Any], ...]:
+def family_games(family: str) -> tuple[AnyGame, ...]:
     """The games of a family, the usual one first; empty if there is no such family."""
     return tuple(game for game in GAMES.values() if game.family == family)
 
 
-def game_with(family: str, additions: Collection[str]) -> Game[Any, Any]:
+def game_with(family: str, additions: Collection[str]) -> AnyGame:
     """The game of a family that is played with exactly these additions.
 
     Raises:
@@ -33,7 +33,7 @@ def game_with(family: str, additions: Collection[str]) -> Game[Any, Any]:
     return found[0]
 
 
-def game_get(slug: str) -> Game[Any, Any]:
+def game_get(slug: str) -> AnyGame:
     """The game with this slug.
 
     Raises:

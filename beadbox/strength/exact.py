@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.kernels.exact import best_reply, evaluate
+from beadbox.rules.game import AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from beadbox.strength.graph import Graph
 
@@ -40,7 +41,7 @@ class ReadablePolicy(Protocol):
     def side(self) -> Side | None:
         """The side that it plays for good, if it does."""
 
-    def policy(self, position: Any) -> Mapping[Any, float]:
+    def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
         """The chance of every legal move."""
 
 

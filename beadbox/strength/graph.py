@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.rules.game import POSITIONS_RETURN, Game
+from beadbox.rules.game import POSITIONS_RETURN, AnyGame, AnyPosition
 from beadbox.rules.outcome import Outcome, Side
 
 Int32s = NDArray[np.int32]
@@ -44,14 +43,14 @@ class Graph:
         successor: ``(n_edges,) int32``, the node a move leads to, or a terminal code.
     """
 
-    game: Game[Any, Any]
+    game: AnyGame
     reduced: bool
-    positions: tuple[Any, ...]
+    positions: tuple[AnyPosition, ...]
     indptr: Int32s
     successor: Int32s
 
     @cached_property
-    def node_id(self) -> dict[Any, int]:
+    def node_id(self) -> dict[AnyPosition, int]:
         """The node of each position."""
         return {position: node for node, position in enumerate(self.positions)}
 
@@ -67,7 +66,7 @@ class Graph:
 
 
 @lru_cache(maxsize=TABLES_KEPT)
-def graph_compile(game: Game[Any, Any], *, reduced: bool) -> Graph:
+def graph_compile(game: AnyGame, *, reduced: bool) -> Graph:
     """The graph of a game, by breadth-first search from the start.
 
     Raises:
@@ -77,10 +76,10 @@ def graph_compile(game: Game[Any, Any], *, reduced: bool) -> Graph:
         raise _not_listed(game, game.why_unlisted)
     fold = game.canonical if reduced else _as_it_lies
     start = fold(game.initial_position())
-    replies: dict[Any, list[Any]] = {}
+    replies: dict[AnyPosition, list[AnyPosition]] = {}
     frontier = [start]
     while frontier:
-        found: dict[Any, None] = {}
+        found: dict[AnyPosition, None] = {}
         for position in frontier:
             after = [fold(game.apply(position, move)) for move in game.legal_moves(position)]
             replies[position] = after
@@ -98,18 +97,20 @@ def graph_compile(game: Game[Any, Any], *, reduced: bool) -> Graph:
     return Graph(game, reduced, tuple(order), np.array(indptr, np.int32), np.array(successor, np.int32))
 
 
-def _as_it_lies(position: Any) -> Any:
+def _as_it_lies(position: AnyPosition) -> AnyPosition:
     return position
 
 
-def _topological_order(replies: dict[Any, list[Any]], start: Any, game: Game[Any, Any]) -> list[Any]:
+def _topological_order(
+    replies: dict[AnyPosition, list[AnyPosition]], start: AnyPosition, game: AnyGame
+) -> list[AnyPosition]:
     """Positions by the *longest* way there from the start, then by text: successors always come later."""
     n_ways_in = dict.fromkeys(replies, 0)
     for after in replies.values():
         for position in after:
             if position in replies:
                 n_ways_in[position] += 1
-    order: list[Any] = []
+    order: list[AnyPosition] = []
     layer = [start] if n_ways_in[start] == 0 else []
     while layer:
         layer.sort(key=game.encode)
@@ -127,7 +128,7 @@ def _topological_order(replies: dict[Any, list[Any]], start: Any, game: Game[Any
     return order
 
 
-def _not_listed(game: Game[Any, Any], reason: str) -> NotListedError:
+def _not_listed(game: AnyGame, reason: str) -> NotListedError:
     return NotListedError(
         f"{game.name} {reason}, so there is no list of them. Its boxes open only when they are met, "
         "its strength is measured in games, and no player is perfect."

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from beadbox.kernels.random_source import RandomSource
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove
 from beadbox.rules.outcome import Result, Side, Tally
 from beadbox.rules.play import MovePlayer, game_played
 from beadbox.strength.sampled import wilson
@@ -23,7 +23,7 @@ OPENING_PLIES = 4
 CHOSEN_ON, SAID_ON = 13, 14
 """The seeds of two sets of openings, the same for every machine: on one the best is chosen, on the other confirmed."""
 
-Opening = tuple[Any, ...]
+Opening = tuple[AnyMove, ...]
 """The moves that a game begins with."""
 
 Meeting = Callable[[Opening, Side, RandomSource], Result]
@@ -88,7 +88,7 @@ def snapshot_after(n_games: int) -> int:
     return power * 3 if n_games < power * 3 else power * 10
 
 
-def openings(game: Game[Any, Any], n: int, *, seed: int, n_plies: int = OPENING_PLIES, first: int = 0) -> list[Opening]:
+def openings(game: AnyGame, n: int, *, seed: int, n_plies: int = OPENING_PLIES, first: int = 0) -> list[Opening]:
     """``n`` openings of random plies, each with a source of its own; shorter only where the game would be over.
 
     They are those of the seed's set from number ``first`` on.
@@ -96,7 +96,7 @@ def openings(game: Game[Any, Any], n: int, *, seed: int, n_plies: int = OPENING_
     return [_opening(game, n_plies, RandomSource(seed, number)) for number in range(first, first + n)]
 
 
-def _opening(game: Game[Any, Any], n_plies: int, rng: RandomSource) -> Opening:
+def _opening(game: AnyGame, n_plies: int, rng: RandomSource) -> Opening:
     position, moves = game.initial_position(), list[Any]()
     for _ in range(n_plies):
         legal = game.legal_moves(position)
@@ -108,7 +108,7 @@ def _opening(game: Game[Any, Any], n_plies: int, rng: RandomSource) -> Opening:
     return tuple(moves)
 
 
-def meeting(game: Game[Any, Any], one: MovePlayer, other: MovePlayer) -> Meeting:
+def meeting(game: AnyGame, one: MovePlayer, other: MovePlayer) -> Meeting:
     """Games between any two players, move by move."""
 
     def play(opening: Opening, side: Side, rng: RandomSource) -> Result:

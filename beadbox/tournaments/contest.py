@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from beadbox.kernels.exact import evaluate
 from beadbox.kernels.random_source import RandomSource
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.table import opponent_policy
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side, Tally
 from beadbox.rules.play import MovePlayer, game_played
 from beadbox.strength.exact import Floats
@@ -64,7 +64,7 @@ class ContestPlayer:
     played: MovePlayer
 
 
-def contest(game: Game[Any, Any], first: Player, second: Player, n_games: int, rng: RandomSource) -> Contest:
+def contest(game: AnyGame, first: Player, second: Player, n_games: int, rng: RandomSource) -> Contest:
     """Play ``n_games`` between two players; ``rng`` goes on, the players stay as they are.
 
     Raises:
@@ -88,7 +88,7 @@ def contest(game: Game[Any, Any], first: Player, second: Player, n_games: int, r
 
 
 def contest_played(
-    game: Game[Any, Any],
+    game: AnyGame,
     first: MovePlayer,
     second: MovePlayer,
     n_games: int,

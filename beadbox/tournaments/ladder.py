@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import Any
 
-from beadbox.engines.engine import Engine
+from beadbox.engines.engine import AnyEngine
 from beadbox.engines.ladder import Pair
 from beadbox.engines.level import Level
 from beadbox.learners.value_learner.memory import value_meeting
 from beadbox.policies.engine import EngineOpponent
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.strength.elo import Elo, Score, elos
 from beadbox.strength.sampled import wilson
 from beadbox.strength.snapshots import OPENING_PLIES, Meeting, Points, measured, meeting, openings
@@ -29,21 +28,21 @@ LEAST = 0.65
 """The share of points that a level takes from the one below it on a ladder."""
 
 
-def neighbours(engine: Engine[Any], game: Game[Any, Any]) -> list[tuple[str, str]]:
+def neighbours(engine: AnyEngine, game: AnyGame) -> list[tuple[str, str]]:
     """Each level of a ladder and the one below it, from the weakest up."""
     slugs = [rung.level.slug for rung in engine.ladder(game)]
     return list(zip(slugs[1:], slugs, strict=False))
 
 
-def pairs_all(engine: Engine[Any], game: Game[Any, Any]) -> list[tuple[str, str]]:
+def pairs_all(engine: AnyEngine, game: AnyGame) -> list[tuple[str, str]]:
     """Every two levels at which the engine plays a game, the later one in its list first."""
     slugs = [slug for slug, level in engine.levels.items() if engine.plays_at(game, level)]
     return [(strong, weak) for weak, strong in combinations(slugs, 2)]
 
 
 def pairs_measured(
-    engine: Engine[Any],
-    game: Game[Any, Any],
+    engine: AnyEngine,
+    game: AnyGame,
     pairs: Iterable[tuple[str, str]],
     *,
     near: int,
@@ -72,7 +71,7 @@ def pair_words(pair: Pair) -> str:
     return f"{pair.points / pair.games:.3f} ({low:.3f} to {high:.3f}) of {pair.games} games: {tally}"
 
 
-def conditions(engine: Engine[Any], game: Game[Any, Any], *, near: int, far: int, seed: int = SEED) -> dict[str, Any]:
+def conditions(engine: AnyEngine, game: AnyGame, *, near: int, far: int, seed: int = SEED) -> dict[str, object]:
     """How it was measured, as a file says it."""
     return {
         "random_plies": OPENING_PLIES,
@@ -83,7 +82,7 @@ def conditions(engine: Engine[Any], game: Game[Any, Any], *, near: int, far: int
     }
 
 
-def _meeting(engine: Engine[Any], game: Game[Any, Any], one: Level, other: Level) -> Meeting:
+def _meeting(engine: AnyEngine, game: AnyGame, one: Level, other: Level) -> Meeting:
     if engine.valuer is not None:
         return value_meeting(game, one, other)
     return meeting(game, EngineOpponent(one.slug), EngineOpponent(other.slug))

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, get_user
+from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 from django.http import HttpRequest, parse_cookie
@@ -18,7 +19,7 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, Pe
 from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 
-from games.accounts.principal import Principal, SeenSession, Visitor
+from games.accounts.principal import AnyUser, Principal, SeenSession, Visitor
 from games.accounts.tokens import BEARER_START, token_read
 from games.exceptions import PlayError, TokenScopeError
 from games.models import ApiToken
@@ -52,7 +53,7 @@ def bearer_of(authorization: str) -> str | None:
 class BearerAuthentication(BaseAuthentication):
     """``Authorization: Bearer <token>``. A token that does not count is refused, never taken for a guest."""
 
-    def authenticate(self, request: Request) -> tuple[Any, ApiToken] | None:
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         text = bearer_of(request.headers.get("Authorization", ""))
         if text is None:
             return None
@@ -84,7 +85,7 @@ class SessionAuthentication(PlainSessionAuthentication):
 class VisitorAuthentication(BaseAuthentication):
     """A browser without an account, by its session: it sees what is its own or shared with it, and writes nothing."""
 
-    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+    def authenticate(self, request: Request) -> tuple[Visitor, None] | None:
         user = getattr(request._request, "user", None)  # noqa: SLF001 - request.user would ask this method again
         return (user, None) if isinstance(user, Visitor) and Principal.of(user).is_known else None
 
@@ -135,7 +136,7 @@ def _lacks(scope: str) -> TokenScopeError:
     return TokenScopeError(f"This token lacks the scope {scope}. Make another on your account page.")
 
 
-def user_of_scope(scope: dict[str, Any], needs: str = "read") -> Any:
+def user_of_scope(scope: dict[str, Any], needs: str = "read") -> AnyUser:
     """The account behind a socket now: by session, or by the Bearer token of its handshake. Touches the database.
 
     Raises:
@@ -144,14 +145,14 @@ def user_of_scope(scope: dict[str, Any], needs: str = "read") -> Any:
     return visitor_of_scope(scope, needs)[0]
 
 
-def visitor_of_scope(scope: dict[str, Any], needs: str) -> tuple[Any, SocketSession | None]:
+def visitor_of_scope(scope: dict[str, Any], needs: str) -> tuple[AnyUser, SocketSession | None]:
     """The account behind a socket now and its session, if it has one, read once. Raises as :func:`user_of_scope`."""
     user, session = _visitor_read(scope, needs)
     scope.get("observed", {})["account"] = user.pk
     return user, session
 
 
-def _visitor_read(scope: dict[str, Any], needs: str) -> tuple[Any, SocketSession | None]:
+def _visitor_read(scope: dict[str, Any], needs: str) -> tuple[AnyUser, SocketSession | None]:
     text = _bearer_of_scope(scope)
     if text is not None:
         return token_read(text=text, scope=needs).user, None
@@ -163,7 +164,7 @@ def _visitor_read(scope: dict[str, Any], needs: str) -> tuple[Any, SocketSession
     return account_or_visitor(request), session
 
 
-def account_or_visitor(request: HttpRequest) -> Any:
+def account_or_visitor(request: HttpRequest) -> AnyUser:
     """The account that a request's session is logged in to, else the visitor whose browser it is."""
     links = frozenset(request.session.get(LINKS_KEY, ()))
     user = get_user(request) if SESSION_KEY in request.session else None
@@ -186,7 +187,7 @@ class SocketSession(SessionStore):
         Django asks for it where a session was begun under a secret key of before; the next page does it.
         """
 
-    def load(self) -> dict[str, Any]:
+    def load(self) -> dict[str, object]:
         """What is in it; nothing, if it has ended."""
         with connection.cursor() as cursor:
             cursor.execute(SESSION_READ, [self.session_key, timezone.now()])

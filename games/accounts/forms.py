@@ -47,7 +47,7 @@ class TokenForm(forms.Form):
         initial="30",
     )
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """The days become a ``lifetime``."""
         cleaned: dict[str, Any] = super().clean() or {}
         if "days" in cleaned:

@@ -20,10 +20,11 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from games.accounts.authentication import GUEST_KEY, LINKS_KEY, account_or_visitor, visitor_of_scope
-from games.accounts.principal import Principal
+from games.accounts.principal import AnyUser, Principal
 from games.accounts.tokens import seat_token_checked
 from games.exceptions import GuestMovedError
 from games.limits.addresses import Address, address_counted, client_address
+from games.limits.rates import AnyRequest
 
 SEATED_KEY = "seated"
 """In the session of a guest: the day of the last seat. A change of it gives the session its full time again."""
@@ -47,7 +48,7 @@ class VisitorMiddleware(AuthenticationMiddleware):
         return response
 
 
-def address_from(request: Any) -> Address | None:
+def address_from(request: AnyRequest) -> Address | None:
     """The address that a request comes from, as far as our proxies reach; ``None`` through a Unix socket.
 
     Every rate, bound, block and lock of a log-in counts by it.
@@ -56,17 +57,17 @@ def address_from(request: Any) -> Address | None:
     return client_address(meta.get("REMOTE_ADDR") or "", meta.get("HTTP_X_FORWARDED_FOR", ""), settings.NUM_PROXIES)
 
 
-def address_text(request: Any) -> str:
+def address_text(request: AnyRequest) -> str:
     """The same as text; empty through a Unix socket."""
     return str(address_from(request) or "")
 
 
-def log_in_address(request: Any) -> str | None:
+def log_in_address(request: AnyRequest) -> str | None:
     """The address for the log of log-ins, of IPv6 that of the network; the log takes no empty one."""
     return address_counted(address_from(request)) or None
 
 
-def address_of(request: Any) -> str:
+def address_of(request: AnyRequest) -> str:
     """Where a request comes from: a keyed hash of the address, of IPv6 of its network.
 
     Enough to count by, and nobody reads the address in it.
@@ -76,7 +77,7 @@ def address_of(request: Any) -> str:
     return salted_hmac("games.address", network, algorithm="sha256").hexdigest()[:32]
 
 
-def person_of(user: Any, session: Any, token: str = "", address: str = "") -> Principal:
+def person_of(user: AnyUser, session: Any, token: str = "", address: str = "") -> Principal:
     """The principal behind a user, a session and a seat token; any may be missing, and so may the address.
 
     Without a session, neither a guest number nor a link of the user counts.

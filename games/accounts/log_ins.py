@@ -20,6 +20,7 @@ from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.db.models import Max
 
 from games.accounts.account_names import account_named, log_in_name
+from games.accounts.principal import AnyUser
 from games.accounts.throttles import AddressThrottle
 
 FAILURES_OF_A_NAME = 1_000
@@ -60,7 +61,7 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
         if not was_locked and (account := _account(credentials)):
             AddressThrottle("account", str(account.pk), "failures").allow_request(request)
 
-    def user_logged_in(self, sender: Any, request: Any, user: Any, **kwargs: Any) -> None:
+    def user_logged_in(self, sender: Any, request: Any, user: AnyUser, **kwargs: Any) -> None:
         """Write it down, and count it."""
         super().user_logged_in(sender, request, user, **kwargs)
         AddressThrottle("account", str(user.pk), "log-ins").allow_request(request)

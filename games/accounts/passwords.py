@@ -1,8 +1,8 @@
 """What Django does not ask of a password: an end to its length, and a longer one of the staff."""
 
-from typing import Any
-
 from django.core.exceptions import ValidationError
+
+from games.accounts.principal import AnyUser
 
 MOST_CHARACTERS = 128
 STAFF_LEAST_CHARACTERS = 12
@@ -12,7 +12,7 @@ STAFF_LEAST_CHARACTERS = 12
 class LengthValidator:
     """Refuses what is longer than ``MOST_CHARACTERS``, and of the staff what is shorter than theirs."""
 
-    def validate(self, password: str, user: Any = None) -> None:
+    def validate(self, password: str, user: AnyUser | None = None) -> None:
         """Raise ``ValidationError`` for a password of another length."""
         if len(password) > MOST_CHARACTERS:
             says = f"This password is too long. It can have {MOST_CHARACTERS} characters at most."

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
-from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 
 from games.models import Room, Seat
 
 GUEST_NAME = "Guest"
 
+AnyUser: TypeAlias = User | AnonymousUser
+"""The user of a request: an account, or a :class:`Visitor`."""
 SEES_ALL: list[str] = []
 """Permissions with any of which the staff looks at what players hide; registered where an app's ``ready`` registers
 its players."""
@@ -49,7 +51,7 @@ class Principal:
     statement that reads the room, and raise ``SessionChangedError`` where it does not."""
 
     @classmethod
-    def of(cls, user: Any) -> Principal:
+    def of(cls, user: AnyUser | None) -> Principal:
         """The principal that an account or a :class:`Visitor` is; ``None`` and any other user are nobody known.
 
         Permissions are read from the database for the staff alone, once for each object of an account.
@@ -115,5 +117,5 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-RoomsOf = tuple[str, Any]
+RoomsOf = tuple[str, int | UUID | str]
 """A key of :data:`IS_OF`, and which account, guest or address."""

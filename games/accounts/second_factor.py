@@ -11,13 +11,14 @@ import secrets
 import time
 from base64 import b32encode
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import AdminSite
 from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
 from django.core.mail import send_mail
 from django.db import transaction
@@ -81,7 +82,7 @@ class StaffSite(AdminSite):
     def _is_staff(self, request: HttpRequest) -> bool:
         return super().has_permission(request)
 
-    def each_context(self, request: Any) -> dict[str, Any]:
+    def each_context(self, request: Any) -> dict[str, object]:
         """What every page is told, and whether there is a second factor to look after."""
         return {**super().each_context(request), "asks_second_factor": settings.STAFF_SECOND_FACTOR}
 
@@ -89,14 +90,14 @@ class StaffSite(AdminSite):
         """Those of the admin, and the page for the code."""
         return [path("second-factor/", self.second_factor, name="second_factor"), *super().get_urls()]
 
-    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def login(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         """Ask for a name and a password; of staff who have given them, for the code."""
         if self._is_staff(request) and not self.has_permission(request):
             return redirect_to_login(_next(request), reverse("admin:second_factor"))
         return super().login(request, extra_context)
 
     @method_decorator(form_only("admin:index"))
-    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+    def logout(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> Any:
         """Log out; looking at the address leads to the first page."""
         return super().logout(request, extra_context)
 
@@ -141,7 +142,7 @@ class StaffSite(AdminSite):
     def _is_set_up(self, request: HttpRequest) -> HttpResponse:
         """Nothing is asked for; whoever came to this page itself may begin anew."""
         if request.method == "POST" and "anew" in request.POST:
-            factor_forget(request.user)
+            factor_forget(cast("User", request.user))
             _log(request, "is being set up anew")
             return redirect("admin:second_factor")
         if request.method == "POST" or "next" in request.GET:
@@ -157,9 +158,9 @@ class StaffSite(AdminSite):
 
 def _has_shown(request: HttpRequest) -> bool:
     """Whether this session has shown a code not long ago, of somebody who still has a device."""
-    user: Any = request.user
+    user: Any = request.user  # a device and `is_verified` are of django-otp's middleware
     is_lately = 0 <= time.time() - request.session.get(SHOWN_KEY, 0) < SHOWN_FOR_S
-    if not is_lately or not user.is_verified():  # which django-otp's middleware adds
+    if not is_lately or not user.is_verified():
         return False
     # Who came in by a recovery code has it no longer when the device is taken away.
     return isinstance(user.otp_device, TOTPDevice) or _devices(request, confirmed=True).exists()
@@ -196,7 +197,7 @@ def _device_begun(request: HttpRequest) -> TOTPDevice | None:
     """
     begun: TOTPDevice | None = _devices(request, confirmed=False).filter(pk=request.session.get(BEGUN_KEY, 0)).first()
     if begun is None:
-        account_lock(request.user)
+        account_lock(cast("User", request.user))
         if _devices(request, confirmed=True).exists():
             return None
         _devices(request, confirmed=False).filter(created_at__lt=timezone.now() - BEGUN_FOR).delete()
@@ -208,7 +209,7 @@ def _device_begun(request: HttpRequest) -> TOTPDevice | None:
 @transaction.atomic
 def _device_confirmed(request: HttpRequest, device: TOTPDevice, code: str) -> list[str]:
     """Take a device that shows the right code, and let them in; their recovery codes, or none if it is not."""
-    user: Any = request.user
+    user = cast("User", request.user)
     account_lock(user)
     if _devices(request, confirmed=True).exists():  # another session was a moment faster
         return []
@@ -279,7 +280,7 @@ def _qr(text: str) -> dict[str, str]:
     return {"path": "".join(dark), "seen": f"{-QUIET_ZONE} {-QUIET_ZONE} {seen} {seen}"}
 
 
-def factor_forget(account: Any) -> None:
+def factor_forget(account: User) -> None:
     """Take every device and recovery code of an account away; the next visit to the staff's pages sets one up."""
     TOTPDevice.objects.filter(user=account).delete()
     StaticDevice.objects.filter(user=account).delete()

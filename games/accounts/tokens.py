@@ -6,8 +6,8 @@ import re
 import secrets
 from collections.abc import Collection
 from datetime import timedelta
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -35,7 +35,7 @@ TOKEN_USE_NOTED = timedelta(minutes=1)
 
 
 @transaction.atomic
-def token_make(*, user: Any, name: str, scopes: Collection[str], lifetime: timedelta | None) -> tuple[ApiToken, str]:
+def token_make(*, user: User, name: str, scopes: Collection[str], lifetime: timedelta | None) -> tuple[ApiToken, str]:
     """A new token of an account, and its text, which is not kept and can be shown this once.
 
     Args:
@@ -70,7 +70,7 @@ def token_make(*, user: Any, name: str, scopes: Collection[str], lifetime: timed
     return token, text
 
 
-def token_revoke(*, user: Any, token_id: int) -> None:
+def token_revoke(*, user: User, token_id: int) -> None:
     """Make a token of the account worthless, for good.
 
     Raises:
@@ -121,6 +121,6 @@ def token_read(*, text: str, scope: str | None = None) -> ApiToken:
     return token
 
 
-def token_list_of(user: Any) -> list[ApiToken]:
+def token_list_of(user: User) -> list[ApiToken]:
     """The tokens of an account that have not been revoked, newest first."""
     return list(ApiToken.objects.filter(user=user, revoked_at__isnull=True).order_by("-pk"))

@@ -15,6 +15,7 @@ from django.contrib import messages
 from django.contrib.auth import get_user_model, login
 from django.contrib.auth.decorators import user_passes_test
 from django.contrib.auth.forms import PasswordResetForm, UserCreationForm
+from django.contrib.auth.models import User
 from django.contrib.auth.views import (
     LoginView,
     LogoutView,
@@ -145,7 +146,7 @@ class SignUpForm(NameForm, UserCreationForm):
         return username
 
 
-def _enter(request: HttpRequest, user: Any, claim: ClaimSeats) -> None:
+def _enter(request: HttpRequest, user: User, claim: ClaimSeats) -> None:
     """Log in; a guest's matches and machines follow them into the account, or all stays as it was.
 
     What the account has no room for stays the guest's, whose number the session keeps. Call inside a transaction.
@@ -212,7 +213,7 @@ class LogInView(LoginView):
     form_class = LogInForm
     redirect_authenticated_user = True
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
+    def get_context_data(self, **context: Any) -> dict[str, object]:
         """The page, with the reason why an account is needed if another page led here."""
         return super().get_context_data(**context, **purpose_of(self.get_redirect_url()))
 
@@ -332,12 +333,12 @@ def tokens(request: HttpRequest) -> HttpResponse:
     form, made = TokenForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
         try:
-            _, made = token_make(user=request.user, **form.cleaned_data)
+            _, made = token_make(user=cast("User", request.user), **form.cleaned_data)
             form = TokenForm()
         except PlayError as error:
             refusal_add(form, error)
     status = 400 if form.errors else 200
-    context = {"form": form, "made": made, "tokens": token_list_of(request.user)}
+    context = {"form": form, "made": made, "tokens": token_list_of(cast("User", request.user))}
     return render(request, "games/tokens.html", context, status=status)
 
 
@@ -346,7 +347,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
 def token_end(request: HttpRequest, token_id: int) -> HttpResponse:
     """Revoke a token."""
     try:
-        token_revoke(user=request.user, token_id=token_id)
+        token_revoke(user=cast("User", request.user), token_id=token_id)
     except PlayError as error:
         return sent_back(request, error, to="tokens")
     messages.success(request, "The token no longer works.")

@@ -16,6 +16,7 @@ from django import forms
 from django.contrib import admin
 from django.contrib.admin import ShowFacets
 from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.views.main import ChangeList
 from django.contrib.admin.widgets import AutocompleteSelect
 from django.core.paginator import Paginator
 from django.db.models import Max, Model, QuerySet
@@ -119,7 +120,7 @@ class Choices(admin.SimpleListFilter):
         """Values, and what is said of each."""
         raise NotImplementedError
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:
         """What can be chosen."""
         return list(self.known())
 
@@ -146,7 +147,9 @@ class Finder(AutocompleteSelect):
         super().__init__(field, admin.site)
         self.looks_for = looks_for
 
-    def build_attrs(self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None) -> dict[str, Any]:
+    def build_attrs(
+        self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None
+    ) -> dict[str, object]:
         """Django's own, with these words: what reads the page aloud knows the field by them."""
         words = {"aria-label": self.looks_for, "data-placeholder": self.looks_for}
         return {**super().build_attrs(base_attrs, extra_attrs), **words}
@@ -186,7 +189,7 @@ class RowFilter(admin.ListFilter):
             return queryset
         return queryset.none() if self.row_id is None else queryset.filter(**{self.field: self.row_id})
 
-    def choices(self, changelist: Any) -> Iterator[Any]:
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
         """The field to type into, and the way back to all."""
         key = self.model._meta.get_field(self.field)
         widget = Finder(key, f"Any {self.title}")
@@ -240,7 +243,7 @@ class LinkedFilter(admin.ListFilter):
         """The rows that have the value."""
         return self.narrowed(queryset, self.value)
 
-    def choices(self, changelist: Any) -> Iterator[Any]:
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
         """The link to all rows, and the one to the narrowed list."""
         everything = changelist.get_query_string(remove=[self.parameter_name])
         yield {"selected": False, "query_string": everything, "display": "All"}

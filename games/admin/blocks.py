@@ -63,7 +63,7 @@ class BlockForm(forms.ModelForm):
             )
         return str(network.network_address if network.num_addresses == 1 else network)
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Ask once more before somebody locks themselves out."""
         data = super().clean() or self.cleaned_data
         if "network" in data and not data.get("is_own") and self._holds_asker(data["network"]):

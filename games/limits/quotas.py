@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 from time import monotonic
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from games.exceptions import AccountClosedError, PlayError, SiteFullError, TooManyMatchesError
 from games.limits.rates import NamedThrottle
 
 
-def account_lock(user: Any, *, closed_too: bool = False) -> None:
+def account_lock(user: User, *, closed_too: bool = False) -> None:
     """Lock an account, without its key, for what is counted of it. Before machines, after a room.
 
     Call inside a transaction. Nobody waits for it who only refers to the account.
@@ -147,7 +147,7 @@ def site_is_full() -> bool:
     return site_counts.now().get("bytes", 0) >= most
 
 
-def quota_require(user: Any, rows: QuerySet[Any], most: int, refusal: Callable[[int], PlayError]) -> None:
+def quota_require(user: User, rows: QuerySet[Model], most: int, refusal: Callable[[int], PlayError]) -> None:
     """Refuse an account one more where it has ``most`` of these rows. Call inside the transaction that makes it.
 
     Raises:

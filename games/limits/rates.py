@@ -5,10 +5,15 @@ Who counts what is said above: requests in ``throttles``, matches that are begun
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.core.cache import cache
+from django.http import HttpRequest
+from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
+
+AnyRequest: TypeAlias = HttpRequest | Request
+"""A request of a page or of the API."""
 
 
 class Throttle(SimpleRateThrottle):
@@ -27,20 +32,20 @@ class Throttle(SimpleRateThrottle):
         """Whom a request counts for; ``None`` where it counts for nobody."""
         raise NotImplementedError
 
-    def allow_request(self, request: Any, view: Any = None) -> bool:
+    def allow_request(self, request: AnyRequest | None, view: object = None) -> bool:
         """Count one, and say whether it is within the rate."""
         if self.num_requests is None or (key := self._key(request)) is None:
             return True
         counter: Any = cache
         return bool(counter.count(key, self.duration) <= self.num_requests)
 
-    def is_used_up(self, request: Any) -> bool:
+    def is_used_up(self, request: AnyRequest | None) -> bool:
         """Whether the next one would be beyond the rate. Counts nothing."""
         if self.num_requests is None or (key := self._key(request)) is None:
             return False
         return bool(cache.get(key, 0) >= self.num_requests)
 
-    def forget(self, request: Any) -> None:
+    def forget(self, request: AnyRequest | None) -> None:
         """Begin to count anew."""
         if self.num_requests is not None and (key := self._key(request)) is not None:
             cache.delete(key)
@@ -49,7 +54,7 @@ class Throttle(SimpleRateThrottle):
         """Seconds until the next minute (hour, day) begins."""
         return float(self.duration - self.now % self.duration)
 
-    def _key(self, request: Any) -> str | None:
+    def _key(self, request: AnyRequest | None) -> str | None:
         """Where this minute's (hour's, day's) count is kept."""
         self.now, ident = self.timer(), self.ident(request)
         if ident is None:

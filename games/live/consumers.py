@@ -95,7 +95,7 @@ async def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
-def frame_text(kind: str, data: Any) -> str:
+def frame_text(kind: str, data: object) -> str:
     """A frame as it goes out."""
     return _encode({"type": kind, "data": data})
 
@@ -163,7 +163,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         """
         await getattr(self, get_handler_name(message))(message)
 
-    async def send_frame(self, kind: str, data: Any) -> None:
+    async def send_frame(self, kind: str, data: object) -> None:
         """Send one frame."""
         await self.send(text_data=frame_text(kind, data))
 

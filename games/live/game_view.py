@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from beadbox.rules.game import Game, GuidePart
+from beadbox.rules.game import AnyGame, GuidePart
 from beadbox.rules.layout import Layout
 from beadbox.rules.registry import family_games
 from games.live.players import PLAYERS, Offer
@@ -18,7 +18,7 @@ from games.live.states import (
 from games.models import HUMAN
 
 
-def game_view(game: Game[Any, Any]) -> GameShape:
+def game_view(game: AnyGame) -> GameShape:
     """Everything needed to draw and start a game (docs/protocol.md, the layout of a game)."""
     layout = game.look.layout
     return {
@@ -88,7 +88,7 @@ def _layout_view(layout: Layout) -> LayoutShape:
     }
 
 
-def _guide_picture(game: Game[Any, Any], part: GuidePart[Any, Any]) -> GuidePicture | None:
+def _guide_picture(game: AnyGame, part: GuidePart[Any, Any]) -> GuidePicture | None:
     """The picture of a part: lit is what has won, or else the piece whose moves the dots show."""
     if part.position is None:
         return None
@@ -102,17 +102,17 @@ def _guide_picture(game: Game[Any, Any], part: GuidePart[Any, Any]) -> GuidePict
     }
 
 
-def game_picture(game: Game[Any, Any]) -> dict[str, Any]:
+def game_picture(game: AnyGame) -> dict[str, object]:
     """What ``static/js/boards.js`` draws a picture of the game from: its board, and what stands there in its scene."""
     return {"layout": _layout_view(game.look.layout), "pieces": game.pieces(game.look.scene())}
 
 
-def opponent_list(game: Game[Any, Any]) -> list[OpponentShape]:
+def opponent_list(game: AnyGame) -> list[OpponentShape]:
     """The opponents that can be asked for by name in a game, a human first."""
     return [_shown(HUMAN, Offer("A friend", "Send a friend a link and play each other.")), *player_list(game)]
 
 
-def player_list(game: Game[Any, Any]) -> list[OpponentShape]:
+def player_list(game: AnyGame) -> list[OpponentShape]:
     """The automated players that can be asked for by name in a game."""
     offers = ((player.slug, player.offer(game)) for player in PLAYERS.values())
     return [_shown(slug, offer) for slug, offer in offers if offer is not None]

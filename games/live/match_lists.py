@@ -121,7 +121,7 @@ GOING_ON = """
     ORDER BY room.changed_at DESC, room.id DESC LIMIT 1"""
 
 
-def rooms_where(whose: RoomsOf) -> tuple[str, list[Any]]:
+def rooms_where(whose: RoomsOf) -> tuple[str, list[int | UUID | str]]:
     """The condition that a row called ``room`` is one of theirs, and its values."""
     kind, who = whose
     return IS_OF[kind], [who] * IS_OF[kind].count("%s")

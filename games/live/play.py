@@ -17,6 +17,7 @@ from django.db import close_old_connections, transaction
 from django.utils import timezone
 
 from beadbox.rules.errors import RulesError
+from beadbox.rules.game import AnyPosition
 from beadbox.rules.outcome import Outcome, Side
 from games import exceptions
 from games.accounts.principal import Principal
@@ -210,7 +211,7 @@ def require_playing(match: Match) -> None:
         raise exceptions.MatchWaitingError
 
 
-def play_on(live: LiveMatch, position: Any, *, most: int | None = None, answer: Choice | None = None) -> None:
+def play_on(live: LiveMatch, position: AnyPosition, *, most: int | None = None, answer: Choice | None = None) -> None:
     """Let automated seats answer until a person or a slow player is to move or the match is over.
 
     Nothing is stored yet.

@@ -17,20 +17,20 @@ from django.db.models import CharField, Model, Q
 from psycopg import sql
 
 from beadbox.names import name_near
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games import exceptions
 from games.accounts import principal
 from games.accounts.claims import Claimed
-from games.accounts.principal import Principal
+from games.accounts.principal import AnyUser, Principal
 from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
 from games.models import HUMAN, Match, Ply, Room, Seat
 
 MACHINE = "machine"
 """The player that stands for every machine: which one is asked for by its id or slug."""
 
-Memo = tuple[int, Any]
+Memo = tuple[int, object]
 """The ply that a move was made at, and what its player wants to remember of how it chose."""
 
 
@@ -38,8 +38,8 @@ Memo = tuple[int, Any]
 class Choice:
     """A move, or ``None`` to resign, and whatever the player wants to remember of how it chose."""
 
-    move: Any | None
-    memo: Any = field(default=None, repr=False)
+    move: AnyMove | None
+    memo: object = field(default=None, repr=False)
 
 
 class NotHeldError(Exception):
@@ -81,7 +81,7 @@ class LiveMatch:
 
     room: Room
     match: Match
-    game: Game[Any, Any]
+    game: AnyGame
     seats: list[LiveSeat]
     """In order of side."""
     plies: list[Ply]
@@ -157,15 +157,15 @@ class SeatPlayer(ABC):
     learns: bool = False
     """Whether it may learn from a match, so that there is something in taking its seat over."""
 
-    def plays(self, game: Game[Any, Any]) -> bool:
+    def plays(self, game: AnyGame) -> bool:
         """Whether it can play this game."""
         return True
 
-    def offer(self, game: Game[Any, Any]) -> Offer | None:
+    def offer(self, game: AnyGame) -> Offer | None:
         """How the lobby offers it to whoever wants to play this game; ``None`` if it does not, by this slug."""
         return None
 
-    def advises(self, game: Game[Any, Any]) -> bool:
+    def advises(self, game: AnyGame) -> bool:
         """Whether somebody who plays this game may ask it what it thinks of a position."""
         return False
 
@@ -216,7 +216,7 @@ class SeatPlayer(ABC):
         return True
 
     @abstractmethod
-    def choose(self, live: LiveMatch, seat: LiveSeat, position: Any) -> Choice:
+    def choose(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition) -> Choice:
         """The move to play in a position that is not terminal, or a resignation.
 
         A slow player reads nothing from the database here, and writes nothing: the seat, its match and room are all
@@ -229,7 +229,7 @@ class SeatPlayer(ABC):
             NotHeldError.
         """
 
-    def follow(self, live: LiveMatch, seat: LiveSeat, position: Any, move: Any) -> Any:
+    def follow(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition, move: AnyMove) -> object:
         """Whoever has taken this player's seat over makes a move at ply ``live.match.n_plies``: the memo of it.
 
         It is what would have been that of a :class:`Choice`. The move is legal. Raises as :meth:`choose` does.
@@ -256,11 +256,11 @@ class SeatPlayer(ABC):
         """What a client may know of the machine in this seat (``seats[].machine`` of the state)."""
         return None
 
-    def audience(self, seat: LiveSeat) -> Any:
+    def audience(self, seat: LiveSeat) -> list[int | str] | None:
         """Who may be told of the machine in this seat, as JSON for :meth:`may_see`; ``None``: everybody."""
         return None
 
-    def may_see(self, viewer: Principal, audience: Any) -> bool:
+    def may_see(self, viewer: Principal, audience: list[int | str] | None) -> bool:
         """Whether the viewer belongs to an :meth:`audience`. Reads nothing from the database."""
         return audience is None
 
@@ -272,7 +272,7 @@ class SeatPlayer(ABC):
         """What remains of an :meth:`insight` for who may see these machines (by role, described), and no other."""
         return None
 
-    def manages(self, seat: LiveSeat, user: Any) -> bool:
+    def manages(self, seat: LiveSeat, user: AnyUser) -> bool:
         """Whether the account may change the machine in this seat."""
         return False
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
-from games.accounts.principal import Principal
+from games.accounts.principal import AnyUser, Principal
 from games.live.players import PLAYERS, LiveMatch
 from games.live.states import (
     Action,
@@ -148,7 +148,7 @@ def match_view(live: LiveMatch) -> RoomState:
     }
 
 
-def _position_shown(game: Game[Any, Any], text: str, playing: bool) -> PositionState:
+def _position_shown(game: AnyGame, text: str, playing: bool) -> PositionState:
     """What the state says of the position alone; nobody changes any of it."""
     position = game.decode(text)
     legal = game.legal_moves(position) if playing else ()
@@ -172,7 +172,7 @@ _position_kept = lru_cache(maxsize=4096)(_position_shown)
 """The same of games small enough for boxes, whose matches go through the same few positions."""
 
 
-def _moves(game: Game[Any, Any], plies: list[Ply]) -> Iterator[MoveState]:
+def _moves(game: AnyGame, plies: list[Ply]) -> Iterator[MoveState]:
     """The moves of a match, told as they were played: each from the board that it was made on."""
     step, position = _step_kept if game.takes_boxes else _step, game.initial_position()
     for ply in plies:
@@ -187,7 +187,7 @@ def _moves(game: Game[Any, Any], plies: list[Ply]) -> Iterator[MoveState]:
         }
 
 
-def _step(game: Game[Any, Any], position: Any, text: str) -> tuple[list[str], str, str | None, Any]:
+def _step(game: AnyGame, position: AnyPosition, text: str) -> tuple[list[str], str, str | None, Any]:
     """Of a move: the cells that it touches, its words, its piece, and the position after it. Nobody changes any."""
     move = game.parse_move(text)
     path, name, piece = game.look.path_ids(move), game.look.tell_move(position, move), game.look.mover(position, move)
@@ -218,7 +218,7 @@ def room_positions(code: str, after: int = -1, match: int | None = None) -> Matc
     }
 
 
-def _boards(game: Game[Any, Any], moves: list[str]) -> Iterator[BoardState]:
+def _boards(game: AnyGame, moves: list[str]) -> Iterator[BoardState]:
     """The board before the first of these moves and after each, as it is shown."""
     position = game.initial_position()
     path: list[str] = []
@@ -235,18 +235,18 @@ def _boards(game: Game[Any, Any], moves: list[str]) -> Iterator[BoardState]:
             path, position = game.look.path_ids(move), game.apply(position, move)
 
 
-def _captured(game: Game[Any, Any], position: Any) -> dict[str, list[str]]:
+def _captured(game: AnyGame, position: AnyPosition) -> dict[str, list[str]]:
     """The pieces that each role has lost."""
     return dict(zip(game.look.layout.roles, map(list, game.look.captured(position)), strict=True))
 
 
-def _action(game: Game[Any, Any], position: Any, move: Any) -> Action:
+def _action(game: AnyGame, position: AnyPosition, move: AnyMove) -> Action:
     """An action that is no plain move: its kind, its words, and the piece as it will be."""
     after = game.pieces(game.apply(position, move))[game.path(move)[-1]]
     return {"kind": game.look.kind(move), "name": game.look.describe_action(position, move), "piece": after}
 
 
-def machines_managed(room: Room, user: Any) -> list[Any]:
+def machines_managed(room: Room, user: AnyUser) -> list[int]:
     """The ids of those machines at the board that the account, or the visitor, may change."""
     if not Principal.of(user).is_known:
         return []

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from beadbox import field_text
 from beadbox.rules.errors import UnknownGameError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, game_get, game_with
 from games.exceptions import MalformedError, PlayError
@@ -236,7 +236,7 @@ def parse_room(data: Any) -> dict[str, Any]:
     return room
 
 
-def parse_side(game: Game[Any, Any], text: str, default: Side | None) -> Side | None:
+def parse_side(game: AnyGame, text: str, default: Side | None) -> Side | None:
     """The side that a role (``X``), a number or ``random`` (``None``) means; blank means the default.
 
     Raises:

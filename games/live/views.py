@@ -134,7 +134,7 @@ class About(TemplateView):
 
     template_name = "games/about.html"
 
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
+    def get_context_data(self, **context: Any) -> dict[str, object]:
         """How many days that is, as it is set."""
         names = ("KEEP_GUEST_MATCHES_DAYS", "KEEP_MATCHES_DAYS", "KEEP_LOG_INS_DAYS")
         return super().get_context_data(**context, **{name.lower(): getattr(settings, name) for name in names})

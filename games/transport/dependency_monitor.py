@@ -29,7 +29,7 @@ GIVEN_UP_S = 10.0
 class Listener(Protocol):
     """An open socket."""
 
-    async def send_frame(self, kind: str, data: Any) -> None:
+    async def send_frame(self, kind: str, data: object) -> None:
         """Send a frame."""
 
 

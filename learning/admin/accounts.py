@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import axes.utils
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth import get_user_model
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.forms import AdminPasswordChangeForm, AdminUserCreationForm, UserChangeForm
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -27,8 +26,6 @@ from learning.exceptions import AccountNotClosedError
 from learning.models import Machine
 from learning.services.accounts import account_close, is_above, is_left
 
-User = get_user_model()
-
 POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
 """What superusers alone give: who could give them could give them to themselves."""
 
@@ -36,9 +33,9 @@ POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
 class PasswordForm(AdminPasswordChangeForm):
     """Another one's password, of which they hear, and which they may try however often others have tried theirs."""
 
-    def save(self, commit: bool = True) -> Any:
+    def save(self, commit: bool = True) -> User:
         """Set it, and send the letter."""
-        user = super().save(commit=False)
+        user: User = super().save(commit=False)
         if commit:
             user.save(update_fields=["password"])  # nothing else that may have changed since it was read
         for counted in ("failures", "log-ins"):
@@ -80,7 +77,7 @@ class CloseForm(forms.Form):
             raise forms.ValidationError(f"The account is called {self.username}.")
         return name
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """An heir, where there is to be one."""
         data = super().clean() or self.cleaned_data
         if data.get("machines") == "heir" and not self.errors and data.get("heir") is None:
@@ -121,19 +118,21 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
     list_per_page = 50
     search_fields = ("username", "account_name__search__contains", "first_name", "last_name", "email")
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
         """What somebody may do, for whom is no superuser."""
         return () if getattr(request.user, "is_superuser", False) else POWERS
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Whose the permission is, as far as it reaches. Its password and its closing ask for the same."""
-        return super().has_change_permission(request, obj) and (obj is None or not is_above(request.user, obj))
+        return super().has_change_permission(request, obj) and (
+            obj is None or not is_above(cast("User", request.user), obj)
+        )
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """It would take the machines' owner away, and leave their trainings going on."""
         return False
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: User, form: UserChangeForm, change: bool) -> None:
         """Store it; of another e-mail address its owner hears."""
         super().save_model(request, obj, form, change)
         if change and "email" in form.changed_data:
@@ -161,7 +160,10 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
             heir = data["heir"] if data["machines"] == "heir" else None
             try:
                 closed = account_close(
-                    by=request.user, account=account, heir=heir, deletes_machines=data["machines"] == "delete"
+                    by=cast("User", request.user),
+                    account=account,
+                    heir=heir,
+                    deletes_machines=data["machines"] == "delete",
                 )
             except AccountNotClosedError as error:
                 form.add_error(None, str(error))
@@ -192,11 +194,11 @@ class PowersAdmin(GroupAdmin, Counted):
         """A superuser's."""
         return bool(getattr(request.user, "is_superuser", False))
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         """A superuser's: it may be one's own group."""
         return self.has_add_permission(request)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         """A superuser's."""
         return self.has_add_permission(request)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import admin
@@ -13,6 +13,7 @@ from django.template.loader import get_template
 from django.utils.safestring import SafeString, mark_safe
 
 from beadbox.policies.registry import OPPONENTS
+from games.accounts.principal import AnyUser
 from games.admin.base import AccountFilter, Choices, Counted, WithRowFilter, log_each
 from games.exceptions import PlayError
 from learning.kinds.admin import MachineFilter, OfMachine, page_link
@@ -121,7 +122,7 @@ class ScheduleForm(forms.ModelForm):
         model = Schedule
         fields = ("machine", "stages", "seed")
 
-    user: Any = None
+    user: AnyUser | None = None
     """Who is logged in; set by the admin."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -152,7 +153,7 @@ class ScheduleForm(forms.ModelForm):
         timing = Timing(crontab=data["crontab"], every=data["every"], period=data["period"], timezone=zone)
         if self.instance.pk:
             return services_schedules.schedule_update(
-                user=self.user,
+                user=cast("AnyUser", self.user),
                 schedule_id=self.instance.pk,
                 stages=stages,
                 timing=timing,
@@ -161,7 +162,7 @@ class ScheduleForm(forms.ModelForm):
                 paused=data["paused"],
             )
         return services_schedules.schedule_create(
-            user=self.user,
+            user=cast("AnyUser", self.user),
             machine=str(data["machine"].pk),
             stages=stages,
             timing=timing,

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyPosition
 
 QuestionT = TypeVar("QuestionT")
 
+MindT = TypeVar("MindT")
+"""What an adviser asks of a machine."""
 
-class Adviser(ABC, Generic[QuestionT]):
+
+class Adviser(ABC, Generic[QuestionT, MindT]):
     """Reads questions about games and answers them. It holds no state: share it freely."""
 
     @abstractmethod
-    def read(self, game: Game[Any, Any], fields: Mapping[str, Any]) -> QuestionT:
+    def read(self, game: AnyGame, fields: Mapping[str, object]) -> QuestionT:
         """The question about a board of this game.
 
         Raises:
@@ -24,27 +27,27 @@ class Adviser(ABC, Generic[QuestionT]):
         """
 
     @abstractmethod
-    def asked(self, question: QuestionT) -> tuple[Game[Any, Any], Any]:
+    def asked(self, question: QuestionT) -> tuple[AnyGame, AnyPosition]:
         """The game and the position that the question is about; the game may have more additions than the one named."""
 
     @abstractmethod
-    def start(self, game: Game[Any, Any]) -> QuestionT:
+    def start(self, game: AnyGame) -> QuestionT:
         """A question about the beginning of a game, for who warms up or wants to know whether there are answers."""
 
     @abstractmethod
-    def move(self, question: QuestionT, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+    def move(self, question: QuestionT, rng: Random, *, time_limit_s: float) -> dict[str, object]:
         """What to play, and how it compares with other moves; ``rng`` decides among moves that are liked equally."""
 
     @abstractmethod
-    def machine(self, question: QuestionT, mind: Any, rng: Random) -> dict[str, Any]:
+    def machine(self, question: QuestionT, mind: MindT, rng: Random) -> dict[str, object]:
         """What a machine plays, which learns nothing from being asked."""
 
     @abstractmethod
-    def evaluation(self, question: QuestionT) -> dict[str, Any]:
+    def evaluation(self, question: QuestionT) -> dict[str, object]:
         """What the board is worth for the side that asks, and the legal moves."""
 
     @abstractmethod
-    def form(self, game: Game[Any, Any]) -> dict[str, Any]:
+    def form(self, game: AnyGame) -> dict[str, object]:
         """What the page of questions asks about a game.
 
         ``pieces``: (text, words) of each that can be placed, none if no board can be set up by hand;
@@ -53,3 +56,7 @@ class Adviser(ABC, Generic[QuestionT]):
         sent, words) of each, the weakest first, without flip mode and with it, if it is offered;
         ``in_points``: whether values are points, and not the result of the game.
         """
+
+
+AnyAdviser: TypeAlias = Adviser[object, object]
+"""An adviser of games that are not known. It answers the questions that it has read, by minds of machines that fit."""

@@ -16,7 +16,7 @@ from beadbox.policies.perfect import move_values, solve
 from beadbox.policies.registry import LEVELS
 from beadbox.rules.chance import Random
 from beadbox.rules.errors import InvalidPositionError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Outcome, Side
 from learning.advice.adviser import Adviser
 from learning.advice.question import COLOURS, AdviceError, read_flip_mode, read_level, read_side, require
@@ -29,13 +29,13 @@ WIN, DRAW, LOSS = 1, 0, -1
 class Question:
     """A position and who should answer: ``level`` is a key of ``LEVELS``, which a machine does not heed."""
 
-    game: Game[Any, Any]
-    position: Any
+    game: AnyGame
+    position: AnyPosition
     flip_mode: bool
     level: str
 
 
-def read_question(game: Game[Any, Any], fields: Mapping[str, Any]) -> Question:
+def read_question(game: AnyGame, fields: Mapping[str, object]) -> Question:
     """The question about a position of this game.
 
     Raises:
@@ -51,13 +51,13 @@ def read_question(game: Game[Any, Any], fields: Mapping[str, Any]) -> Question:
     return Question(game, position, flip_mode, read_level(fields, levels))
 
 
-def sides_of(game: Game[Any, Any]) -> dict[str, Side]:
+def sides_of(game: AnyGame) -> dict[str, Side]:
     """The names that a side may be given by: its colour, and what the game calls it."""
     return COLOURS | {role: Side(index) for index, role in enumerate(game.look.layout.roles)}
 
 
 @cache
-def alphabet(game: Game[Any, Any]) -> dict[str | None, str]:
+def alphabet(game: AnyGame) -> dict[str | None, str]:
     """For each piece, and for ``None``, the character that stands for it in the text of a position.
 
     Seen in a few positions whose text begins with one character for each cell, in the order of the layout. Of a game
@@ -74,7 +74,7 @@ def alphabet(game: Game[Any, Any]) -> dict[str | None, str]:
     return characters if len(characters) == len(seen) == len(set(characters.values())) else {}
 
 
-def move_answer(question: Question, rng: Random) -> dict[str, Any]:
+def move_answer(question: Question, rng: Random) -> dict[str, object]:
     """What the opponent of this level plays, and every legal move with its exact value, best first.
 
     ``rng`` decides among moves that the opponent likes equally.
@@ -96,14 +96,14 @@ def move_answer(question: Question, rng: Random) -> dict[str, Any]:
 class Mind(Protocol):
     """What is asked of a machine: its chances, and its choice with the draw behind it, if it opens a box."""
 
-    def policy(self, position: Any) -> Mapping[Any, float]:
+    def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
         """The chance of every legal move."""
 
-    def choose(self, position: Any, rng: Random) -> tuple[Any | None, BeadDraw | None]:
+    def choose(self, position: AnyPosition, rng: Random) -> tuple[AnyMove | None, BeadDraw | None]:
         """The move, or ``None`` to resign."""
 
 
-def machine_answer(question: Question, machine: Mind, rng: Random) -> dict[str, Any]:
+def machine_answer(question: Question, machine: Mind, rng: Random) -> dict[str, object]:
     """What the machine draws here, every legal move with its probability, likeliest first, and its box.
 
     ``move`` is ``None`` where it finds no bead and resigns, which loses; ``box`` where it opens none. Nothing is
@@ -126,7 +126,7 @@ def machine_answer(question: Question, machine: Mind, rng: Random) -> dict[str, 
     }
 
 
-def evaluate_answer(question: Question) -> dict[str, Any]:
+def evaluate_answer(question: Question) -> dict[str, object]:
     """What the position is worth for the side to move, the legal moves with their values, and whether it is over."""
     game, position = question.game, question.position
     outcome = game.outcome(position)
@@ -144,14 +144,14 @@ def evaluate_answer(question: Question) -> dict[str, Any]:
     }
 
 
-def _result(game: Game[Any, Any], position: Any, outcome: Outcome) -> int:
+def _result(game: AnyGame, position: AnyPosition, outcome: Outcome) -> int:
     """The value of a finished position for the side to move."""
     if outcome.winner is None:
         return DRAW
     return WIN if outcome.winner is game.side_to_move(position) else LOSS
 
 
-def _read_position(game: Game[Any, Any], board: Any, side: Side | None) -> Any:
+def _read_position(game: AnyGame, board: Any, side: Side | None) -> Any:
     if isinstance(board, list):
         board = _text_of(game, board)
     if not isinstance(board, str):
@@ -166,7 +166,7 @@ def _read_position(game: Game[Any, Any], board: Any, side: Side | None) -> Any:
     return position
 
 
-def _text_of(game: Game[Any, Any], cells: list[Any]) -> str:
+def _text_of(game: AnyGame, cells: list[Any]) -> str:
     """The text of a board given cell by cell: a piece by its name or its character, nothing by ``None``."""
     characters = alphabet(game)
     if not characters:
@@ -181,7 +181,7 @@ def _text_of(game: Game[Any, Any], cells: list[Any]) -> str:
     return "".join(names[cell] for cell in cells)
 
 
-def _moves_view(game: Game[Any, Any], position: Any) -> dict[Any, dict[str, Any]]:
+def _moves_view(game: AnyGame, position: AnyPosition) -> dict[Any, dict[str, Any]]:
     """Each legal move as an answer shows it, in the order of the rules."""
     values = move_values(game, position) if game.enumerable else {}
     return {
@@ -195,12 +195,12 @@ def _moves_view(game: Game[Any, Any], position: Any) -> dict[Any, dict[str, Any]
     }
 
 
-def _paths(game: Game[Any, Any], position: Any) -> dict[str, list[str]]:
+def _paths(game: AnyGame, position: AnyPosition) -> dict[str, list[str]]:
     """For each legal move the ids of the cells that it touches, as in the state of a room."""
     return {game.format_move(move): game.look.path_ids(move) for move in game.legal_moves(position)}
 
 
-def _box_view(machine: Any, position: Any, draw: BeadDraw) -> dict[str, Any]:
+def _box_view(machine: Any, position: AnyPosition, draw: BeadDraw) -> dict[str, Any]:
     game = machine.game
     return {
         "position": draw.box,
@@ -211,34 +211,34 @@ def _box_view(machine: Any, position: Any, draw: BeadDraw) -> dict[str, Any]:
     }
 
 
-def _status(game: Game[Any, Any], outcome: Outcome | None) -> dict[str, Any]:
+def _status(game: AnyGame, outcome: Outcome | None) -> dict[str, Any]:
     winner = None if outcome is None or outcome.winner is None else game.look.layout.roles[outcome.winner]
     reason = None if outcome is None else outcome.termination
     return {"over": outcome is not None, "winner": winner, "reason": reason, "inCheck": False}
 
 
-class AnyGameAdviser(Adviser[Question]):
+class AnyGameAdviser(Adviser[Question, Mind]):
     """Questions about every game whose family has no adviser of its own."""
 
-    def read(self, game: Game[Any, Any], fields: Mapping[str, Any]) -> Question:
+    def read(self, game: AnyGame, fields: Mapping[str, object]) -> Question:
         return read_question(game, fields)
 
-    def asked(self, question: Question) -> tuple[Game[Any, Any], Any]:
+    def asked(self, question: Question) -> tuple[AnyGame, AnyPosition]:
         return question.game, question.position
 
-    def start(self, game: Game[Any, Any]) -> Question:
+    def start(self, game: AnyGame) -> Question:
         return Question(game, game.initial_position(), flip_mode=False, level="easy")
 
-    def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+    def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
         return move_answer(question, rng)
 
-    def machine(self, question: Question, mind: Mind, rng: Random) -> dict[str, Any]:
+    def machine(self, question: Question, mind: Mind, rng: Random) -> dict[str, object]:
         return machine_answer(question, mind, rng)
 
-    def evaluation(self, question: Question) -> dict[str, Any]:
+    def evaluation(self, question: Question) -> dict[str, object]:
         return evaluate_answer(question)
 
-    def form(self, game: Game[Any, Any]) -> dict[str, Any]:
+    def form(self, game: AnyGame) -> dict[str, object]:
         return {
             "pieces": [(piece, piece) for piece in alphabet(game) if piece is not None],
             "types": [],

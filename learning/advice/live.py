@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from beadbox.engines.engine import Engine
-from beadbox.rules.game import Game
+from beadbox.engines.engine import AnyEngine
+from beadbox.rules.game import AnyGame, AnyPosition
 from beadbox.rules.outcome import Side
 
 WIN = 1_000_000
@@ -38,7 +38,7 @@ class Advice(TypedDict):
     candidates: list[MoveAdvice]
 
 
-def advice(engine: Engine[Any], game: Game[Any, Any], position: Any) -> Advice:
+def advice(engine: AnyEngine, game: AnyGame, position: AnyPosition) -> Advice:
     """The best moves for the side to move, best first; the position is not terminal."""
     side, roles = game.side_to_move(position), game.look.layout.roles
     best, depth = engine.best(game, position)

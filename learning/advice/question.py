@@ -34,7 +34,7 @@ class AdviceError(ValueError):
         self.detail = detail
 
 
-def read_object(body: bytes, content_type: str = "application/json") -> dict[str, Any]:
+def read_object(body: bytes, content_type: str = "application/json") -> dict[str, object]:
     """The JSON object of a body; ``content_type`` is what its sender calls it, which only the refusal heeds.
 
     Raises:
@@ -63,13 +63,13 @@ def read_object(body: bytes, content_type: str = "application/json") -> dict[str
     return fields
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value of a question as a refusal repeats it: as JSON, the beginning of a long one, nothing of what is in it."""
     text = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else json.dumps(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
 
-def require(fields: Mapping[str, Any], *, colour: bool) -> None:
+def require(fields: Mapping[str, object], *, colour: bool) -> None:
     """Refuse a question without a board or, where it decides something, without the side that asks.
 
     Raises:
@@ -84,7 +84,7 @@ def require(fields: Mapping[str, Any], *, colour: bool) -> None:
         raise AdviceError("Missing required fields", " ".join(missing))
 
 
-def read_side(fields: Mapping[str, Any], sides: Mapping[str, Side] = COLOURS) -> Side | None:
+def read_side(fields: Mapping[str, object], sides: Mapping[str, Side] = COLOURS) -> Side | None:
     """The side that asks, from ``playerColor`` or ``currentPlayer``; ``None`` if neither is given.
 
     Raises:
@@ -101,7 +101,7 @@ def read_side(fields: Mapping[str, Any], sides: Mapping[str, Side] = COLOURS) ->
     return given.pop() if given else None
 
 
-def read_flip_mode(fields: Mapping[str, Any]) -> bool:
+def read_flip_mode(fields: Mapping[str, object]) -> bool:
     """Whether flip mode is on; off if nothing is said.
 
     Raises:
@@ -113,7 +113,7 @@ def read_flip_mode(fields: Mapping[str, Any]) -> bool:
     return flip_mode is True
 
 
-def read_level(fields: Mapping[str, Any], levels: Collection[str]) -> str:
+def read_level(fields: Mapping[str, object], levels: Collection[str]) -> str:
     """The difficulty; ``hard`` if nothing is said.
 
     Raises:

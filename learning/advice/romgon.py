@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from beadbox.engines.engine import Candidate
 from beadbox.engines.romgon.answers import terms
@@ -12,7 +12,7 @@ from beadbox.engines.romgon.levels import LEVELS, answer, measured, plays_at
 from beadbox.learners import choice
 from beadbox.learners.choice import Chosen
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.romgon.geometry import CELL, IDS
 from beadbox.rules.romgon.moves import KEPT, Move, Options, in_check, is_capture, legal_moves
@@ -51,7 +51,7 @@ class Question:
     level: str
 
 
-def read_question(fields: Mapping[str, Any], options: Options) -> Question:
+def read_question(fields: Mapping[str, object], options: Options) -> Question:
     """The question, about a game with these options; ``flipModeEnabled`` adds flip mode to them.
 
     Raises:
@@ -71,7 +71,7 @@ def levels_of(game: Romgon) -> list[str]:
     return [slug for slug, level in LEVELS.items() if plays_at(game, level)]
 
 
-def move_answer(question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+def move_answer(question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
     """What the engine plays at this level, and the best five actions, best first.
 
     A deep search that takes longer than ``time_limit_s`` answers with the last depth that it finished; ``depth`` says
@@ -98,7 +98,7 @@ class ValuingMind(Protocol):
         """What it plays when it tries nothing; ``None`` where the game is over."""
 
 
-def machine_answer(question: Question, machine: ValuingMind) -> dict[str, Any]:
+def machine_answer(question: Question, machine: ValuingMind) -> dict[str, object]:
     """What a machine that keeps values thinks best, and every legal action with what it is worth to it, best first.
 
     It tries nothing and learns nothing. ``evaluation`` is Q + E/100, by which it chooses.
@@ -120,14 +120,14 @@ def machine_answer(question: Question, machine: ValuingMind) -> dict[str, Any]:
 
 def _machine_view(board: Board, chosen: Chosen, one: choice.Candidate) -> dict[str, Any]:
     return {
-        **_candidate_view(board, Candidate(one.move, one.total)),
+        **_candidate_view(board, Candidate(cast("Move", one.move), one.total)),
         "probability": int(one.move == chosen.move),
         "value": one.value,
         "outlook": one.outlook / choice.OUTLOOK,
     }
 
 
-def evaluate_answer(question: Question) -> dict[str, Any]:
+def evaluate_answer(question: Question) -> dict[str, object]:
     """What the board is worth to the side that asks, term by term, its legal actions, and whether the game is over."""
     board, side, options = question.board, question.side, question.options
     worth = terms(board, side, options)
@@ -182,7 +182,7 @@ def _wrong(hex_id: str, field: str, value: Any, right: str) -> AdviceError:
     return AdviceError("Invalid board", f"The {field} of the piece on {hex_id} is {right}, not {shown(value)}.")
 
 
-def _candidate_view(board: Board, candidate: Candidate) -> dict[str, Any]:
+def _candidate_view(board: Board, candidate: Candidate[Move]) -> dict[str, Any]:
     move = candidate.move
     mark = " F" if move.is_flip else " C" if is_capture(board, move) else ""
     turning = "" if move.turn == KEPT else f"@{move.turn}"
@@ -214,28 +214,28 @@ def _levels_told(mode: str) -> list[tuple[str, str]]:
     return [(slug, ", ".join(filter(None, (slug, LEVELS[slug].whom, rating.words)))) for slug, rating in ratings]
 
 
-class RomgonAdviser(Adviser[Question]):
+class RomgonAdviser(Adviser[Question, ValuingMind]):
     """Questions about games of the Romgon family; ``flipModeEnabled`` makes one about a game with flips."""
 
-    def read(self, game: Romgon, fields: Mapping[str, Any]) -> Question:  # type: ignore[override]  # of its own family
+    def read(self, game: Romgon, fields: Mapping[str, object]) -> Question:  # type: ignore[override]  # of its own family
         return read_question(fields, game.options)
 
-    def asked(self, question: Question) -> tuple[Romgon, Position]:
-        return Romgon(question.options), Position(question.board, question.side)
+    def asked(self, question: Question) -> tuple[AnyGame, Position]:
+        return cast("AnyGame", Romgon(question.options)), Position(question.board, question.side)
 
     def start(self, game: Romgon) -> Question:  # type: ignore[override]  # as above
         return Question(START, BLACK, game.options, "hard")
 
-    def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, Any]:
+    def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
         return move_answer(question, rng, time_limit_s=time_limit_s)
 
-    def machine(self, question: Question, mind: ValuingMind, rng: Random) -> dict[str, Any]:
+    def machine(self, question: Question, mind: ValuingMind, rng: Random) -> dict[str, object]:
         return machine_answer(question, mind)
 
-    def evaluation(self, question: Question) -> dict[str, Any]:
+    def evaluation(self, question: Question) -> dict[str, object]:
         return evaluate_answer(question)
 
-    def form(self, game: Game[Any, Any]) -> dict[str, Any]:
+    def form(self, game: AnyGame) -> dict[str, object]:
         kinds = range(SQUARE, HEXGON + 1)
         return {
             "pieces": [

@@ -15,6 +15,7 @@ from drf_spectacular.utils import extend_schema
 
 from beadbox.engines.registry import LEVELS, levels_named
 from beadbox.kernels.random_source import RandomSource
+from beadbox.rules.game import AnyPosition
 from learning.api import ai_schema
 from learning.api.open_view import OpenView, fields_of, user_of
 from learning.kinds.registry import kind_of
@@ -28,7 +29,7 @@ _SLOW_WORDS = (
 )
 
 
-def _mind(machine: Machine, position: Any) -> Any:
+def _mind(machine: Machine, position: AnyPosition) -> Any:
     return kind_of(machine).live.mind(machine, position)
 
 
@@ -36,7 +37,7 @@ class AiMoveView(OpenView):
     """What to play."""
 
     @extend_schema(**ai_schema.MOVE)
-    def post(self, request: HttpRequest) -> dict[str, Any]:
+    def post(self, request: HttpRequest) -> dict[str, object]:
         """A move for the board as it is sent, and how it compares with others."""
         rng = RandomSource(secrets.randbits(64))
         return advice.move_advice(fields_of(request), partial(user_of, request), _mind, rng)
@@ -46,7 +47,7 @@ class AiEvaluateView(OpenView):
     """What a board is worth."""
 
     @extend_schema(**ai_schema.EVALUATE)
-    def post(self, request: HttpRequest) -> dict[str, Any]:
+    def post(self, request: HttpRequest) -> dict[str, object]:
         """The value of the board for the side that asks, the legal moves, and whether the game is over."""
         return advice.evaluation(fields_of(request))
 
@@ -55,7 +56,7 @@ class AiHealthView(OpenView):
     """Whether advice can be had."""
 
     @extend_schema(**ai_schema.HEALTH)
-    def get(self, request: HttpRequest) -> dict[str, Any]:
+    def get(self, request: HttpRequest) -> dict[str, object]:
         """Asks the engine for a move and nothing else; the whole site is asked at ``/api/health``."""
         return {
             "status": "ok",

@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from beadbox.engines.compiled import EngineNotReadyError
 from games.accounts.authentication import bearer_of
+from games.accounts.principal import AnyUser
 from games.accounts.throttles import AddressThrottle
 from games.accounts.tokens import token_read
 from games.exceptions import PlayError, refusal_of
@@ -72,7 +73,7 @@ class OpenView(APIView):
             return _refused(str(refusal), str(refusal), refusal.code, refusal.status, **headers)
 
 
-def fields_of(request: HttpRequest) -> dict[str, Any]:
+def fields_of(request: HttpRequest) -> dict[str, object]:
     """The fields of a body, as far as they can be read.
 
     Raises:
@@ -85,7 +86,7 @@ def fields_of(request: HttpRequest) -> dict[str, Any]:
     return read_object(body, request.content_type or "")
 
 
-def user_of(request: HttpRequest) -> Any:
+def user_of(request: HttpRequest) -> AnyUser:
     """Whose token came with the request; nobody's session counts here."""
     text = bearer_of(request.headers.get("Authorization", ""))
     return AnonymousUser() if text is None else token_read(text=text, scope="play").user

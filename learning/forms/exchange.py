@@ -66,7 +66,7 @@ class PrintForm(forms.Form):
         """The fields that choose colours."""
         return [self[name] for name in self.fields if name.startswith("colour_")]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Two beads of one colour could not be told apart."""
         data: dict[str, Any] = super().clean() or {}
         taken: dict[str, str] = {}

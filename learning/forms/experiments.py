@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from beadbox.experiments.experiment import Experiment
+from beadbox.experiments.experiment import AnyExperiment
 from learning.forms.base import SeedField
 
 
@@ -17,7 +17,7 @@ class ExperimentForm(forms.Form):
         help_text="The same seed always gives exactly the same result. Choose another seed for another try.",
     )
 
-    def __init__(self, *args: Any, experiment: Experiment, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, experiment: AnyExperiment, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.experiment = experiment
         self.fields["seed"].initial = experiment.default_seed

@@ -10,7 +10,7 @@ from django import forms
 
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.seeds import MAX_SEED
 from learning.forms.rule_words import rule_field
 from learning.kinds.registry import KINDS
@@ -52,7 +52,7 @@ class LearnForm(forms.Form):
         required=False,
     )
 
-    def __init__(self, game: Game[Any, Any], *args: Any, **kwargs: Any) -> None:
+    def __init__(self, game: AnyGame, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         words, hints = KINDS[BoxRule.kind].page.text.words, get_type_hints(BoxRule)
         for field in fields(BoxRule):

@@ -11,7 +11,7 @@ from beadbox.learners.presets import ALL_PRESETS, MATTER, presets_of
 from beadbox.learners.registry import rule_read
 from beadbox.learners.rule import RuleError
 from beadbox.rules.errors import UnknownGameError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, family_games, game_with
 from games.live.game_view import game_picture
@@ -24,7 +24,7 @@ FROZEN = "Without this, the machine is frozen: it plays but does not learn."
 PUBLIC = "Public: anyone may view and play it, and it learns from those games."
 
 
-def game_label(game: Game[Any, Any]) -> str:
+def game_label(game: AnyGame) -> str:
     """The game as a list names it: variants of one name are told apart."""
     return f"{game.name} {game.variant}".strip() if game.additions else game.name
 
@@ -87,7 +87,7 @@ class MachineForm(forms.Form):
                 self.fields[field.name] = rule_field(kind.page.text.words[field.name], hints[field.name])
                 self.fields[field.name].initial = start[field.name]
 
-    def kinds(self) -> list[dict[str, Any]]:
+    def kinds(self) -> list[dict[str, object]]:
         """The kinds of machine, each with the games it plays, its presets, and the fields of its rule in groups."""
         return [
             {
@@ -103,7 +103,7 @@ class MachineForm(forms.Form):
             for kind in KINDS.values()
         ]
 
-    def families(self) -> list[dict[str, Any]]:
+    def families(self) -> list[dict[str, object]]:
         """The games as pictures: each family once, with its boards, or the rules that may be added to it."""
         chosen, board = (GAMES.get(self[name].value() or "") for name in ("game", "board"))
         boards = {one.family: one for one in (chosen, board) if one is not None}
@@ -130,7 +130,7 @@ class MachineForm(forms.Form):
         """Whether the preset that is chosen is none of those to choose from first."""
         return self["preset"].value() not in MATTER
 
-    def _game_chosen(self, cleaned: dict[str, Any]) -> Game[Any, Any] | None:
+    def _game_chosen(self, cleaned: dict[str, Any]) -> AnyGame | None:
         """The game of the family that was chosen: on the board, or with the rules, that were chosen for it.
 
         What was chosen for another family stands in nobody's way.
@@ -162,7 +162,7 @@ class MachineForm(forms.Form):
             for group in kind.page.text.groups
         ]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Put the fields of the rule together; whatever the rule refuses is told at its own field."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         rule = None
@@ -185,7 +185,7 @@ class MachineForm(forms.Form):
         cleaned["rule"] = rule
         return cleaned
 
-    def _kind(self, game: Game[Any, Any], preset: str | None) -> Kind | None:
+    def _kind(self, game: AnyGame, preset: str | None) -> Kind | None:
         """The kind of the preset that was chosen, or what usually plays the game."""
         chosen = presets_of(game).get(preset or "")
         return kind_usual(game) if chosen is None else kind_of_rule(chosen.rule)

@@ -10,7 +10,7 @@ from django import forms
 
 from beadbox import field_text
 from beadbox.policies.registry import opponents_offered
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from learning.forms.base import SAME_GAMES, SeedField
 from learning.kinds.snapshots import MEASURED_MOST, keeps_snapshots, measured_usually
 from learning.models import Machine
@@ -24,7 +24,7 @@ def seed_new() -> int:
     return secrets.randbelow(1_000_000)
 
 
-def opponent_choices(game: Game[Any, Any]) -> list[tuple[str, str]]:
+def opponent_choices(game: AnyGame) -> list[tuple[str, str]]:
     """The fixed opponents that are offered in a game, those that think by the clock aside."""
     return [
         (opponent.slug, f"{opponent.name}: {opponent.summary}{f' {rating.words}.' if rating else ''}")
@@ -42,7 +42,7 @@ class StageForm(forms.Form):
     )
     learns = forms.BooleanField(label="The opponent learns too", required=False)
 
-    def __init__(self, *args: Any, game: Game[Any, Any], machines: Sequence[Machine] = (), **kwargs: Any) -> None:
+    def __init__(self, *args: Any, game: AnyGame, machines: Sequence[Machine] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         fixed = opponent_choices(game)
         others = [(str(machine.pk), machine.name) for machine in machines]

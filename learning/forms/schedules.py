@@ -58,7 +58,7 @@ class TimingForm(forms.Form):
     )
     seed = SeedField(required=False, help_text="Leave this empty for a new seed each time.")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """The way chosen becomes ``timing``."""
         data: dict[str, Any] = super().clean() or {}
         kind = data.get("kind")
@@ -80,7 +80,7 @@ class TimingForm(forms.Form):
         return data
 
 
-def timing_to_form(timing: Timing) -> dict[str, Any]:
+def timing_to_form(timing: Timing) -> dict[str, object]:
     """The first values of the form for a schedule that there is already."""
     if not timing.crontab:
         return {"kind": "every", "every": timing.every, "period": timing.period}

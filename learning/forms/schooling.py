@@ -23,7 +23,7 @@ from beadbox.learners.boxes.training_config import (
     games_taught,
 )
 from beadbox.learners.rule import RuleError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.seeds import MAX_SEED
 
@@ -89,7 +89,7 @@ class Asked:
         return None if self.beside is None else urlencode(self._alone(self.beside.preset, self.beside.rule))
 
     @property
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, object]:
         """All of it as JSON types."""
         beside = self.beside
         return {
@@ -197,7 +197,7 @@ class _Reader:
             self._tell(name, f"The address has {len(values)} of these. The first one counts.")
         return values[0].strip()[:LONGEST] if values else None
 
-    def _game(self) -> Game[Any, Any]:
+    def _game(self) -> AnyGame:
         games = games_taught()
         return games[self._one_of("game", games, USUAL_GAME)]
 

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from beadbox import field_text
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from games.validators import name_validate
 from learning.forms.base import SAME_GAMES, SeedField
 from learning.forms.runs import opponent_choices
@@ -48,7 +48,7 @@ class TournamentForm(forms.Form):
     )
     seed = SeedField(required=False, help_text=SAME_GAMES)
 
-    def __init__(self, *args: Any, game: Game[Any, Any], machines: Iterable[Machine] = (), **kwargs: Any) -> None:
+    def __init__(self, *args: Any, game: AnyGame, machines: Iterable[Machine] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.game, self.offered = game, {str(machine.pk): machine for machine in machines}
         if (most := games_most(game, ())) < MAX_GAMES_PER_PAIRING:
@@ -60,7 +60,7 @@ class TournamentForm(forms.Form):
             (pk, f"{machine.name}, {machine.get_side_display()}") for pk, machine in self.offered.items()
         ]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Machines and fixed opponents become ``entries``."""
         data: dict[str, Any] = super().clean() or {}
         data["entries"] = [*data.get("machines", []), *data.get("opponents", [])]

@@ -9,7 +9,7 @@ from typing import Any
 from beadbox.exchange.document import Document
 from beadbox.exchange.registry import Format
 from beadbox.printing.sheets import PrintChoices, PrintOptions
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from learning.exceptions import PrintRefusedError
 from learning.models import Machine
 
@@ -19,9 +19,7 @@ class KindFiles(ABC):
 
     @staticmethod
     @abstractmethod
-    def read(
-        file: dict[str, Any], game: Game[Any, Any], rule: Any, head: dict[str, Any], any_size: bool, /
-    ) -> Document:
+    def read(file: dict[str, Any], game: AnyGame, rule: Any, head: dict[str, Any], any_size: bool, /) -> Document:
         """What a native file holds beyond its head, and with it the whole.
 
         Args:
@@ -44,7 +42,7 @@ class KindFiles(ABC):
         """
 
     @abstractmethod
-    def fields_read(self, data: Any) -> dict[str, Any]:
+    def fields_read(self, data: Any) -> dict[str, object]:
         """Fields of the row of a machine that comes from a file, as far as they differ from kind to kind."""
 
     @abstractmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import django_filters
@@ -23,7 +24,7 @@ class WholeFilter(django_filters.NumberFilter):
 class ColumnsField(django_filters.fields.BaseCSVField):
     """Columns between commas; blanks there name none."""
 
-    def clean(self, value: Any) -> Any:
+    def clean(self, value: Sequence[str] | None) -> list[str] | None:
         """The columns that are named."""
         return super().clean(value and [column for column in map(str.strip, value) if column])
 
@@ -33,6 +34,6 @@ class Ordering(django_filters.OrderingFilter):
 
     base_field_class = ColumnsField
 
-    def columns(self, value: Any) -> list[str]:
+    def columns(self, value: Sequence[str] | None) -> list[str]:
         """What to order by."""
         return [self.get_ordering_value(param) for param in value or ()]

@@ -8,6 +8,7 @@ add a kind.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from beadbox.learners.rule import Rule
 from learning.kinds.files import KindFiles
@@ -24,7 +25,7 @@ class Kind:
     rule: type[Rule]
     """The class of its rules; ``rule.kind`` names the kind, on the wire and in files."""
     memory: KindMemory
-    live: KindLive
+    live: KindLive[Any]
     training: KindTraining
     files: KindFiles
     page: KindPage

@@ -5,15 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from beadbox.engines.level import Level
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.memory import TouchedBox
+from beadbox.rules.game import AnyMove, AnyPosition
 from beadbox.rules.outcome import Outcome
-from games.live.players import MACHINE, Choice, LiveMatch, LiveSeat, Memo, Statement
+from games.live.players import MACHINE, Choice, LiveMatch, LiveSeat, Statement
 from games.live.states import Insight
 from learning.models import Machine
+
+MemoT = TypeVar("MemoT")
+"""What a kind remembers of how a move was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class LevelMove(NamedTuple):
     anything: bool
 
 
-class KindLive(ABC):
+class KindLive(ABC, Generic[MemoT]):
     """How the machines of a kind play seats of live matches, and learn from them."""
 
     player: ClassVar[str] = MACHINE
@@ -43,7 +47,9 @@ class KindLive(ABC):
     """Whether a machine plays either side, and may meet itself; else it plays one for good."""
 
     @abstractmethod
-    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+    def choose(
+        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
+    ) -> Choice:
         """What the machine in this seat plays. :meth:`remember` gets the memo of the choice.
 
         Called without the machine's lock. A kind that writes here takes the locks of the seat's match
@@ -51,11 +57,13 @@ class KindLive(ABC):
         """
 
     @abstractmethod
-    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> Any:
+    def follow(
+        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
+    ) -> MemoT | None:
         """The memo of a move that a person makes in the machine's seat, as if it had made it; ``None``: nothing."""
 
     @abstractmethod
-    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[Memo]) -> Statement | None:
+    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, MemoT]]) -> Statement | None:
         """The statement that stores how moves of the seat came about, if anything is stored."""
 
     @abstractmethod
@@ -74,7 +82,7 @@ class KindLive(ABC):
         return None
 
     @abstractmethod
-    def mind(self, machine: Machine, position: Any) -> Any:
+    def mind(self, machine: Machine, position: AnyPosition) -> object:
         """The machine as it stands, frozen, for a question about one position: nothing is locked, nothing written.
 
         The adviser of its game says what it has to be able to do (``learning.advice``).

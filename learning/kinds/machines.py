@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import QuerySet
 
@@ -13,7 +12,7 @@ from beadbox.exchange.errors import ExchangeError
 from beadbox.exchange.registry import format_get
 from beadbox.learners.presets import preset_named
 from beadbox.learners.registry import rule_read
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.tournaments.contest import ContestPlayer
 from learning.exceptions import EntryGoneError, MachineFileError
 from learning.kinds.registry import kind_of, kind_of_rule, kind_usual
@@ -43,7 +42,7 @@ def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 1
     return list(kind_of(machine).training.partners(machine, among).order_by("name", "pk")[:limit])
 
 
-def who_meets(game: Game[Any, Any], machines: Sequence[Machine]) -> str:
+def who_meets(game: AnyGame, machines: Sequence[Machine]) -> str:
     """What decides which machines meet in a tournament of a game to which these may come, in a sentence or two."""
     usual = kind_usual(game)
     kinds = {kind_of(machine) for machine in machines} or ({usual} if usual else set())
@@ -105,7 +104,7 @@ def points_most(machine: Machine, n_games: int) -> int:
     return min(MAX_POINTS, max(3, n_games // per_point)) if per_point else MAX_POINTS
 
 
-def entry_player(entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+def entry_player(entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
     """The machine of an entry as it was when the tournament of this game began.
 
     Raises:

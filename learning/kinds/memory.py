@@ -32,14 +32,14 @@ class KindMemory(ABC):
     grows: ClassVar[bool] = False
     """Whether the memory has no end, so that ``n_values`` bounds what trainings may add."""
 
-    def fields_new(self, rule: Any) -> dict[str, Any]:
+    def fields_new(self, rule: Any) -> dict[str, object]:
         """Fields of the row of a machine that has learnt nothing yet, as far as they depend on its rule."""
         return {}
 
     def lay_out(self, machine: Machine) -> None:
         """Store what a machine has before its first game."""
 
-    def fields_copied(self, original: Machine) -> dict[str, Any]:
+    def fields_copied(self, original: Machine) -> dict[str, object]:
         """Fields of the row of a copy that this kind sets. The original is held until the transaction ends."""
         return {}
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from beadbox import field_text
 from beadbox.learners.preset import Preset
 from beadbox.learners.rule import Rule, RuleError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from learning.exceptions import BoxNotFoundError, NoBoxesError
 from learning.models import Machine
@@ -88,7 +88,7 @@ class KindPage(ABC):
 
     # The form that makes one
 
-    def usual_preset(self, game: Game[Any, Any], side: Side | None) -> str:
+    def usual_preset(self, game: AnyGame, side: Side | None) -> str:
         """The slug of the preset that a machine gets when nobody says otherwise.
 
         Raises:
@@ -96,27 +96,27 @@ class KindPage(ABC):
         """
         return next(iter(self.presets))
 
-    def suited(self, game: Game[Any, Any], rule: Any) -> Rule:
+    def suited(self, game: AnyGame, rule: Any) -> Rule:
         """The rule of a preset, as it fits this game."""
         fitting: Rule = rule
         return fitting
 
-    def rule_require(self, game: Game[Any, Any], rule: Any) -> None:
+    def rule_require(self, game: AnyGame, rule: Any) -> None:
         """Refuse a rule that asks of its game what that cannot give. That it fits has been seen to.
 
         Raises:
             GameTooLargeError, RuleRefusedError.
         """
 
-    def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
+    def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
         """What the API calls a machine that nobody named."""
         return f"{self.presets[preset].name if preset else game.name}"
 
-    def rule_to_form(self, rule: Any) -> dict[str, Any]:
+    def rule_to_form(self, rule: Any) -> dict[str, object]:
         """The values of the rule's form fields."""
         return {field.name: getattr(rule, field.name) for field in fields(rule)}
 
-    def rule_from_form(self, values: dict[str, Any]) -> dict[str, Any]:
+    def rule_from_form(self, values: dict[str, object]) -> dict[str, object]:
         """What the form fields of its rule say, as the fields of its rule in JSON.
 
         Raises:
@@ -172,12 +172,12 @@ class KindPage(ABC):
         """
         raise NoBoxesError(f"{machine.name} has no boxes: it keeps {machine.rule.keeps}.")
 
-    def level_page(self, game: Game[Any, Any]) -> Page | None:
+    def level_page(self, game: AnyGame) -> Page | None:
         """The page of what levels of a game play by, if that is what such a machine has learnt."""
         return None
 
 
-def machine_facts(page: KindPage, machine: Machine) -> dict[str, Any]:
+def machine_facts(page: KindPage, machine: Machine) -> dict[str, object]:
     """What the page of a machine of any kind says of it."""
     preset = page.presets.get(machine.preset)
     return {

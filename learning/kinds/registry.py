@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from beadbox.exchange.native import READERS
 from beadbox.learners.presets import ALL_PRESETS, PRESETS_OF_KIND
 from beadbox.learners.registry import RULES
 from beadbox.learners.rule import Rule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from learning.kinds.kind import Kind
 from learning.models import Machine
 
@@ -26,7 +24,7 @@ def kind_register(kind: Kind) -> None:
     READERS[slug] = kind.files.read
 
 
-def kind_usual(game: Game[Any, Any]) -> Kind | None:
+def kind_usual(game: AnyGame) -> Kind | None:
     """The kind of machine that plays a game when nobody says which; ``None``: none does."""
     return next((kind for kind in KINDS.values() if kind.rule.fits(game)), None)
 

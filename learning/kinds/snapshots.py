@@ -145,7 +145,7 @@ def measurement_add(due: Due, tally: Tally) -> None:
     )
 
 
-def snapshot_knew(machine: Machine, snapshot: Snapshot) -> dict[str, Any]:
+def snapshot_knew(machine: Machine, snapshot: Snapshot) -> dict[str, object]:
     """What the machine knew before and after the lesson in which a snapshot was taken, of a kind that has weights.
 
     Raises:

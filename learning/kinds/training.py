@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.policies.registry import OPPONENTS
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.play import MovePlayer
 from beadbox.strength.snapshots import Meeting, meeting
 from beadbox.tournaments.contest import ContestPlayer
@@ -79,7 +79,7 @@ class KindTraining(ABC):
         """Win, draw and loss of a machine as it stands, or as it was last measured: for a page, which cannot wait."""
         return strength_measured_last(machine)
 
-    def meeting(self, game: Game[Any, Any], player: MovePlayer, level: str) -> Meeting:
+    def meeting(self, game: AnyGame, player: MovePlayer, level: str) -> Meeting:
         """Games of a snapshot, as :meth:`entrant` plays it, against one of its levels."""
         return meeting(game, player, OPPONENTS[level])
 
@@ -91,7 +91,7 @@ class KindTraining(ABC):
         """
         raise NotImplementedError
 
-    def knew(self, machine: Machine, n_lessons: int) -> dict[str, Any]:
+    def knew(self, machine: Machine, n_lessons: int) -> dict[str, object]:
         """What the machine knew before and after a lesson, where that is a list of weights.
 
         Raises:
@@ -100,12 +100,12 @@ class KindTraining(ABC):
         raise NoWeightsError(f"{machine.name} keeps {machine.rule.keeps}, and no list of weights.")
 
     @abstractmethod
-    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+    def entry_fields(self, machine: Machine) -> dict[str, object]:
         """Fields of an entry (``TournamentEntry``) that hold the machine as it is now. Its lock is held.
 
         ``n_lessons`` among them says that the entry reads what the machine knew from its ledger.
         """
 
     @abstractmethod
-    def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+    def entrant(self, entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
         """The machine as it was when the tournament of this game began. That it can be read has been seen to."""

@@ -20,7 +20,7 @@ from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.registry import rule_read
 from beadbox.learners.rule import Rule
 from beadbox.names import name_search
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.models import Room, new_code
@@ -267,7 +267,7 @@ class Machine(models.Model):
         return [one for one in (whose, link) if one is not None]
 
     @property
-    def game_rules(self) -> Game[Any, Any]:
+    def game_rules(self) -> AnyGame:
         """The rules of the machine's game."""
         return game_get(self.game)
 

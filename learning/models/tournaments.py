@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import game_get
 from games.validators import name_validate
 from learning.models.jobs import Job, JobStatus
@@ -58,7 +56,7 @@ class Tournament(models.Model):
         return reverse("tournament", args=[self.pk])
 
     @property
-    def game_rules(self) -> Game[Any, Any]:
+    def game_rules(self) -> AnyGame:
         """The rules of the game that is played."""
         return game_get(self.game)
 

@@ -16,10 +16,10 @@ from beadbox.learners.built_in import house_machine
 from beadbox.learners.presets import ALL_PRESETS
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.registry import ENGINES, LEVELS, OPPONENTS, opponent_at, opponents_offered
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from games.accounts.claims import Claimed
-from games.accounts.principal import Principal, Visitor
+from games.accounts.principal import AnyUser, Principal, Visitor
 from games.exceptions import MalformedError
 from games.live.players import MACHINE, PLAYERS, Choice, LiveMatch, LiveSeat, Memo, Offer, SeatPlayer, Statement
 from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
@@ -91,7 +91,7 @@ class OpponentPlayer(SeatPlayer):
         self.slug = slug  # type: ignore[misc]  # one instance a slug
         self.name = slug
 
-    def _in(self, game: Game[Any, Any]) -> Opponent | None:
+    def _in(self, game: AnyGame) -> Opponent | None:
         """Who goes by this name in a game."""
         named = OPPONENTS.get(self.slug)
         return named if named is not None and named.plays(game) else opponent_at(self.slug, game)
@@ -101,10 +101,10 @@ class OpponentPlayer(SeatPlayer):
         assert opponent is not None, "who does not play a game has no seat in it"
         return opponent
 
-    def plays(self, game: Game[Any, Any]) -> bool:
+    def plays(self, game: AnyGame) -> bool:
         return self._in(game) is not None
 
-    def offer(self, game: Game[Any, Any]) -> Offer | None:
+    def offer(self, game: AnyGame) -> Offer | None:
         opponent = self._in(game)
         if opponent is None or opponent.slug != self.slug:
             return None
@@ -116,7 +116,7 @@ class OpponentPlayer(SeatPlayer):
             elo = {"elo": offered.rating.elo, "low": offered.rating.low, "high": offered.rating.high}
         return Offer(opponent.name, opponent.summary, offered.whom, elo)
 
-    def advises(self, game: Game[Any, Any]) -> bool:
+    def advises(self, game: AnyGame) -> bool:
         return engine_of(game) is not None
 
     def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
@@ -130,7 +130,7 @@ class OpponentPlayer(SeatPlayer):
             _ready_require(opponent, live.game)
         return opponent.is_slow
 
-    def choose(self, live: LiveMatch, seat: LiveSeat, position: Any) -> Choice:
+    def choose(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition) -> Choice:
         rng = RandomSource(live.match.seed, live.match.n_plies)
         return Choice(self._of(live).choose(live.game, position, rng))
 
@@ -147,7 +147,7 @@ class OpponentPlayer(SeatPlayer):
         return next((insight for insight in told if insight is not None), None)
 
 
-def _ready_require(opponent: Opponent, game: Game[Any, Any]) -> None:
+def _ready_require(opponent: Opponent, game: AnyGame) -> None:
     """Refuse an opponent that is an engine which is not compiled yet."""
     engine = engine_of(game)
     if engine is not None and opponent.slug in ENGINES:
@@ -171,7 +171,7 @@ class MachinePlayer(SeatPlayer):
         """The kinds of machine that it moves for."""
         return [kind for kind in KINDS.values() if kind.live.player == self.slug]
 
-    def plays(self, game: Game[Any, Any]) -> bool:
+    def plays(self, game: AnyGame) -> bool:
         return self.slug == MACHINE or any(kind.rule.fits(game) for kind in self.kinds)
 
     def only_side(self, machine: str) -> Side | None:
@@ -226,14 +226,14 @@ class MachinePlayer(SeatPlayer):
         asked = room.takes_over if seat.row.is_human else room.opponent
         return side == seat.row.side or (asked == HousePlayer.slug and house_machine(room.game, side) is not None)
 
-    def choose(self, live: LiveMatch, seat: LiveSeat, position: Any) -> Choice:
+    def choose(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition) -> Choice:
         machine = machine_in(seat)
         if machine is None:  # deleted in the middle of the match: there is nobody left to move
             return Choice(None)
         rng = RandomSource(live.match.seed, live.match.n_plies)
         return kind_of(machine).live.choose(live, seat, machine, position, rng)
 
-    def follow(self, live: LiveMatch, seat: LiveSeat, position: Any, move: Any) -> Any:
+    def follow(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition, move: AnyMove) -> object:
         machine = machine_in(seat)
         return None if machine is None else kind_of(machine).live.follow(live, seat, machine, position, move)
 
@@ -277,7 +277,7 @@ class MachinePlayer(SeatPlayer):
     def insight_told(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
         return insight_told(insight, machines)
 
-    def manages(self, seat: LiveSeat, user: Any) -> bool:
+    def manages(self, seat: LiveSeat, user: AnyUser) -> bool:
         machine = machine_in(seat)
         return machine is not None and is_master(user, machine)
 
@@ -301,10 +301,10 @@ class HousePlayer(MachinePlayer):
     def __init__(self) -> None:
         super().__init__(self.slug)
 
-    def plays(self, game: Game[Any, Any]) -> bool:
+    def plays(self, game: AnyGame) -> bool:
         return any(house_machine(game.slug, side) for side in Side)
 
-    def offer(self, game: Game[Any, Any]) -> Offer | None:
+    def offer(self, game: AnyGame) -> Offer | None:
         """By what is printed on its machines' boxes: one name for both if they share it, else either."""
         houses = [house for side in Side if (house := house_machine(game.slug, side)) is not None]
         if not houses:

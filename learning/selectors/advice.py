@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable
 from time import sleep
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 
@@ -15,8 +15,9 @@ from beadbox.engines.registry import engine_of
 from beadbox.kernels.jit import LOOK_EVERY_S, Readiness
 from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.errors import UnknownGameError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyPosition
 from beadbox.rules.registry import game_get
+from games.accounts.principal import AnyUser
 from games.exceptions import MatchFinishedError
 from games.live.store import match_read
 from learning.access import machine_for
@@ -30,8 +31,11 @@ _MACHINE_REF = re.compile(r"[-\w]{1,80}", re.ASCII)
 
 
 def move_advice(
-    fields: dict[str, Any], who: Callable[[], Any], mind_of: Callable[[Machine, Any], Any], rng: RandomSource
-) -> dict[str, Any]:
+    fields: dict[str, object],
+    who: Callable[[], AnyUser],
+    mind_of: Callable[[Machine, AnyPosition], object],
+    rng: RandomSource,
+) -> dict[str, object]:
     """What to play on the board of a question, and how it compares with other moves (docs/ai.md).
 
     Args:
@@ -56,7 +60,7 @@ def move_advice(
     return {**adviser.machine(question, mind_of(machine, position), rng), "machine": view}
 
 
-def evaluation(fields: dict[str, Any]) -> dict[str, Any]:
+def evaluation(fields: dict[str, object]) -> dict[str, object]:
     """What the board of a question is worth for the side that asks, and its legal moves (docs/ai.md).
 
     Raises:
@@ -72,8 +76,7 @@ def engine_depth() -> int:
     game = game_get(UNNAMED)
     adviser = adviser_of(game)
     answer = adviser.move(adviser.start(game), RandomSource(0), time_limit_s=settings.AI_TIME_BUDGET_S)
-    depth: int = answer["depth"]
-    return depth
+    return cast("int", answer["depth"])
 
 
 def engine_levels() -> list[str]:
@@ -82,7 +85,7 @@ def engine_levels() -> list[str]:
     return [] if engine is None else list(engine.levels)
 
 
-def engine_ladders() -> dict[str, list[dict[str, Any]]]:
+def engine_ladders() -> dict[str, list[dict[str, object]]]:
     """By mode the ladder of that engine, the weakest first: each level with its rating, and between which it lies."""
     engine = engine_of(game_get(UNNAMED))
     modes = {} if engine is None else {mode: engine.ladder(game_get(slug)) for mode, slug in engine.modes.items()}
@@ -132,7 +135,7 @@ def room_advice(code: str) -> Advice:
     return advice(engine, game, game.decode(live.match.position))
 
 
-def _game(fields: dict[str, Any]) -> Game[Any, Any]:
+def _game(fields: dict[str, Any]) -> AnyGame:
     slug = fields.get("game")
     try:
         return game_get(UNNAMED if slug is None else slug if isinstance(slug, str) else json.dumps(slug))
@@ -140,7 +143,7 @@ def _game(fields: dict[str, Any]) -> Game[Any, Any]:
         raise AdviceError("Invalid game", str(error)) from None
 
 
-def _machine(user: Any, fields: dict[str, Any], game: Game[Any, Any], position: Any) -> Machine:
+def _machine(user: AnyUser, fields: dict[str, Any], game: AnyGame, position: AnyPosition) -> Machine:
     """The machine that is asked, which plays this game and, if it has one side, the side to move."""
     machine = machine_for(user, _machine_ref(fields["machine"]), to="play")
     is_its_turn = machine.side in (None, game.side_to_move(position)) or game.is_terminal(position)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from beadbox.experiments.experiment import Experiment, Unit
+from beadbox.experiments.experiment import AnyExperiment, Unit
 from beadbox.experiments.findings import of_hundred, tolerance
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.names import did_you_mean
@@ -17,7 +17,7 @@ from learning.exceptions import ExperimentNotFoundError
 from learning.models import ExperimentRun, JobStatus
 
 
-def experiment_get(slug: str) -> Experiment:
+def experiment_get(slug: str) -> AnyExperiment:
     """The experiment with this name.
 
     Raises:
@@ -29,7 +29,7 @@ def experiment_get(slug: str) -> Experiment:
         raise ExperimentNotFoundError(f"There is no experiment {slug!r}. {did_you_mean(slug, EXPERIMENTS)}") from None
 
 
-def experiments_about(preset: str) -> list[Experiment]:
+def experiments_about(preset: str) -> list[AnyExperiment]:
     """The experiments in which machines of this preset take part."""
     return [experiment for experiment in EXPERIMENTS.values() if preset in experiment.presets]
 
@@ -51,12 +51,12 @@ def experiment_run_for(run_id: int) -> ExperimentRun:
     return run
 
 
-def experiment_run_latest(experiment: Experiment) -> ExperimentRun | None:
+def experiment_run_latest(experiment: AnyExperiment) -> ExperimentRun | None:
     """The run of this experiment that finished last, if there is one."""
     return experiment_finished(experiment).first()
 
 
-def experiment_finished(experiment: Experiment) -> QuerySet[ExperimentRun]:
+def experiment_finished(experiment: AnyExperiment) -> QuerySet[ExperimentRun]:
     """The runs of this experiment that have a result, the newest first."""
     finished = ExperimentRun.objects.filter(
         experiment=experiment.slug, edition=experiment.edition, status=JobStatus.FINISHED
@@ -64,7 +64,7 @@ def experiment_finished(experiment: Experiment) -> QuerySet[ExperimentRun]:
     return finished.order_by("-finished_at", "-pk")
 
 
-def experiment_view(experiment: Experiment) -> dict[str, Any]:
+def experiment_view(experiment: AnyExperiment) -> dict[str, object]:
     """What an experiment asks, and what can be chosen."""
     return {
         "slug": experiment.slug,
@@ -87,7 +87,7 @@ def experiment_view(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def experiment_run_brief(run: ExperimentRun) -> dict[str, Any]:
+def experiment_run_brief(run: ExperimentRun) -> dict[str, object]:
     """A run without what came of it."""
     return {
         "id": run.pk,
@@ -103,12 +103,12 @@ def experiment_run_brief(run: ExperimentRun) -> dict[str, Any]:
     }
 
 
-def experiment_run_view(run: ExperimentRun) -> dict[str, Any]:
+def experiment_run_view(run: ExperimentRun) -> dict[str, object]:
     """A run with what came of it, if it is finished."""
     return {**experiment_run_brief(run), "result": run.result}
 
 
-def experiment_head(experiment: Experiment) -> dict[str, Any]:
+def experiment_head(experiment: AnyExperiment) -> dict[str, object]:
     """An experiment as a line of a list and as the head of its page."""
     return {
         "slug": experiment.slug,
@@ -118,7 +118,7 @@ def experiment_head(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def experiment_run_line(run: ExperimentRun, experiment: Experiment) -> dict[str, Any]:
+def experiment_run_line(run: ExperimentRun, experiment: AnyExperiment) -> dict[str, object]:
     """A run as a line of a list and as the head of its result."""
     chosen = [(p.label, run.parameters[p.name]) for p in experiment.parameters if p.name in run.parameters]
     return {
@@ -137,7 +137,7 @@ def experiment_run_line(run: ExperimentRun, experiment: Experiment) -> dict[str,
     }
 
 
-def experiment_figures(run: ExperimentRun | None) -> list[dict[str, Any]]:
+def experiment_figures(run: ExperimentRun | None) -> list[dict[str, object]]:
     """Headline figures in words, each with its interval and the published one."""
     if run is None or run.result is None:
         return []
@@ -188,7 +188,7 @@ def _of_hundred(value: float) -> str:
     return f"{of_hundred(value):z.1f}".replace("-", "−")
 
 
-def experiment_charts(run: ExperimentRun | None) -> list[dict[str, Any]]:
+def experiment_charts(run: ExperimentRun | None) -> list[dict[str, object]]:
     """The charts, each with the rows of its table."""
     if run is None or run.result is None:
         return []
@@ -210,7 +210,7 @@ def _chart_rows(chart: dict[str, Any]) -> list[tuple[int, list[str]]]:
     return [(x, [column[row] for column in columns]) for row, x in enumerate(chart["xs"])]
 
 
-def experiment_rows(run: ExperimentRun) -> Iterator[list[Any]]:
+def experiment_rows(run: ExperimentRun) -> Iterator[list[object]]:
     """Everything that a run came to, with full precision: heads, a row for each figure, for each point of a chart."""
     yield ["part", "line", "x", "value", "low", "high", "published", "source"]
     result: dict[str, Any] = run.result or {"figures": [], "charts": []}

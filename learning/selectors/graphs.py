@@ -14,7 +14,7 @@ import numpy as np
 
 from beadbox.policies.opponent import UniformOpponent
 from beadbox.policies.registry import UNIFORM
-from beadbox.rules.game import Game, Symmetry
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition, Symmetry
 from beadbox.rules.outcome import Side
 from beadbox.strength.graph import Graph, graph_compile
 
@@ -26,7 +26,7 @@ Step = tuple[Any, tuple[tuple[int, str | None], ...]]
 
 
 @lru_cache(maxsize=32)
-def graph_view(game: Game[Any, Any], *, reduced: bool) -> dict[str, Any]:
+def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
     """The graph with, for each edge, what draws it; its fields stand in ``docs/learn.md``. Do not change it."""
     graph = graph_compile(game, reduced=reduced)
     symmetries = game.symmetries if reduced else game.symmetries[:1]
@@ -92,12 +92,12 @@ def _packed(numbers: Iterable[int]) -> str:
     return "".join(chr(ord("0") + number) for number in numbers)
 
 
-def _step(game: Game[Any, Any], position: Any, move: Any, after: Any) -> Step:
+def _step(game: AnyGame, position: AnyPosition, move: AnyMove, after: Any) -> Step:
     both = zip(game.pieces(position), game.pieces(after), strict=True)
     return move, tuple((cell, new) for cell, (old, new) in enumerate(both) if old != new)
 
 
-def _turned(game: Game[Any, Any], step: Step, symmetry: Symmetry) -> Step:
+def _turned(game: AnyGame, step: Step, symmetry: Symmetry) -> Step:
     move, changes = step
     turned = sorted(((symmetry.cells[cell], piece) for cell, piece in changes), key=lambda change: change[0])
     return game.transform_move(move, symmetry), tuple(turned)

@@ -19,9 +19,9 @@ from beadbox.learners.built_in import HOUSE, house_machine
 from beadbox.learners.presets import preset_named
 from beadbox.names import name_search
 from beadbox.policies.registry import opponent_usual
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Result, Side
-from games.accounts.principal import Principal, RoomsOf
+from games.accounts.principal import AnyUser, Principal, RoomsOf
 from games.live.match_lists import rooms_where
 from games.live.states import MachineBrief
 from games.models import Room
@@ -93,7 +93,7 @@ def machines_unused() -> QuerySet[Machine]:
     return Machine.objects.filter(is_due, ~met, ~entered)
 
 
-def pupil_of(user: Any, game: str, side: Side) -> Machine | None:
+def pupil_of(user: AnyUser, game: str, side: Side) -> Machine | None:
     """The machine of a game and side that this account or visitor teaches, if there is one."""
     viewer = Principal.of(user)
     whose, who = ("owner_id", viewer.user_id) if viewer.user_id is not None else ("guest", viewer.guest)
@@ -102,7 +102,7 @@ def pupil_of(user: Any, game: str, side: Side) -> Machine | None:
     return machine_where(f"is_pupil AND {whose} = %s AND game = %s AND side = %s", who, game, side.value)
 
 
-def pupils_of(user: Any) -> list[Machine]:
+def pupils_of(user: AnyUser) -> list[Machine]:
     """The machines that this account or visitor teaches: at most one of each game and side. One query."""
     own = owned_by(Principal.of(user))
     return [] if own is None else list(Machine.objects.filter(own, is_pupil=True).order_by("pk"))
@@ -132,7 +132,7 @@ def copies_of(whose: RoomsOf, *, guests_alone: bool = False) -> list[tuple[int, 
         return list(cursor.execute(COPIES_OF.format(is_theirs, which), values).fetchall())
 
 
-def machine_list_seen(user: Any, game: str, limit: int = 200) -> list[Machine]:
+def machine_list_seen(user: AnyUser | None, game: str, limit: int = 200) -> list[Machine]:
     """The machines of a game that a list may show to this user, in order of name."""
     return list(machines_visible(user).filter(game=game).order_by("name", "pk")[:limit])
 
@@ -146,7 +146,7 @@ def machine_list_own(viewer: Principal, limit: int) -> list[Machine]:
     return list(machines.select_related("owner", "standing").order_by("-standing__games", "-pk")[:limit])
 
 
-def card_facts(machine: Machine) -> dict[str, Any]:
+def card_facts(machine: Machine) -> dict[str, object]:
     """What a card of a machine says of it."""
     return {
         "id": machine.pk,
@@ -300,7 +300,7 @@ def curve_small(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{100 * sqrt(games / most):.1f},{30 * (1 - score):.1f}" for games, score in points)
 
 
-def machine_list_found(user: Any, text: str, beside: Sequence[Machine], limit: int = 12) -> list[Machine]:
+def machine_list_found(user: AnyUser | None, text: str, beside: Sequence[Machine], limit: int = 12) -> list[Machine]:
     """Machines with this in their name to put beside others: of the same game first, and none of those."""
     listed = machines_visible(user).filter(search_name__contains=name_search(text), room__isnull=True)
     found = listed.exclude(pk__in=[machine.pk for machine in beside])
@@ -308,18 +308,18 @@ def machine_list_found(user: Any, text: str, beside: Sequence[Machine], limit: i
     return list(found.order_by(Case(When(same, then=0), default=1), "name", "pk")[:limit])
 
 
-def houses_seen(user: Any) -> dict[tuple[str, Side], Machine]:
+def houses_seen(user: AnyUser | None) -> dict[tuple[str, Side], Machine]:
     """The house's machines that the user may see, by game and side."""
     return {at: house for at, house in machines_of_house().items() if is_seen(user, house)}
 
 
-def rivals(game: Game[Any, Any], houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, Any]]:
+def rivals(game: AnyGame, houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, object]]:
     """Whom a person meets who just wants to play, beginning and not.
 
     The house's machine, else a usual opponent. Where levels have been measured it is always one of those: nobody
     knows whether a beginner can beat a machine that learns. ``games`` is how many a machine has played.
     """
-    met = []
+    met = list[dict[str, object]]()
     other = opponent_usual(game)
     for side in Side:
         house = None if engine_of(game) else houses.get((game.slug, side.other))

@@ -126,7 +126,7 @@ def match_sentence(match: Match, own_side: int | None) -> str:
     return f"you {'won' if match.winner == own_side else 'lost'}: {reason_of(match)}"
 
 
-def match_line(match: Any) -> dict[str, Any]:
+def match_line(match: Any) -> dict[str, object]:
     """A match as a line of the list of matches of a person (``games.live.match_lists.match_list_of``)."""
     others = [seat.name for seat in match.seats.all() if seat.side != match.own_side]
     return {
@@ -140,7 +140,7 @@ def match_line(match: Any) -> dict[str, Any]:
     }
 
 
-def match_waiting(match: Match) -> dict[str, Any] | None:
+def match_waiting(match: Match) -> dict[str, object] | None:
     """A room to join; ``None`` when somebody has taken its seat between two reads."""
     free = next((seat for seat in match.seats.all() if seat.is_free), None)
     host = next((seat for seat in match.seats.all() if not seat.is_free), None)
@@ -155,7 +155,7 @@ def match_waiting(match: Match) -> dict[str, Any] | None:
     }
 
 
-def match_own(match: Match, is_own: Callable[[Seat], bool]) -> dict[str, Any]:
+def match_own(match: Match, is_own: Callable[[Seat], bool]) -> dict[str, object]:
     """A match that somebody sits in, or hosts, to go back to; ``is_own`` tells which seats are theirs."""
     names = [
         ("you" if at else "You") if is_own(seat) else seat.name or "a free seat"
@@ -170,7 +170,7 @@ def match_own(match: Match, is_own: Callable[[Seat], bool]) -> dict[str, Any]:
     }
 
 
-def match_live(match: Match) -> dict[str, Any]:
+def match_live(match: Match) -> dict[str, object]:
     """A match to watch."""
     return {
         "code": match.room.code,

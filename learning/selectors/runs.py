@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.urls import reverse
@@ -13,7 +12,7 @@ from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels
 from beadbox.policies.registry import OPPONENTS
 from beadbox.seeds import seed_to_json
 from beadbox.strength.sampled import wilson
-from games.accounts.principal import GUEST, Principal
+from games.accounts.principal import GUEST, AnyUser, Principal
 from games.limits.quotas import site_is_full
 from games.live.room_state import HIDDEN
 from learning.access import machines_visible, may_see
@@ -97,7 +96,7 @@ def run_view(run: TrainingRun, viewer: Principal = GUEST) -> RunState:
     }
 
 
-def run_detail(run: TrainingRun, viewer: Principal = GUEST) -> dict[str, Any]:
+def run_detail(run: TrainingRun, viewer: Principal = GUEST) -> dict[str, object]:
     """A training run with its curve."""
     return {**run_view(run, viewer), "curve": run_curve(run)}
 
@@ -125,7 +124,7 @@ def stage_sentence(stage: RunStage, viewer: Principal = GUEST) -> str:
     return f"{stage.n_games:,} games against {who}{learns}"
 
 
-def run_line(run: TrainingRun, viewer: Principal) -> dict[str, Any]:
+def run_line(run: TrainingRun, viewer: Principal) -> dict[str, object]:
     """A run as a line of a list and as the head of its own page, for this viewer."""
     return {
         "id": run.pk,
@@ -141,13 +140,13 @@ def run_line(run: TrainingRun, viewer: Principal) -> dict[str, Any]:
     }
 
 
-def run_list_going_on(user: Any, limit: int = 5) -> list[TrainingRun]:
+def run_list_going_on(user: AnyUser, limit: int = 5) -> list[TrainingRun]:
     """The training runs that go on, of machines that a list may show to this user, the last begun first."""
     runs = TrainingRun.objects.filter(status=JobStatus.RUNNING, machine__in=machines_visible(user))
     return list(runs.select_related("machine").order_by("-pk")[:limit])
 
 
-def run_going_on(run: TrainingRun) -> dict[str, Any]:
+def run_going_on(run: TrainingRun) -> dict[str, object]:
     """A run as a line of what is going on."""
     return {
         "url": reverse("run", args=[run.pk]),

@@ -6,16 +6,17 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from zoneinfo import ZoneInfo
 
 from celery.schedules import crontab as celery_crontab
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django_celery_beat.models import CrontabSchedule, PeriodicTask
 
 from beadbox.policies.registry import OPPONENTS
 from beadbox.seeds import seed_to_json
-from games.accounts.principal import Principal
+from games.accounts.principal import AnyUser, Principal
 from games.live.room_state import HIDDEN
 from learning.access import may_see, staff_may
 from learning.exceptions import ScheduleNotFoundError
@@ -28,12 +29,12 @@ N_NEXT = 5
 To = Literal["view", "change", "delete"]
 
 
-def sees_all_schedules(user: Any, to: To = "view") -> bool:
+def sees_all_schedules(user: AnyUser | None, to: To = "view") -> bool:
     """Whether somebody of the staff may do this with everybody's schedules."""
     return staff_may(user, f"{to}_schedule", *(["change_schedule"] if to == "view" else []))
 
 
-def schedules_of(user: Any, to: To = "view") -> QuerySet[Schedule]:
+def schedules_of(user: AnyUser | None, to: To = "view") -> QuerySet[Schedule]:
     """The schedules with which an account may do this: its own; the staff's permissions are for all."""
     schedules = Schedule.objects.select_related(
         "machine", "owner", "last_run", "task__crontab", "task__interval"
@@ -43,7 +44,7 @@ def schedules_of(user: Any, to: To = "view") -> QuerySet[Schedule]:
     return schedules if sees_all_schedules(user, to) else schedules.filter(owner=user)
 
 
-def schedule_for(user: Any, schedule_id: int, to: To = "view") -> Schedule:
+def schedule_for(user: AnyUser | None, schedule_id: int, to: To = "view") -> Schedule:
     """The schedule, if the account may do this with it (:func:`schedules_of`); to all others it is not there.
 
     Raises:
@@ -109,9 +110,9 @@ def timezone_of(task: PeriodicTask) -> str | None:
     return str(task.crontab.timezone) if task.crontab else None
 
 
-def timezone_usual(user: Any) -> str:
+def timezone_usual(user: AnyUser) -> str:
     """The time zone of the crontab that an account made last; UTC if it has none."""
-    last = schedules_of(user).filter(owner=user, task__crontab__isnull=False).first()
+    last = schedules_of(user).filter(owner=cast("User", user), task__crontab__isnull=False).first()
     return (timezone_of(last.task) if last else None) or "UTC"
 
 
@@ -190,7 +191,7 @@ def opponents_named(stages: Iterable[dict[str, Any]], viewer: Principal) -> list
     return [{**stage, **named(stage["opponent"])} for stage in stages]
 
 
-def schedule_line(schedule: Schedule, viewer: Principal) -> dict[str, Any]:
+def schedule_line(schedule: Schedule, viewer: Principal) -> dict[str, object]:
     """A schedule as a line of a list and as the head of its page, as this viewer may know it."""
     named = opponents_named(schedule.stages, viewer)
     at = schedule.task.crontab

@@ -21,7 +21,7 @@ def snapshots_view(machine: Machine) -> list[SnapshotState]:
     return [_view(one) for one in reversed(latest)]
 
 
-def snapshots_told(machine: Machine) -> dict[str, Any] | None:
+def snapshots_told(machine: Machine) -> dict[str, object] | None:
     """The same for its page: the table, the curve, and what plays; ``None`` where none was kept."""
     found = snapshots_view(machine)
     if not found:

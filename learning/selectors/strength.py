@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
 
 from django.core.cache import cache
 
@@ -28,7 +27,7 @@ CURVE_AGAINST = {
 STRENGTH_CACHE_S = 24 * 3600
 
 
-Strength = dict[str, dict[str, Any]]
+Strength = dict[str, dict[str, object]]
 """Chances of win, draw and loss by opponent; of a sample also ``games`` and the intervals."""
 
 

@@ -9,13 +9,13 @@ from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet
 
 from beadbox.engines.registry import engine_of
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.seeds import seed_to_json
 from beadbox.tournaments.ratings import Rating, ratings
 from beadbox.tournaments.standings import Result, table
-from games.accounts.principal import GUEST, Principal
+from games.accounts.principal import GUEST, AnyUser, Principal
 from games.live.room_state import HIDDEN
 from learning.access import machines_visible, may_see, staff_may
 from learning.exceptions import TournamentNotFoundError
@@ -33,7 +33,7 @@ RATINGS_CACHE_S = 24 * 3600
 STOPPED = f"It had to stop, and {HIDDEN} takes part in it."
 
 
-def tournaments_visible(user: Any) -> QuerySet[Tournament]:
+def tournaments_visible(user: AnyUser | None) -> QuerySet[Tournament]:
     """The tournaments that an account may see, newest first: public ones and its own; the staff all it may."""
     tournaments = Tournament.objects.select_related("owner").order_by("-pk")
     if user is None or not user.is_authenticated:
@@ -42,7 +42,7 @@ def tournaments_visible(user: Any) -> QuerySet[Tournament]:
     return tournaments if sees_all else tournaments.filter(Q(is_public=True) | Q(owner=user))
 
 
-def tournament_for(user: Any, tournament_id: int) -> Tournament:
+def tournament_for(user: AnyUser | None, tournament_id: int) -> Tournament:
     """The tournament, if the account may see it.
 
     Raises:
@@ -63,14 +63,14 @@ def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournamen
     )
 
 
-def tournament_games(user: Any) -> list[Game[Any, Any]]:
+def tournament_games(user: AnyUser | None) -> list[AnyGame]:
     """Games of which every pairing can be worked out or played; with additions where there are machines for it."""
     played = set(machines_visible(user).filter(side=None).values_list("game", flat=True).distinct())
     known = [game for game in GAMES.values() if game.enumerable or engine_of(game) is not None]
     return [game for game in known if not game.added or game.slug in played]
 
 
-def tournament_machines(user: Any, game: str) -> QuerySet[Machine]:
+def tournament_machines(user: AnyUser | None, game: str) -> QuerySet[Machine]:
     """The machines that can be entered."""
     return machines_visible(user).filter(game=game)
 
@@ -99,7 +99,7 @@ def tournament_brief(tournament: Tournament) -> TournamentBrief:
     }
 
 
-def tournament_line(tournament: Tournament) -> dict[str, Any]:
+def tournament_line(tournament: Tournament) -> dict[str, object]:
     """A tournament as a line of a list and as the head of its page."""
     return {
         "id": tournament.pk,
@@ -237,7 +237,7 @@ def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[Priv
     return whole, private
 
 
-def standings_rows(view: TournamentState) -> Iterator[list[Any]]:
+def standings_rows(view: TournamentState) -> Iterator[list[object]]:
     """The standings of a tournament as a table."""
     told = ("place", "games", "wins", "draws", "losses", "points", "score", "expected", "rating", "uncertainty")
     yield ["entry", "name", "machine", "opponent", "side", *told]
@@ -251,7 +251,7 @@ def standings_rows(view: TournamentState) -> Iterator[list[Any]]:
         ]
 
 
-def pairing_rows(view: TournamentState) -> Iterator[list[Any]]:
+def pairing_rows(view: TournamentState) -> Iterator[list[object]]:
     """The pairings of a tournament as a table; ``expected`` are shares of all games."""
     expected = ("first_wins_expected", "draws_expected", "second_wins_expected")
     yield ["number", "round", "first", "second", "status", "first_wins", "draws", "second_wins", *expected]

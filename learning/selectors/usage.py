@@ -44,7 +44,7 @@ TRAINERS = f"""
     GROUP BY started_by_id ORDER BY games DESC, runs DESC LIMIT {SHOWN}"""  # noqa: S608
 
 
-def most_kept() -> list[dict[str, Any]]:
+def most_kept() -> list[dict[str, object]]:
     """Accounts and guests by what their machines hold: machines, values, lessons; most first.
 
     ``rows`` is values and lessons together: what grows.
@@ -52,17 +52,17 @@ def most_kept() -> list[dict[str, Any]]:
     return _rows(KEEPERS)
 
 
-def most_trained(since: datetime) -> list[dict[str, Any]]:
+def most_trained(since: datetime) -> list[dict[str, object]]:
     """Accounts by the games of the runs that they have started since, with those of them that are not over."""
     return _rows(TRAINERS, since)
 
 
-def most_played(since: datetime) -> list[dict[str, Any]]:
+def most_played(since: datetime) -> list[dict[str, object]]:
     """Accounts and guests by the matches of rooms in which something has happened since, with the address's hash."""
     return _rows(PLAYERS, since)
 
 
-def most_opened(since: datetime) -> list[dict[str, Any]]:
+def most_opened(since: datetime) -> list[dict[str, object]]:
     """Hashes of addresses by the rooms that were opened there and in which something has happened since."""
     return _rows(ADDRESSES, since)
 

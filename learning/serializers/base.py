@@ -40,7 +40,7 @@ class RuleField(serializers.Field[Rule, Any, dict[str, Any], Rule]):
                 raise serializers.ValidationError(problem, code=error.code) from None
             raise serializers.ValidationError({error.field: [problem]}, code=error.code) from None
 
-    def to_representation(self, value: Rule) -> dict[str, Any]:
+    def to_representation(self, value: Rule) -> dict[str, object]:
         """The rule with all its fields."""
         return value.to_json()
 

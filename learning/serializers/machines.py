@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from beadbox.learners.presets import ALL_PRESETS, preset_named
 from beadbox.rules.errors import UnknownGameError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.live.serializers import StrictSerializer, parse_side
@@ -71,7 +71,7 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
         return None if machine.side is None else machine.game_rules.look.layout.roles[machine.side]
 
     @extend_schema_field(RuleField)
-    def get_rule(self, machine: Machine) -> dict[str, Any]:
+    def get_rule(self, machine: Machine) -> dict[str, object]:
         """Every field, those too that were added after the machine was made."""
         return machine.rule.to_json()
 
@@ -127,7 +127,7 @@ class MachineCreateSerializer(StrictSerializer):
         attrs.setdefault("name", kind.page.usual_name(game, attrs["side"], attrs.get("preset", "")))
         return attrs
 
-    def _side(self, text: str, game: Game[Any, Any], kind: Kind) -> Side | None:
+    def _side(self, text: str, game: AnyGame, kind: Kind) -> Side | None:
         """The side that is asked for; ``None`` for a machine that plays either, and is asked for none."""
         if kind.live.either_side:
             if text:
@@ -142,7 +142,7 @@ class MachineCreateSerializer(StrictSerializer):
             raise serializers.ValidationError({"side": "A machine plays one side for good."}, code="invalid")
         return side
 
-    def _kind(self, attrs: dict[str, Any], game: Game[Any, Any]) -> Kind | None:
+    def _kind(self, attrs: dict[str, Any], game: AnyGame) -> Kind | None:
         """Which kind of machine is asked for: by its rule, its preset, or what fits the game."""
         if "rule" in attrs:
             return kind_of_rule(attrs["rule"])

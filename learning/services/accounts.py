@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 
 from games.accounts.principal import Principal
@@ -47,7 +47,7 @@ class Closed:
     machines: int
 
 
-def account_close(*, by: Any, account: Any, heir: Any = None, deletes_machines: bool = False) -> Closed:
+def account_close(*, by: User, account: User, heir: User | None = None, deletes_machines: bool = False) -> Closed:
     """Close an account for good: nobody logs in to it, and nothing is done for it any more. Its name stays taken.
 
     Step by step, each a transaction of the service that does it, so that nobody waits for the whole: what is left
@@ -84,19 +84,19 @@ def account_close(*, by: Any, account: Any, heir: Any = None, deletes_machines: 
     return Closed(n_tokens, n_schedules, n_runs, n_tournaments, n_experiments, n_rooms, n_machines)
 
 
-def is_left(account: Any) -> bool:
+def is_left(account: User) -> bool:
     """Whether closing an account would still end something, or give machines to somebody else."""
     rest = (*_goes_on(account), _rooms(account), Machine.objects.filter(owner=account))
     return account.is_active or any(rows.exists() for rows in rest)
 
 
-def is_above(by: Any, account: Any) -> bool:
+def is_above(by: User, account: User) -> bool:
     """Whether an account of the staff is a superuser's alone to change: who sets its password has what it may do."""
     return bool((account.is_staff or account.is_superuser) and not by.is_superuser)
 
 
 @transaction.atomic
-def _lock_out(account: Any) -> int:
+def _lock_out(account: User) -> int:
     """End log-in, sessions and tokens; how many of these counted. A session is worth as much as its account.
 
     With its key the row waits for everything that is being made for the account and holds it
@@ -110,7 +110,7 @@ def _lock_out(account: Any) -> int:
     return ApiToken.objects.filter(user=account, revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 
-def _each(rows: QuerySet[Any], end: Callable[[int], object]) -> int:
+def _each(rows: QuerySet[Model], end: Callable[[int], object]) -> int:
     """End each of these, by its id; how many. What has ended by itself meanwhile keeps nobody from the next."""
     ids = list(rows.values_list("pk", flat=True))
     for pk in ids:
@@ -119,7 +119,7 @@ def _each(rows: QuerySet[Any], end: Callable[[int], object]) -> int:
     return len(ids)
 
 
-def _goes_on(account: Any) -> tuple[QuerySet[Any], ...]:
+def _goes_on(account: User) -> tuple[QuerySet[Model], ...]:
     """Its schedules, runs, tournaments and experiments that go on."""
     of_account = Q(started_by=account) | Q(machine__owner=account)
     return (
@@ -130,13 +130,13 @@ def _goes_on(account: Any) -> tuple[QuerySet[Any], ...]:
     )
 
 
-def _rooms(account: Any) -> QuerySet[Room]:
+def _rooms(account: User) -> QuerySet[Room]:
     """Those in which it plays, waits or is the host."""
     rooms = rooms_of(user_id=account.pk, guest=None)
     return rooms.filter(matches__status__in=[MatchStatus.WAITING, MatchStatus.PLAYING]).distinct()
 
 
-def _rooms_end(account: Any) -> int:
+def _rooms_end(account: User) -> int:
     """Give up what it plays, close the rooms where it waits, host nothing any more; how many rooms."""
     n_ended = 0
     for room in _rooms(account):
@@ -149,7 +149,7 @@ def _rooms_end(account: Any) -> int:
     return n_ended
 
 
-def _machines_delete(account: Any, *, deletes_all: bool) -> int:
+def _machines_delete(account: User, *, deletes_all: bool) -> int:
     """Delete its copies made for rooms, or all its machines; how many."""
     machines = Machine.objects.filter(owner=account)
     doomed = machines if deletes_all else machines.filter(room__isnull=False)
@@ -157,7 +157,7 @@ def _machines_delete(account: Any, *, deletes_all: bool) -> int:
 
 
 @transaction.atomic
-def _machines_hand_on(account: Any, heir: Any) -> int:
+def _machines_hand_on(account: User, heir: User | None) -> int:
     """Give its machines to another account, or to the house, however many that has; how many.
 
     None is taught with one click any more: the heir may have its own. None is shared by a link any more.

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from prometheus_client import Counter, Histogram
 
@@ -41,7 +41,7 @@ def ply_random(match: Match, ply: int) -> RandomSource:
 
 
 def seat_take(
-    *, room: Room, seat: LiveSeat, machine: Machine, owner: Any, guest: UUID | None, lent: bool = False
+    *, room: Room, seat: LiveSeat, machine: Machine, owner: User | None, guest: UUID | None, lent: bool = False
 ) -> None:
     """Seat a machine that is held, or the room's copy of it, made for this account or guest if it is not there yet.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet, Sum
 
@@ -19,10 +20,10 @@ from beadbox.learners.presets import preset_named, presets_of
 from beadbox.learners.rule import Rule
 from beadbox.names import did_you_mean, name_problem
 from beadbox.rules.errors import UnknownGameError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from games.accounts.principal import RoomsOf, Visitor
+from games.accounts.principal import AnyUser, RoomsOf, Visitor
 from games.exceptions import GuestMovedError, MalformedError
 from games.limits.quotas import account_lock, count_lock, quota_require, site_require
 from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, rooms_of, rooms_open
@@ -94,7 +95,7 @@ def machine_create(
     return machine
 
 
-def preset_usual(game: Game[Any, Any], side: Side | None) -> str:
+def preset_usual(game: AnyGame, side: Side | None) -> str:
     """The slug of the preset that a machine gets when nobody says otherwise.
 
     Raises:
@@ -105,7 +106,7 @@ def preset_usual(game: Game[Any, Any], side: Side | None) -> str:
     return kind.page.usual_preset(game, side)
 
 
-def preset_rule(game: Game[Any, Any], preset: str) -> Rule:
+def preset_rule(game: AnyGame, preset: str) -> Rule:
     """The rule of a preset, as it fits a game.
 
     Raises:
@@ -117,7 +118,7 @@ def preset_rule(game: Game[Any, Any], preset: str) -> Rule:
     return kind_of_rule(found.rule).page.suited(game, found.rule)
 
 
-def rule_require(game: Game[Any, Any], rule: Rule) -> None:
+def rule_require(game: AnyGame, rule: Rule) -> None:
     """Refuse a rule that does not fit a game, or asks of it what it is too large for.
 
     Raises:
@@ -146,7 +147,7 @@ def machine_clone(*, machine_id: int, name: str, **details: Any) -> Machine:
 def _copied(original: Machine, name: str, **details: Any) -> Machine:
     """A copy of a machine that is kept as by :func:`_original`, in no list yet."""
     memory = kind_of(original).memory
-    fields = {"n_removed": original.n_removed, "is_public": original.is_public}
+    fields: dict[str, object] = {"n_removed": original.n_removed, "is_public": original.is_public}
     fields |= memory.fields_copied(original) | details
     copy = Machine.objects.create(
         name=name,
@@ -180,7 +181,7 @@ def _original(machine_id: int) -> Machine:
 @transaction.atomic
 def machine_make(
     *,
-    user: Any,
+    user: AnyUser,
     game: str,
     side: Side | None,
     name: str,
@@ -208,7 +209,7 @@ def machine_make(
 
 
 @transaction.atomic
-def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool | None = None) -> Machine:
+def machine_copy(*, user: AnyUser, machine_id: int, name: str = "", is_public: bool | None = None) -> Machine:
     """A copy, as :func:`machine_clone`, of a machine that the account may see; the copy belongs to the account.
 
     Raises:
@@ -218,7 +219,7 @@ def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool 
         raise MalformedError(f"name: {problem}")
     machine_quota_require(user)
     original = _locked(machine_for(user, machine_id, to="export").pk)
-    values_quota_require(user, original.n_values)
+    values_quota_require(cast("User", user), original.n_values)
     copy = machine_clone(machine_id=original.pk, name=name or f"{original.name[:70]} (copy)", owner=user)
     if is_public is not None and copy.is_public != is_public:
         copy.is_public = is_public
@@ -226,7 +227,7 @@ def machine_copy(*, user: Any, machine_id: int, name: str = "", is_public: bool 
     return copy
 
 
-def room_copy(*, machine_id: int, room: Room, owner: Any, guest: UUID | None, lent: bool = False) -> Machine:
+def room_copy(*, machine_id: int, room: Room, owner: User | None, guest: UUID | None, lent: bool = False) -> Machine:
     """A copy, as :func:`machine_clone` but in no list, for a room: of its account (``owner``), or of who plays there.
 
     Call inside the transaction that stores its match. Once that is done, older ones of whoever opened it make way.
@@ -273,7 +274,7 @@ class Imported:
 
 def machine_import(
     *,
-    user: Any,
+    user: AnyUser | None,
     content: bytes,
     form: str = "",
     game: str = "",
@@ -317,15 +318,15 @@ def machine_import(
 
 
 @transaction.atomic
-def _restored(user: Any, data: Document) -> Machine:
+def _restored(user: AnyUser | None, data: Document) -> Machine:
     if user is not None:
         machine_quota_require(user)
     kind = kind_of_rule(data.rule)
     details = kind.files.fields_read(data)
     if user is not None and kind.memory.copies_rows:
-        values_quota_require(user, details.get("n_values", 0))
+        values_quota_require(cast("User", user), cast("int", details.get("n_values", 0)))
     machine = Machine.objects.create(
-        owner=user,
+        owner=cast("User | None", user),
         name=data.name,
         description=data.description,
         game=data.game.slug,
@@ -346,7 +347,7 @@ def _restored(user: Any, data: Document) -> Machine:
 @transaction.atomic
 def machine_update(
     *,
-    user: Any,
+    user: AnyUser,
     machine_id: int,
     name: str | None = None,
     description: str | None = None,
@@ -368,7 +369,7 @@ def machine_update(
 
 
 @transaction.atomic
-def machine_reset(*, user: Any, machine_id: int) -> Machine:
+def machine_reset(*, user: AnyUser, machine_id: int) -> Machine:
     """Put a machine back to where its rule begins: it forgets every lesson, and its ledger begins anew.
 
     Training runs and their curves stay, as what has happened. The number of its last lesson counts on, so that
@@ -398,7 +399,7 @@ def machine_reset(*, user: Any, machine_id: int) -> Machine:
 
 
 @transaction.atomic
-def machine_delete(*, user: Any, machine_id: int) -> None:
+def machine_delete(*, user: AnyUser, machine_id: int) -> None:
     """Delete a machine with its boxes, its ledger and its training runs, those that go on as well.
 
     Matches it played stay, and what others learnt from it. A run of another machine that comes to it as an opponent
@@ -508,7 +509,7 @@ def guest_lock(guest: UUID | None) -> None:
     count_lock(f"machines of guest {guest}")
 
 
-def machine_quota_require(user: Any) -> None:
+def machine_quota_require(user: AnyUser) -> None:
     """Refuse an account, or a visitor, that has as many machines as it may. Copies made for rooms do not count.
 
     Call before anything else in the transaction that makes another.
@@ -531,10 +532,10 @@ def machine_quota_require(user: Any) -> None:
         _address_quota_require(user.address)
         return
     site_require("learning_machine")
-    most = settings.MACHINES_PER_ACCOUNT
+    most, account = settings.MACHINES_PER_ACCOUNT, cast("User", user)
     quota_require(
-        user,
-        Machine.objects.filter(owner=user, room__isnull=True),
+        account,
+        Machine.objects.filter(owner=account, room__isnull=True),
         most,
         lambda n: MachineQuotaError(f"An account may have {most} machines, and you have {n}. Delete one first."),
     )
@@ -555,7 +556,7 @@ def _address_quota_require(address: str) -> None:
         )
 
 
-def values_quota_require(user: Any, n_more: int) -> None:
+def values_quota_require(user: User, n_more: int) -> None:
     """Refuse an account so many values at once, if its machines would have more together than they may.
 
     Call under the lock of the account.
@@ -572,7 +573,7 @@ def values_quota_require(user: Any, n_more: int) -> None:
         )
 
 
-def _locked(machine_id: int, user: Any = None, *, to: To | None = None) -> Machine:
+def _locked(machine_id: int, user: AnyUser | None = None, *, to: To | None = None) -> Machine:
     """The machine, locked, and checked for what the user is about to do. Call inside a transaction.
 
     Raises:

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from beadbox.learners.built_in import HOUSE, HouseMachine, house_machine
 from beadbox.learners.presets import ALL_PRESETS
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from games.accounts.claims import Claimed
-from games.accounts.principal import Principal, Visitor
+from games.accounts.principal import AnyUser, Principal, Visitor
 from games.limits.quotas import account_lock
 from games.live.match_lists import room_going_on
 from games.live.players import MACHINE
@@ -40,19 +40,19 @@ from learning.services.machines import (
 from learning.storage.locks import machine_where, machines_locked
 
 
-def pupil_side(game: Game[Any, Any]) -> Side:
+def pupil_side(game: AnyGame) -> Side:
     """The side that a new machine of a game plays where nobody says: that of the first of its family at the house."""
     house = next((one for one in HOUSE if one.game == game.family and one.side is not None), None)
     return Side.FIRST if house is None or house.side is None else house.side
 
 
-def pupil_name(game: Game[Any, Any], side: Side) -> str:
+def pupil_name(game: AnyGame, side: Side) -> str:
     """What a new machine of this game and side is called: "MENACE"."""
     house = _pattern(game, side)
     return house.name if house else game.name
 
 
-def pupil_offer(game: Game[Any, Any], side: Side, pupils: Iterable[Machine]) -> dict[str, Any]:
+def pupil_offer(game: AnyGame, side: Side, pupils: Iterable[Machine]) -> dict[str, object]:
     """What the button says that seats somebody against their own machine of a game and side: what a new one is called.
 
     ``pupils`` are those that they have. ``games`` is how many it has played, ``None`` of one that is still to be made,
@@ -67,7 +67,7 @@ def pupil_offer(game: Game[Any, Any], side: Side, pupils: Iterable[Machine]) -> 
     }
 
 
-def _pattern(game: Game[Any, Any], side: Side) -> HouseMachine | None:
+def _pattern(game: AnyGame, side: Side) -> HouseMachine | None:
     """The machine of the house that a new one is like, in name and rule."""
     house = house_machine(game.family, side)
     return house if house is not None and ALL_PRESETS[house.preset].rule.has_boxes else None
@@ -102,14 +102,14 @@ def _taught(person: Principal, game: str, side: Side | None) -> Seated:
     return room_create(person=person, game=game, opponent=MACHINE, machine=machine, side=other)
 
 
-def owner_of(person: Principal) -> Any:
+def owner_of(person: Principal) -> User | Visitor:
     """The account or the visitor that a person is."""
     if person.user_id is None:
         return Visitor(person.guest, person.address)
     return get_user_model().objects.get(pk=person.user_id)
 
 
-def pupil_ensure(*, user: Any, game: str, side: Side) -> Machine:
+def pupil_ensure(*, user: AnyUser, game: str, side: Side) -> Machine:
     """The machine of this game and side that the account or visitor teaches; made if there is none, once.
 
     Raises:
@@ -133,14 +133,14 @@ def pupil_ensure(*, user: Any, game: str, side: Side) -> Machine:
         return found
 
 
-def owner_fields(user: Any) -> dict[str, Any]:
+def owner_fields(user: AnyUser) -> dict[str, object]:
     """The fields of a machine that say that it belongs to this account, or to this visitor's browser."""
     if isinstance(user, Visitor):
         return {"guest": user.guest, "made_from": user.address, "is_public": False}
     return {"owner": user}
 
 
-def _blank(rules: Game[Any, Any], side: Side) -> Machine:
+def _blank(rules: AnyGame, side: Side) -> Machine:
     """The untrained machine of the house whose boxes every new one of this game and side shares. Nobody plays it."""
     slug = f"blank-{rules.slug}-{side.value}"[:60]
     pattern = _pattern(rules, side)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
@@ -16,7 +17,7 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.names import did_you_mean
 from beadbox.policies.registry import ENGINES, OPPONENTS
 from beadbox.seeds import SeedError, seed_checked, seed_or_random
-from games.accounts.principal import Visitor
+from games.accounts.principal import AnyUser, Visitor
 from games.limits.quotas import account_lock, quota_require, site_require
 from learning import events, tasks
 from learning.access import machine_find, machine_for, run_for, staff_may
@@ -102,7 +103,7 @@ def training_run_start(
 @transaction.atomic
 def training_run_request(
     *,
-    user: Any,
+    user: AnyUser,
     machine: str,
     stages: Sequence[Stage],
     seed: int | None = None,
@@ -125,7 +126,7 @@ def training_run_request(
         MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError, RunQuotaError.
     """
     if staff_may(user, "change_machine"):
-        account_lock(user)
+        account_lock(cast("User", user))
     elif not is_trial:
         site_require("learning_trainingrun")
         _run_quota_require(user)
@@ -157,17 +158,17 @@ def _measured_require(machine: Machine, measured: int) -> None:
         raise TrainingRefusedError(f"measured: Trainings of {machine.name} keep no snapshots, so please give 0.")
 
 
-def _run_quota_require(user: Any) -> None:
+def _run_quota_require(user: AnyUser) -> None:
     """Refuse an account that has enough runs waiting and going on, or a guest who has one."""
     if isinstance(user, Visitor):
         guest_lock(user.guest)
         if TrainingRun.objects.filter(machine__guest=user.guest, finished_at__isnull=True).exists():
             raise RunQuotaError("A training of yours goes on. Wait for it to end, or make an account to have more.")
         return
-    most = settings.OPEN_RUNS_PER_ACCOUNT
-    open_runs = TrainingRun.objects.filter(started_by=user, finished_at__isnull=True)
+    most, account = settings.OPEN_RUNS_PER_ACCOUNT, cast("User", user)
+    open_runs = TrainingRun.objects.filter(started_by=account, finished_at__isnull=True)
     quota_require(
-        user,
+        account,
         open_runs,
         most,
         lambda n: RunQuotaError(
@@ -176,7 +177,7 @@ def _run_quota_require(user: Any) -> None:
     )
 
 
-def training_run_stop(*, user: Any, run_id: int) -> bool:
+def training_run_stop(*, user: AnyUser, run_id: int) -> bool:
     """Ask a run to stop, as :func:`training_run_cancel`, if the account may train its machine.
 
     Raises:

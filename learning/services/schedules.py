@@ -12,17 +12,18 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from celery.schedules import ParseException, crontab
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 from django_celery_beat.models import CrontabSchedule, IntervalSchedule, PeriodicTask
 
 from beadbox import field_text
 from beadbox.policies.registry import OPPONENTS
-from games.accounts.principal import Principal
+from games.accounts.principal import AnyUser, Principal
 from games.exceptions import PlayError
 from games.limits.quotas import quota_require, site_require
 from learning.access import unseen
@@ -62,7 +63,13 @@ class Timing:
 
 @transaction.atomic
 def schedule_create(
-    *, user: Any, machine: str, stages: Sequence[Stage], timing: Timing, seed: int | None = None, paused: bool = False
+    *,
+    user: AnyUser,
+    machine: str,
+    stages: Sequence[Stage],
+    timing: Timing,
+    seed: int | None = None,
+    paused: bool = False,
 ) -> Schedule:
     """A new schedule of a machine that the account may train.
 
@@ -79,7 +86,8 @@ def schedule_create(
         ScheduleRefusedError, ScheduleQuotaError, SiteFullError.
     """
     site_require()
-    quota_require(user, Schedule.objects.filter(owner=user), SCHEDULES_PER_ACCOUNT, lambda n: ScheduleQuotaError())
+    owner = cast("User", user)
+    quota_require(owner, Schedule.objects.filter(owner=owner), SCHEDULES_PER_ACCOUNT, lambda n: ScheduleQuotaError())
     learner_id, known = _as_started(user, machine, stages, seed)
     task = PeriodicTask(task=FIRE_TASK, enabled=not paused, expires=None, description="A schedule of a training run.")
     _set_timing(task, timing, timezone_usual(user))
@@ -87,7 +95,7 @@ def schedule_create(
     task.name = f"schedule of {timezone.now().isoformat()} by {user.pk}"
     task.save()
     schedule = Schedule.objects.create(
-        owner=user,
+        owner=owner,
         machine_id=learner_id,
         stages=known,
         seed=seed,
@@ -103,7 +111,7 @@ def schedule_create(
 @transaction.atomic
 def schedule_update(
     *,
-    user: Any,
+    user: AnyUser,
     schedule_id: int,
     stages: Sequence[Stage] | None = None,
     timing: Timing | None = None,
@@ -136,7 +144,7 @@ def schedule_update(
 
 
 @transaction.atomic
-def schedule_delete(*, user: Any, schedule_id: int) -> None:
+def schedule_delete(*, user: AnyUser, schedule_id: int) -> None:
     """Delete a schedule with its periodic task. Runs it started stay.
 
     Raises:
@@ -205,7 +213,9 @@ class _TakenBackError(Exception):
     pass
 
 
-def _as_started(user: Any, machine: str, stages: Sequence[Stage], seed: int | None) -> tuple[int, list[dict[str, Any]]]:
+def _as_started(
+    user: AnyUser, machine: str, stages: Sequence[Stage], seed: int | None
+) -> tuple[int, list[dict[str, Any]]]:
     """The learner and the stages by id, as a run knows them. Starts one and takes it back: what a run would be
     refused for now is refused here, by the same code.
     """
@@ -226,7 +236,7 @@ def _rows() -> Any:
     )
 
 
-def _locked(user: Any, schedule_id: int, to: To) -> Schedule:
+def _locked(user: AnyUser, schedule_id: int, to: To) -> Schedule:
     """The schedule, locked after its owner and its machine. Call inside a transaction."""
     visible = schedule_for(user, schedule_id, to)
     _owner_lock(visible.owner_id)

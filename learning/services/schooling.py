@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -15,6 +14,7 @@ from beadbox.learners.readiness import kernels_ready
 from beadbox.rules.outcome import Tally
 from beadbox.strength.exact import Floats
 from beadbox.strength.snapshots import snapshot_after
+from games.accounts.principal import AnyUser
 from games.limits.quotas import site_require
 from learning.kinds.boxes.memory import table_load
 from learning.kinds.registry import kind_of
@@ -44,7 +44,7 @@ class Trained:
 
 
 def schooling_keep(
-    *, user: Any, schooling: Schooling, preset: str, games: int, name: str = ""
+    *, user: AnyUser, schooling: Schooling, preset: str, games: int, name: str = ""
 ) -> tuple[Machine, TrainingRun | None]:
     """A new machine of an account, or of a visitor's browser, that has had this schooling, and its training if any.
 
@@ -74,7 +74,7 @@ def _trained(schooling: Schooling, games: int) -> Trained:
 
 
 @transaction.atomic
-def _begin(user: Any, schooling: Schooling, preset: str, games: int, name: str) -> tuple[Machine, TrainingRun]:
+def _begin(user: AnyUser, schooling: Schooling, preset: str, games: int, name: str) -> tuple[Machine, TrainingRun]:
     machine = _created(user, schooling, preset, name)
     opponent = schooling.teacher
     if opponent == PARTNER:
@@ -84,7 +84,7 @@ def _begin(user: Any, schooling: Schooling, preset: str, games: int, name: str) 
     return machine, run
 
 
-def _created(user: Any, schooling: Schooling, preset: str, name: str) -> Machine:
+def _created(user: AnyUser, schooling: Schooling, preset: str, name: str) -> Machine:
     machine_quota_require(user)
     return machine_create(
         game=schooling.game.slug,
@@ -98,7 +98,7 @@ def _created(user: Any, schooling: Schooling, preset: str, name: str) -> Machine
 
 @transaction.atomic
 def _store(
-    user: Any, schooling: Schooling, preset: str, trained: Trained, name: str
+    user: AnyUser, schooling: Schooling, preset: str, trained: Trained, name: str
 ) -> tuple[Machine, TrainingRun | None]:
     machine = _created(user, schooling, preset, name)
     games, learners = trained.marks[-1], trained.learners

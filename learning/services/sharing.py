@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from games.accounts.principal import AnyUser
 from learning import events
 from learning.access import machine_require
 from learning.exceptions import MachinePublicError
@@ -17,7 +17,7 @@ from learning.storage.locks import machine_lock, machines_locked
 
 
 @transaction.atomic
-def machine_share(*, user: Any, machine_id: int) -> SharedLink:
+def machine_share(*, user: AnyUser, machine_id: int) -> SharedLink:
     """The link of a machine; it is made if the machine has none.
 
     Raises:
@@ -33,7 +33,7 @@ def machine_share(*, user: Any, machine_id: int) -> SharedLink:
 
 
 @transaction.atomic
-def machine_unshare(*, user: Any, machine_id: int) -> None:
+def machine_unshare(*, user: AnyUser, machine_id: int) -> None:
     """Take the link of a machine back: it shows the machine and the copies played by it to nobody any more.
 
     Raises:
@@ -55,7 +55,7 @@ def links_end(machines: Iterable[Machine]) -> None:
         transaction.on_commit(partial(events.audience_changed, machine))
 
 
-def _locked(user: Any, machine_id: int) -> Machine:
+def _locked(user: AnyUser, machine_id: int) -> Machine:
     (machine,) = machine_lock(machine_id)
     machine_require(user, machine, to="share")
     return machine

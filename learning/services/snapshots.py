@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import transaction
 
+from games.accounts.principal import AnyUser
 from learning.access import machine_require
 from learning.exceptions import MachineBusyError, SnapshotNotFoundError
 from learning.kinds.snapshots import snapshot_play
@@ -18,7 +17,7 @@ NEWEST = "newest"
 
 
 @transaction.atomic
-def snapshot_choose(*, user: Any, machine_id: int, wanted: str) -> Machine:
+def snapshot_choose(*, user: AnyUser, machine_id: int, wanted: str) -> Machine:
     """Let a machine play by one of its snapshots, and learn on from there. What came since stays in its ledger.
 
     Args:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import cast
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from beadbox import field_text
 from beadbox.engines.registry import engine_of
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.errors import UnknownGameError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import game_get
 from beadbox.seeds import SeedError, seed_checked, seed_or_random
 from beadbox.strength.graph import graph_compile
 from beadbox.tournaments.pairings import round_robin, swiss_rounds_usual
+from games.accounts.principal import AnyUser
 from games.limits.quotas import account_lock, quota_require, site_require
 from learning import tasks
 from learning.access import machine_find, machine_for, staff_may
@@ -38,7 +40,7 @@ MAX_LONG_GAMES = 1000
 """Of a pairing whose games are played move by move, at about 25 ms a game."""
 
 
-def games_most(game: Game[Any, Any], machines: Iterable[Machine]) -> int:
+def games_most(game: AnyGame, machines: Iterable[Machine]) -> int:
     """How many games a pairing may have in a tournament of this game in which these machines take part."""
     by_table = game.enumerable and all(kind_of(machine).training.has_table(machine) for machine in machines)
     return MAX_GAMES_PER_PAIRING if by_table else MAX_LONG_GAMES
@@ -47,7 +49,7 @@ def games_most(game: Game[Any, Any], machines: Iterable[Machine]) -> int:
 @transaction.atomic
 def tournament_start(
     *,
-    user: Any,
+    user: AnyUser | None,
     entries: Sequence[str],
     games: int,
     game: str = "",
@@ -75,18 +77,19 @@ def tournament_start(
     """
     seed = seed_or_random(seed)
     _require_numbers(entries, games, format, rounds, seed)
-    if staff_may(user, "change_tournament"):
-        account_lock(user)
-    elif user is not None:
+    owner = cast("User | None", user)
+    if owner is not None and staff_may(owner, "change_tournament"):
+        account_lock(owner)
+    elif owner is not None:
         site_require("learning_tournament")
-        going_on = Tournament.objects.filter(owner=user, status=JobStatus.RUNNING)
-        quota_require(user, going_on, settings.OPEN_TOURNAMENTS_PER_ACCOUNT, lambda n: TournamentQuotaError())
+        going_on = Tournament.objects.filter(owner=owner, status=JobStatus.RUNNING)
+        quota_require(owner, going_on, settings.OPEN_TOURNAMENTS_PER_ACCOUNT, lambda n: TournamentQuotaError())
     machines = _machines(user, entries)
     played = _game_of(machines.values(), entries, game)
     if games > (most := games_most(played, machines.values())):
         raise TournamentRefusedError(f"games: {field_text.at_most(most)}")
     tournament = Tournament.objects.create(
-        owner=user,
+        owner=owner,
         name=name
         or f"{'Swiss tournament' if format == TournamentFormat.SWISS else 'Round robin'} of {len(entries)} players",
         game=played.slug,
@@ -106,7 +109,7 @@ def tournament_start(
 
 
 @transaction.atomic
-def tournament_cancel(*, user: Any, tournament_id: int) -> Tournament:
+def tournament_cancel(*, user: AnyUser, tournament_id: int) -> Tournament:
     """Call a tournament off; what has been played stays. One that is over stays as it is.
 
     Raises:
@@ -120,7 +123,7 @@ def tournament_cancel(*, user: Any, tournament_id: int) -> Tournament:
 
 
 @transaction.atomic
-def tournament_delete(*, user: Any, tournament_id: int) -> None:
+def tournament_delete(*, user: AnyUser, tournament_id: int) -> None:
     """Delete a tournament with its results. The machines lose nothing by it.
 
     Raises:
@@ -129,7 +132,7 @@ def tournament_delete(*, user: Any, tournament_id: int) -> None:
     _own(user, tournament_id, "delete_tournament").delete()
 
 
-def _own(user: Any, tournament_id: int, permission: str) -> Tournament:
+def _own(user: AnyUser, tournament_id: int, permission: str) -> Tournament:
     """The tournament, locked, of an account, or for staff with this permission. Call inside a transaction."""
     visible = tournament_for(user, tournament_id)
     if not user.is_authenticated or not (visible.owner_id == user.pk or staff_may(user, permission)):
@@ -158,7 +161,7 @@ def _require_numbers(entries: Sequence[str], games: int, format_: str, rounds: i
         raise TournamentRefusedError(str(error)) from None
 
 
-def _machines(user: Any, entries: Sequence[str]) -> dict[str, Machine]:
+def _machines(user: AnyUser | None, entries: Sequence[str]) -> dict[str, Machine]:
     """The machines among the entries, locked so that their beads are those of one moment."""
     found = {
         entry: machine_find(entry) if user is None else machine_for(user, entry, to="play")
@@ -171,7 +174,7 @@ def _machines(user: Any, entries: Sequence[str]) -> dict[str, Machine]:
     return dict(zip(found, machine_lock(*ids), strict=True))
 
 
-def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> Game[Any, Any]:
+def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> AnyGame:
     """The one game that all these play, and nobody has asked for another."""
     games = sorted({machine.game for machine in machines} | ({wanted} if wanted else set()))
     if not games:

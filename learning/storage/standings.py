@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import sqrt
-from typing import Any
+from typing import cast
 
 from django.db import transaction
 
@@ -19,7 +19,7 @@ LISTED_AGAINST = "random"
 Points = Iterable[tuple[float, float]]
 """Games and score: a draw is half a win, as in tournaments."""
 
-Strength = Mapping[str, Mapping[str, Any]]
+Strength = Mapping[str, Mapping[str, object]]
 """Chances of win, draw and loss by opponent (``selectors.strength``)."""
 
 
@@ -68,7 +68,7 @@ def strength_found(strength: Strength, lessons: int) -> dict[str, float]:
     chances = strength.get(LISTED_AGAINST)
     if not chances:
         return {"measured": lessons}
-    win, draw, loss = (chances[result] for result in ("win", "draw", "loss"))
+    win, draw, loss = (cast("float", chances[result]) for result in ("win", "draw", "loss"))
     return {"measured": lessons, "win": win, "draw": draw, "loss": loss, "score": win + draw / 2}
 
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from beadbox.learners.built_in import HOUSE
 from beadbox.learners.presets import presets_of
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import GAMES, game_get
 from games.live.game_view import game_view
 from learning.advice.registry import UNNAMED, adviser_of
@@ -23,7 +23,7 @@ def advice(request: HttpRequest) -> HttpResponse:
     return render(request, "learning/advice.html", {"games": [game for game in games if game["pieces"]]})
 
 
-def _game(game: Game[Any, Any]) -> dict[str, Any]:
+def _game(game: AnyGame) -> dict[str, Any]:
     # Such as they are called that play by rules of the same kind.
     examples = (house.slug for house in HOUSE if presets_of(game_get(house.game)) == presets_of(game))
     return {

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from beadbox.experiments.experiment import Experiment
+from beadbox.experiments.experiment import AnyExperiment
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.learners.presets import ALL_PRESETS
 from beadbox.names import name_near
@@ -116,7 +116,7 @@ def experiment_json(request: HttpRequest, run_id: int) -> HttpResponse:
     return json_download(f"{run.experiment}-seed-{run.seed}.json", selectors.experiment_run_view(run))
 
 
-def _run_shown(request: HttpRequest, experiment: Experiment) -> ExperimentRun | None:
+def _run_shown(request: HttpRequest, experiment: AnyExperiment) -> ExperimentRun | None:
     """The run that the address names, else the one that finished last.
 
     Raises:

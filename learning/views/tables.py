@@ -14,7 +14,7 @@ BYTE_ORDER_MARK = "\ufeff"
 """Without it Excel takes UTF-8 for the encoding of its own country, and shows umlauts as other characters."""
 
 
-def csv_download(name: str, rows: Iterable[Iterable[Any]]) -> HttpResponse:
+def csv_download(name: str, rows: Iterable[Iterable[object]]) -> HttpResponse:
     """The rows as a file; a spreadsheet takes no text in it for a formula."""
     response = HttpResponse(BYTE_ORDER_MARK, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -22,7 +22,7 @@ def csv_download(name: str, rows: Iterable[Iterable[Any]]) -> HttpResponse:
     return response
 
 
-def json_download(name: str, data: dict[str, Any]) -> JsonResponse:
+def json_download(name: str, data: dict[str, object]) -> JsonResponse:
     """The data as a file, in the shape that the API answers with."""
     return JsonResponse(data, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 

@@ -21,7 +21,7 @@ from django.utils import timezone
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.readiness import MAX_PLAIN_GAMES, games_compiling, kernels_compiling
 from beadbox.policies.registry import OPPONENTS
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.play import MovePlayer
 from beadbox.tournaments.contest import NO_GAMES, Contest, ContestPlayer, contest, contest_played
 from beadbox.tournaments.pairings import Entrant, Meeting, round_robin, swiss_round
@@ -253,7 +253,7 @@ def _say(pairing: Pairing, state: dict[str, Any]) -> None:
     tournament_tell(pairing.tournament)
 
 
-def _player(entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+def _player(entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
     """The entry as it was when the tournament began."""
     if entry.opponent:
         return ContestPlayer(OPPONENTS[entry.opponent], OPPONENTS[entry.opponent])

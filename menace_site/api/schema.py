@@ -51,7 +51,7 @@ GROUP_OF = [
 """By how a path begins; the first that fits counts."""
 
 
-def with_groups(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+def with_groups(result: dict[str, object], **_: Any) -> dict[str, object]:
     """The schema with its groups in order, each with a sentence."""
     return {**result, "tags": [{"name": name, "description": words} for name, words in GROUPS.items()]}
 
@@ -66,7 +66,7 @@ class Schema(AutoSchema):
         """The group of the operation: what somebody wants to do with it."""
         return [next(group for begins, group in GROUP_OF if re.match(begins, self.path))]
 
-    def get_auth(self) -> list[dict[str, Any]]:
+    def get_auth(self) -> list[dict[str, object]]:
         """How who asks may prove who they are; with an empty one last where nobody has to."""
         ways = super().get_auth()
         permissions = [type(one) for one in self.view.get_permissions()]
@@ -122,7 +122,7 @@ class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
     target_class = "games.accounts.authentication.SessionAuthentication"
     name = "cookieAuth"
 
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, object]:
         """The cookie, with what else a request that changes something needs."""
         return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME, "description": CSRF_NEEDS}
 
@@ -133,6 +133,6 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
     target_class = "games.accounts.authentication.BearerAuthentication"
     name = "bearer"
 
-    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
+    def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, object]:
         """A Bearer token as the account page makes it."""
         return {"type": "http", "scheme": "bearer", "description": "A token of your account page."}

@@ -46,7 +46,7 @@ def errors_report(dsn: str) -> None:
     )
 
 
-def nameless(event: Any, hint: dict[str, Any]) -> Any:
+def nameless(event: Any, hint: dict[str, object]) -> Any:
     """An event without anybody in it."""
     kept = {name: value for name, value in event.items() if name in KEPT}
     for one in kept.get("exception", {}).get("values", []):

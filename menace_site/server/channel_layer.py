@@ -18,7 +18,7 @@ class SocketLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels_re
         super().__init__(**config)
         self.read = lru_cache(maxsize=KEPT)(super().deserialize)
 
-    def deserialize(self, message: bytes) -> dict[str, Any]:
+    def deserialize(self, message: bytes) -> dict[str, object]:
         """What a message says. It is everybody's: nobody changes it."""
         said: dict[str, Any] = self.read(message)
         return said

@@ -50,8 +50,8 @@ class WholeTextParser(JSONParser):
     """
 
     def parse(
-        self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
+        self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, object] | None = None
+    ) -> dict[str, object]:
         """What the body says."""
         content = stream.read().removeprefix(codecs.BOM_UTF8)
         if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

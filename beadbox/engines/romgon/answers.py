@@ -32,9 +32,9 @@ N_CANDIDATES = 5
 class Answer:
     """What the engine plays, and what it thought of."""
 
-    chosen: Candidate | None
+    chosen: Candidate[Move] | None
     """``None`` where there is no legal action."""
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Candidate[Move], ...]
     """The best five, best first, ties in canonical order."""
     depth: int
     """How deep it looked: less than the level's depth if the time ran out."""
@@ -156,7 +156,7 @@ def ranking(
     plain: bool = False,
     n_best: int = N_CANDIDATES,
     time_limit_s: float | None = None,
-) -> tuple[tuple[Candidate, ...], int]:
+) -> tuple[tuple[Candidate[Move], ...], int]:
     """The best ``n_best`` legal actions, best first, and the depth that was finished in time."""
     stop = np.zeros(1, np.uint8)
     flags = option_flags(options) | (boards.PLAIN if plain else 0)

@@ -23,7 +23,7 @@ DEPTH = at.LEVELS["hard"].depth
 """Deep enough to see an answer, and done in a few milliseconds on the fullest of boards."""
 
 
-class RomgonEngine(Engine[Romgon]):
+class RomgonEngine(Engine[Romgon, Position, Move]):
     """Plays every game of the Romgon family, with whatever options it has.
 
     A level with a time limit answers with the last depth that it has finished by then, so what it plays may differ on
@@ -55,10 +55,10 @@ class RomgonEngine(Engine[Romgon]):
     def choose(self, game: Romgon, position: Position, *, level: Level, rng: Random) -> Move:
         return at.choose(game, position, level=level, rng=rng)
 
-    def best(self, game: Romgon, position: Position) -> tuple[tuple[Candidate, ...], int]:
+    def best(self, game: Romgon, position: Position) -> tuple[tuple[Candidate[Move], ...], int]:
         return ranking(position.board, position.side, game.options, depth=DEPTH)
 
-    def entries(self, game: Romgon, position: Position) -> list[Entry]:
+    def entries(self, game: Romgon, position: Position) -> list[Entry[Move]]:
         pieces = entry_keys.pieces_key(position.board)
         return [
             Entry(

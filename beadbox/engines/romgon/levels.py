@@ -142,14 +142,12 @@ def choose(game: Romgon, position: Position, *, level: Level, rng: Random) -> Mo
     if not level.learnt:
         found = answers.answer_in(game, position, level=level, rng=rng)
         assert found.chosen is not None, "the game goes on"
-        move: Move = found.chosen.move
-        return move
+        return found.chosen.move
     look = _looked(game, position, level)
-    chosen: Move = look.moves[_drawn(look, level, rng)]
-    return chosen
+    return look.moves[_drawn(look, level, rng)]
 
 
-def _drawn(look: Look, level: Level, rng: Random) -> int:
+def _drawn(look: Look[Move], level: Level, rng: Random) -> int:
     """The index of what is played: the best, or anything where a level leaves that to chance."""
     if level.plays_anything(rng):
         return rng.below(len(look.moves))
@@ -158,7 +156,7 @@ def _drawn(look: Look, level: Level, rng: Random) -> int:
 
 def _looked(
     game: Romgon, position: Position, level: Level, *, whole: bool = False, time_limit_s: float | None = None
-) -> Look:
+) -> Look[Move]:
     """What the learnt value says."""
     player = shipped(shipped_name(game.options))._replace(depth=level.depth)
     return VALUER.look(game, position, player, whole=whole, time_limit_s=time_limit_s)

@@ -16,7 +16,7 @@ from beadbox.rules.romgon.pieces import Board, kind_of
 from beadbox.rules.romgon.rules import Position, Romgon
 
 
-class ReadableValuer(Valuer[Romgon]):
+class ReadableValuer(Valuer[Romgon, Position, Move]):
     """Features and searches for Romgon, as slow as they are plain."""
 
     sets = FEATURE_SETS
@@ -44,7 +44,7 @@ class ReadableValuer(Valuer[Romgon]):
         *,
         whole: bool = False,
         time_limit_s: float | None = None,
-    ) -> Look:
+    ) -> Look[Move]:
         """As of any valuer; it takes its time."""
         board, side, options, weights = position.board, position.side, game.options, player.weights
         moves = legal_moves(board, side, options)

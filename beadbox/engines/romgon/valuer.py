@@ -28,7 +28,7 @@ QUICK_DEPTH = 2
 """So far ahead takes a few milliseconds on the fullest of boards, so nobody looks at the clock."""
 
 
-class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
+class RomgonValuer(ReadableValuer, FastValuer[Romgon, Position, Move]):
     """The same as :class:`ReadableValuer`, to the last bit, and a thousand times as fast."""
 
     def features(self, position: Position, feature_set: str) -> dict[int, float]:
@@ -44,7 +44,7 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
         *,
         whole: bool = False,
         time_limit_s: float | None = None,
-    ) -> Look:
+    ) -> Look[Move]:
         moves = legal_moves(position.board, position.side, game.options)
         barred = np.array([loses_by_history(game, position, move) for move in moves], np.bool_)
         cost = np.zeros(len(moves))
@@ -54,7 +54,7 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon]):
         board, side, flags = board_array(position.board), int(position.side), option_flags(game.options)
         stop = np.zeros(1, np.uint8)
 
-        def searched(depth: int) -> Look:
+        def searched(depth: int) -> Look[Move]:
             near, deep, best = looked(board, side, flags, depth, whole, past, player.weights, stop)
             return Look(moves, tuple(near.tolist()), tuple(deep.tolist()), int(best), depth)
 

@@ -6,7 +6,8 @@ from typing import Any
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.policies.opponent import Opponent
 from beadbox.rules.chance import Random
-from beadbox.rules.outcome import Result, Tally
+from beadbox.rules.game import AnyMove, AnyPosition
+from beadbox.rules.outcome import Result, Side, Tally
 from beadbox.rules.play import MAX_PLIES
 
 
@@ -17,8 +18,8 @@ class Turn:
     ``draw`` is the box that was opened for it, if one was.
     """
 
-    position: Any
-    move: Any
+    position: AnyPosition
+    move: AnyMove
     draw: BeadDraw | None
 
 
@@ -67,7 +68,7 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
         turns.append(Turn(position, move, draw))
         position = fold(game.apply(position, move))
 
-    def episode(player_side: Any) -> Episode:
+    def episode(player_side: Side) -> Episode:
         if resigned is not None:
             result = Result.LOSS if player_side is resigned else Result.WIN
         else:

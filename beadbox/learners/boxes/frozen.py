@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.strength import machine_policy, readable_machine
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.play import Mover
 from beadbox.strength.exact import Floats, readable_policy
@@ -36,7 +35,7 @@ class FrozenBoxes:
             return machine_policy(self.memory)
         return readable_policy(graph, readable_machine(self.memory))
 
-    def mover(self, game: Game[Any, Any]) -> Mover:
+    def mover(self, game: AnyGame) -> Mover:
         """How it plays a game."""
         machine = readable_machine(self.memory)
         machine.learns = False

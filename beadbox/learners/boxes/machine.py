@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.rule import BoxRule, EmptyOpening, FinalLoss, FinalWin, WhenEmpty
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Result, Side
 
 
@@ -54,7 +53,7 @@ class BoxMachine:
 
     def __init__(
         self,
-        game: Game[Any, Any],
+        game: AnyGame,
         side: Side,
         rule: BoxRule,
         boxes: MutableMapping[str, list[int]] | None = None,
@@ -75,7 +74,7 @@ class BoxMachine:
         """HexapawnRL's measure of experience: one more than the slots removed so far."""
         return 1 + self.n_removed
 
-    def open_box(self, position: Any) -> list[int]:
+    def open_box(self, position: AnyPosition) -> list[int]:
         """The beads of the box for this position, opened with its initial beads when first met."""
         box_position = self.cabinet.box_position(position)
         key = self.game.encode(box_position)
@@ -83,7 +82,7 @@ class BoxMachine:
             self.boxes[key] = self.cabinet.initial_beads(box_position)
         return self.boxes[key]
 
-    def draw(self, position: Any, rng: Random, *, greedy: bool = False) -> BeadDraw:
+    def draw(self, position: AnyPosition, rng: Random, *, greedy: bool = False) -> BeadDraw:
         """Open the box of this position and draw a bead: slot ``k`` with probability ``beads[k] / sum(beads)``.
 
         ``greedy`` takes the fullest slot instead, ties uniformly. The position must have a box. Takes one random
@@ -108,7 +107,9 @@ class BoxMachine:
             ticket -= count
         raise AssertionError(f"ticket beyond the beads of {key!r}")
 
-    def choose(self, position: Any, rng: Random, *, greedy: bool = False) -> tuple[Any | None, BeadDraw | None]:
+    def choose(
+        self, position: AnyPosition, rng: Random, *, greedy: bool = False
+    ) -> tuple[AnyMove | None, BeadDraw | None]:
         """The move to play and the draw behind it: no draw for a forced move, no move for a resignation."""
         if not self.cabinet.has_box(position):
             (forced,) = self.game.legal_moves(position)
@@ -119,7 +120,7 @@ class BoxMachine:
         moves = self.cabinet.slot_moves(position)[draw.slot]
         return moves[rng.below(len(moves))], draw
 
-    def follow(self, position: Any, move: Any) -> BeadDraw | None:
+    def follow(self, position: AnyPosition, move: AnyMove) -> BeadDraw | None:
         """What the machine remembers of a move that somebody else has made for it: as if its bead had been drawn.
 
         The box is opened, and filled again if it is empty and the rule says so; ``None`` where the machine has none.
@@ -133,7 +134,7 @@ class BoxMachine:
             self.game.encode(box_position), tuple(beads), self.cabinet.slot_of(box_position, printed), refilled
         )
 
-    def policy(self, position: Any, *, greedy: bool = False) -> dict[Any, float]:
+    def policy(self, position: AnyPosition, *, greedy: bool = False) -> dict[AnyMove, float]:
         """The probability of each legal move; they sum to 1, or to 0 where the machine resigns. Changes nothing."""
         legal = self.game.legal_moves(position)
         if not self.cabinet.has_box(position):
@@ -188,21 +189,21 @@ class BoxMachine:
             changes.append(Change(draw.box, tuple(b - a for a, b in zip(before, beads, strict=True))))
         return changes
 
-    def _found(self, position: Any) -> tuple[list[int], bool]:
+    def _found(self, position: AnyPosition) -> tuple[list[int], bool]:
         """The beads of the box of this position, as they are before a draw, and whether it had to be filled again."""
         beads, box_position = self.open_box(position), self.cabinet.box_position(position)
         if any(beads) or not self._refills(box_position):
             return beads, False
         return self._refill(box_position, beads), True
 
-    def _refills(self, box_position: Any) -> bool:
+    def _refills(self, box_position: AnyPosition) -> bool:
         """Whether this box gets its initial beads back when it is found empty."""
         if self.rule.when_empty is WhenEmpty.REFILL:
             return True
         opening = self.cabinet.move_number(box_position) == 0
         return self.rule.when_empty is WhenEmpty.RESIGN and self.rule.empty_opening is EmptyOpening.REFILL and opening
 
-    def _refill(self, box_position: Any, beads: list[int]) -> list[int]:
+    def _refill(self, box_position: AnyPosition, beads: list[int]) -> list[int]:
         """The initial beads; put into the box itself only by a machine that learns."""
         initial = self.cabinet.initial_beads(box_position)
         if not self.learns:
@@ -210,7 +211,7 @@ class BoxMachine:
         beads[:] = initial
         return beads
 
-    def _slots_by_moves(self, box_position: Any) -> list[int]:
+    def _slots_by_moves(self, box_position: AnyPosition) -> list[int]:
         """Every slot once for each legal move it stands for: what "any legal move" is drawn from."""
         slots = self.cabinet.slots(box_position)
         if len(slots) == len(self.game.legal_moves(box_position)):

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.rules.game import AnyPosition
 
 
-def printed_set(cabinet: Cabinet) -> tuple[Any, ...]:
+def printed_set(cabinet: Cabinet) -> tuple[AnyPosition, ...]:
     """The positions that get a drawing, in order of play; each has its canonical position's box."""
     game = cabinet.game
     drawn: list[Any] = []

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.rule import BoxRule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove
 from beadbox.rules.outcome import Result, Side, Tally
 
 
@@ -19,7 +18,7 @@ class RecordedGame:
     ``resigned`` is the side that gave up, for a game that stops while moves remain.
     """
 
-    moves: tuple[Any, ...]
+    moves: tuple[AnyMove, ...]
     winner: Side | None
     resigned: Side | None = None
 
@@ -33,7 +32,7 @@ class Pupil:
     played: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     @classmethod
-    def fresh(cls, game: Game[Any, Any], side: Side, rule: BoxRule) -> Pupil:
+    def fresh(cls, game: AnyGame, side: Side, rule: BoxRule) -> Pupil:
         """A machine that has seen nothing yet."""
         return cls(BoxMachine(game, side, rule))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from beadbox import field_text
 from beadbox.learners.rule import RuleError, fields_read
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 
 MAX_BEADS = 1 << 27
 """No slot ever holds more beads than this, cap or no cap: the sum over a box must stay below 2**32."""
@@ -127,7 +127,7 @@ class BoxRule:
             raise RuleError("merge_symmetric_moves", "This needs reduce_symmetry. Without it no moves are symmetric.")
 
     @classmethod
-    def fits(cls, game: Game[Any, Any]) -> bool:
+    def fits(cls, game: AnyGame) -> bool:
         """Whether a machine with such a rule can play the game."""
         return game.takes_boxes
 
@@ -146,7 +146,7 @@ class BoxRule:
         """Whether the rule counts a level: HexapawnRL's, one more for each slot that it takes out of play."""
         return self.final_win is FinalWin.SOLE and self.final_loss is FinalLoss.REMOVE
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The rule as JSON types; :meth:`from_json` gives the same rule back."""
         return {**asdict(self), "initial": list(self.initial)}
 

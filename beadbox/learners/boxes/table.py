@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.rule import BoxRule, EmptyOpening, WhenEmpty
 from beadbox.policies.opponent import Opponent, UniformOpponent
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.strength.graph import DRAWN, FIRST_WINS, SECOND_WINS, TABLES_KEPT, Graph, Int32s, graph_compile
 
@@ -68,7 +67,7 @@ class BoxTable:
 
 
 @lru_cache(maxsize=TABLES_KEPT)
-def boxes_compile(game: Game[Any, Any], side: Side, rule: BoxRule) -> BoxTable:
+def boxes_compile(game: AnyGame, side: Side, rule: BoxRule) -> BoxTable:
     """The boxes that a machine of this side and rule can ever open."""
     graph = graph_compile(game, reduced=rule.reduce_symmetry)
     cabinet = Cabinet(game, side, rule)
@@ -140,7 +139,7 @@ class Course:
 
 
 @lru_cache(maxsize=TABLES_KEPT)
-def course_compile(game: Game[Any, Any], side: Side, rule: BoxRule, opponent: Opponent) -> Course:
+def course_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponent) -> Course:
     """The training ground of a machine against an opponent."""
     boxes = boxes_compile(game, side, rule)
     assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from beadbox.learners.boxes.population import Marked, Population
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import BoxTable, boxes_compile
 from beadbox.policies.registry import UNIFORM
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 
@@ -30,7 +29,7 @@ USUAL_MEASURE = "random"
 """The measure of an address that names none: the one in which a beginner's first games can be seen to teach it."""
 
 
-def games_taught() -> dict[str, Game[Any, Any]]:
+def games_taught() -> dict[str, AnyGame]:
     """The games whose boxes can be listed, by slug."""
     return {slug: game for slug, game in GAMES.items() if game.enumerable and game.takes_boxes}
 
@@ -39,7 +38,7 @@ def games_taught() -> dict[str, Game[Any, Any]]:
 class Schooling:
     """A machine's side and rule, its teacher, and the seed of all its random words."""
 
-    game: Game[Any, Any]
+    game: AnyGame
     side: Side
     rule: BoxRule
     teacher: str

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from beadbox.learners.q_learning.learner import Fetch, QLearner, Values
 from beadbox.learners.q_learning.rule import QRule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.play import Mover
 
 
@@ -19,7 +18,7 @@ class FrozenValues:
     epsilon: float
     fetch: Fetch
 
-    def mover(self, game: Game[Any, Any]) -> Mover:
+    def mover(self, game: AnyGame) -> Mover:
         """How it plays a game.
 
         What it has read is not needed in the next one: few boards come again, and the many would fill the memory.

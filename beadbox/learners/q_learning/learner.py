@@ -10,13 +10,12 @@ delayed rewards" (1989); the constants, the key and the order of learning are th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from beadbox.engines.registry import engine_of
 from beadbox.learners.choice import Candidate, Chosen, Decision, ValueStep
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Result
 
 _TICKETS = (1 << 32) - 1
@@ -99,7 +98,7 @@ class QLearner:
 
     def __init__(
         self,
-        game: Game[Any, Any],
+        game: AnyGame,
         rule: QRule,
         values: Values,
         epsilon: float | None = None,
@@ -115,17 +114,17 @@ class QLearner:
         self.epsilon = rule.epsilon if epsilon is None else epsilon
         self.learns = learns
 
-    def candidates(self, position: Any) -> tuple[Candidate, ...]:
+    def candidates(self, position: AnyPosition) -> tuple[Candidate, ...]:
         """Every legal move of a position that is not terminal, in canonical order."""
         entries = self.engine.entries(self.game, position)
         self.values.need(one.key for one in entries)
         return tuple(Candidate(one.move, one.key, self.values[one.key], one.outlook, one.ends) for one in entries)
 
-    def keys(self, position: Any) -> tuple[str, ...]:
+    def keys(self, position: AnyPosition) -> tuple[str, ...]:
         """The keys of every legal move, in canonical order; nothing is read."""
         return self.engine.keys(self.game, position)
 
-    def choose(self, position: Any, rng: Random) -> Chosen:
+    def choose(self, position: AnyPosition, rng: Random) -> Chosen:
         """What to play: with chance ε anything, each equally likely, else the greatest Q + E/100, ties canonically.
 
         Always one of those that its checks leave. Takes one random word, two where it explores.
@@ -136,7 +135,7 @@ class QLearner:
             return Chosen(candidates, left[rng.below(len(left))], explored=True)
         return self._best(candidates)
 
-    def best(self, position: Any) -> Chosen | None:
+    def best(self, position: AnyPosition) -> Chosen | None:
         """What it thinks best, ties canonically; ``None`` where there is no legal action."""
         candidates = self.candidates(position)
         return self._best(candidates) if candidates else None
@@ -154,7 +153,7 @@ class QLearner:
             return [index for index in every if candidates[index].ends >= 0] or every
         return every
 
-    def follow(self, position: Any, move: Any) -> Chosen:
+    def follow(self, position: AnyPosition, move: AnyMove) -> Chosen:
         """What the machine remembers of a move that somebody else has made for it."""
         candidates = self.candidates(position)
         return Chosen(candidates, [one.move for one in candidates].index(move), explored=False)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from beadbox.engines.action_values import Pupil, QLessons, Recall
 from beadbox.engines.level import Level
@@ -22,7 +21,7 @@ from beadbox.policies.engine import EngineOpponent
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.uniform import RandomOpponent
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Result, Side, Tally
 from beadbox.rules.play import Mover, game_played
 from beadbox.strength.sampled import Sampled, shares
@@ -36,7 +35,7 @@ class QMemory:
     steps: list[TouchedValue] = field(default_factory=list)
 
     @classmethod
-    def load(cls, game: Game[Any, Any], rule: QRule, epsilon: float, fetch: Fetch) -> QMemory:
+    def load(cls, game: AnyGame, rule: QRule, epsilon: float, fetch: Fetch) -> QMemory:
         """The memory behind ``fetch``, none of it read yet."""
         return cls(QLearner(game, rule, Values(fetch), epsilon))
 
@@ -149,7 +148,7 @@ class QMemory:
         for key in values.touched:
             since[engine.key_board(key)][key] = values[key]
 
-        def recall(boards: Mapping[str, Sequence[Any]]) -> dict[str, float]:
+        def recall(boards: Mapping[str, Sequence[AnyPosition]]) -> dict[str, float]:
             if values.fetch_boards is not None:
                 found = dict(values.fetch_boards(list(boards)))
             else:
@@ -188,7 +187,7 @@ def games_played(
     game, tally = learner.game, Tally()
 
     def late(mover: Mover) -> Mover:
-        def move(position: Any, rng: Random) -> Any:
+        def move(position: AnyPosition, rng: Random) -> AnyMove | None:
             if game.ply(position) >= n_random:
                 return mover(position, rng)
             legal = game.legal_moves(position)
@@ -208,7 +207,7 @@ def games_played(
 
 
 def _noting(machine: QLearner, decisions: list[Decision]) -> Mover:
-    def move(position: Any, rng: Random) -> Any:
+    def move(position: AnyPosition, rng: Random) -> AnyMove | None:
         chosen = machine.choose(position, rng)
         decisions.append(chosen.decision)
         return chosen.move

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from beadbox import field_text
 from beadbox.engines.registry import engine_of
 from beadbox.learners.plain_rule import PlainRule
 from beadbox.learners.rule import RuleError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class QRule(PlainRule):
             raise RuleError("epsilon_floor", field_text.rather(field_text.at_most(self.epsilon), self.epsilon_floor))
 
     @classmethod
-    def fits(cls, game: Game[Any, Any]) -> bool:
+    def fits(cls, game: AnyGame) -> bool:
         """Whether a machine with such a rule can play the game."""
         return engine_of(game) is not None
 
@@ -58,7 +58,7 @@ class QRule(PlainRule):
         """The chance of exploring after one more game was learnt from."""
         return max(self.epsilon_floor, self.epsilon_decay * epsilon)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The rule as JSON types; :meth:`from_json` gives the same rule back. A check that is off is left out.
 
         So a rule without checks reads as it did before there were any.

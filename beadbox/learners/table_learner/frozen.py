@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from beadbox.learners.table_learner.memory import TableMemory, table_policy
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.play import Mover
 from beadbox.strength.exact import Floats, readable_policy
 from beadbox.strength.graph import Graph
@@ -25,7 +25,7 @@ class FrozenTable:
         same = self.memory.table.graph is graph
         return table_policy(self.memory) if same else readable_policy(graph, self.memory.readable())
 
-    def mover(self, game: Game[Any, Any]) -> Mover:
+    def mover(self, game: AnyGame) -> Mover:
         """How it plays a game."""
         machine = self.memory.readable()
         machine.learns = False

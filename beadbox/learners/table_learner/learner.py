@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from beadbox.learners.choice import Decision, ValueStep
 from beadbox.learners.table_learner.rule import Method, TableRule
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Result
 
 TICKETS = (1 << 32) - 1
@@ -25,7 +25,7 @@ RETURN_UNITS = 1e8
 """Units in a reward of 1. Every reward with at most eight decimals is a whole number of them."""
 
 
-def entry_key(game: Game[Any, Any], rule: TableRule, position: Any, move: Any) -> str | None:
+def entry_key(game: AnyGame, rule: TableRule, position: AnyPosition, move: AnyMove) -> str | None:
     """The key of a move's entry, the same for all that are the same up to symmetry.
 
     For values of boards it is the board after the move; ``None`` if that ends the game, for then there is nothing to
@@ -64,7 +64,7 @@ class TableLearner:
 
     def __init__(
         self,
-        game: Game[Any, Any],
+        game: AnyGame,
         rule: TableRule,
         values: dict[str, float] | None = None,
         visits: dict[str, int] | None = None,
@@ -83,11 +83,11 @@ class TableLearner:
         """The value of an entry."""
         return self.values.get(key, self.rule.start_value)
 
-    def worths(self, position: Any) -> list[float]:
+    def worths(self, position: AnyPosition) -> list[float]:
         """What it expects of each legal move, in their order: its value, or ``r + γ V`` of the board after."""
         return [self._worth(position, move) for move in self.game.legal_moves(position)]
 
-    def _worth(self, position: Any, move: Any) -> float:
+    def _worth(self, position: AnyPosition, move: AnyMove) -> float:
         key = entry_key(self.game, self.rule, position, move)
         if key is not None:
             return self.rule.later_discount * self.value(key) if self.rule.of_boards else self.value(key)
@@ -95,7 +95,7 @@ class TableLearner:
         assert outcome is not None
         return self.rule.reward(Result.of(outcome, self.game.side_to_move(position)))
 
-    def choose(self, position: Any, rng: Random) -> TableChoice:
+    def choose(self, position: AnyPosition, rng: Random) -> TableChoice:
         """What to play: with chance ε anything, else what it expects most of, ties at random; takes two random words.
 
         This is the ε-greedy policy of section 2.2 with values of moves, and that of section 6.8 with those of boards.
@@ -108,7 +108,7 @@ class TableLearner:
         among = range(len(worths)) if explores else _greatest(worths)
         return TableChoice(among[rng.below(len(among))], explores)
 
-    def policy(self, position: Any) -> Mapping[Any, float]:
+    def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
         """The chance of each legal move when it tries nothing."""
         worths = self.worths(position)
         best = _greatest(worths)
@@ -116,11 +116,11 @@ class TableLearner:
             move: 1 / len(best) if index in best else 0.0 for index, move in enumerate(self.game.legal_moves(position))
         }
 
-    def keys(self, position: Any) -> list[str | None]:
+    def keys(self, position: AnyPosition) -> list[str | None]:
         """The key of the entry of each legal move, in their order; ``None`` of one that has none."""
         return [entry_key(self.game, self.rule, position, move) for move in self.game.legal_moves(position)]
 
-    def decision(self, position: Any, index: int) -> Decision | None:
+    def decision(self, position: AnyPosition, index: int) -> Decision | None:
         """What has to be known of a choice to learn from it; ``None`` if its move has no entry."""
         keys = self.keys(position)
         key = keys[index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from beadbox.learners.table_learner.learner import TableLearner, entry_key
 from beadbox.learners.table_learner.rule import Method, TableRule
 from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.policies.table import opponent_policy
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Result, Side, Tally
 from beadbox.strength.exact import Expected, Floats, at_worst, expected
 from beadbox.strength.graph import DRAWN, TABLES_KEPT, Graph, Int32s, graph_compile
@@ -55,7 +55,7 @@ class EntryTable:
         return tuple(self.entry_of)
 
 
-def entries_compile(game: Game[Any, Any], rule: TableRule) -> EntryTable:
+def entries_compile(game: AnyGame, rule: TableRule) -> EntryTable:
     """The entries of a machine with this rule; the same table for all rules that have the same.
 
     Raises:
@@ -65,7 +65,7 @@ def entries_compile(game: Game[Any, Any], rule: TableRule) -> EntryTable:
 
 
 @lru_cache(maxsize=TABLES_KEPT)
-def _entries_compile(game: Game[Any, Any], rule: TableRule) -> EntryTable:
+def _entries_compile(game: AnyGame, rule: TableRule) -> EntryTable:
     graph = graph_compile(game, reduced=True)
     entry_of: dict[str, int] = {}
     edge_entry: list[int] = []
@@ -77,7 +77,7 @@ def _entries_compile(game: Game[Any, Any], rule: TableRule) -> EntryTable:
 
 
 @lru_cache(maxsize=TABLES_KEPT)
-def replies_compile(game: Game[Any, Any], opponent: UniformOpponent) -> ReplyArrays:
+def replies_compile(game: AnyGame, opponent: UniformOpponent) -> ReplyArrays:
     """What an opponent may play at every node, whoever moves there."""
     graph = graph_compile(game, reduced=True)
     indptr, edges = [0], list[int]()
@@ -119,7 +119,7 @@ class TableMemory:
 
     n_left_out: ClassVar[int] = 0
 
-    game: Game[Any, Any]
+    game: AnyGame
     rule: TableRule
     table: EntryTable
     values: Floats
@@ -133,14 +133,12 @@ class TableMemory:
         self.loaded = self.values.copy(), self.visits.copy()
 
     @classmethod
-    def fresh(cls, game: Game[Any, Any], rule: TableRule) -> Self:
+    def fresh(cls, game: AnyGame, rule: TableRule) -> Self:
         """The memory of a machine that has learnt nothing."""
         return cls.load(game, rule, rule.exploring, ())
 
     @classmethod
-    def load(
-        cls, game: Game[Any, Any], rule: TableRule, epsilon: float, rows: Iterable[tuple[str, float, int]]
-    ) -> Self:
+    def load(cls, game: AnyGame, rule: TableRule, epsilon: float, rows: Iterable[tuple[str, float, int]]) -> Self:
         """The memory that rows of (key, value, visits) hold; entries without a row have what the rule begins with.
 
         Raises:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from beadbox import field_text
 from beadbox.learners.plain_rule import PlainRule
 from beadbox.learners.rule import RuleError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Result
 
 
@@ -88,7 +88,7 @@ class TableRule(PlainRule):
             raise RuleError("win_reward", "A win is worth as much as a loss, so there is nothing to learn.")
 
     @classmethod
-    def fits(cls, game: Game[Any, Any]) -> bool:
+    def fits(cls, game: AnyGame) -> bool:
         """Whether a machine with such a rule can play the game: all its boards can be listed."""
         return game.enumerable
 

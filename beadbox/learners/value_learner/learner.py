@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from beadbox.engines.registry import engine_of
 from beadbox.kernels.exact_floats import MOST, TICKETS, fading, grained, squash, worth
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Outcome, Result
 
 WHOLE_DEPTH = 2
@@ -41,7 +40,7 @@ class WeightsError(ValueError):
 class Turn:
     """A position of a game, what the search thought of it, and whether what it found best was played."""
 
-    position: Any
+    position: AnyPosition
     worth: float
     """From -1 to 1, for the side to move; of a move at random before any search, 0."""
     followed: bool
@@ -63,12 +62,12 @@ class Thought:
 class WeightStep:
     """What a game did to the value of one of its positions: the value before, and what it was taught."""
 
-    position: Any
+    position: AnyPosition
     value: float
     target: float
 
 
-def valuer_of(game: Game[Any, Any]) -> Valuer[Any]:
+def valuer_of(game: AnyGame) -> Valuer[AnyGame, AnyPosition, AnyMove]:
     """The compiled features and searches for a game that such rules fit."""
     engine = engine_of(game)
     assert engine is not None, "such a rule fits no other game"
@@ -76,7 +75,7 @@ def valuer_of(game: Game[Any, Any]) -> Valuer[Any]:
     return engine.valuer
 
 
-def weights_none(game: Game[Any, Any], rule: ValueRule) -> Weights:
+def weights_none(game: AnyGame, rule: ValueRule) -> Weights:
     """The weights of a machine that has learnt nothing: all 0.
 
     Raises:
@@ -88,7 +87,7 @@ def weights_none(game: Game[Any, Any], rule: ValueRule) -> Weights:
     return np.zeros(sets[rule.features])
 
 
-def weights_read(game: Game[Any, Any], rule: ValueRule, numbers: Sequence[object]) -> Weights:
+def weights_read(game: AnyGame, rule: ValueRule, numbers: Sequence[object]) -> Weights:
     """The weights that somebody has written down.
 
     Raises:
@@ -120,13 +119,13 @@ class ValueLearner:
 
     def __init__(
         self,
-        game: Game[Any, Any],
+        game: AnyGame,
         rule: ValueRule,
         weights: Weights,
         n_learnt: int = 0,
         average: Weights | None = None,
         *,
-        valuer: Valuer[Any] | None = None,
+        valuer: Valuer[AnyGame, AnyPosition, AnyMove] | None = None,
         learns: bool = True,
     ) -> None:
         self.game = game
@@ -142,7 +141,7 @@ class ValueLearner:
         """The weights that it plays by: the mean, if the rule has one."""
         return self.average if self.rule.average_games else self.weights
 
-    def value(self, position: Any) -> float:
+    def value(self, position: AnyPosition) -> float:
         """The value, between -1 and 1, of a position after a move, for whoever made it."""
         seen = self.valuer.features(position, self.rule.features)
         return squash(float(sum(self.weights[index] * amount for index, amount in seen.items())))
@@ -157,22 +156,27 @@ class ValueLearner:
         """As it looks at boards while it learns."""
         return Learnt(self.weights, self.rule.search_depth)
 
-    def parts(self, position: Any) -> tuple[PartGroup, ...]:
+    def parts(self, position: AnyPosition) -> tuple[PartGroup, ...]:
         """What it plays by sees of a position after a move, for whoever made it: largest first, exact."""
         return self.valuer.parts(position, self.played, self.rule.features)
 
-    def look(self, position: Any, *, whole: bool = False, time_limit_s: float | None = None) -> Look:
+    def look(self, position: AnyPosition, *, whole: bool = False, time_limit_s: float | None = None) -> Look[AnyMove]:
         """What it thinks of every legal move when it plays."""
         return self.valuer.look(self.game, position, self.player, whole=whole, time_limit_s=time_limit_s)
 
-    def choose(self, position: Any) -> Any:
+    def choose(self, position: AnyPosition) -> AnyMove:
         """What it plays: what it thinks best, the first of equals."""
         found = self.look(position)
         return found.moves[found.best]
 
     def think(
-        self, position: Any, move: Any = None, *, whole: bool = False, time_limit_s: float | None = None
-    ) -> tuple[Any, Thought]:
+        self,
+        position: AnyPosition,
+        move: AnyMove | None = None,
+        *,
+        whole: bool = False,
+        time_limit_s: float | None = None,
+    ) -> tuple[AnyMove, Thought]:
         """What it plays, and what it thinks of it and of the others; with ``move``, that one and what it thinks of it.
 
         All moves are searched to the end if that is done in half a millisecond, if ``whole``, and with a ``move``.
@@ -183,7 +187,7 @@ class ValueLearner:
         deep = (score if whole or index == chosen else None for index, score in enumerate(found.deep))
         return found.moves[chosen], Thought(chosen, found.near, tuple(deep), found.depth)
 
-    def try_move(self, position: Any, rng: Random) -> tuple[Turn, Any]:
+    def try_move(self, position: AnyPosition, rng: Random) -> tuple[Turn, AnyMove]:
         """What it plays while it learns. Takes one random word, two unless it plays what the search found best."""
         rule = self.rule
         found = self.valuer.look(self.game, position, self.thinker)
@@ -195,12 +199,12 @@ class ValueLearner:
         turn = Turn(position, worth(found.score, rule.value_discount), index == found.best)
         return turn, found.moves[index]
 
-    def turn(self, position: Any, move: Any) -> Turn:
+    def turn(self, position: AnyPosition, move: AnyMove) -> Turn:
         """What is to be learnt of a move that somebody has made, the machine or not."""
         found = self.valuer.look(self.game, position, self.thinker)
         return Turn(position, worth(found.score, self.rule.value_discount), found.moves[found.best] == move)
 
-    def game_learnt(self, rng: Random, start: Any = None) -> Outcome:
+    def game_learnt(self, rng: Random, start: AnyPosition | None = None) -> Outcome:
         """Play one game against itself, from the start unless another position is given, and learn from it."""
         game = self.game
         position = game.initial_position() if start is None else start

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from beadbox.engines.level import Level
 from beadbox.engines.position_values import FastValuer, Learnt
@@ -13,7 +12,7 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.learner import Turn, ValueLearner, Weights
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.policies.opponent import Opponent
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Outcome, Result, Side, Tally
 from beadbox.rules.play import Mover
 from beadbox.strength.snapshots import Meeting, Opening, is_snapshot, snapshot_after
@@ -35,7 +34,7 @@ class ValueMemory:
     @classmethod
     def load(
         cls,
-        game: Game[Any, Any],
+        game: AnyGame,
         rule: ValueRule,
         weights: Weights,
         n_learnt: int = 0,
@@ -65,7 +64,7 @@ class ValueMemory:
             return self._play(lambda: lambda position, _: other.choose(position), n_games, rng, None)
         return self._play(lambda: lambda position, rng: other.try_move(position, rng)[1], n_games, rng, opponent)
 
-    def learn_match(self, moves: list[tuple[Any, Any]], outcome: Outcome) -> None:
+    def learn_match(self, moves: list[tuple[AnyPosition, AnyMove]], outcome: Outcome) -> None:
         """Learn from a finished match, each position with the move that was played there, by whomever."""
         self._learn([self.machine.turn(position, move) for position, move in moves], outcome, 0)
 
@@ -99,7 +98,7 @@ class ValueMemory:
         for _ in range(n_games):
             side, mover, position = Side(rng.below(2)), other(), game.initial_position()
             n_opening = rng.below(machine.rule.random_opening + 1)
-            turns, moves = list[Turn](), list[tuple[Any, Any]]()
+            turns, moves = list[Turn](), list[tuple[AnyPosition, AnyMove]]()
             while (outcome := game.outcome(position)) is None:
                 if len(turns) < n_opening:
                     legal = game.legal_moves(position)
@@ -119,7 +118,7 @@ class ValueMemory:
         return tally
 
 
-def fast_valuer(game: Game[Any, Any]) -> FastValuer[Any]:
+def fast_valuer(game: AnyGame) -> FastValuer[AnyGame, AnyPosition, AnyMove]:
     """The compiled games of values for a game that such rules fit."""
     engine = engine_of(game)
     assert engine is not None, "such a rule fits no other game"
@@ -133,12 +132,12 @@ class ValuePlayer:
 
     machine: ValueLearner
 
-    def mover(self, game: Game[Any, Any]) -> Mover:
+    def mover(self, game: AnyGame) -> Mover:
         """How it plays a game."""
         return lambda position, rng: self.machine.choose(position)
 
 
-def value_meeting(game: Game[Any, Any], one: Learnt | Level, other: Learnt | Level) -> Meeting:
+def value_meeting(game: AnyGame, one: Learnt | Level, other: Learnt | Level) -> Meeting:
     """Games between values and levels of the engine, compiled: as ``measuring.meeting``, and a hundred times as fast.
 
     A level with a clock always has the time.

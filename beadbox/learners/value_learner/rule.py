@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from beadbox import field_text
 from beadbox.engines.position_values import Lessons
 from beadbox.engines.registry import engine_of
 from beadbox.learners.plain_rule import PlainRule
 from beadbox.learners.rule import RuleError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 
 MAX_DEPTH = 4
 
@@ -83,12 +83,12 @@ class ValueRule(PlainRule):
             raise RuleError("average_games", f"Please give 0 for no mean, or at least 1, not {self.average_games}.")
 
     @classmethod
-    def fits(cls, game: Game[Any, Any]) -> bool:
+    def fits(cls, game: AnyGame) -> bool:
         """Whether a machine with such a rule can play the game; :meth:`refusal` says why not."""
         return not cls.refusal(game)
 
     @classmethod
-    def refusal(cls, game: Game[Any, Any]) -> str:
+    def refusal(cls, game: AnyGame) -> str:
         """Why no machine with such a rule can play the game; nothing if it can."""
         engine = engine_of(game)
         if engine is None or engine.valuer is None:

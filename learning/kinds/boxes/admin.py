@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model, Q, QuerySet
+from django.db.models.expressions import Combinable
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
@@ -98,7 +99,7 @@ class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
         machine = None if asked is None else Machine.objects.filter(pk=asked).first()
         return super().get_queryset(request) if machine is None else machine.boxes.order_by("ply", "position")
 
-    def get_ordering(self, request: HttpRequest) -> tuple[Any, ...]:
+    def get_ordering(self, request: HttpRequest) -> tuple[str | Combinable, ...]:
         """Of one machine in the order of play, since what it shares has no number of its own; else the newest first."""
         of_one = request.GET.get(MachineFilter.parameter_name)
         return ("ply", "position") if of_one else tuple(super().get_ordering(request))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import django_filters
 from django.db.models import BigIntegerField, F, Func, Q, QuerySet
@@ -33,7 +33,7 @@ class Distance(Func):
 class BoxOrdering(Ordering):
     """An ordering in which no two boxes are equal, so that pages neither repeat nor leave out one."""
 
-    def filter(self, qs: QuerySet[AnyBox], value: Any) -> QuerySet[AnyBox]:
+    def filter(self, qs: QuerySet[AnyBox], value: Sequence[str] | None) -> QuerySet[AnyBox]:
         """The boxes in this order, those that are equal in order of play."""
         columns = self.columns(value)
         computed = {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import transaction
 
@@ -14,6 +14,7 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
 from beadbox.learners.boxes.open_memory import OpenMemory
 from beadbox.learners.memory import TouchedBox
+from beadbox.rules.game import AnyMove, AnyPosition
 from beadbox.rules.outcome import Outcome, Result, Tally
 from games.live.players import Choice, LiveMatch, LiveSeat, NotHeldError, Statement
 from games.live.room_state import RESIGNATION
@@ -29,10 +30,12 @@ from learning.storage.lessons import Cause, lessons_open
 from learning.storage.occupants import DRAWN, draws_of, machine_in, occupants_read
 
 
-class BoxesLive(KindLive):
+class BoxesLive(KindLive[BeadDraw]):
     """Opens a box, draws a bead, and learns from the draws when the match ends."""
 
-    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+    def choose(
+        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
+    ) -> Choice:
         """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
         opened = _open(match, seat, machine, position)
         if opened is None:  # deleted in the middle of the match: there is nobody left to move
@@ -41,7 +44,9 @@ class BoxesLive(KindLive):
         move, draw = player.choose(position, rng)
         return Choice(move, memo=_drawn(match, machine, boxes, draw))
 
-    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> BeadDraw | None:
+    def follow(
+        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
+    ) -> BeadDraw | None:
         """The draw that a person's move stands for."""
         opened = _open(match, seat, machine, position)
         if opened is None:
@@ -117,7 +122,7 @@ class BoxesLive(KindLive):
             insight["lesson"] = {"result": lesson["result"], "sentence": lesson["sentence"]}
         return insight
 
-    def mind(self, machine: Machine, position: Any) -> BoxMachine:
+    def mind(self, machine: Machine, position: AnyPosition) -> BoxMachine:
         """The machine with the one box that this position opens, frozen."""
         asked = BoxMachine(
             machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False
@@ -174,7 +179,7 @@ def _teach(
 
 
 def _open(
-    match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any
+    match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition
 ) -> tuple[Machine, BoxMachine, BoxRows] | None:
     """The machine, ready to look at the position, and the box that it opens there, if it opens one.
 

@@ -15,7 +15,7 @@ from beadbox.learners.boxes.printed_set import printed_set
 from beadbox.learners.boxes.rule import EmptyOpening, WhenEmpty
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.rules.errors import InvalidPositionError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from games.live.states import MovesView, SlotView
 from learning.exceptions import BoxNotFoundError, HistoryFoldedError
@@ -34,7 +34,7 @@ FEW_BOXES = 100
 """A set of drawings is shown for machines of at most so many boxes."""
 
 
-def moves_view(game: Game[Any, Any], moves: Sequence[Any]) -> MovesView:
+def moves_view(game: AnyGame, moves: Sequence[AnyMove]) -> MovesView:
     """Moves as texts, as the ids of the cells that each touches, and in words."""
     return {
         "moves": [game.format_move(move) for move in moves],
@@ -44,7 +44,7 @@ def moves_view(game: Game[Any, Any], moves: Sequence[Any]) -> MovesView:
 
 
 @lru_cache(maxsize=2000)  # asked at every move of a live match, for every box opened in it so far
-def slots_view(cabinet: Cabinet, box_position: Any) -> list[SlotView]:
+def slots_view(cabinet: Cabinet, box_position: AnyPosition) -> list[SlotView]:
     """For each slot of a box its bead (colour, mark) and the moves of the printed position it stands for.
 
     Nobody changes it: whoever asks the same gets the same object.

@@ -258,7 +258,7 @@ class BoxesMemory(KindMemory):
             memory = Memory.fresh(table_of(machine))
             _boxes_insert(machine, memory.boxes(range(memory.table.n_boxes)))
 
-    def fields_copied(self, original: Machine) -> dict[str, Any]:
+    def fields_copied(self, original: Machine) -> dict[str, object]:
         """Fields of the row of a copy of this machine that make it share its boxes as they stand.
 
         Nobody shares what is shared: the original gets rows of its own for what it has of another, under its lock. Else
@@ -328,7 +328,7 @@ class BoxesMemory(KindMemory):
         boxes_store(machine, {lesson_id: touched})
         return touched
 
-    def fields_learnt(self, machine: Machine, memory: Memory | OpenMemory) -> dict[str, Any]:
+    def fields_learnt(self, machine: Machine, memory: Memory | OpenMemory) -> dict[str, object]:
         return {"n_removed": memory.n_removed}
 
     def audit(self) -> Audit:

@@ -9,7 +9,7 @@ from typing import Any
 from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.boxes.rule import BoxRule, OpenBoxes
 from beadbox.learners.rule import RuleError
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from learning.exceptions import GameTooLargeError, RuleRefusedError
 from learning.kinds.boxes.look import box_totals, box_wall, draw_last, has_drawings, machine_stopped
@@ -38,27 +38,27 @@ class BoxesPage(KindPage):
     presets = PRESETS
     text = TEXT
 
-    def usual_preset(self, game: Game[Any, Any], side: Side | None) -> str:
+    def usual_preset(self, game: AnyGame, side: Side | None) -> str:
         if side is None:
             raise RuleRefusedError("side: A machine that keeps boxes plays one side for good.")
         return DEFAULT_PRESETS[side]
 
-    def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
+    def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
         role = "" if side is None else game.look.layout.roles[side]
         return f"{PRESETS[preset].name if preset else game.name} {role}"
 
-    def suited(self, game: Game[Any, Any], rule: BoxRule) -> BoxRule:
+    def suited(self, game: AnyGame, rule: BoxRule) -> BoxRule:
         """Where boxes cannot be laid out in advance, they are opened when met. The play is the same."""
         return rule if game.enumerable else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
 
-    def rule_require(self, game: Game[Any, Any], rule: BoxRule) -> None:
+    def rule_require(self, game: AnyGame, rule: BoxRule) -> None:
         if not game.enumerable and rule.open_boxes is OpenBoxes.IN_ADVANCE:
             raise GameTooLargeError(
                 f"open_boxes: {game.name} {game.why_unlisted}, so the boxes cannot be laid out in advance."
                 " They can be opened when met."
             )
 
-    def rule_to_form(self, rule: BoxRule) -> dict[str, Any]:
+    def rule_to_form(self, rule: BoxRule) -> dict[str, object]:
         return {**super().rule_to_form(rule), "initial": ", ".join(map(str, rule.initial))}
 
     def rule_from_form(self, values: dict[str, Any]) -> dict[str, Any]:

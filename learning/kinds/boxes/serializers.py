@@ -29,7 +29,7 @@ class BoxSerializer(serializers.Serializer[AnyBox]):
     )
     url = serializers.CharField(help_text="Its page.")
 
-    def to_representation(self, instance: AnyBox) -> dict[str, Any]:
+    def to_representation(self, instance: AnyBox) -> dict[str, object]:
         """The box, with the machine's cabinet from the context: one for the whole list."""
         cabinet = self.context["cabinet"]
         position = cabinet.game.decode(instance.position)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from django.core.cache import cache
 from django.db.models import QuerySet
@@ -18,7 +17,7 @@ from beadbox.learners.boxes.strength import machine_policy, visit_probability
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.names import did_you_mean
 from beadbox.policies.registry import UNIFORM
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.tournaments.contest import ContestPlayer
 from games.exceptions import MalformedError
@@ -106,11 +105,11 @@ class BoxesTraining(KindTraining):
     def strength(self, machine: Machine) -> Strength:
         return strength_kept(machine, lambda: self.measured(MEMORY.load(machine), RandomSource(machine.n_lessons)))
 
-    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+    def entry_fields(self, machine: Machine) -> dict[str, object]:
         beads = dict(machine.boxes.values_list("position", "beads"))
         return {"side": machine.side, "beads": beads}
 
-    def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+    def entrant(self, entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
         assert entry.side is not None
         assert entry.beads is not None
         boxes = boxes_compile(game, Side(entry.side), BoxRule.from_json(entry.rule))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from beadbox.exchange import native
 from beadbox.exchange.errors import ExchangeError
 from beadbox.exchange.registry import Format
@@ -22,7 +20,7 @@ class KeyedFiles(KindFiles):
             raise ExchangeError("format", "machine_keeps_other", **names)
         return native.dump_values(values_data(machine, any_size=any_size))
 
-    def fields_read(self, data: ValuesData) -> dict[str, Any]:
+    def fields_read(self, data: ValuesData) -> dict[str, object]:
         return {"side": None, "epsilon": data.epsilon, "n_values": len(data.values)}
 
     def restore(self, machine: Machine, data: ValuesData) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from beadbox.learners.choice import OUTLOOK, Candidate
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyPosition
 from games.live.players import LiveMatch, LiveSeat
 from games.live.states import ActionValue, LessonState, Thought, ValueChangeState
 from learning.models import Decision, LessonKind, Machine, ValueChange
@@ -20,7 +20,7 @@ from learning.storage.occupants import machine_in
 class Sight:
     """What a kind of machine that keeps values sees in a position, and says of what it has learnt."""
 
-    candidates: Callable[[Game[Any, Any], Any, Sequence[float]], Sequence[Candidate]]
+    candidates: Callable[[AnyGame, Any, Sequence[float]], Sequence[Candidate]]
     """The legal actions of a position with the values that are stored with a decision there."""
     sees: Callable[[Machine, Any], tuple[Sequence[Candidate], Collection[int]]]
     """The actions of a machine in a position, and the places of those that it likes best: it plays one of them."""
@@ -32,7 +32,7 @@ class Sight:
     """So many actions of a decision are told at most, the best first; what was played always is. ``None``: all."""
 
 
-def decision_positions(match: LiveMatch, plies: Collection[int]) -> dict[int, Any]:
+def decision_positions(match: LiveMatch, plies: Collection[int]) -> dict[int, AnyPosition]:
     """The positions in which these plies of a match were to be played, history and all."""
     game = match.game
     position, positions = game.initial_position(), {}
@@ -45,7 +45,7 @@ def decision_positions(match: LiveMatch, plies: Collection[int]) -> dict[int, An
     return positions
 
 
-def thought_view(match: LiveMatch, decision: Decision, position: Any, role: str, sight: Sight) -> Thought:
+def thought_view(match: LiveMatch, decision: Decision, position: AnyPosition, role: str, sight: Sight) -> Thought:
     """A decision with the values as they were: what it could have played, the best first."""
     game = match.game
     candidates = sight.candidates(game, position, decision.values)
@@ -66,7 +66,7 @@ def thought_view(match: LiveMatch, decision: Decision, position: Any, role: str,
     }
 
 
-def candidate_view(game: Game[Any, Any], position: Any, one: Candidate) -> ActionValue:
+def candidate_view(game: AnyGame, position: AnyPosition, one: Candidate) -> ActionValue:
     return {
         "move": game.format_move(one.move),
         "name": game.look.tell_move(position, one.move),

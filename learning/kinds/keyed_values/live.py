@@ -6,9 +6,11 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
+from beadbox.learners.choice import Chosen
 from beadbox.learners.memory import TouchedBox
+from beadbox.rules.game import AnyPosition
 from beadbox.rules.outcome import Result, Side, Tally
-from games.live.players import LiveMatch, LiveSeat, Memo, Statement
+from games.live.players import LiveMatch, LiveSeat, Statement
 from games.live.states import Insight
 from learning.kinds.keyed_values.insight import Sight, decision_positions, learnt, thought_view
 from learning.kinds.keyed_values.memory import KeyedMemory
@@ -22,7 +24,7 @@ from learning.storage.occupants import machine_in
 DECIDED = ("machine_id", "seat_id", "ply", "key", "chosen", "values", "explored", "epsilon")
 
 
-class KeyedLive(KindLive):
+class KeyedLive(KindLive[Chosen]):
     """Each choice is noted as a ``Chosen``. A kind implements :meth:`teach`, of one match, instead of ``learn``."""
 
     either_side = True
@@ -30,7 +32,7 @@ class KeyedLive(KindLive):
     sight: ClassVar[Sight | None] = None
     """What is told of its thoughts follows from this; ``None``: nothing is told."""
 
-    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[Memo]) -> Statement:
+    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, Chosen]]) -> Statement:
         """Its decisions, each of which was noted as a ``Chosen``."""
         rows = [
             [
@@ -107,7 +109,7 @@ class KeyedLive(KindLive):
         }
 
 
-def seats_decided(ended: Ended) -> Iterator[tuple[Result, list[tuple[Decision, Any]]]]:
+def seats_decided(ended: Ended) -> Iterator[tuple[Result, list[tuple[Decision, AnyPosition]]]]:
     """What a match was for each seat of its machine, and what was decided there, each with the position it was in.
 
     Where it has met itself those of the first side come first.

@@ -200,7 +200,7 @@ class KeyedMemory(KindMemory):
 
     ledger = Ledger(ValueChange, "entry_id")
 
-    def fields_new(self, rule: Any) -> dict[str, Any]:
+    def fields_new(self, rule: Any) -> dict[str, object]:
         return {"epsilon": 0.0}
 
     def copy(self, original: Machine, copy: Machine) -> None:
@@ -230,7 +230,7 @@ class KeyedMemory(KindMemory):
         values_store(machine, memory.touched(), lesson_id)
         return ()
 
-    def fields_learnt(self, machine: Machine, memory: KeyMemory) -> dict[str, Any]:
+    def fields_learnt(self, machine: Machine, memory: KeyMemory) -> dict[str, object]:
         return {"epsilon": memory.epsilon, "n_values": machine.n_values + memory.n_new}
 
     def audit(self) -> Audit:

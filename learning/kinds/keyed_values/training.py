@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from learning.exceptions import SnapshotFarError
 from learning.kinds.keyed_values.memory import values_changed_since, values_store
@@ -24,6 +24,6 @@ class KeyedTraining(KindTraining):
             raise SnapshotFarError
         values_store(machine, differ, lesson_id)
 
-    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+    def entry_fields(self, machine: Machine) -> dict[str, object]:
         """Values can be a million, so they are not copied: what they were is read from the ledger."""
         return {"epsilon": machine.epsilon, "n_lessons": machine.n_lessons}

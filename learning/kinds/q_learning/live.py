@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
@@ -11,7 +10,7 @@ from beadbox.learners.choice import Candidate, Chosen
 from beadbox.learners.choice import Decision as Learnt
 from beadbox.learners.q_learning.learner import QLearner
 from beadbox.learners.q_learning.memory import QMemory
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Tally
 from games.live.players import Choice, LiveMatch, LiveSeat
 from learning.kinds.keyed_values.insight import Sight
@@ -21,14 +20,14 @@ from learning.kinds.q_learning.memory import MEMORY, values_learner
 from learning.models import Machine
 
 
-def sees(machine: Machine, position: Any) -> tuple[Sequence[Candidate], Collection[int]]:
+def sees(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], Collection[int]]:
     """Its actions in a position; of equals it plays the first."""
     chosen = values_learner(machine).best(position)
     assert chosen is not None, "the game goes on"
     return chosen.candidates, [chosen.index]
 
 
-def _candidates(game: Game[Any, Any], position: Any, values: Sequence[float]) -> list[Candidate]:
+def _candidates(game: AnyGame, position: AnyPosition, values: Sequence[float]) -> list[Candidate]:
     engine = engine_of(game)
     assert engine is not None, "a machine that keeps values plays it"
     return [
@@ -52,12 +51,16 @@ class QLearningLive(KeyedLive):
     memory = MEMORY
     sight = SIGHT
 
-    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+    def choose(
+        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
+    ) -> Choice:
         """What it plays."""
         chosen = values_learner(machine).choose(position, rng)
         return Choice(chosen.move, memo=chosen)
 
-    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> Chosen:
+    def follow(
+        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
+    ) -> Chosen:
         return values_learner(machine).follow(position, move)
 
     def teach(self, memory: QMemory, ended: Ended) -> Tally:
@@ -70,5 +73,5 @@ class QLearningLive(KeyedLive):
             tally.add(result)
         return tally
 
-    def mind(self, machine: Machine, position: Any) -> QLearner:
+    def mind(self, machine: Machine, position: AnyPosition) -> QLearner:
         return values_learner(machine)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from django.conf import settings
 
@@ -31,7 +30,7 @@ class QLearningMemory(KeyedMemory):
 
     grows = True
 
-    def fields_new(self, rule: QRule) -> dict[str, Any]:
+    def fields_new(self, rule: QRule) -> dict[str, object]:
         return {"epsilon": rule.epsilon}
 
     def load(self, machine: Machine, most: int | None = None) -> QMemory:

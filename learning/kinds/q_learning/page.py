@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from django.conf import settings
 
@@ -12,7 +11,7 @@ from beadbox.engines.registry import engine_of
 from beadbox.exchange.values import MAX_VALUES
 from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.q_learning.rule import QRule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from learning.kinds.keyed_values.page import KeyedPage
 from learning.kinds.page import Page, percent
@@ -41,7 +40,7 @@ class QLearningPage(KeyedPage):
     text = TEXT
     sight = SIGHT
 
-    def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
+    def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
         return f"{game.name} Q"
 
     def rule_sentences(self, rule: QRule) -> list[tuple[str, str]]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.q_learning.frozen import FrozenValues
 from beadbox.learners.q_learning.memory import QMemory
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.policies.registry import OPPONENTS
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.tournaments.contest import ContestPlayer
 from learning.kinds.keyed_values.memory import values_fetch_at
 from learning.kinds.keyed_values.training import KeyedTraining
@@ -29,7 +28,7 @@ class QLearningTraining(KeyedTraining):
         n_games = self.sampling.n_games
         return {slug: asdict(memory.sample(OPPONENTS[slug], n_games, rng)) for slug in self.sampling.against}
 
-    def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+    def entrant(self, entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
         assert entry.machine_id is not None
         assert entry.epsilon is not None
         assert entry.n_lessons is not None

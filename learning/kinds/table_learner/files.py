@@ -8,7 +8,7 @@ from beadbox.exchange.errors import shown
 from beadbox.exchange.values import KeyProblem, ValuesData, values_document
 from beadbox.learners.table_learner.memory import entries_compile
 from beadbox.learners.table_learner.rule import TableRule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from learning.kinds.keyed_values.files import KeyedFiles
 
 
@@ -16,14 +16,12 @@ class TableLearnerFiles(KeyedFiles):
     """Every key of a file is checked."""
 
     @staticmethod
-    def read(
-        file: dict[str, Any], game: Game[Any, Any], rule: TableRule, head: dict[str, Any], any_size: bool
-    ) -> ValuesData:
+    def read(file: dict[str, Any], game: AnyGame, rule: TableRule, head: dict[str, Any], any_size: bool) -> ValuesData:
         exploring = rule.exploring_floor, rule.exploring
         return values_document(file, game, rule, head, _key_problem(game, rule), exploring, any_size=any_size)
 
 
-def _key_problem(game: Game[Any, Any], rule: TableRule) -> KeyProblem:
+def _key_problem(game: AnyGame, rule: TableRule) -> KeyProblem:
     """What is wrong with a key in a file: it is none of those that such a machine can come to have."""
     entries = entries_compile(game, rule).entry_of
     what = "board after a move" if rule.of_boards else "move on a board"

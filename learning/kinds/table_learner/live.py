@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.choice import Candidate, Chosen
@@ -12,7 +12,7 @@ from beadbox.learners.table_learner.learner import TableLearner
 from beadbox.learners.table_learner.memory import TableMemory
 from beadbox.learners.table_learner.rule import TableRule
 from beadbox.rules.chance import Random
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Tally
 from games.live.players import Choice, LiveMatch, LiveSeat
 from learning.kinds.keyed_values.insight import Sight
@@ -23,7 +23,7 @@ from learning.kinds.table_learner.memory import MEMORY
 from learning.models import Machine
 
 
-def learner_at(machine: Machine, position: Any) -> TableLearner:
+def learner_at(machine: Machine, position: AnyPosition) -> TableLearner:
     """The machine as it stands, with the values that decide in this position and no others."""
     learner = TableLearner(
         machine.game_rules, cast("TableRule", machine.rule), epsilon=machine.epsilon, learns=machine.learns
@@ -32,13 +32,13 @@ def learner_at(machine: Machine, position: Any) -> TableLearner:
     return learner
 
 
-def candidates(learner: TableLearner, position: Any) -> tuple[Candidate, ...]:
+def candidates(learner: TableLearner, position: AnyPosition) -> tuple[Candidate, ...]:
     """Every legal move with what it expects of it; the key of one that ends the game may be empty."""
     moves = zip(learner.game.legal_moves(position), learner.keys(position), learner.worths(position), strict=True)
     return tuple(Candidate(move, key or "", worth, 0.0) for move, key, worth in moves)
 
 
-def sees(machine: Machine, position: Any) -> tuple[Sequence[Candidate], Collection[int]]:
+def sees(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], Collection[int]]:
     """Its moves in a position, and the places of those of the greatest value."""
     learner = learner_at(machine, position)
     chances = learner.policy(position).values()
@@ -51,16 +51,16 @@ class Thinker:
 
     learner: TableLearner
 
-    def policy(self, position: Any) -> Mapping[Any, float]:
+    def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
         """The chance of each legal move."""
         return self.learner.policy(position)
 
-    def choose(self, position: Any, rng: Random) -> tuple[Any, None]:
+    def choose(self, position: AnyPosition, rng: Random) -> tuple[AnyMove, None]:
         """What it plays, and that it opens no box."""
         return self.learner.game.legal_moves(position)[self.learner.choose(position, rng).index], None
 
 
-def _candidates(game: Game[Any, Any], position: Any, values: Sequence[float]) -> list[Candidate]:
+def _candidates(game: AnyGame, position: AnyPosition, values: Sequence[float]) -> list[Candidate]:
     return [Candidate(move, "", value, 0.0) for move, value in zip(game.legal_moves(position), values, strict=True)]
 
 
@@ -81,7 +81,9 @@ class TableLearnerLive(KeyedLive):
     memory = MEMORY
     sight = SIGHT
 
-    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+    def choose(
+        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
+    ) -> Choice:
         """What it plays."""
         learner = learner_at(machine, position)
         found = candidates(learner, position)
@@ -89,7 +91,9 @@ class TableLearnerLive(KeyedLive):
         chosen = Chosen(found, choice.index, choice.explored)
         return Choice(chosen.move, memo=chosen)
 
-    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> Chosen:
+    def follow(
+        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
+    ) -> Chosen:
         """The choice that a person's move in its seat stands for."""
         index = machine.game_rules.legal_moves(position).index(move)
         return Chosen(candidates(learner_at(machine, position), position), index, explored=False)
@@ -103,7 +107,7 @@ class TableLearnerLive(KeyedLive):
             tally.add(result)
         return tally
 
-    def mind(self, machine: Machine, position: Any) -> Thinker:
+    def mind(self, machine: Machine, position: AnyPosition) -> Thinker:
         learner = learner_at(machine, position)
         learner.learns = False
         return Thinker(learner)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from beadbox.learners.table_learner.memory import TableMemory
 from beadbox.learners.table_learner.rule import TableRule
@@ -13,7 +13,7 @@ from learning.models import Machine
 class TableLearnerMemory(KeyedMemory):
     """Its game has only so many boards, so it does not grow without end."""
 
-    def fields_new(self, rule: TableRule) -> dict[str, Any]:
+    def fields_new(self, rule: TableRule) -> dict[str, object]:
         return {"epsilon": rule.exploring}
 
     def load(self, machine: Machine, most: int | None = None) -> TableMemory:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.table_learner.frozen import FrozenTable
 from beadbox.learners.table_learner.memory import TableMemory, entries_compile, table_policy
 from beadbox.learners.table_learner.rule import TableRule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.tournaments.contest import ContestPlayer
 from learning.kinds.keyed_values.memory import values_fetch_at
@@ -33,7 +33,7 @@ class TableLearnerTraining(KeyedTraining):
     def strength(self, machine: Machine) -> Strength:
         return _of_either_side(strength_by_seat(machine))
 
-    def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+    def entrant(self, entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
         assert entry.machine_id is not None
         assert entry.n_lessons is not None
         rule = TableRule.from_json(entry.rule or {})
@@ -65,7 +65,7 @@ def _of_either_side(by_seat: Strength) -> Strength:
     """The same of a machine for which a coin decides about the side."""
     return {
         slug: {
-            name: sum(by_seat[seat_key(slug, side)][name] for side in Side) / len(Side)
+            name: sum(cast("float", by_seat[seat_key(slug, side)][name]) for side in Side) / len(Side)
             for name in ("win", "draw", "loss")
         }
         for slug in TableLearnerTraining.sampling.against

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -29,6 +27,6 @@ class WeightsAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
         return super().get_queryset(request).defer("weights", "average")
 
     @admin.display(description="cause")
-    def cause(self, row: Weights) -> Any:
+    def cause(self, row: Weights) -> str:
         """The match or the run."""
         return "its beginning" if row.lesson is None else cause_link(row.lesson)

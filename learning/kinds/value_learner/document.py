@@ -9,14 +9,14 @@ from typing import Any
 from beadbox.exchange import native
 from beadbox.learners.value_learner.learner import Weights
 from beadbox.learners.value_learner.rule import ValueRule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 
 
 @dataclass(frozen=True, slots=True)
 class WeightsData:
     """Everything a machine that learns a value is, its past apart."""
 
-    game: Game[Any, Any]
+    game: AnyGame
     rule: ValueRule
     name: str
     weights: Weights

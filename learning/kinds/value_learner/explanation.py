@@ -9,6 +9,7 @@ from django.conf import settings
 from beadbox.kernels.exact_floats import WIN, squash, worth
 from beadbox.learners.value_learner.learner import Thought, ValueLearner
 from beadbox.rules.errors import InvalidPositionError
+from beadbox.rules.game import AnyPosition
 from games.live.players import LiveSeat
 from games.live.states import MoveWorth, PartsState, PartsThought
 from learning.exceptions import BoxNotFoundError
@@ -17,7 +18,7 @@ SHOWN = 6
 """So many moves of a thought are told, the best first; what was played always is."""
 
 
-def board(machine: ValueLearner, position: Any) -> PartsState:
+def board(machine: ValueLearner, position: AnyPosition) -> PartsState:
     """A position after a move, for whoever made it, as a sum of named parts."""
     groups = machine.parts(position)
     total = sum(group.value for group in groups)
@@ -39,7 +40,14 @@ def board(machine: ValueLearner, position: Any) -> PartsState:
 
 
 def thought(
-    seat: LiveSeat, ply: int, machine: ValueLearner, position: Any, scores: Thought, url: str, *, anything: bool = False
+    seat: LiveSeat,
+    ply: int,
+    machine: ValueLearner,
+    position: AnyPosition,
+    scores: Thought,
+    url: str,
+    *,
+    anything: bool = False,
 ) -> PartsThought:
     """What a machine thought of a move that was played in its seat, at a ply, in this position.
 
@@ -63,7 +71,7 @@ def thought(
     }
 
 
-def worths(machine: ValueLearner, position: Any, scores: Thought) -> list[MoveWorth]:
+def worths(machine: ValueLearner, position: AnyPosition, scores: Thought) -> list[MoveWorth]:
     """Every legal move with what it is worth, the best first, by what the search found or, that unknown, the board."""
     game, discount, moves = machine.game, machine.rule.value_discount, machine.game.legal_moves(position)
     by = scores.near if None in scores.deep else scores.deep
@@ -80,7 +88,7 @@ def worths(machine: ValueLearner, position: Any, scores: Thought) -> list[MoveWo
     ]
 
 
-def position_view(machine: ValueLearner, text: str) -> dict[str, Any]:
+def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
     """What it makes of a position: as it stands, for whoever has moved last, and every move for whoever is next.
 
     Raises:

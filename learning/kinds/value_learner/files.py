@@ -8,7 +8,7 @@ from beadbox.exchange.errors import ExchangeError
 from beadbox.exchange.registry import Format
 from beadbox.learners.value_learner.learner import Weights, WeightsError, weights_none, weights_read
 from beadbox.learners.value_learner.rule import ValueRule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from learning.kinds.files import KindFiles
 from learning.kinds.value_learner.document import WeightsData, written
 from learning.kinds.value_learner.memory import MEMORY, weights_begin
@@ -19,9 +19,7 @@ class ValueLearnerFiles(KindFiles):
     """Weights travel in the native format alone."""
 
     @staticmethod
-    def read(
-        file: dict[str, Any], game: Game[Any, Any], rule: ValueRule, head: dict[str, Any], any_size: bool
-    ) -> WeightsData:
+    def read(file: dict[str, Any], game: AnyGame, rule: ValueRule, head: dict[str, Any], any_size: bool) -> WeightsData:
         """What such a file holds.
 
         Raises:
@@ -67,14 +65,14 @@ class ValueLearnerFiles(KindFiles):
         )
         return written(data)
 
-    def fields_read(self, data: WeightsData) -> dict[str, Any]:
+    def fields_read(self, data: WeightsData) -> dict[str, object]:
         return {"side": None, "epsilon": 0.0}
 
     def restore(self, machine: Machine, data: WeightsData) -> None:
         weights_begin(machine, data.weights, data.n_learnt, data.average)
 
 
-def _weights(name: str, numbers: list[Any], game: Game[Any, Any], rule: ValueRule) -> Weights:
+def _weights(name: str, numbers: list[Any], game: AnyGame, rule: ValueRule) -> Weights:
     try:
         return weights_read(game, rule, numbers)
     except WeightsError as error:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from django.urls import reverse
 
@@ -18,7 +17,7 @@ from beadbox.exchange.document import Wanted
 from beadbox.exchange.registry import machine_read
 from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame, AnyPosition
 from games.live.players import LiveMatch
 from games.live.states import PartsThought
 from learning.kinds.live import LevelMove
@@ -26,7 +25,7 @@ from learning.kinds.value_learner import explanation
 from learning.kinds.value_learner.document import WeightsData
 
 
-def learnt(game: Game[Any, Any], depth: int = 1) -> ValueLearner | None:
+def learnt(game: AnyGame, depth: int = 1) -> ValueLearner | None:
     """What the levels of a game play by, as a machine that looks so far ahead; ``None`` where they learnt nothing."""
     engine = engine_of(game)
     file = None if engine is None else engine.learnt_file(game)
@@ -44,7 +43,7 @@ def _read(file: Path) -> WeightsData:
     return data
 
 
-def position_before(match: LiveMatch, ply: int) -> Any:
+def position_before(match: LiveMatch, ply: int) -> AnyPosition:
     """The position, history and all, in which a ply of a match was played."""
     game = match.game
     return game.decode(match.plies[ply - 1].position) if ply else game.initial_position()
@@ -64,5 +63,5 @@ def level_thought(match: LiveMatch, move: LevelMove) -> PartsThought | None:
     return explanation.thought(move.seat, move.ply, machine, position, scores, level_url(game), anything=move.anything)
 
 
-def level_url(game: Game[Any, Any]) -> str:
+def level_url(game: AnyGame) -> str:
     return reverse("learnt", args=[game.slug])

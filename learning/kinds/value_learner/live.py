@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from django.conf import settings
@@ -16,6 +16,7 @@ from beadbox.learners.memory import TouchedBox
 from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner, valuer_of
 from beadbox.learners.value_learner.rule import ValueRule
+from beadbox.rules.game import AnyMove, AnyPosition
 from beadbox.rules.outcome import Result, Side, Tally
 from games.live.players import Choice, LiveMatch, LiveSeat, Statement
 from games.live.states import Insight, LessonState, PartsThought, WeightsLearnt
@@ -40,10 +41,10 @@ MOST = 12
 """So many weights that a match has changed are told, those that it changed most."""
 
 
-def match_moves(match: LiveMatch) -> list[tuple[Any, Any]]:
+def match_moves(match: LiveMatch) -> list[tuple[AnyPosition, AnyMove]]:
     """Each position of a match, history and all, with the move that was made there, by whomever."""
     game = match.game
-    position, moves = game.initial_position(), list[tuple[Any, Any]]()
+    position, moves = game.initial_position(), list[tuple[AnyPosition, AnyMove]]()
     for ply in match.plies:
         move = game.parse_move(ply.move)
         moves.append((position, move))
@@ -57,7 +58,7 @@ class Remembered:
 
     machine: ValueLearner
     n_lessons: int
-    position: Any
+    position: AnyPosition
     scores: Scores
 
 
@@ -70,7 +71,7 @@ class Thinker:
 
     machine: ValueLearner
 
-    def best(self, position: Any) -> Chosen | None:
+    def best(self, position: AnyPosition) -> Chosen | None:
         """What it plays, out of every move with its worth, from -1 to 1; ``None`` where there is no move."""
         if not self.machine.game.legal_moves(position):
             return None
@@ -83,18 +84,22 @@ class Thinker:
         return Chosen(candidates, found.best, explored=False, depth=found.depth)
 
 
-class ValueLearnerLive(KindLive):
+class ValueLearnerLive(KindLive[Remembered]):
     """Plays by a search with its value, and learns from all moves of a match."""
 
     either_side = True
 
-    def choose(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, rng: RandomSource) -> Choice:
+    def choose(
+        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
+    ) -> Choice:
         """What it plays."""
         learner, n_lessons = weights_played(machine)
         move, scores = learner.think(position, time_limit_s=settings.AI_TIME_BUDGET_S)
         return Choice(move, memo=Remembered(learner, n_lessons, position, scores))
 
-    def follow(self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: Any, move: Any) -> Remembered:
+    def follow(
+        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
+    ) -> Remembered:
         """What it thinks of a move that a person makes for it."""
         learner, n_lessons = weights_played(machine)
         _, scores = learner.think(position, move, time_limit_s=settings.AI_TIME_BUDGET_S)
@@ -170,7 +175,7 @@ class ValueLearnerLive(KindLive):
             "parts": {"thoughts": thoughts, "changes": []},
         }
 
-    def mind(self, machine: Machine, position: Any) -> Thinker:
+    def mind(self, machine: Machine, position: AnyPosition) -> Thinker:
         return Thinker(weights_learner(machine))
 
 

@@ -17,7 +17,7 @@ from beadbox.learners.value_learner import learner as core
 from beadbox.learners.value_learner.learner import ValueLearner
 from beadbox.learners.value_learner.memory import ValueMemory
 from beadbox.learners.value_learner.rule import ValueRule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from learning.exceptions import HistoryFoldedError
 from learning.kinds.memory import KindMemory
 from learning.models import Machine, Weights
@@ -46,7 +46,7 @@ def weights_played(machine: Machine) -> tuple[ValueLearner, int]:
     return learner, 0 if row is None or row.lesson is None else row.lesson.last
 
 
-def weights_learner_at(machine_id: int, n_lessons: int, game: Game[Any, Any], rule: ValueRule) -> ValueLearner:
+def weights_learner_at(machine_id: int, n_lessons: int, game: AnyGame, rule: ValueRule) -> ValueLearner:
     """The machine as it was after so many of its lessons, frozen. That they can still be read has been seen to."""
     return _learner(game, rule, weights_row_at(machine_id, n_lessons), learns=False)
 
@@ -83,7 +83,7 @@ def _last(machine: Machine) -> Weights | None:
     return machine.weights.order_by("-pk").first()
 
 
-def _learner(game: Game[Any, Any], rule: Any, row: Weights | None, *, learns: bool) -> ValueLearner:
+def _learner(game: AnyGame, rule: Any, row: Weights | None, *, learns: bool) -> ValueLearner:
     """What a row says; one whose machine was deleted since it was read knows nothing."""
     if row is None:
         return ValueLearner(game, rule, core.weights_none(game, rule), learns=False)
@@ -95,7 +95,7 @@ class ValueLearnerMemory(KindMemory):
 
     ledger = Ledger(Weights, "machine_id", latest=("n_learnt", "weights", "average"), weight=100)
 
-    def fields_new(self, rule: ValueRule) -> dict[str, Any]:
+    def fields_new(self, rule: ValueRule) -> dict[str, object]:
         return {"epsilon": 0.0}
 
     def lay_out(self, machine: Machine) -> None:

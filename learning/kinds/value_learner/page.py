@@ -13,7 +13,7 @@ from beadbox.learners.value_learner.learner import ValueLearner, WeightsError, w
 from beadbox.learners.value_learner.learner import Weights as Numbers
 from beadbox.learners.value_learner.presets import VALUE_PRESETS
 from beadbox.learners.value_learner.rule import ValueRule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from learning.exceptions import RuleRefusedError
@@ -49,13 +49,13 @@ class ValueLearnerPage(KindPage):
     presets = VALUE_PRESETS
     text = TEXT
 
-    def rule_require(self, game: Game[Any, Any], rule: ValueRule) -> None:
+    def rule_require(self, game: AnyGame, rule: ValueRule) -> None:
         try:
             weights_none(game, rule)
         except WeightsError as error:
             raise RuleRefusedError(f"rule.features: {error}") from None
 
-    def usual_name(self, game: Game[Any, Any], side: Side | None, preset: str) -> str:
+    def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
         return f"{game.name} value learner"
 
     def rule_sentences(self, rule: ValueRule) -> list[tuple[str, str]]:
@@ -92,7 +92,7 @@ class ValueLearnerPage(KindPage):
     def position_page(self, machine: Machine, text: str) -> Page:
         return Page("learning/weights_why.html", position_view(weights_learner(machine), text))
 
-    def level_page(self, game: Game[Any, Any]) -> Page | None:
+    def level_page(self, game: AnyGame) -> Page | None:
         """The page of what the levels of a game have learnt."""
         machine, engine = learnt(game), engine_of(game)
         if machine is None or engine is None:
@@ -109,7 +109,7 @@ class ValueLearnerPage(KindPage):
         return Page("learning/learnt.html", context)
 
 
-def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, Any]:
+def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, object]:
     """Weights of a machine, or what was changed in them, for ``learning/_weights.html``."""
     laid, told = learner.valuer.sheet(learner.game, learner.rule.features), learner.valuer.told
     weights = numbers.tolist()

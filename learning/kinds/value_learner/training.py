@@ -10,7 +10,7 @@ from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.memory import ValueMemory, ValuePlayer, value_meeting
 from beadbox.learners.value_learner.rule import ValueRule
-from beadbox.rules.game import Game
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.strength.sampled import Sampled, sample
 from beadbox.strength.snapshots import CHOSEN_ON, Meeting, Opening, openings
@@ -40,7 +40,7 @@ class ValueLearnerTraining(KindTraining):
         }
         return {slug: asdict(_sample(meet, played, rng, self.sampling.n_games)) for slug, meet in meetings.items()}
 
-    def meeting(self, game: Game[Any, Any], player: Any, level: str) -> Meeting:
+    def meeting(self, game: AnyGame, player: Any, level: str) -> Meeting:
         engine = engine_of(game)
         assert engine is not None, "its rule fits no other game"
         return value_meeting(game, player.machine.player, engine.levels[level])
@@ -52,7 +52,7 @@ class ValueLearnerTraining(KindTraining):
             machine=machine, lesson_id=lesson_id, n_learnt=row.n_learnt, weights=row.weights, average=row.average
         )
 
-    def knew(self, machine: Machine, n_lessons: int) -> dict[str, Any]:
+    def knew(self, machine: Machine, n_lessons: int) -> dict[str, object]:
         after = weights_row_at(machine.pk, n_lessons)
         # A machine that was reset or brought in began with a row of no lesson, and so has none before it.
         before = None if after.lesson_id is None else weights_row_at(machine.pk, n_lessons - 1)
@@ -65,11 +65,11 @@ class ValueLearnerTraining(KindTraining):
             "mean_after": floats(after.average).tolist(),
         }
 
-    def entry_fields(self, machine: Machine) -> dict[str, Any]:
+    def entry_fields(self, machine: Machine) -> dict[str, object]:
         """What it knew is read from the ledger."""
         return {"epsilon": 0.0, "n_lessons": machine.n_lessons}
 
-    def entrant(self, entry: TournamentEntry, game: Game[Any, Any]) -> ContestPlayer:
+    def entrant(self, entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
         assert entry.machine_id is not None
         assert entry.n_lessons is not None
         rule = ValueRule.from_json(entry.rule or {})

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from beadbox.experiments.experiment import Experiment, Figure, ParameterError, Result, Unit
+from beadbox.experiments.experiment import AnyExperiment, Figure, ParameterError, Result, Unit
 from beadbox.experiments.findings import percent, tolerance
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.seeds import SeedError, seed_checked, seed_to_json
@@ -57,7 +57,7 @@ class Command(BaseCommand):
     def _progress(self, done: int, total: int) -> None:
         self.stdout.write(f"\r{done:,} of {total:,}", ending="\n" if done == total else "")
 
-    def _print(self, experiment: Experiment, result: Result) -> None:
+    def _print(self, experiment: AnyExperiment, result: Result) -> None:
         self.stdout.write(experiment.question)
         for finding in result.findings:
             self.stdout.write(f"  {finding}")
@@ -72,7 +72,7 @@ class Command(BaseCommand):
                 self.stdout.write("  " + "  ".join(cells).rstrip())
 
 
-def _markdown(experiment: Experiment, result: Result, made: str) -> Iterator[str]:
+def _markdown(experiment: AnyExperiment, result: Result, made: str) -> Iterator[str]:
     """The findings, figures and tables of a result, line by line."""
     yield from (f"# {experiment.name}", "", experiment.question, "", f"`{made}`", "")
     yield from (f"* {finding}" for finding in result.findings)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from beadbox.engines.engine import Engine
+from beadbox.engines.engine import AnyEngine
 from beadbox.engines.ladder import Measured, ladders_text
 from beadbox.engines.registry import ENGINES
 from beadbox.rules.registry import game_get
@@ -35,7 +35,7 @@ class Command(BaseCommand):
                 path.write_text(ladders_text({mode: self._mode(engine, mode, games) for mode in engine.modes}))
                 self.stdout.write(f"written to {path}")
 
-    def _mode(self, engine: Engine[Any], mode: str, games: dict[str, int]) -> Measured:
+    def _mode(self, engine: AnyEngine, mode: str, games: dict[str, int]) -> Measured:
         game, pairs = game_get(engine.modes[mode]), []
         for pair in ladder.pairs_measured(engine, game, ladder.pairs_all(engine, game), **games):
             self.stdout.write(f"{mode}: {pair.strong} against {pair.weak}: {ladder.pair_words(pair)}")

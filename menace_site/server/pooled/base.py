@@ -16,7 +16,7 @@ from psycopg import Connection
 class DatabaseWrapper(base.DatabaseWrapper):
     """A connection of the pool's, borrowed when the first statement comes and given back when Django closes it."""
 
-    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+    def get_new_connection(self, conn_params: dict[str, object]) -> Any:
         """Borrow one whose server has not left. Without a server the pool says so, after its time-out."""
         while has_left(connection := super().get_new_connection(conn_params)):
             connection.close()
