@@ -22,7 +22,7 @@ from games.live.play import match_play_move
 from games.live.room_state import State, match_view
 from games.live.room_state import room_state as state_of
 from games.live.rooms import Seated, room_create
-from games.live.store import match_latest, match_live, room_get
+from games.live.store import live_match, match_latest, room_get
 from games.models import Room
 from learning.models import ExperimentRun, Job, JobStatus, Machine
 from learning.services.experiments import experiment_request
@@ -129,12 +129,12 @@ def play(seated: Seated, who: Principal, *moves: str) -> dict[str, Any]:
 
 def room_view(room: Room) -> dict[str, Any]:
     """The state of a room, whole, read anew."""
-    return match_view(match_live(match_latest(room)))
+    return match_view(live_match(match_latest(room)))
 
 
 def room_state(room: Room) -> State:
     """The same, and what each viewer may know of it."""
-    return state_of(match_live(match_latest(room)))
+    return state_of(live_match(match_latest(room)))
 
 
 def play_out(code: str, who: Principal) -> dict[str, Any]:

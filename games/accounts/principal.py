@@ -17,8 +17,7 @@ GUEST_NAME = "Guest"
 AnyUser: TypeAlias = User | AnonymousUser
 """The user of a request: an account, or a :class:`Visitor`."""
 SEES_ALL: list[str] = []
-"""Permissions with any of which the staff looks at what players hide; registered where an app's ``ready`` registers
-its players."""
+"""Permissions with any of which the staff looks at what players hide; ``games.live.players.port_bind`` sets them."""
 
 
 class SeenSession(NamedTuple):

@@ -15,7 +15,7 @@ _answered: ContextVar[str] = ContextVar("answered", default="")
 
 @contextmanager
 def answering(channel: str) -> Iterator[None]:
-    """What changes in a room meanwhile is answered to this channel: it need not be told as well."""
+    """Leave this channel out of broadcasts from this block: its socket gets the new state as the answer."""
     token = _answered.set(channel)
     try:
         yield
@@ -29,7 +29,7 @@ def room_group(code: str) -> str:
 
 
 def room_changed(code: str, whole: RoomState, private: list[PrivateSeat]) -> None:
-    """Send the new state of a room to every socket in it: each tells its reader what they may know of it."""
+    """Send the new state of a room to every socket in it: ``RoomConsumer.room_state`` redacts it for its reader."""
     message = {"type": "room.state", "whole": whole, "private": private}
     group_write(room_group(code), Letter(message, together=_newer, answered=_answered.get()))
 

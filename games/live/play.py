@@ -25,7 +25,7 @@ from games.live import background_moves, events
 from games.live.players import Choice, LiveMatch, LiveSeat
 from games.live.room_state import EMPTY_BOX, RESIGNATION, State, room_state
 from games.live.states import RoomState
-from games.live.store import begun_anew, match_change, match_live, match_read, matches_store
+from games.live.store import begun_anew, live_match, match_change, match_read, matches_store
 from games.models import Match, MatchStatus, Ply
 
 ANSWER_WITHIN = timedelta(seconds=20)
@@ -146,7 +146,7 @@ def _answer_claim(match_id: int, answer_by: datetime) -> LiveMatch | None:
     by = timezone.now() + ANSWER_WITHIN
     if not Match.objects.filter(pk=match_id, answer_by=answer_by).update(answer_by=by):
         return None
-    return match_live(Match.objects.select_related("room").get(pk=match_id))
+    return live_match(Match.objects.select_related("room").get(pk=match_id))
 
 
 @begun_anew

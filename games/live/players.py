@@ -76,7 +76,7 @@ class LiveSeat:
 class LiveMatch:
     """A match as one request reads and changes it, with its room, seats and plies.
 
-    Nothing refers back to it, so it forms no circle and needs no garbage collector.
+    Its rows do not refer back to it, so it needs no garbage collector. One whose store was refused is thrown away.
     """
 
     room: Room
@@ -85,7 +85,9 @@ class LiveMatch:
     seats: list[LiveSeat]
     """In order of side."""
     plies: list[Ply]
-    """In order; those without an id are not stored yet."""
+    """In order."""
+    n_stored: int = 0
+    """How many of the plies are stored."""
     is_held: bool = False
     """Whether its room is locked for this transaction, or was only read."""
     next_ids: Sequence[int] = ()
@@ -143,10 +145,11 @@ class Offer:
 
 
 class SeatPlayer(ABC):
-    """An automated player of live matches. Every method is called inside the transaction that writes the match.
+    """An automated player of live matches.
 
-    The exceptions are how a slow player chooses (:meth:`is_slow`), and moves of a match whose room is not locked
-    (``LiveMatch.is_held``): those are chosen, followed and remembered before the transaction begins.
+    ``sit``, ``seated``, ``opened`` and ``finish`` are called inside the transaction that writes the match. ``choose``,
+    ``follow`` and ``remember`` are called there too where the room is locked (``LiveMatch.is_held``), else before it.
+    A slow player chooses outside of any transaction (:meth:`is_slow`). All other methods only read.
 
     Locks: the room is locked before rows of a player's own are; it locks these in ascending order of their ids, and
     never locks a room.
@@ -175,9 +178,7 @@ class SeatPlayer(ABC):
 
     @abstractmethod
     def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
-        """Take a seat that is about to be stored: set its ``player`` and ``name``.
-
-        Where a person has taken the seat over they keep it: then ``takes_over`` is set, and not the name.
+        """Take a seat that is about to be stored (:meth:`LiveSeat.give`), and read what the first move needs.
 
         Args:
             seat: the seat; ``live.room`` says what was asked for. A new room has its id, and no row yet.
@@ -188,10 +189,10 @@ class SeatPlayer(ABC):
         """
 
     def seated(self, seats: Sequence[LiveSeat]) -> Statement | None:
-        """What stores what belongs to seats of a new match in which it sits, one or two, if anything does."""
+        """The statement that inserts this player's rows for its seats of a new match, one or two; ``None``: no rows."""
 
     def opened(self, live: LiveMatch, seat: LiveSeat) -> None:
-        """The match in whose seat it sits is stored: refuse it if there is too much of it now.
+        """Check quotas once the match is stored.
 
         Called last, under the locks under which open rooms are counted, so it waits for nothing.
 
@@ -236,7 +237,7 @@ class SeatPlayer(ABC):
         """
 
     def remember(self, seat: LiveSeat, memos: Sequence[Memo]) -> Statement | None:
-        """What stores what it wants to remember of moves in its seat, if it does. There are memos, none is ``None``."""
+        """The statement that stores the memos of moves in its seat, at least one; ``None``: nothing is stored."""
 
     def pupil(self, seat: LiveSeat) -> Hashable | None:
         """Who learns in this seat once the match is over, and from other matches too; ``None``: nobody.
@@ -295,7 +296,7 @@ class MachinePort(Protocol):
     def occupants_query(self) -> sql.Composable:
         """A query of one value of JSON: the seats of the match ``latest``, for the statement that reads that match."""
 
-    def occupants_read(self, live: LiveMatch, found: Sequence[Sequence[object]] | None) -> None:
+    def occupants_keep(self, live: LiveMatch, found: Sequence[Sequence[object]] | None) -> None:
         """Keep that value with the seats (``LiveSeat.occupant``)."""
 
     def occupants_fetch(self, live: LiveMatch) -> None:

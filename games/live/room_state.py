@@ -24,7 +24,7 @@ from games.live.states import (
     SeatState,
     Status,
 )
-from games.live.store import match_latest, match_live, match_numbered, room_get, snapshot
+from games.live.store import match_latest, match_numbered, match_read, room_get, snapshot
 from games.models import Match, MatchStatus, Ply, Room
 
 RESIGNATION = "resignation"
@@ -250,7 +250,7 @@ def machines_managed(room: Room, user: AnyUser) -> list[int]:
     """The ids of those machines at the board that the account, or the visitor, may change."""
     if not Principal.of(user).is_known:
         return []
-    seats = match_live(match_latest(room)).automata
+    seats = match_read(room.code).automata
     machines = [player.describe(seat) for seat, player in seats if player.manages(seat, user)]
     return [machine["id"] for machine in machines if machine]
 

@@ -32,8 +32,8 @@ from games.live.room_state import State, room_state, swap_allowed
 from games.live.states import Joined, RoomState
 from games.live.store import (
     begun_anew,
+    live_match,
     match_latest,
-    match_live,
     match_numbered,
     match_read,
     match_store,
@@ -294,7 +294,7 @@ def match_enter(*, code: str, number: int, person: Principal) -> Entered:
         RoomNotFoundError, MatchNotFoundError.
     """
     with snapshot():
-        return _entered(match_live(match_numbered(room_get(code), number)), person, is_host=False)
+        return _entered(live_match(match_numbered(room_get(code), number)), person, is_host=False)
 
 
 def room_is_of(*, code: str, person: Principal) -> bool:
@@ -323,7 +323,7 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> Claimed:
         if match.is_over:
             Room.objects.filter(pk=room.pk).update(version=F("version") + 1)  # who waits for the lock reads again
         else:
-            match_changed(match_live(match))
+            match_changed(live_match(match))
     return claimed
 
 

@@ -25,7 +25,7 @@ from games.exceptions import MatchNotFoundError, RoomNotFoundError, SessionChang
 from games.limits.quotas import COUNT_LOCK
 from games.live.players import PLAYERS, LiveMatch, LiveSeat, NotHeldError, Statement, machine_port
 from games.models import Match, Ply, Room, Seat, this_minute
-from games.transport.group_commit import Together
+from games.transport.group_commit import GroupCommit
 from games.transport.json_rows import row_array, row_read
 from games.transport.metrics import MATCHES_BEGUN, MATCHES_ENDED, PLIES
 
@@ -134,11 +134,12 @@ def match_read(
         live.next_ids = more
     else:
         live.plies += [row_read(Ply, row) for row in more or ()]
-    machine_port().occupants_read(live, occupants)
+        live.n_stored = len(live.plies)
+    machine_port().occupants_keep(live, occupants)
     return live
 
 
-def match_live(match: Match) -> LiveMatch:
+def live_match(match: Match) -> LiveMatch:
     """A match at hand with its room, seats and plies, and who sits there."""
     live = _live(match.room, match, list(match.seats.order_by("side")), list(match.plies.order_by("number")))
     if live.automata:
@@ -148,7 +149,7 @@ def match_live(match: Match) -> LiveMatch:
 
 def _live(room: Room, match: Match, seats: list[Seat], plies: Sequence[Ply] = ()) -> LiveMatch:
     match.room = room
-    return LiveMatch(room, match, room.game_rules, [LiveSeat.of(row) for row in seats], list(plies))
+    return LiveMatch(room, match, room.game_rules, [LiveSeat.of(row) for row in seats], list(plies), len(plies))
 
 
 def match_latest(room: Room) -> Match:
@@ -192,7 +193,7 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
         NotHeldError: the room is not as it was read.
     """
     room, match = live.room, live.match
-    is_new, new_plies = match._state.adding, [ply for ply in live.plies if ply.pk is None]
+    is_new, new_plies = match._state.adding, live.plies[live.n_stored :]
     room.changed_at = this_minute()
     held = _room_held(room)
     parts = _match_parts(live)
@@ -219,6 +220,7 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
             raise NotHeldError
     room.version += 1
     room._state.adding = match._state.adding = False
+    live.n_stored = len(live.plies)
     for after in (live.after, *(part.after for part in parts)):
         if after is not None:
             transaction.on_commit(after)
@@ -301,13 +303,13 @@ def begun_anew(service: Callable[P, ResultT]) -> Callable[P, ResultT]:
 
 
 def _give_back() -> None:
-    """Give the connection back to the pool: there are few, and the more wait without one the more is stored at once."""
+    """Give the connection back to the pool while this thread waits: there are few."""
     if not connection.in_atomic_block:
         close_old_connections()
 
 
-ENDINGS = Together[LiveMatch](before_waiting=_give_back)
-"""Matches that have ended, by whom they teach."""
+ENDINGS = GroupCommit[LiveMatch](before_waiting=_give_back)
+"""Matches that have ended, by the machines that learn from them."""
 
 
 @begun_anew

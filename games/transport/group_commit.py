@@ -1,7 +1,6 @@
-"""What several threads of a process would store one after the other, stored by one of them for all.
+"""Group commit: while one thread stores, later callers for the same key queue; the first in the queue then stores for all.
 
-Who comes first stores by itself. Who comes meanwhile for the same thing waits, and the first of those who have waited
-stores for all of them next. So at any moment a process waits once for what they all need, and not once for each.
+So a process waits once for what its threads all need, and not once for each.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ logger = logging.getLogger("games.together")
 ItemT = TypeVar("ItemT")
 
 
-class Together(Generic[ItemT]):
+class GroupCommit(Generic[ItemT]):
     """Those who store, and those who wait for them, by what for."""
 
     def __init__(self, before_waiting: Callable[[], None] = lambda: None) -> None:

@@ -7,9 +7,11 @@ from functools import cache
 from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import DateTimeField, JSONField, Model, UUIDField
+from django.db.models import BinaryField, DateField, DecimalField, DurationField, JSONField, Model, TimeField, UUIDField
 from psycopg import sql
 
+TEXTS = (DateField, TimeField, DurationField, DecimalField, UUIDField)
+"""Fields that JSON has as text, a number with its last digit or a moment; a ``DateTimeField`` is a ``DateField``."""
 ModelT = TypeVar("ModelT", bound=Model)
 
 
@@ -45,7 +47,8 @@ def row_read(model: type[ModelT], row: Sequence[object]) -> ModelT:
 def _fields(model: type[Model]) -> tuple[list[str], list[tuple[int, Callable[[Any], Any]]]]:
     """Attributes of a model, and by place what makes those fields that JSON has as texts."""
     fields = model._meta.concrete_fields
+    assert not any(isinstance(field, BinaryField) for field in fields), "JSON has no bytes"
     texts: list[tuple[int, Callable[[Any], Any]]] = [
-        (place, field.to_python) for place, field in enumerate(fields) if isinstance(field, DateTimeField | UUIDField)
+        (place, field.to_python) for place, field in enumerate(fields) if isinstance(field, TEXTS)
     ]
     return [field.attname for field in fields], texts

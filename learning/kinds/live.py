@@ -48,7 +48,7 @@ class KindLive(ABC, Generic[MemoT]):
 
     @abstractmethod
     def choose(
-        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
+        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
         """What the machine in this seat plays. :meth:`remember` gets the memo of the choice.
 
@@ -58,7 +58,7 @@ class KindLive(ABC, Generic[MemoT]):
 
     @abstractmethod
     def follow(
-        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
+        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
     ) -> MemoT | None:
         """The memo of a move that a person makes in the machine's seat, as if it had made it; ``None``: nothing."""
 
@@ -73,11 +73,11 @@ class KindLive(ABC, Generic[MemoT]):
         The machine has just been locked and read.
         """
 
-    def insight(self, match: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
+    def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         """What the machines in these seats thought and learnt (``learning`` of the state, docs/protocol.md)."""
         return None
 
-    def level_insight(self, match: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
+    def level_insight(self, live: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
         """What levels saw that play by what such a machine has learnt, there being moves of theirs; else ``None``."""
         return None
 

@@ -346,11 +346,11 @@ class Machines:
     def occupants_query(self) -> Composable:
         return occupants.occupants_query()
 
-    def occupants_read(self, live: LiveMatch, found: Sequence[Sequence[object]] | None) -> None:
-        occupants.occupants_take(live.seats, found)
+    def occupants_keep(self, live: LiveMatch, found: Sequence[Sequence[object]] | None) -> None:
+        occupants.occupants_keep(live.seats, found)
 
     def occupants_fetch(self, live: LiveMatch) -> None:
-        occupants.occupants_read(live.seats)
+        occupants.occupants_fetch(live.seats)
 
     def guest_claim(self, user_id: int, guest: UUID) -> Claimed:
         return machines_claim(user_id, guest)

@@ -15,9 +15,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from prometheus_client import Counter, Histogram
 
-from beadbox.kernels.random_source import RandomSource
 from games.live.players import PLAYERS, LiveMatch, LiveSeat
-from games.models import Match, Room
+from games.models import Room
 from learning import events
 from learning.kinds.live import Ended
 from learning.kinds.registry import kind_of
@@ -25,7 +24,7 @@ from learning.models import Machine
 from learning.services.machines import room_copy
 from learning.states import box_news
 from learning.storage.locks import machine_copied
-from learning.storage.occupants import Occupant, machine_in, occupants_read
+from learning.storage.occupants import Occupant, machine_in, occupants_fetch
 
 LESSONS = Counter("beadbox_lessons", "Lessons that live matches have given to machines")
 LESSON_SECONDS = Histogram(
@@ -33,11 +32,6 @@ LESSON_SECONDS = Histogram(
     "What it takes to teach a machine the matches that have just ended, in the transaction that stores them",
     buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2),
 )
-
-
-def ply_random(match: Match, ply: int) -> RandomSource:
-    """The random source of a ply, be it played or about to be: the match's seed and the ply decide."""
-    return RandomSource(match.seed, ply)
 
 
 def seat_take(
@@ -63,7 +57,7 @@ def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
 
     Of several matches a machine learns in their order, as if they had ended one after the other.
     """
-    occupants_read([seat for live in matches for seat, _ in live.automata], lock=True)
+    occupants_fetch([seat for live in matches for seat, _ in live.automata], lock=True)
     lessons: dict[int, list[Ended]] = {}
     machines: dict[int, Machine] = {}
     for live in matches:

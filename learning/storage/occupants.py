@@ -67,7 +67,7 @@ class Occupant:
     """What the match has just changed in its boxes, in order of play; ``None``: the ledger knows."""
 
 
-def occupants_read(seats: Sequence[LiveSeat], *, lock: bool = False) -> None:
+def occupants_fetch(seats: Sequence[LiveSeat], *, lock: bool = False) -> None:
     """Read who sits in these seats of one match or several, one object for each machine.
 
     With ``lock`` nobody else teaches the machines until this transaction ends: in ascending order of their ids, as
@@ -79,10 +79,10 @@ def occupants_read(seats: Sequence[LiveSeat], *, lock: bool = False) -> None:
     statement = HELD.format(seats=SEATS, where=where, columns=_sits()) if lock else _in_matches(where, _sits())
     with connection.cursor() as cursor:
         cursor.execute(statement, [of])
-        occupants_take(seats, [found for (found,) in cursor.fetchall()])
+        occupants_keep(seats, [found for (found,) in cursor.fetchall()])
 
 
-def occupants_take(seats: Sequence[LiveSeat], found: Sequence[Any] | None) -> None:
+def occupants_keep(seats: Sequence[LiveSeat], found: Sequence[Any] | None) -> None:
     """What was read of who sits in these seats, and perhaps in others: with each seat from now on."""
     by_id = {seat.row.pk: seat for seat in seats}
     for seat in seats:

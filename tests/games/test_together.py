@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Sequence
 
-from games.transport.group_commit import Together
+from games.transport.group_commit import GroupCommit
 from tests.waiting import HANG_S, wait_until
 
 
@@ -11,7 +11,7 @@ class Stores:
     """A store of numbers, of which 0 is held up, 7 is left out, and a poisoned one fails."""
 
     def __init__(self, poisoned: int = -1) -> None:
-        self.together = Together[int]()
+        self.together = GroupCommit[int]()
         self.may_go = threading.Event()
         self.batches: list[list[int]] = []
         self.found: dict[int, bool | Exception] = {}
@@ -72,7 +72,7 @@ def test_one_alone_is_told_why_it_failed_and_nobody_waits_for_ever() -> None:
 
 
 def test_others_do_not_wait_for_another_key() -> None:
-    together = Together[int]()
+    together = GroupCommit[int]()
 
     def store(items: Sequence[int]) -> Sequence[int]:
         if items == [1]:

@@ -27,32 +27,32 @@ from learning.models import Draw, LessonKind, Machine
 from learning.selectors.machines import machine_brief
 from learning.states import box_news
 from learning.storage.lessons import Cause, lessons_open
-from learning.storage.occupants import DRAWN, draws_of, machine_in, occupants_read
+from learning.storage.occupants import DRAWN, draws_of, machine_in, occupants_fetch
 
 
 class BoxesLive(KindLive[BeadDraw]):
     """Opens a box, draws a bead, and learns from the draws when the match ends."""
 
     def choose(
-        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
+        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
         """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
-        opened = _open(match, seat, machine, position)
+        opened = _open(live, seat, machine, position)
         if opened is None:  # deleted in the middle of the match: there is nobody left to move
             return Choice(None)
         machine, player, boxes = opened
         move, draw = player.choose(position, rng)
-        return Choice(move, memo=_drawn(match, machine, boxes, draw))
+        return Choice(move, memo=_drawn(live, machine, boxes, draw))
 
     def follow(
-        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
+        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
     ) -> BeadDraw | None:
         """The draw that a person's move stands for."""
-        opened = _open(match, seat, machine, position)
+        opened = _open(live, seat, machine, position)
         if opened is None:
             return None
         machine, player, boxes = opened
-        return _drawn(match, machine, boxes, player.follow(position, move))
+        return _drawn(live, machine, boxes, player.follow(position, move))
 
     def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, BeadDraw]]) -> Statement:
         """The statement that stores what a machine has drawn. What was read of the seat has the draws from now on."""
@@ -80,14 +80,14 @@ class BoxesLive(KindLive[BeadDraw]):
                 seat.occupant.learnt = one.touched
         return list(chain.from_iterable(touched))
 
-    def insight(self, match: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
+    def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
         machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
         draws = draws_of(*seats)
-        if not machines or not (draws or match.match.is_over):
+        if not machines or not (draws or live.match.is_over):
             return None
-        game = match.game
-        plies = {ply.number: ply for ply in match.plies}
+        game = live.game
+        plies = {ply.number: ply for ply in live.plies}
         before = {ply.number + 1: ply.position for ply in plies.values()}
         before[0] = game.encode(game.initial_position())
         by_id = {seat.row.pk: seat for seat in seats}
@@ -113,11 +113,11 @@ class BoxesLive(KindLive[BeadDraw]):
             "lessons": [],
             "changes": [],
         }
-        if match.match.is_over:
+        if live.match.is_over:
             sides = {machine.pk: seat.row.side for seat in seats if (machine := machine_in(seat)) is not None}
-            entries = learnt_now(seats, draws) or ledger_of(match.match, machines)
-            insight["changes"] = changes_view(match.match, machines, sides, entries)
-            insight["lessons"] = lessons_view(match.match, machines, sides, entries, insight["changes"])
+            entries = learnt_now(seats, draws) or ledger_of(live.match, machines)
+            insight["changes"] = changes_view(live.match, machines, sides, entries)
+            insight["lessons"] = lessons_view(live.match, machines, sides, entries, insight["changes"])
             lesson = next(lesson for lesson in insight["lessons"] if lesson["role"] == insight["role"])
             insight["lesson"] = {"result": lesson["result"], "sentence": lesson["sentence"]}
         return insight
@@ -179,7 +179,7 @@ def _teach(
 
 
 def _open(
-    match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition
+    live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition
 ) -> tuple[Machine, BoxMachine, BoxRows] | None:
     """The machine, ready to look at the position, and the box that it opens there, if it opens one.
 
@@ -191,7 +191,7 @@ def _open(
     key = machine.game_rules.encode(player.cabinet.box_position(position))
     boxes = boxes_fetch(machine, [key])
     if not boxes or (machine.learns and not any(boxes[key][0])):
-        locked = _locked(match, seat)
+        locked = _locked(live, seat)
         if locked is None:
             return None
         machine = locked
@@ -201,26 +201,26 @@ def _open(
     return machine, player, boxes
 
 
-def _locked(match: LiveMatch, seat: LiveSeat) -> Machine | None:
+def _locked(live: LiveMatch, seat: LiveSeat) -> Machine | None:
     """The seat's machine, locked after the room; ``None`` if it has been deleted since it was read.
 
     The other one of the match is locked with it, as the end of the match locks both. Locked one after the other
     they would not be in ascending order, and two matches could wait for each other.
     """
-    if not match.is_held:
+    if not live.is_held:
         raise NotHeldError
-    occupants_read([one for one, _ in match.automata], lock=True)
+    occupants_fetch([one for one, _ in live.automata], lock=True)
     return machine_in(seat)
 
 
-def _drawn(match: LiveMatch, machine: Machine, boxes: BoxRows, draw: BeadDraw | None) -> BeadDraw | None:
+def _drawn(live: LiveMatch, machine: Machine, boxes: BoxRows, draw: BeadDraw | None) -> BeadDraw | None:
     """The draw, to be remembered. What it did to an empty box is stored: that took us to the machine's lock."""
     if draw is not None and boxes and draw.refilled and machine.learns:
         memory = OpenMemory.load(
             machine.game_rules, machine.cabinet.side, machine.box_rule, boxes.get, machine.n_removed
         )
-        memory.refilled(draw, match.match.n_plies)
-        touched = MEMORY.lesson_give(machine, memory, LessonKind.REFILL, Cause(match_id=match.match.pk))
+        memory.refilled(draw, live.match.n_plies)
+        touched = MEMORY.lesson_give(machine, memory, LessonKind.REFILL, Cause(match_id=live.match.pk))
         told = box_news(touched, machine.n_lessons)
         transaction.on_commit(partial(events.boxes_changed, machine, told, [machine.n_lessons]))
     return draw

@@ -32,11 +32,11 @@ class Sight:
     """So many actions of a decision are told at most, the best first; what was played always is. ``None``: all."""
 
 
-def decision_positions(match: LiveMatch, plies: Collection[int]) -> dict[int, AnyPosition]:
+def decision_positions(live: LiveMatch, plies: Collection[int]) -> dict[int, AnyPosition]:
     """The positions in which these plies of a match were to be played, history and all."""
-    game = match.game
+    game = live.game
     position, positions = game.initial_position(), {}
-    moves = [ply.move for ply in match.plies]
+    moves = [ply.move for ply in live.plies]
     for ply in range(len(moves) + 1):
         if ply in plies:
             positions[ply] = position
@@ -45,9 +45,9 @@ def decision_positions(match: LiveMatch, plies: Collection[int]) -> dict[int, An
     return positions
 
 
-def thought_view(match: LiveMatch, decision: Decision, position: AnyPosition, role: str, sight: Sight) -> Thought:
+def thought_view(live: LiveMatch, decision: Decision, position: AnyPosition, role: str, sight: Sight) -> Thought:
     """A decision with the values as they were: what it could have played, the best first."""
-    game = match.game
+    game = live.game
     candidates = sight.candidates(game, position, decision.values)
     order = sorted(range(len(candidates)), key=lambda index: (-candidates[index].total, index))
     shown = order[: sight.n_shown]
@@ -78,27 +78,27 @@ def candidate_view(game: AnyGame, position: AnyPosition, one: Candidate) -> Acti
 
 
 def learnt(
-    match: LiveMatch, seats: Sequence[LiveSeat], sight: Sight
+    live: LiveMatch, seats: Sequence[LiveSeat], sight: Sight
 ) -> tuple[list[LessonState], list[ValueChangeState]]:
     """What the match was for each machine, in order of side, and every value that it changed, in order of play."""
-    roles = match.game.look.layout.roles
+    roles = live.game.look.layout.roles
     changes = list(
-        ValueChange.objects.filter(lesson__match=match.match).select_related("entry").order_by("ply", "lesson_id", "pk")
+        ValueChange.objects.filter(lesson__match=live.match).select_related("entry").order_by("ply", "lesson_id", "pk")
     )
-    learnt = set(match.match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
-    of_ply = {ply.number: ply for ply in match.plies}
+    learnt = set(live.match.lessons.filter(kind=LessonKind.MATCH).values_list("machine_id", flat=True))
+    of_ply = {ply.number: ply for ply in live.plies}
     lessons: list[LessonState] = []
     for seat in seats:
         machine = machine_in(seat)
         if machine is not None:
-            result = "draw" if match.match.winner is None else "win" if match.match.winner == seat.row.side else "loss"
+            result = "draw" if live.match.winner is None else "win" if live.match.winner == seat.row.side else "loss"
             own = [one for one in changes if one.entry.machine_id == machine.pk and one.ply is not None]
             n_changes = sum(of_ply[one.ply or 0].side == seat.row.side for one in own)
             has_learnt = machine.pk in learnt
-            deed = _deed(sight, machine, n_changes) if has_learnt else nothing_learnt(match.match, machine, "values")
+            deed = _deed(sight, machine, n_changes) if has_learnt else nothing_learnt(live.match, machine, "values")
             told = lesson_told(machine.name, result, deed, changed=has_learnt and n_changes > 0)
             lessons.append({"role": roles[seat.row.side], "machine": machine_brief(machine), **told})
-    game = match.game
+    game = live.game
     return lessons, [
         {
             "ply": change.ply,

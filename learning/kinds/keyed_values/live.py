@@ -60,29 +60,29 @@ class KeyedLive(KindLive[Chosen]):
     def teach(self, memory: Any, ended: Ended) -> Tally:
         """Teach a memory what a match was in which its machine had seats; how these ended."""
 
-    def insight(self, match: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
+    def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         """``learning`` of a room's state: what the machines in these seats thought and learnt (docs/protocol.md)."""
         sight = self.sight
         if sight is None:
             return None
         machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
         decisions = list(
-            Decision.objects.filter(seat__in=[seat.row.pk for seat in seats], ply__lt=match.match.n_plies).order_by(
+            Decision.objects.filter(seat__in=[seat.row.pk for seat in seats], ply__lt=live.match.n_plies).order_by(
                 "ply"
             )
         )
-        if not machines or not (decisions or match.match.is_over):
+        if not machines or not (decisions or live.match.is_over):
             return None
-        roles = match.game.look.layout.roles
+        roles = live.game.look.layout.roles
         sides = {seat.row.pk: seat.row.side for seat in seats}
         last = decisions[-1] if decisions else None
         seat = next((one for one in seats if last and one.row.pk == last.seat_id), seats[0])
         machine = machine_in(seat) or next(iter(machines.values()))
         thought = None
         if last is not None:
-            position = decision_positions(match, {last.ply})[last.ply]
-            thought = thought_view(match, last, position, roles[sides[last.seat_id]], sight)
-        lessons, changes = learnt(match, seats, sight) if match.match.is_over else ([], [])
+            position = decision_positions(live, {last.ply})[last.ply]
+            thought = thought_view(live, last, position, roles[sides[last.seat_id]], sight)
+        lessons, changes = learnt(live, seats, sight) if live.match.is_over else ([], [])
         return {
             "role": roles[seat.row.side],
             "machine": machine_brief(machine),

@@ -52,15 +52,13 @@ class QLearningLive(KeyedLive):
     sight = SIGHT
 
     def choose(
-        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
+        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
         """What it plays."""
         chosen = values_learner(machine).choose(position, rng)
         return Choice(chosen.move, memo=chosen)
 
-    def follow(
-        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
-    ) -> Chosen:
+    def follow(self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove) -> Chosen:
         return values_learner(machine).follow(position, move)
 
     def teach(self, memory: QMemory, ended: Ended) -> Tally:

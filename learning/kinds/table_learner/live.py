@@ -82,7 +82,7 @@ class TableLearnerLive(KeyedLive):
     sight = SIGHT
 
     def choose(
-        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
+        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
         """What it plays."""
         learner = learner_at(machine, position)
@@ -91,9 +91,7 @@ class TableLearnerLive(KeyedLive):
         chosen = Chosen(found, choice.index, choice.explored)
         return Choice(chosen.move, memo=chosen)
 
-    def follow(
-        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
-    ) -> Chosen:
+    def follow(self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove) -> Chosen:
         """The choice that a person's move in its seat stands for."""
         index = machine.game_rules.legal_moves(position).index(move)
         return Chosen(candidates(learner_at(machine, position), position), index, explored=False)

@@ -43,21 +43,21 @@ def _read(file: Path) -> WeightsData:
     return data
 
 
-def position_before(match: LiveMatch, ply: int) -> AnyPosition:
+def position_before(live: LiveMatch, ply: int) -> AnyPosition:
     """The position, history and all, in which a ply of a match was played."""
-    game = match.game
-    return game.decode(match.plies[ply - 1].position) if ply else game.initial_position()
+    game = live.game
+    return game.decode(live.plies[ply - 1].position) if ply else game.initial_position()
 
 
-def level_thought(match: LiveMatch, move: LevelMove) -> PartsThought | None:
+def level_thought(live: LiveMatch, move: LevelMove) -> PartsThought | None:
     """What a level saw in a move: the boards after all of its moves. Nobody waits for a deeper search once more."""
-    game, depth = match.game, move.level.depth
+    game, depth = live.game, move.level.depth
     machine = learnt(game, depth)
     if machine is None:
         return None
-    position = position_before(match, move.ply)
+    position = position_before(live, move.ply)
     look = machine.valuer.look(game, position, machine.player._replace(depth=1), whole=True)
-    chosen = look.moves.index(game.parse_move(match.plies[move.ply].move))
+    chosen = look.moves.index(game.parse_move(live.plies[move.ply].move))
     deep = look.deep if depth == 1 else (None,) * len(look.moves)
     scores = Scores(chosen, look.near, deep, depth)
     return explanation.thought(move.seat, move.ply, machine, position, scores, level_url(game), anything=move.anything)

@@ -41,11 +41,11 @@ MOST = 12
 """So many weights that a match has changed are told, those that it changed most."""
 
 
-def match_moves(match: LiveMatch) -> list[tuple[AnyPosition, AnyMove]]:
+def match_moves(live: LiveMatch) -> list[tuple[AnyPosition, AnyMove]]:
     """Each position of a match, history and all, with the move that was made there, by whomever."""
-    game = match.game
+    game = live.game
     position, moves = game.initial_position(), list[tuple[AnyPosition, AnyMove]]()
-    for ply in match.plies:
+    for ply in live.plies:
         move = game.parse_move(ply.move)
         moves.append((position, move))
         position = game.apply(position, move)
@@ -90,7 +90,7 @@ class ValueLearnerLive(KindLive[Remembered]):
     either_side = True
 
     def choose(
-        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
+        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
         """What it plays."""
         learner, n_lessons = weights_played(machine)
@@ -98,7 +98,7 @@ class ValueLearnerLive(KindLive[Remembered]):
         return Choice(move, memo=Remembered(learner, n_lessons, position, scores))
 
     def follow(
-        self, match: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
+        self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
     ) -> Remembered:
         """What it thinks of a move that a person makes for it."""
         learner, n_lessons = weights_played(machine)
@@ -133,14 +133,14 @@ class ValueLearnerLive(KindLive[Remembered]):
             MEMORY.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.live.match.pk))
         return ()
 
-    def insight(self, match: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
+    def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         """What they thought of their last moves and, of a match that is over, what they learnt."""
         sitting = [(seat, machine) for seat in seats if (machine := machine_in(seat)) is not None]
-        thoughts = _thoughts(match, sitting)
-        if not sitting or not (thoughts or match.match.is_over):
+        thoughts = _thoughts(live, sitting)
+        if not sitting or not (thoughts or live.match.is_over):
             return None
-        roles = match.game.look.layout.roles
-        lessons, changes = _learnt(match, sitting) if match.match.is_over else ([], [])
+        roles = live.game.look.layout.roles
+        lessons, changes = _learnt(live, sitting) if live.match.is_over else ([], [])
         role = max(thoughts, key=lambda one: one["ply"])["role"] if thoughts else lessons[0]["role"]
         machine = next(machine for seat, machine in sitting if roles[seat.row.side] == role)
         lesson = next((one for one in lessons if one["role"] == role), None)
@@ -157,9 +157,9 @@ class ValueLearnerLive(KindLive[Remembered]):
             "parts": {"thoughts": thoughts, "changes": changes},
         }
 
-    def level_insight(self, match: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
+    def level_insight(self, live: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
         """What levels saw in their last moves."""
-        thoughts = [thought for move in moves if (thought := level_thought(match, move)) is not None]
+        thoughts = [thought for move in moves if (thought := level_thought(live, move)) is not None]
         if not thoughts:
             return None
         return {
@@ -179,20 +179,20 @@ class ValueLearnerLive(KindLive[Remembered]):
         return Thinker(weights_learner(machine))
 
 
-def _thoughts(match: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]) -> list[PartsThought]:
+def _thoughts(live: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]) -> list[PartsThought]:
     """What each thought of its last move, in order of side; where it has just moved nobody has to be asked."""
     asked = [seat for seat, _ in sitting if seat.occupant.thought is None]
     stored = dict[int, Thought]()
-    if asked and match.match.n_plies:
+    if asked and live.match.n_plies:
         rows = (
-            Thought.objects.filter(seat__in=[seat.row.pk for seat in asked], ply__lt=match.match.n_plies)
+            Thought.objects.filter(seat__in=[seat.row.pk for seat in asked], ply__lt=live.match.n_plies)
             .order_by("seat", "-ply")
             .distinct("seat")
         )
         stored = {row.seat_id: row for row in rows}
     found = list[PartsThought]()
     for seat, machine in sitting:
-        last = seat.occupant.thought or _recalled(match, machine, stored.get(seat.row.pk))
+        last = seat.occupant.thought or _recalled(live, machine, stored.get(seat.row.pk))
         if last is not None:
             ply, one = last
             url = f"{machine.get_absolute_url()}#weights"
@@ -200,32 +200,32 @@ def _thoughts(match: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]) -> 
     return found
 
 
-def _recalled(match: LiveMatch, machine: Machine, row: Thought | None) -> tuple[int, Remembered] | None:
+def _recalled(live: LiveMatch, machine: Machine, row: Thought | None) -> tuple[int, Remembered] | None:
     """A move as it is stored, with its ply; nothing where none is, or what it knew is deleted or folded up."""
     if row is None:
         return None
-    game = match.game
+    game = live.game
     try:
         rule = cast("ValueRule", machine.rule)
         learner = weights_learner_at(machine.pk, row.n_lessons, game, rule)
     except (Weights.DoesNotExist, HistoryFoldedError):
         return None
     scores = Scores(row.chosen, tuple(row.near), tuple(row.deep), row.depth)
-    return row.ply, Remembered(learner, row.n_lessons, position_before(match, row.ply), scores)
+    return row.ply, Remembered(learner, row.n_lessons, position_before(live, row.ply), scores)
 
 
 def _learnt(
-    match: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]
+    live: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]
 ) -> tuple[list[LessonState], list[WeightsLearnt]]:
     """What a match was for each machine, in order of side, and what it changed."""
-    roles = match.game.look.layout.roles
-    taught = {row.machine_id: row for row in Weights.objects.filter(lesson__match=match.match).select_related("lesson")}
+    roles = live.game.look.layout.roles
+    taught = {row.machine_id: row for row in Weights.objects.filter(lesson__match=live.match).select_related("lesson")}
     lessons, changes = list[LessonState](), list[WeightsLearnt]()
     for seat, machine in sitting:
         row, role = taught.get(machine.pk), roles[seat.row.side]
         learnt = None if row is None else _changed(machine, role, row)
-        result = Result.of(match.match.outcome, Side(seat.row.side)).name.lower()
-        deed = nothing_learnt(match.match, machine, "weights") if learnt is None else _deed(learnt)
+        result = Result.of(live.match.outcome, Side(seat.row.side)).name.lower()
+        deed = nothing_learnt(live.match, machine, "weights") if learnt is None else _deed(learnt)
         said = lesson_told(machine.name, result, deed, changed=learnt is not None)
         lessons.append({"role": role, "machine": machine_brief(machine), **said})
         changes += [] if learnt is None else [learnt]

@@ -178,12 +178,12 @@ MEMORY = LastWonMemory()
 class LastWonLive(KeyedLive):
     memory = MEMORY
 
-    def choose(self, match, seat, machine, position, rng):
+    def choose(self, live, seat, machine, position, rng):
         memory = MEMORY.load(machine)
         index = memory.choose(position, rng)
         return Choice(machine.game_rules.legal_moves(position)[index], memo=(memory, position, index))
 
-    def follow(self, match, seat, machine, position, move):
+    def follow(self, live, seat, machine, position, move):
         return MEMORY.load(machine), position, list(machine.game_rules.legal_moves(position)).index(move)
 
     def remember(self, seat, machine, memos):

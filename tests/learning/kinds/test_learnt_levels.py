@@ -19,7 +19,7 @@ from games.accounts.principal import GUEST
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.rooms import room_create
 from games.live.states import PartsThought
-from games.live.store import match_live, room_get
+from games.live.store import live_match, room_get
 from games.models import Match
 from learning.kinds.value_learner.levels import learnt
 from learning.kinds.value_learner.live import match_moves
@@ -48,7 +48,7 @@ def thoughts_of(state: Any) -> list[PartsThought]:
 def test_a_level_tells_what_it_saw_in_its_last_move(level: str, game: str) -> None:
     state = met(level, game)
     (thought,), rules, depth = thoughts_of(state), game_get(game), LEVELS[level].depth
-    _, (position, move) = match_moves(match_live(Match.objects.get()))
+    _, (position, move) = match_moves(live_match(Match.objects.get()))
     machine = learnt(rules, depth)
     assert machine is not None
     look = machine.look(position, whole=True)

@@ -23,7 +23,7 @@ from beadbox.rules.outcome import Result, Side
 from beadbox.rules.registry import GAMES, game_get
 from games.live.play import match_resign, match_step
 from games.live.rooms import room_create
-from games.live.store import match_live
+from games.live.store import live_match
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError, ValueQuotaError
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.keyed_values.memory import value_errors, values_miscounted, values_rows
@@ -179,7 +179,7 @@ class TestPlayed:
             GAME, one.rule, *({key: pair[at] for key, pair in before.items()} for at in (0, 1)), epsilon
         )
         position, decisions = GAME.initial_position(), []
-        for ply in match_live(match).plies:
+        for ply in live_match(match).plies:
             move = GAME.parse_move(ply.move)
             if ply.side != side:
                 decisions.append(readable.decision(position, GAME.legal_moves(position).index(move)))
@@ -233,7 +233,7 @@ class TestPlayed:
         seated = room_create(person=guest(), game=NC, first=str(one.pk), second=str(one.pk))
         assert match_step(code=seated.room.code, person=guest(), plies=9)["status"] == "finished"
         visits = known(one).values()
-        assert (sum(n for _, n in visits), one.n_games) == (len(match_live(seated.room.matches.get()).plies), 2)
+        assert (sum(n for _, n in visits), one.n_games) == (len(live_match(seated.room.matches.get()).plies), 2)
         assert Lesson.objects.count() == 1
 
     def test_it_meets_a_machine_with_boxes_and_its_seat_can_be_taken_over(self) -> None:

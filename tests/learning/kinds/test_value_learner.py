@@ -29,7 +29,7 @@ from games.accounts.principal import GUEST, Principal
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.rooms import Seated, room_create
 from games.live.states import PartsInsight
-from games.live.store import match_live, room_get
+from games.live.store import live_match, room_get
 from games.models import Room
 from learning.api.ai_schema import START_BOARD
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError
@@ -262,7 +262,7 @@ class TestPlayed:
         lesson = Lesson.objects.get(machine=machine, number=machine.n_lessons)
         match = seated.room.matches.get()
         assert (lesson.kind, lesson.match, lesson.n_wins) == (LessonKind.MATCH, match, 1)
-        moves = match_moves(match_live(match))
+        moves = match_moves(live_match(match))
         own = [(position, move) for position, move in moves if position.side is side.other]
         assert own
         assert [before.machine.choose(position) for position, _ in own] == [move for _, move in own]
@@ -328,7 +328,7 @@ class TestPlayed:
         assert room_view(room_get(code))["learning"] is None
         state = match_play_move(code=code, person=guest(), move=room_view(room_get(code))["legal_moves"][0])
         (thought,) = parts_of(state)["thoughts"]
-        _, (position, move) = match_moves(match_live(seated.room.matches.get()))
+        _, (position, move) = match_moves(live_match(seated.room.matches.get()))
         after = GAME.apply(position, move)
         assert (thought["ply"], thought["role"], thought["depth"]) == (1, "White", depth)
         assert thought["sum"] == sum(group["value"] for group in thought["groups"])

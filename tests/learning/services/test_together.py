@@ -22,7 +22,7 @@ from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Lesson, Machine
 from learning.services.machines import machine_create, machine_delete, machine_update
 from learning.storage.locks import machine_hold, machine_lock
-from learning.storage.occupants import occupants_read
+from learning.storage.occupants import occupants_fetch
 from tests import factories
 from tests.factories import NC, guest, play, room
 from tests.threads import at_once
@@ -208,7 +208,7 @@ def test_those_who_teach_a_machine_that_has_two_seats_do_not_wait_for_each_other
         seats = [seat for seat, _ in match_read(code).automata]
         for number in range(80):
             with transaction.atomic():
-                occupants_read(seats, lock=True)
+                occupants_fetch(seats, lock=True)
                 Machine.objects.filter(pk=own.pk).update(description=f"{code} {number}")
 
     def hold() -> None:

@@ -6,10 +6,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from games.live.store import match_latest, match_live
+from games.live.store import live_match, match_latest
 from games.models import Match, Seat
 from learning.models import Machine, MachineSeat
-from learning.storage.occupants import occupants_read
+from learning.storage.occupants import occupants_fetch
 from tests.factories import machine, room
 from tests.plans import rows_read
 
@@ -23,7 +23,7 @@ def test_machines_of_a_match_are_locked_without_reading_others_or_their_other_ma
     fields = {name: getattr(popular, name) for name in ("game", "side", "rule_json")}
     others = Machine.objects.bulk_create(Machine(**fields, name=f"M{n}") for n in range(N))
     match = match_latest(room("machine", machine=popular.slug).room)
-    live = match_live(match)
+    live = live_match(match)
     over = {"status": "finished", "termination": "resigned", "finished_at": match.created_at}
     matches = Match.objects.bulk_create(
         Match(room=match.room, number=2 + n, seed=n, position=match.position, **over) for n in range(N)
@@ -35,6 +35,6 @@ def test_machines_of_a_match_are_locked_without_reading_others_or_their_other_ma
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     with CaptureQueriesContext(connection) as queries:
-        occupants_read([seat for seat, _ in live.automata], lock=True)
+        occupants_fetch([seat for seat, _ in live.automata], lock=True)
     read = rows_read(queries[0]["sql"], "learning_machine", "learning_machineseat")
     assert all(0 < n_rows <= 2 for n_rows in read.values()), read

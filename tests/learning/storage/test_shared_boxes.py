@@ -36,7 +36,7 @@ from learning.services.machines import machine_clone, machine_create, machine_de
 from learning.services.runs import Stage, training_run_start
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
-from learning.storage.occupants import occupants_read
+from learning.storage.occupants import occupants_fetch
 from tests.factories import NC, guest, machine, play, play_out, room, room_view, trained, user
 from tests.threads import at_once
 
@@ -120,7 +120,7 @@ def played(row: Seat, learner: Machine) -> list[Memo]:
     match, memos = row.match, list[Memo]()
     seat = LiveSeat.of(row)
     live = LiveMatch(match.room, match, match.room.game_rules, [seat], [], is_held=True)  # nobody else knows its room
-    occupants_read(live.seats)
+    occupants_fetch(live.seats)
     game, rng = learner.game_rules, RandomSource(match.seed)
     kind, position = kind_of(learner).live, game.initial_position()
     while (outcome := game.outcome(position)) is None:

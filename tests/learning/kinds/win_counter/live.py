@@ -14,10 +14,10 @@ from tests.learning.kinds.win_counter.memory import MEMORY
 class WinCounterLive(KindLive):
     either_side = True
 
-    def choose(self, match, seat, machine, position, rng):
+    def choose(self, live, seat, machine, position, rng):
         return Choice(MEMORY.load(machine).choose(position, rng)[0])
 
-    def follow(self, match, seat, machine, position, move):
+    def follow(self, live, seat, machine, position, move):
         return None
 
     def remember(self, seat, machine, memos):
@@ -37,11 +37,11 @@ class WinCounterLive(KindLive):
         return MEMORY.load(machine)
 
 
-def keys_played(match, side):
+def keys_played(live, side):
     """The keys of a side's moves in a match."""
-    game = match.game
+    game = live.game
     position, keys = game.initial_position(), []
-    for ply in match.plies:
+    for ply in live.plies:
         move = game.parse_move(ply.move)
         if game.side_to_move(position) == side:
             keys.append(key_of(game, position, move))
