@@ -1,6 +1,7 @@
-"""Group commit: while one thread stores, later callers for the same key queue; the first in the queue then stores for all.
+"""Group commit: one thread stores for all that wait for the same key.
 
-So a process waits once for what its threads all need, and not once for each.
+While a thread stores, later callers for the same key queue; the first in the queue then stores for all of them. So a
+process waits once for what its threads all need, and not once for each.
 """
 
 from __future__ import annotations
