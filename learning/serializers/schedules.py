@@ -29,7 +29,7 @@ class TimingSerializer(StrictSerializer):
         help_text="On whose clocks the crontab is due, such as Europe/London. Left out of a new one: that of the "
         "schedule that was made last, else UTC.",
     )
-    every = serializers.IntegerField(min_value=1, required=False, help_text="GroupCommit with ``period``.")
+    every = serializers.IntegerField(min_value=1, required=False, help_text="Together with ``period``.")
     period = SlugChoiceField(choices=PERIODS, required=False, help_text="hours if not given.")
     paused = serializers.BooleanField(required=False)
 

@@ -123,7 +123,7 @@ def test_a_training_run() -> None:
 
     hold("form to run", figures(trace_of(ask))[:2], (79, 36))
     runs = list(TrainingRun.objects.values_list("pk", flat=True))
-    hold("run to stored", figures(trace_of(train))[:2], (125, 37))
+    hold("run to stored", figures(trace_of(train))[:2], (130, 38))
 
 
 def test_functions_of_the_site_are_recorded_in_every_thread_until_the_recorder_stops() -> None:
