@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from games.live.play import match_play_move
-from games.live.rooms import room_create, room_look, room_reset
 from tests.bench.figures import Figure
 from tests.bench.stored import site
 from tests.sizes import sized
@@ -108,6 +106,8 @@ def _fill() -> None:
 def _play() -> None:
     """Two hundred matches in twenty rooms against a new machine; the moves are drawn."""
     from beadbox.rules.outcome import Side
+    from games.live.play import match_play_move
+    from games.live.rooms import room_create, room_look, room_reset
     from tests.factories import NC, guest, machine
 
     draw = random.Random(1)

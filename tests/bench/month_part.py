@@ -24,9 +24,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from games.live.play import match_play_move
-from games.live.rooms import room_create, room_look
-
 GAME = "noughts-and-crosses"
 DAYS = 30
 ADDRESSES = 100
@@ -123,6 +120,8 @@ def _match(rng: random.Random, took: list[float], people: range, n_guests: int) 
     """One match of somebody: mostly with a machine that many play, or with their own; some never come to an end."""
     from beadbox.rules.outcome import Side
     from games.accounts.principal import Principal
+    from games.live.play import match_play_move
+    from games.live.rooms import room_create, room_look
     from learning.services.pupils import pupil_teach
 
     who = rng.choice(people)
