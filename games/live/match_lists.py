@@ -154,7 +154,7 @@ def room_going_on(whose: RoomsOf, *, opponent: str, machine: str) -> Room | None
     is_theirs, who = rooms_where(whose)
     with connection.cursor() as cursor:
         cursor.execute(
-            GOING_ON.format(row_array(Room, "room").as_string(None), is_theirs),
+            GOING_ON.format(row_array(Room, "room"), is_theirs),
             [*who, opponent, machine, timezone.now() - OPEN_FOR],
         )
         found = cursor.fetchone()

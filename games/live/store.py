@@ -65,7 +65,7 @@ def room_get(code: str) -> Room:
 def _rows_of_match(model: type[Model], order: str) -> sql.Composable:
     """The rows of the match ``latest``, as an array in this order; nothing if there are none."""
     rows = sql.SQL("(SELECT json_agg({} ORDER BY {}) FROM {} AS {} WHERE match_id = latest.id)").format(
-        row_array(model, "one"),
+        sql.SQL(row_array(model, "one")),
         sql.Identifier("one", order),
         sql.Identifier(model._meta.db_table),
         sql.Identifier("one"),
@@ -86,8 +86,8 @@ def _match_query(*, asks_session: bool, to_follow: bool, lock: bool) -> sql.Comp
             (SELECT * FROM games_match WHERE room_id = room.id ORDER BY number DESC LIMIT 1) AS latest
         WHERE room.code = %s {lock}""").format(
         session=sql.SQL(SESSION_STANDS if asks_session else "true"),
-        room=row_array(Room, "room"),
-        match=row_array(Match, "latest"),
+        room=sql.SQL(row_array(Room, "room")),
+        match=sql.SQL(row_array(Match, "latest")),
         seats=_rows_of_match(Seat, "side"),
         more=sql.SQL(NEXT_IDS) if to_follow else _rows_of_match(Ply, "number"),
         occupants=machine_port().occupants_query(),

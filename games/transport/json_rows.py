@@ -16,19 +16,18 @@ ModelT = TypeVar("ModelT", bound=Model)
 
 
 @cache
-def row_columns(model: type[Model], alias: str) -> sql.SQL:
+def row_columns(model: type[Model], alias: str) -> str:
     """The columns that :func:`row_read` takes; those of JSON as text, which keeps the order of their keys."""
     columns = (
-        sql.SQL("{}::text" if isinstance(field, JSONField) else "{}").format(sql.Identifier(alias, str(field.column)))
+        sql.Identifier(alias, str(field.column)).as_string(None) + ("::text" if isinstance(field, JSONField) else "")
         for field in model._meta.concrete_fields
     )
-    return sql.SQL(sql.SQL(", ").join(columns).as_string(None))
+    return ", ".join(columns)
 
 
-@cache
-def row_array(model: type[Model], alias: str) -> sql.SQL:
+def row_array(model: type[Model], alias: str) -> str:
     """The row as an array of JSON."""
-    return sql.SQL(f"json_build_array({row_columns(model, alias).as_string(None)})")
+    return f"json_build_array({row_columns(model, alias)})"
 
 
 def row_read(model: type[ModelT], row: Sequence[object]) -> ModelT:

@@ -50,8 +50,7 @@ def machine_copied(machine_id: int, room_id: int) -> Machine | None:
 
 def machine_where(condition: str, *values: Any) -> Machine | None:
     """The machine of which this is true; ``None`` when there is none."""
-    columns = row_columns(Machine, "machine").as_string(None)
-    statement = f"SELECT {columns} FROM learning_machine AS machine WHERE {condition}"  # noqa: S608
+    statement = f"SELECT {row_columns(Machine, 'machine')} FROM learning_machine AS machine WHERE {condition}"  # noqa: S608
     with connection.cursor() as cursor:
         row = cursor.execute(statement, values).fetchone()
     return None if row is None else machine_of(row)

@@ -26,7 +26,7 @@ SEATS = "FROM games_seat AS seat JOIN learning_machineseat AS sits ON sits.seat_
 @cache
 def _sits() -> str:
     """Of ``sits`` and its ``machine``: the id of the seat, what was drawn there, and the machine."""
-    draw, machine = (row_array(model, alias).as_string(None) for model, alias in ((Draw, "draw"), (Machine, "machine")))
+    draw, machine = row_array(Draw, "draw"), row_array(Machine, "machine")
     return f"""json_build_array(sits.seat_id, (
         SELECT json_agg({draw} ORDER BY draw.ply) FROM learning_draw AS draw WHERE draw.seat_id = sits.seat_id
     ), {machine})"""  # noqa: S608 - names of our columns
