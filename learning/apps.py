@@ -12,7 +12,7 @@ class LearningConfig(AppConfig):
         """Make the kinds of machine known, and let machines and opponents join live matches."""
         from games.live.players import port_bind
         from learning.kinds.built_in import kinds_register
-        from learning.players.machines import Machines
+        from learning.players.port import Machines
 
         kinds_register()
         port_bind(Machines())

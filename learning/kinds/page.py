@@ -132,10 +132,6 @@ class KindPage(ABC):
     def rule_sentences(self, rule: Any) -> list[tuple[str, str]]:
         """A rule in words, field by field that matters, as (label, sentence)."""
 
-    def counts_level(self, rule: Any) -> bool:
-        """Whether a machine with this rule has a level that a page should show."""
-        return False
-
     @abstractmethod
     def holds(self, machine: Machine) -> str:
         """What it holds, counted: "304 boxes"."""

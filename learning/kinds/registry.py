@@ -30,8 +30,8 @@ def kind_usual(game: AnyGame) -> Kind | None:
 
 
 def kind_of(machine: Machine) -> Kind:
-    """The kind that a machine is of: who asks it what it can do need not know which."""
-    return kind_of_rule(machine.rule)
+    """The kind that a machine is of."""
+    return KINDS[machine.rule.kind]
 
 
 def kind_of_rule(rule: Rule) -> Kind:

@@ -1,4 +1,4 @@
-"""Learners and fixed opponents as players of live matches: the other side of the port ``games.live.players``."""
+"""Machines as players of live matches: they move, and learn when a match ends."""
 
 from __future__ import annotations
 
@@ -7,24 +7,17 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
-from psycopg.sql import Composable
 
-from beadbox.engines.compiled import ready_require
-from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.built_in import house_machine
 from beadbox.learners.presets import ALL_PRESETS
-from beadbox.policies.opponent import Opponent
-from beadbox.policies.registry import ENGINES, LEVELS, OPPONENTS, opponent_at, opponents_offered
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
-from games.accounts.claims import Claimed
 from games.accounts.principal import AnyUser, Principal, Visitor
 from games.exceptions import MalformedError
-from games.live.players import MACHINE, PLAYERS, Choice, LiveMatch, LiveSeat, Memo, Offer, SeatPlayer, Statement
-from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
+from games.live.players import MACHINE, Choice, LiveMatch, LiveSeat, Memo, Offer, SeatPlayer, Statement
+from games.live.states import Insight, MachineBrief, SeatMachine
 from learning.access import (
-    SEE_MACHINES,
     To,
     is_lent,
     is_master,
@@ -37,16 +30,13 @@ from learning.access import (
 )
 from learning.exceptions import MachineNotFoundError, MachineWrongSideError
 from learning.kinds.kind import Kind
-from learning.kinds.live import LevelMove
-from learning.kinds.registry import KINDS, kind_of
+from learning.kinds.occupants import Occupant
+from learning.kinds.registry import KINDS
 from learning.models import AccessList, Machine, MachineSeat
+from learning.players.insights import insight_told, insights_joined
 from learning.selectors.machines import machine_brief, machine_of_house
-from learning.selectors.matches import insight_told, insights_joined
 from learning.services import lessons
 from learning.services.machines import guests_values_require
-from learning.services.pupils import machines_claim
-from learning.storage import occupants
-from learning.storage.occupants import machine_in
 
 
 def _account(live: LiveMatch) -> Any:
@@ -65,9 +55,9 @@ def _sat_before(live: LiveMatch, ref: str) -> Machine | None:
     """The machine of this id or slug, if it sat in the match before and was read with it; not where it is copied."""
     if live.before is None or live.room.fresh:
         return None
-    sat = [machine_in(seat) for seat, _ in live.before.automata]
+    sat: list[Machine] = [seat.occupant.machine for seat, _ in live.before.automata if seat.occupant is not None]
     by_id = row_id(ref) is not None
-    return next((one for one in sat if one is not None and ref == (str(one.pk) if by_id else one.slug)), None)
+    return next((one for one in sat if ref == (str(one.pk) if by_id else one.slug)), None)
 
 
 def _asks(live: LiveMatch) -> Any:
@@ -80,78 +70,8 @@ def _asks(live: LiveMatch) -> Any:
 
 def _is_of(seat: LiveSeat, kind: Kind) -> bool:
     """Whether a machine of this kind sits there, or one that may have been of it and is gone."""
-    machine = machine_in(seat)
-    return seat.row.automaton == kind.live.player if machine is None else kind_of(machine) is kind
-
-
-class OpponentPlayer(SeatPlayer):
-    """A fixed opponent, by its own name or by a level of difficulty: who that is, the game decides."""
-
-    def __init__(self, slug: str) -> None:
-        self.slug = slug  # type: ignore[misc]  # one instance a slug
-        self.name = slug
-
-    def _in(self, game: AnyGame) -> Opponent | None:
-        """Who goes by this name in a game."""
-        named = OPPONENTS.get(self.slug)
-        return named if named is not None and named.plays(game) else opponent_at(self.slug, game)
-
-    def _of(self, live: LiveMatch) -> Opponent:
-        opponent = self._in(live.game)
-        assert opponent is not None, "who does not play a game has no seat in it"
-        return opponent
-
-    def plays(self, game: AnyGame) -> bool:
-        return self._in(game) is not None
-
-    def offer(self, game: AnyGame) -> Offer | None:
-        opponent = self._in(game)
-        if opponent is None or opponent.slug != self.slug:
-            return None
-        offered = next((one for one in opponents_offered(game) if one.opponent is opponent), None)
-        if offered is None:
-            return None
-        elo: RatingShape | None = None
-        if offered.rating is not None:
-            elo = {"elo": offered.rating.elo, "low": offered.rating.low, "high": offered.rating.high}
-        return Offer(opponent.name, opponent.summary, offered.whom, elo)
-
-    def advises(self, game: AnyGame) -> bool:
-        return engine_of(game) is not None
-
-    def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
-        opponent = self._of(live)
-        _ready_require(opponent, live.game)
-        seat.give(PLAYERS[opponent.slug], opponent.name)
-
-    def is_slow(self, live: LiveMatch, seat: LiveSeat) -> bool:
-        opponent = self._of(live)
-        if opponent.is_slow:  # it is asked later, by when whoever moved could not be refused
-            _ready_require(opponent, live.game)
-        return opponent.is_slow
-
-    def choose(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition) -> Choice:
-        rng = RandomSource(live.match.seed, live.match.n_plies)
-        return Choice(self._of(live).choose(live.game, position, rng))
-
-    def insight(self, live: LiveMatch) -> Insight | None:
-        """What every level at the board saw that plays by something learnt, be it this one or who sits opposite."""
-        engine, moved = engine_of(live.game), list[LevelMove]()
-        levels = {} if engine is None else engine.levels
-        for seat, player in live.automata:
-            level = levels.get(player.slug)
-            last = next((ply.number for ply in reversed(live.plies) if ply.side == seat.row.side), None)
-            if level is not None and level.learnt and last is not None:
-                moved.append(LevelMove(seat, last, level, level.plays_anything(RandomSource(live.match.seed, last))))
-        told = (kind.live.level_insight(live, moved) for kind in KINDS.values() if moved)
-        return next((insight for insight in told if insight is not None), None)
-
-
-def _ready_require(opponent: Opponent, game: AnyGame) -> None:
-    """Refuse an opponent that is an engine which is not compiled yet."""
-    engine = engine_of(game)
-    if engine is not None and opponent.slug in ENGINES:
-        ready_require(engine.readiness())
+    occupant: Occupant | None = seat.occupant
+    return seat.row.automaton == kind.live.player if occupant is None else occupant.kind is kind
 
 
 class MachinePlayer(SeatPlayer):
@@ -214,59 +134,62 @@ class MachinePlayer(SeatPlayer):
         return Statement.insert(MachineSeat, ("seat_id", "machine_id"), rows)
 
     def opened(self, live: LiveMatch, seat: LiveSeat) -> None:
-        copy = machine_in(seat)
-        if copy is not None and kind_of(copy).memory.copies_rows and copy.room_id is not None and copy.owner_id is None:
+        occupant: Occupant | None = seat.occupant
+        if occupant is None or not occupant.kind.memory.copies_rows:
+            return
+        if occupant.machine.room_id is not None and occupant.machine.owner_id is None:
             guests_values_require(_guest(live), live.room.opened_from)
 
     def can_sit(self, live: LiveMatch, seat: LiveSeat, side: Side) -> bool:
-        machine = machine_in(seat)
-        if machine is not None and kind_of(machine).live.either_side:
+        occupant: Occupant | None = seat.occupant
+        if occupant is not None and occupant.kind.live.either_side:
             return True
         room = live.room
         asked = room.takes_over if seat.row.is_human else room.opponent
         return side == seat.row.side or (asked == HousePlayer.slug and house_machine(room.game, side) is not None)
 
     def choose(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition) -> Choice:
-        machine = machine_in(seat)
-        if machine is None:  # deleted in the middle of the match: there is nobody left to move
+        occupant: Occupant | None = seat.occupant
+        if occupant is None:  # the machine was deleted during the match: it resigns
             return Choice(None)
         rng = RandomSource(live.match.seed, live.match.n_plies)
-        return kind_of(machine).live.choose(live, seat, machine, position, rng)
+        return occupant.kind.live.choose(live, seat, occupant.machine, position, rng)
 
     def follow(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition, move: AnyMove) -> object:
-        machine = machine_in(seat)
-        return None if machine is None else kind_of(machine).live.follow(live, seat, machine, position, move)
+        occupant: Occupant | None = seat.occupant
+        return None if occupant is None else occupant.kind.live.follow(live, seat, occupant.machine, position, move)
 
     def remember(self, seat: LiveSeat, memos: Sequence[Memo]) -> Statement | None:
-        machine = machine_in(seat)
-        return None if machine is None else kind_of(machine).live.remember(seat, machine, memos)
+        occupant: Occupant | None = seat.occupant
+        return None if occupant is None else occupant.kind.live.remember(seat, occupant.machine, memos)
 
     def pupil(self, seat: LiveSeat) -> int | None:
-        machine = machine_in(seat)
-        if machine is None or not machine.learns or machine.room_id is not None:  # a room's own learns there alone
+        occupant: Occupant | None = seat.occupant
+        # A room's own copy learns in its room alone.
+        if occupant is None or not occupant.machine.learns or occupant.machine.room_id is not None:
             return None
-        return machine.pk
+        return occupant.machine.pk
 
     def finish(self, matches: Sequence[LiveMatch]) -> None:
         lessons.matches_teach(matches=matches, player=self.slug)
 
     def describe(self, seat: LiveSeat) -> SeatMachine | None:
-        machine = machine_in(seat)
-        if machine is None:
+        occupant: Occupant | None = seat.occupant
+        if occupant is None:
             return None
-        page = kind_of(machine).page
-        see_named = page.text.see_named.format(name=machine.name)
+        machine, text = occupant.machine, occupant.kind.page.text
+        see_named = text.see_named.format(name=machine.name)
         return {
             **machine_brief(machine),
-            "counts_level": page.counts_level(machine.rule),
-            "tells": page.text.tells,
-            "see": page.text.see_all,
+            "counts_level": machine.rule.has_boxes and machine.box_rule.counts_level,
+            "tells": text.tells,
+            "see": text.see_all,
             "see_named": see_named,
         }
 
     def audience(self, seat: LiveSeat) -> AccessList:
-        machine = machine_in(seat)
-        return None if machine is None else machine.audience
+        occupant: Occupant | None = seat.occupant
+        return None if occupant is None else occupant.machine.audience
 
     def may_see(self, viewer: Principal, audience: AccessList) -> bool:
         return may_see(viewer, audience)
@@ -278,8 +201,8 @@ class MachinePlayer(SeatPlayer):
         return insight_told(insight, machines)
 
     def manages(self, seat: LiveSeat, user: AnyUser) -> bool:
-        machine = machine_in(seat)
-        return machine is not None and is_master(user, machine)
+        occupant: Occupant | None = seat.occupant
+        return occupant is not None and is_master(user, occupant.machine)
 
     def insight(self, live: LiveMatch) -> Insight | None:
         """What every machine at the board has to say, be it this player's or of another kind, opposite."""
@@ -289,7 +212,7 @@ class MachinePlayer(SeatPlayer):
             insight = kind.live.insight(live, own) if own else None
             if insight is not None:
                 found.append(insight)
-        return insights_joined(live, found) if found else None
+        return insights_joined(live, found) if len(found) > 1 else next(iter(found), None)
 
 
 class HousePlayer(MachinePlayer):
@@ -328,29 +251,3 @@ class HousePlayer(MachinePlayer):
             raise MachineNotFoundError("No built-in machine plays this side yet. Run manage.py pretrain.")
         machine_require(_asks(live), machine, to="train" if seat.row.is_human and not live.room.fresh else "play")
         return machine
-
-
-class Machines:
-    """The app that keeps machines, as live play asks it (:class:`games.live.players.MachinePort`)."""
-
-    sees_all = tuple(f"learning.{one}" for one in SEE_MACHINES)
-
-    def __init__(self) -> None:
-        """Make every player; the kinds of machine have to be known."""
-        self.players: list[SeatPlayer] = [
-            HousePlayer(),
-            *map(MachinePlayer, {kind.live.player: kind for kind in KINDS.values()}),
-            *map(OpponentPlayer, {**OPPONENTS, **LEVELS}),
-        ]
-
-    def occupants_query(self) -> Composable:
-        return occupants.occupants_query()
-
-    def occupants_keep(self, live: LiveMatch, found: Sequence[Sequence[object]] | None) -> None:
-        occupants.occupants_keep(live.seats, found)
-
-    def occupants_fetch(self, live: LiveMatch) -> None:
-        occupants.occupants_fetch(live.seats)
-
-    def guest_claim(self, user_id: int, guest: UUID) -> Claimed:
-        return machines_claim(user_id, guest)

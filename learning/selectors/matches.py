@@ -2,101 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, TypeVar
+from collections.abc import Callable
+from typing import Any
 
-from games.live.players import LiveMatch
 from games.live.room_state import reason_of, role_of
 from games.live.states import (
-    Insight,
     LessonDeed,
-    MachineBrief,
-    PartsInsight,
-    ValuesInsight,
 )
 from games.models import Match, MatchStatus, Seat
 from learning.models import Machine
-
-
-class Line(TypedDict):
-    """What is told of one side of a match."""
-
-    role: str
-
-
-def insights_joined(live: LiveMatch, found: Sequence[Insight]) -> Insight:
-    """What several kinds of machines, one or more, have to say of a match, as one word: that of who moved last.
-
-    Each kind tells of its machines in a part of its own; only lessons are told of all of them.
-    """
-    joined, roles = found[0], live.game.look.layout.roles
-    for other in found[1:]:
-        draws, changes = joined["draws"] + other["draws"], joined["changes"] + other["changes"]
-        lessons = sorted(joined["lessons"] + other["lessons"], key=lambda lesson: roles.index(lesson["role"]))
-        later, earlier = (other, joined) if _moved_last(other) > _moved_last(joined) else (joined, other)
-        joined = {**earlier, **later, "draws": draws, "changes": changes, "lessons": lessons}
-    return joined
-
-
-def _moved_last(insight: Insight) -> int:
-    """The ply of the last move that is told of; -1 for none."""
-    moves = _moves_of(insight)
-    return moves[-1]["ply"] if moves else -1
-
-
-def _moves_of(insight: Insight) -> list[Any]:
-    """A line, with ply and role, for every move that is told of, the last one last."""
-    values, parts = insight.get("values"), insight.get("parts")
-    lines: list[Any] = [*insight["draws"], *(values["plies"] if values else ()), *(parts["thoughts"] if parts else ())]
-    return sorted(lines, key=lambda line: line["ply"])
-
-
-LineT = TypeVar("LineT", bound=Line)
-
-
-def insight_told(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
-    """``learning`` of a room's state for who may see only these machines (by role): as if no other had sat there.
-
-    ``None`` where it would be, had the others not drawn. What a machine that keeps values thought is told of the last
-    decision alone, so of another's there is nothing to tell. What is named here is told, and nothing else.
-    """
-
-    def own(lines: list[LineT]) -> list[LineT]:
-        return [line for line in lines if line["role"] in machines]
-
-    draws, lessons, values = own(insight["draws"]), own(insight["lessons"]), None
-    if "values" in insight:
-        thought = insight["values"]["thought"]
-        values = ValuesInsight(
-            thought=thought if thought is not None and thought["role"] in machines else None,
-            plies=own(insight["values"]["plies"]),
-            changes=own(insight["values"]["changes"]),
-        )
-    parts = None
-    if "parts" in insight:
-        parts = PartsInsight(thoughts=own(insight["parts"]["thoughts"]), changes=own(insight["parts"]["changes"]))
-    decided = [line["role"] for line in _moves_of(insight) if line["role"] in machines]
-    if not decided and not lessons:
-        return None
-    role = decided[-1] if decided else lessons[0]["role"]
-    last = draws[-1] if draws else None
-    lesson = next((one for one in lessons if one["role"] == role), None)
-    told: Insight = {
-        "role": role,
-        "machine": machines[role],
-        "box": last["box"]["position"] if last else None,
-        "beads_before": [slot["beads"] for slot in last["slots"]] if last else None,
-        "slot": last["slot"] if last else None,
-        "draws": draws,
-        "lesson": lesson and {"result": lesson["result"], "sentence": lesson["sentence"]},
-        "lessons": lessons,
-        "changes": own(insight["changes"]),
-    }
-    if values is not None:
-        told["values"] = values
-    if parts is not None:
-        told["parts"] = parts
-    return told
 
 
 def lesson_told(name: str, result: str, deed: str, *, changed: bool) -> LessonDeed:

@@ -19,12 +19,12 @@ from games.live.players import PLAYERS, LiveMatch, LiveSeat
 from games.models import Room
 from learning import events
 from learning.kinds.live import Ended
+from learning.kinds.occupants import Occupant, occupants_fetch
 from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.services.machines import room_copy
 from learning.states import box_news
 from learning.storage.locks import machine_copied
-from learning.storage.occupants import Occupant, machine_in, occupants_fetch
 
 LESSONS = Counter("beadbox_lessons", "Lessons that live matches have given to machines")
 LESSON_SECONDS = Histogram(
@@ -48,8 +48,9 @@ def seat_take(
     if room.fresh:
         copy = machine_copied(machine.pk, room.pk)
         machine = copy or room_copy(machine_id=machine.pk, room=room, owner=owner, guest=guest, lent=lent)
-    seat.give(PLAYERS[kind_of(machine).live.player], machine.name)
-    seat.occupant = Occupant(machine, [])
+    kind = kind_of(machine)
+    seat.give(PLAYERS[kind.live.player], machine.name)
+    seat.occupant = Occupant(machine, kind, [])
 
 
 def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
@@ -62,9 +63,9 @@ def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
     machines: dict[int, Machine] = {}
     for live in matches:
         for seat, who in live.automata:
-            machine = machine_in(seat) if who.slug == player else None
-            if machine is None or not machine.learns:
+            if who.slug != player or seat.occupant is None or not seat.occupant.machine.learns:
                 continue
+            machine = seat.occupant.machine
             machines[machine.pk] = machine
             own = lessons.setdefault(machine.pk, [])
             if own and own[-1].live is live:  # it has met itself

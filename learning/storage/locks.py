@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import Any, cast
+from collections.abc import Iterable
+from typing import Any
 
 from django.db import connection
 
-from beadbox.learners.registry import rule_read
-from beadbox.learners.rule import Rule
 from games.transport.json_rows import row_columns, row_read
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine
@@ -53,20 +49,7 @@ def machine_where(condition: str, *values: Any) -> Machine | None:
     statement = f"SELECT {row_columns(Machine, 'machine')} FROM learning_machine AS machine WHERE {condition}"  # noqa: S608
     with connection.cursor() as cursor:
         row = cursor.execute(statement, values).fetchone()
-    return None if row is None else machine_of(row)
-
-
-def machine_of(row: Sequence[Any]) -> Machine:
-    """The machine of :func:`games.transport.json_rows.row_columns`, as columns or as an array of JSON."""
-    machine = row_read(Machine, row)
-    text = cast("str", machine.rule_json)
-    machine.rule_json, machine.rule = json.loads(text), _rule_of(text)
-    return machine
-
-
-@lru_cache(maxsize=1000)
-def _rule_of(text: str) -> Rule:
-    return rule_read(json.loads(text))
+    return None if row is None else row_read(Machine, row)
 
 
 def machine_hold(machine: Machine) -> bool:

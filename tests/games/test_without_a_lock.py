@@ -19,8 +19,8 @@ from games.live.play import match_play_move, match_resign
 from games.live.rooms import Seated, room_look, seats_claim
 from games.models import Match, Ply, Room, Seat
 from learning.kinds.boxes.memory import ledger_errors
+from learning.kinds.occupants import draws_of
 from learning.models import Draw, Machine
-from learning.storage.occupants import draws_of, machine_in
 from tests.factories import guest, house, play, room, user
 from tests.waiting import HANG_S, wait_until
 
@@ -146,7 +146,7 @@ def test_rows_that_plain_sql_writes_and_reads_are_those_of_the_orm() -> None:
     code = room("menace", guest(), side=Side.SECOND, fresh=True).room.code
     live = store.match_read(code)
     rows = [live.room, live.match, *(seat.row for seat in live.seats), *live.plies]
-    rows += [row for seat, _ in live.automata for row in (machine_in(seat), *draws_of(seat))]
+    rows += [row for seat, _ in live.automata for row in (seat.occupant.machine, *draws_of(seat))]
     assert {type(row) for row in rows} == {Room, Match, Seat, Ply, Machine, Draw}
     for row in rows:
         found = type(row)._default_manager.get(pk=row.pk)

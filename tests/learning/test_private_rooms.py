@@ -24,7 +24,7 @@ from games.live.rooms import Seated, room_create, room_enter, room_look
 from games.models import Room
 from learning.events import boxes_changed
 from learning.models import Machine, RunStage, Tournament
-from learning.selectors.matches import insight_told
+from learning.players.insights import insight_told
 from learning.selectors.runs import stage_sentence
 from learning.selectors.tournaments import tournament_view
 from learning.services.machines import machine_clone, machine_create, machine_delete

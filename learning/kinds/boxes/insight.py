@@ -25,7 +25,6 @@ from learning.kinds.boxes.look import moves_view, slots_view
 from learning.models import Draw, Lesson, LessonKind, Machine
 from learning.selectors.machines import machine_brief
 from learning.selectors.matches import lesson_told, nothing_learnt
-from learning.storage.occupants import machine_in
 
 
 class Entry(NamedTuple):
@@ -41,7 +40,7 @@ class Entry(NamedTuple):
 
 def learnt_now(seats: Sequence[LiveSeat], draws: Sequence[Draw]) -> list[Entry]:
     """What has just been stored of the match, where nobody need be asked for it: nothing if that may not be all."""
-    learnt = [(machine, seat.occupant.learnt) for seat in seats if (machine := machine_in(seat)) is not None]
+    learnt = [(seat.occupant.machine, seat.occupant.learnt) for seat in seats if seat.occupant is not None]
     if any(touched is None for _, touched in learnt) or any(draw.refilled for draw in draws):
         return []
     lessons = [Entry(machine.pk, LessonKind.MATCH, None, None, None, None) for machine, _ in learnt]

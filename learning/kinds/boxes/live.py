@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from django.db import transaction
 
@@ -23,11 +23,11 @@ from learning import events
 from learning.kinds.boxes.insight import changes_view, draw_view, learnt_now, ledger_of, lessons_view
 from learning.kinds.boxes.memory import MEMORY, BoxRows, box_open, boxes_fetch, boxes_store
 from learning.kinds.live import Ended, KindLive
+from learning.kinds.occupants import DRAWN, draws_of, occupants_fetch
 from learning.models import Draw, LessonKind, Machine
 from learning.selectors.machines import machine_brief
 from learning.states import box_news
 from learning.storage.lessons import Cause, lessons_open
-from learning.storage.occupants import DRAWN, draws_of, machine_in, occupants_fetch
 
 
 class BoxesLive(KindLive[BeadDraw]):
@@ -82,7 +82,8 @@ class BoxesLive(KindLive[BeadDraw]):
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
-        machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
+        sitting = [(seat, seat.occupant.machine) for seat in seats if seat.occupant is not None]
+        machines: dict[int, Machine] = {machine.pk: machine for _, machine in sitting}
         draws = draws_of(*seats)
         if not machines or not (draws or live.match.is_over):
             return None
@@ -100,7 +101,7 @@ class BoxesLive(KindLive[BeadDraw]):
             )
         last = draws[-1] if draws else None
         # Where nothing was drawn yet, the match ended before the machine's first move.
-        seat = by_id[last.seat_id] if last else next(seat for seat in seats if machine_in(seat) is not None)
+        seat = by_id[last.seat_id] if last else sitting[0][0]
         machine = machines[last.machine_id] if last else next(iter(machines.values()))
         insight: Insight = {
             "role": game.look.layout.roles[seat.row.side],
@@ -114,7 +115,7 @@ class BoxesLive(KindLive[BeadDraw]):
             "changes": [],
         }
         if live.match.is_over:
-            sides = {machine.pk: seat.row.side for seat in seats if (machine := machine_in(seat)) is not None}
+            sides = {machine.pk: seat.row.side for seat, machine in sitting}
             entries = learnt_now(seats, draws) or ledger_of(live.match, machines)
             insight["changes"] = changes_view(live.match, machines, sides, entries)
             insight["lessons"] = lessons_view(live.match, machines, sides, entries, insight["changes"])
@@ -210,7 +211,7 @@ def _locked(live: LiveMatch, seat: LiveSeat) -> Machine | None:
     if not live.is_held:
         raise NotHeldError
     occupants_fetch([one for one, _ in live.automata], lock=True)
-    return machine_in(seat)
+    return None if seat.occupant is None else cast("Machine", seat.occupant.machine)
 
 
 def _drawn(live: LiveMatch, machine: Machine, boxes: BoxRows, draw: BeadDraw | None) -> BeadDraw | None:

@@ -73,9 +73,6 @@ class BoxesPage(KindPage):
     def rule_sentences(self, rule: BoxRule) -> list[tuple[str, str]]:
         return sentences(rule)
 
-    def counts_level(self, rule: BoxRule) -> bool:
-        return rule.counts_level
-
     def holds(self, machine: Machine) -> str:
         return f"{machine.boxes.count():,} boxes"
 

@@ -13,7 +13,6 @@ from games.live.states import ActionValue, LessonState, Thought, ValueChangeStat
 from learning.models import Decision, LessonKind, Machine, ValueChange
 from learning.selectors.machines import machine_brief
 from learning.selectors.matches import lesson_told, nothing_learnt
-from learning.storage.occupants import machine_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +88,8 @@ def learnt(
     of_ply = {ply.number: ply for ply in live.plies}
     lessons: list[LessonState] = []
     for seat in seats:
-        machine = machine_in(seat)
-        if machine is not None:
+        if seat.occupant is not None:
+            machine = seat.occupant.machine
             result = "draw" if live.match.winner is None else "win" if live.match.winner == seat.row.side else "loss"
             own = [one for one in changes if one.entry.machine_id == machine.pk and one.ply is not None]
             n_changes = sum(of_ply[one.ply or 0].side == seat.row.side for one in own)

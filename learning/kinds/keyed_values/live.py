@@ -19,7 +19,6 @@ from learning.models import Decision, LessonKind, Machine
 from learning.selectors.machines import machine_brief
 from learning.storage.bounds import values_most
 from learning.storage.lessons import Cause
-from learning.storage.occupants import machine_in
 
 DECIDED = ("machine_id", "seat_id", "ply", "key", "chosen", "values", "explored", "epsilon")
 
@@ -65,7 +64,7 @@ class KeyedLive(KindLive[Chosen]):
         sight = self.sight
         if sight is None:
             return None
-        machines = {machine.pk: machine for seat in seats if (machine := machine_in(seat)) is not None}
+        machines = [seat.occupant.machine for seat in seats if seat.occupant is not None]
         decisions = list(
             Decision.objects.filter(seat__in=[seat.row.pk for seat in seats], ply__lt=live.match.n_plies).order_by(
                 "ply"
@@ -77,7 +76,7 @@ class KeyedLive(KindLive[Chosen]):
         sides = {seat.row.pk: seat.row.side for seat in seats}
         last = decisions[-1] if decisions else None
         seat = next((one for one in seats if last and one.row.pk == last.seat_id), seats[0])
-        machine = machine_in(seat) or next(iter(machines.values()))
+        machine = machines[0] if seat.occupant is None else seat.occupant.machine
         thought = None
         if last is not None:
             position = decision_positions(live, {last.ply})[last.ply]

@@ -35,7 +35,6 @@ from learning.models import LessonKind, Machine, Thought, Weights
 from learning.selectors.machines import machine_brief
 from learning.selectors.matches import lesson_told, nothing_learnt
 from learning.storage.lessons import Cause
-from learning.storage.occupants import machine_in
 
 MOST = 12
 """So many weights that a match has changed are told, those that it changed most."""
@@ -135,7 +134,7 @@ class ValueLearnerLive(KindLive[Remembered]):
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         """What they thought of their last moves and, of a match that is over, what they learnt."""
-        sitting = [(seat, machine) for seat in seats if (machine := machine_in(seat)) is not None]
+        sitting = [(seat, seat.occupant.machine) for seat in seats if seat.occupant is not None]
         thoughts = _thoughts(live, sitting)
         if not sitting or not (thoughts or live.match.is_over):
             return None

@@ -22,7 +22,7 @@ from games.models import Room
 from learning.access import is_master, is_seen, machines_visible
 from learning.exceptions import MachineNotFoundError, MachineQuotaError, NoPupilError, NotYourMachineError
 from learning.models import Box, Lesson, Machine, MovedGuest
-from learning.players.machines import Machines
+from learning.players.port import Machines
 from learning.selectors.machines import pupils_of
 from learning.services import pupils
 from learning.services.machines import machine_delete, machine_quota_require, machine_reset

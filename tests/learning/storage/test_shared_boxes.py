@@ -30,13 +30,13 @@ from learning.kinds.boxes.page import box_gallery
 from learning.kinds.boxes.training import BoxesTraining
 from learning.kinds.live import Ended
 from learning.kinds.machines import machine_export, machine_strength
+from learning.kinds.occupants import occupants_fetch
 from learning.kinds.registry import kind_of
 from learning.models import Change, Draw, LessonKind, Machine, MachineSeat
 from learning.services.machines import machine_clone, machine_create, machine_delete, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
-from learning.storage.occupants import occupants_fetch
 from tests.factories import NC, guest, machine, play, play_out, room, room_view, trained, user
 from tests.threads import at_once
 

@@ -1,6 +1,6 @@
-"""Who sits in the seats of a match, and what they drew there: it stands at every move of a machine, so it is plain SQL.
+"""The machines in the seats of a live match, with what they drew there.
 
-What is read stays with the seats of the live match.
+They are read at every move of a machine, so the query is plain SQL. ``LiveSeat.occupant`` keeps what was read.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from psycopg import sql
 from beadbox.learners.memory import TouchedBox
 from games.live.players import LiveSeat
 from games.transport.json_rows import row_array, row_read
+from learning.kinds.kind import Kind
+from learning.kinds.registry import kind_of
 from learning.models import Draw, Machine
-from learning.storage.locks import machine_of
 
 DRAWN = ("machine_id", "seat_id", "ply", "position", "slot", "beads", "refilled")
 SEATS = "FROM games_seat AS seat JOIN learning_machineseat AS sits ON sits.seat_id = seat.id"
@@ -56,11 +57,12 @@ it reads all seats that a machine ever had, or all machines that there are."""
 
 @dataclass(slots=True)
 class Occupant:
-    """What has been read of who sits in a seat; no machine: it has been deleted since."""
+    """The machine in a seat. A seat whose machine has been deleted has none."""
 
-    machine: Machine | None
+    machine: Machine
+    kind: Kind
     draws: list[Draw]
-    """What it has drawn in the match, in order of play."""
+    """The machine's draws in the match, in order of play."""
     thought: Any = None
     """What its kind remembers of its last move here, where that has just been made."""
     learnt: Sequence[TouchedBox] | None = None
@@ -68,9 +70,9 @@ class Occupant:
 
 
 def occupants_fetch(seats: Sequence[LiveSeat], *, lock: bool = False) -> None:
-    """Read who sits in these seats of one match or several, one object for each machine.
+    """Read the occupants of these seats of one match or several; seats of one machine share one object.
 
-    With ``lock`` nobody else teaches the machines until this transaction ends: in ascending order of their ids, as
+    With ``lock`` the machines are locked until this transaction ends: in ascending order of their ids, as
     ``storage.locks`` does.
     """
     matches = list({seat.row.match_id for seat in seats})
@@ -83,25 +85,20 @@ def occupants_fetch(seats: Sequence[LiveSeat], *, lock: bool = False) -> None:
 
 
 def occupants_keep(seats: Sequence[LiveSeat], found: Sequence[Any] | None) -> None:
-    """What was read of who sits in these seats, and perhaps in others: with each seat from now on."""
+    """Keep the occupants that were read of these seats, and perhaps of others, with their seats."""
     by_id = {seat.row.pk: seat for seat in seats}
     for seat in seats:
-        seat.occupant = Occupant(None, [])
+        seat.occupant = None
     machines: dict[int, Machine] = {}
     for seat_id, drawn, row in found or ():
         if seat_id in by_id:
-            machine = machine_of(row)
+            machine = row_read(Machine, row)
+            machine = machines.setdefault(machine.pk, machine)
             draws = [row_read(Draw, one) for one in drawn or ()]
-            by_id[seat_id].occupant = Occupant(machines.setdefault(machine.pk, machine), draws)
-
-
-def machine_in(seat: LiveSeat) -> Machine | None:
-    """The machine that sits in a seat; ``None`` when it has been deleted since, or no machine sits there."""
-    occupant: Occupant | None = seat.occupant
-    return None if occupant is None else occupant.machine
+            by_id[seat_id].occupant = Occupant(machine, kind_of(machine), draws)
 
 
 def draws_of(*seats: LiveSeat) -> list[Draw]:
-    """What the machines in these seats have drawn in the match, in order of play."""
-    drawn = [draw for seat in seats if machine_in(seat) is not None for draw in seat.occupant.draws]
+    """The draws of the machines in these seats, in order of play."""
+    drawn = [draw for seat in seats if seat.occupant is not None for draw in seat.occupant.draws]
     return sorted(drawn, key=lambda draw: draw.ply)
