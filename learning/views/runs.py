@@ -185,7 +185,9 @@ def machine_list(request: HttpRequest) -> HttpResponse:
         "own": own_rows,
         "has_more_of_own": len(own) > OWN_FIRST,
         "machines": machines,
-        "boards": {one: game_picture(GAMES[one]) for one in {machine["board"] for machine in (*own_rows, *machines)}},
+        "boards": {
+            one: game_picture(GAMES[one]) for one in sorted({machine["board"] for machine in (*own_rows, *machines)})
+        },
         "is_narrowed": any(value for name, value in asked.items() if name != "sort"),
         "compared_most": COMPARED_MOST,
     }

@@ -24,6 +24,7 @@ from django.apps import apps
 from django.core.cache import caches
 from django.core.management.color import no_style
 from django.db import connection
+from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from pypdf import PdfReader
 
@@ -216,7 +217,13 @@ def world(db: None, quick: None) -> dict[str, Any]:
     romgon = room_create(person=person(owner), game="romgon", opponent="machine", machine="values", side=Side.FIRST)
     first_ids()  # some numbers of rows were taken and given back
     start = game_get("romgon").encode(game_get("romgon").initial_position())
-    return {"code": seated.room.code, "romgon": romgon.room.code, "start": start, "api": api_with(owner)}
+    return {
+        "code": seated.room.code,
+        "romgon": romgon.room.code,
+        "start": start,
+        "owner": owner,
+        "api": api_with(owner),
+    }
 
 
 GETS = """
@@ -336,3 +343,39 @@ def test_files(world: dict[str, Any]) -> None:
         elif path in ALSO_AT:
             assert json.loads(content) == json.loads(world["api"].get(ALSO_AT[path]).content)
     hold("files/headers.json", headers)
+
+
+PAGES = """
+/ /?game=romgon /about /about/teachers /ai /ai?game=romgon&position={start} /teach /account /account/tokens /signup
+/login /password /password/reset /password/reset/sent /play/menace /play/boxes /rooms/{code} /rooms/{romgon}
+/rooms/{code}/matches/1 /learn /learn/hexapawn /learnt/romgon /lab /machines /machines/new /machines/import
+/machines/compare?machine=3&machine=6 /machines/3 /machines/4 /machines/5 /machines/6 /machines/7 /machines/3/edit
+/machines/4/edit /machines/3/boxes /machines/3/boxes/......... /machines/3/boxes-at/1 /machines/3/why /machines/4/values
+/machines/6/values?position=......... /machines/3/drawings /machines/3/print /machines/7/print /machines/3/train
+/runs/1 /runs/2 /runs/3 /runs/4 /schedules /schedules/1 /tournaments /tournaments/1 /experiments /experiments/gardner
+/experiments/runs/1 /nowhere
+"""
+ADMIN = """
+/admin/ /admin/queue/ /admin/usage/ /admin/games/room/ /admin/games/match/ /admin/games/room/1/change/
+/admin/learning/machine/ /admin/learning/machine/3/change/ /admin/learning/box/ /admin/learning/lesson/
+/admin/learning/trainingrun/ /admin/learning/trainingrun/1/change/ /admin/learning/tournament/ /admin/auth/user/
+"""
+CHANGING = re.compile(
+    r'(?<=name="csrfmiddlewaretoken" value=")[^"]+|(?<=nonce=")[^"]+|(?<=\.)[0-9a-f]{12}(?=\.\w+")'
+    r"|\b\d\d? [A-Z][a-z]{2,8} \d{4}(?:, (?:[\d:]+|noon|midnight)(?:\s[ap]\.m\.)?)?"
+    r"|\b\d+\xa0(?:second|minute)s?(?= ago)"
+)
+"""Parts of a page that differ from one day or process to the next."""
+
+
+def test_pages(world: dict[str, Any]) -> None:
+    browser, statuses = Client(), {}
+    for account, paths in ((world["owner"], PAGES), (user("staff", is_staff=True, is_superuser=True), ADMIN)):
+        browser.force_login(account)
+        for path in paths.split():
+            answer = browser.get(path.format_map(world), follow=True)
+            name = re.sub(r"\W+", "-", path.strip("/")) or "start"
+            statuses[path] = [answer.status_code, len(answer.redirect_chain)]
+            page = CHANGING.sub("…", answer.content.decode())
+            hold(f"pages/{name}.html", page.replace(world["code"], "<code>").replace(world["romgon"], "<romgon>"))
+    hold("pages/statuses.json", statuses)
