@@ -84,11 +84,9 @@ def machine_for(
     viewer = Principal.of(user)
     try:
         machine = known or machine_find(str(ref), hold=hold)
+        machine_require(user, machine, to=to)
     except MachineNotFoundError:
         raise _machine_missing(viewer, str(ref)) from None
-    if not may_see(viewer, machine.audience):
-        raise _machine_missing(viewer, str(ref))
-    machine_require(user, machine, to=to)
     return machine
 
 
@@ -116,11 +114,12 @@ def machine_require(user: AnyUser | None, machine: Machine, *, to: To = "see") -
     Raises:
         MachineNotFoundError, NotYourMachineError: as :func:`machine_for`.
     """
-    if not is_seen(user, machine):
+    viewer = Principal.of(user)
+    if not may_see(viewer, machine.audience):
         raise MachineNotFoundError
     if to in ("see", "copy"):
         return
-    if is_lent(user, machine):
+    if not may_see(viewer.without_links, machine.audience):
         raise NotYourMachineError(f"{machine.name} is shared with you by a link. You may look at it and play a copy.")
     if to in ("play", "export") or is_own(user, machine):
         return
