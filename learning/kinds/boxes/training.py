@@ -90,8 +90,9 @@ class BoxesTraining(KindTraining):
 
     def partners(self, machine: Machine, among: QuerySet[Machine]) -> QuerySet[Machine]:
         """The same game, the other side, the same sight of boards."""
-        sight, side = machine.box_rule.reduce_symmetry, machine.cabinet.side.other
-        return among.filter(game=machine.game, side=side, rule_json__reduce_symmetry=sight)
+        assert machine.side is not None, "whoever has boxes plays one side"
+        sight = machine.box_rule.reduce_symmetry
+        return among.filter(game=machine.game, side=1 - machine.side, rule_json__reduce_symmetry=sight)
 
     def measured_against(self, machine: Machine) -> Sequence[str]:
         """Where strength is exact those who can be summed over; a game too large for that has no perfect player."""
