@@ -59,7 +59,7 @@ StageFormSet = forms.formset_factory(StageForm, extra=0, min_num=1, max_num=MAX_
 class SeedForm(forms.Form):
     """What else a run needs; ``measured`` where its machine keeps snapshots."""
 
-    seed = SeedField(help_text=SAME_GAMES)
+    seed = SeedField(help_text=SAME_GAMES, initial=seed_new)
     measured = forms.IntegerField(
         label="Games to measure each snapshot",
         min_value=0,
@@ -74,6 +74,7 @@ class SeedForm(forms.Form):
 
     def __init__(self, *args: Any, machine: Machine, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["measured"].initial = measured_usually(machine)
-        if not keeps_snapshots(machine):
+        if keeps_snapshots(machine):
+            self.fields["measured"].initial = measured_usually(machine)
+        else:
             del self.fields["measured"]

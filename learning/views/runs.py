@@ -21,7 +21,7 @@ from games.live.game_view import game_picture
 from games.transport.error_responses import form_only, not_found, refused
 from learning.access import To, is_master, machine_for, machines_visible, owned_by, run_for
 from learning.filters import MachineListFilter
-from learning.forms.runs import SeedForm, StageFormSet, seed_new
+from learning.forms.runs import SeedForm, StageFormSet
 from learning.kinds.machines import opponent_machines
 from learning.kinds.registry import kind_of
 from learning.models import Machine, TrainingRun
@@ -55,11 +55,17 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
     stages = StageFormSet(
         request.POST or None, form_kwargs={"game": machine.game_rules, "machines": others}, prefix="stage"
     )
-    seed = SeedForm(request.POST or None, machine=machine, initial={"seed": seed_new()})
+    seed = SeedForm(request.POST or None, machine=machine)
     problem, status = "", 200
     if request.method == "POST" and stages.is_valid() and seed.is_valid():
         try:
-            return _run_begin(request, machine, stages.cleaned_data, seed.cleaned_data)
+            run = services_runs.training_run_request(
+                user=request.user,
+                machine=str(machine.pk),
+                stages=[services_runs.Stage(**stage) for stage in stages.cleaned_data],
+                **seed.cleaned_data,
+            )
+            return redirect("run", run.pk)
         except PlayError as error:
             problem, status = str(error), error.status
     context = {
@@ -73,14 +79,6 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
         "problem": problem,
     }
     return render(request, "learning/run_start.html", context, status=status)
-
-
-def _run_begin(
-    request: HttpRequest, machine: Machine, chosen: list[dict[str, Any]], details: dict[str, Any]
-) -> HttpResponse:
-    stages = [services_runs.Stage(stage["opponent"], stage["games"], learns=stage["learns"]) for stage in chosen]
-    run = services_runs.training_run_request(user=request.user, machine=str(machine.pk), stages=stages, **details)
-    return redirect("run", run.pk)
 
 
 @form_only("machine", "machine_id")

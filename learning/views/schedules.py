@@ -74,7 +74,7 @@ def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
             schedule = services_schedules.schedule_create(
                 user=request.user,
                 machine=str(machine.pk),
-                stages=_stages(stages.cleaned_data),
+                stages=[Stage(**stage) for stage in stages.cleaned_data],
                 timing=data["timing"],
                 seed=data["seed"],
             )
@@ -103,7 +103,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
             services_schedules.schedule_update(
                 user=request.user,
                 schedule_id=schedule.pk,
-                stages=_stages(stages.cleaned_data),
+                stages=[Stage(**stage) for stage in stages.cleaned_data],
                 timing=data["timing"],
                 seed=data["seed"],
                 fresh_seed=data["seed"] is None,
@@ -182,10 +182,6 @@ def _forms(request: HttpRequest, machine: Machine, schedule: Schedule | None = N
         initial=schedule.stages if schedule is not None else None,
     )
     return stages, TimingForm(request.POST or None, initial=initial)
-
-
-def _stages(chosen: list[dict[str, Any]]) -> list[Stage]:
-    return [Stage(stage["opponent"], stage["games"], learns=stage["learns"]) for stage in chosen]
 
 
 def _brief(machine: Machine) -> dict[str, Any]:
