@@ -35,22 +35,6 @@ class Question:
     level: str
 
 
-def read_question(game: AnyGame, fields: Mapping[str, object]) -> Question:
-    """The question about a position of this game.
-
-    Raises:
-        AdviceError: with the first of the fixed texts that applies.
-    """
-    require(fields, colour=False)
-    side = read_side(fields, sides_of(game))
-    position = _read_position(game, fields["board"], side)
-    flip_mode = read_flip_mode(fields)
-    levels = [level for level, opponent in LEVELS.items() if opponent.plays(game)]
-    if fields.get("difficulty") is None and "hard" not in levels:
-        fields = {**fields, "difficulty": levels[-1]}
-    return Question(game, position, flip_mode, read_level(fields, levels))
-
-
 def sides_of(game: AnyGame) -> dict[str, Side]:
     """The names that a side may be given by: its colour, and what the game calls it."""
     return COLOURS | {role: Side(index) for index, role in enumerate(game.look.layout.roles)}
@@ -74,25 +58,6 @@ def alphabet(game: AnyGame) -> dict[str | None, str]:
     return characters if len(characters) == len(seen) == len(set(characters.values())) else {}
 
 
-def move_answer(question: Question, rng: Random) -> dict[str, object]:
-    """What the opponent of this level plays, and every legal move with its exact value, best first.
-
-    ``rng`` decides among moves that the opponent likes equally.
-    """
-    game, position = question.game, question.position
-    common = {"difficulty": question.level, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
-    if (outcome := game.outcome(position)) is not None:
-        return {"move": None, "evaluation": _result(game, position, outcome), "candidateMoves": [], **common}
-    chosen = LEVELS[question.level].choose(game, position, rng)
-    views = _moves_view(game, position)
-    return {
-        "move": views[chosen],
-        "evaluation": views[chosen]["evaluation"],
-        "candidateMoves": sorted(views.values(), key=lambda view: -(view["evaluation"] or 0)),
-        **common,
-    }
-
-
 class Mind(Protocol):
     """What is asked of a machine: its chances, and its choice with the draw behind it, if it opens a box."""
 
@@ -101,47 +66,6 @@ class Mind(Protocol):
 
     def choose(self, position: AnyPosition, rng: Random) -> tuple[AnyMove | None, BeadDraw | None]:
         """The move, or ``None`` to resign."""
-
-
-def machine_answer(question: Question, machine: Mind, rng: Random) -> dict[str, object]:
-    """What the machine draws here, every legal move with its probability, likeliest first, and its box.
-
-    ``move`` is ``None`` where it finds no bead and resigns, which loses; ``box`` where it opens none. Nothing is
-    learnt.
-    """
-    game, position = question.game, question.position
-    common = {"difficulty": None, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
-    if (outcome := game.outcome(position)) is not None:
-        value = _result(game, position, outcome)
-        return {"move": None, "evaluation": value, "candidateMoves": [], **common, "box": None}
-    chances = machine.policy(position)
-    chosen, draw = machine.choose(position, rng)
-    views = {move: {**view, "probability": chances[move]} for move, view in _moves_view(game, position).items()}
-    return {
-        "move": None if chosen is None else views[chosen],
-        "evaluation": LOSS if chosen is None else views[chosen]["evaluation"],
-        "candidateMoves": sorted(views.values(), key=lambda view: -view["probability"]),
-        **common,
-        "box": None if draw is None else _box_view(machine, position, draw),
-    }
-
-
-def evaluate_answer(question: Question) -> dict[str, object]:
-    """What the position is worth for the side to move, the legal moves with their values, and whether it is over."""
-    game, position = question.game, question.position
-    outcome = game.outcome(position)
-    evaluation, terms = None if outcome is None else _result(game, position, outcome), {}
-    if game.enumerable:
-        evaluation, plies = solve(game, position)
-        terms = {"pliesToEnd": plies}
-    return {
-        "evaluation": evaluation,
-        "flipModeEnabled": question.flip_mode,
-        "legalMoves": list(_moves_view(game, position).values()),
-        "paths": _paths(game, position),
-        "terms": terms,
-        "status": _status(game, outcome),
-    }
 
 
 def _result(game: AnyGame, position: AnyPosition, outcome: Outcome) -> int:
@@ -200,12 +124,12 @@ def _paths(game: AnyGame, position: AnyPosition) -> dict[str, list[str]]:
     return {game.format_move(move): game.look.path_ids(move) for move in game.legal_moves(position)}
 
 
-def _box_view(machine: Any, position: AnyPosition, draw: BeadDraw) -> dict[str, Any]:
-    game = machine.game
+def _box_view(mind: Any, position: AnyPosition, draw: BeadDraw) -> dict[str, Any]:
+    game = mind.game
     return {
         "position": draw.box,
         "beads": list(draw.beads),
-        "moves": [[game.format_move(move) for move in moves] for moves in machine.cabinet.slot_moves(position)],
+        "moves": [[game.format_move(move) for move in moves] for moves in mind.cabinet.slot_moves(position)],
         "slot": draw.slot,
         "refilled": draw.refilled,
     }
@@ -221,7 +145,14 @@ class AnyGameAdviser(Adviser[Question, Mind]):
     """Questions about every game whose family has no adviser of its own."""
 
     def read(self, game: AnyGame, fields: Mapping[str, object]) -> Question:
-        return read_question(game, fields)
+        require(fields, colour=False)
+        side = read_side(fields, sides_of(game))
+        position = _read_position(game, fields["board"], side)
+        flip_mode = read_flip_mode(fields)
+        levels = [level for level, opponent in LEVELS.items() if opponent.plays(game)]
+        if fields.get("difficulty") is None and "hard" not in levels:
+            fields = {**fields, "difficulty": levels[-1]}
+        return Question(game, position, flip_mode, read_level(fields, levels))
 
     def asked(self, question: Question) -> tuple[AnyGame, AnyPosition]:
         return question.game, question.position
@@ -230,13 +161,61 @@ class AnyGameAdviser(Adviser[Question, Mind]):
         return Question(game, game.initial_position(), flip_mode=False, level="easy")
 
     def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
-        return move_answer(question, rng)
+        """What the opponent of this level plays, and every legal move with its exact value, best first.
+
+        ``rng`` decides among moves that the opponent likes equally.
+        """
+        game, position = question.game, question.position
+        common = {"difficulty": question.level, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
+        if (outcome := game.outcome(position)) is not None:
+            return {"move": None, "evaluation": _result(game, position, outcome), "candidateMoves": [], **common}
+        chosen = LEVELS[question.level].choose(game, position, rng)
+        views = _moves_view(game, position)
+        return {
+            "move": views[chosen],
+            "evaluation": views[chosen]["evaluation"],
+            "candidateMoves": sorted(views.values(), key=lambda view: -(view["evaluation"] or 0)),
+            **common,
+        }
 
     def machine(self, question: Question, mind: Mind, rng: Random) -> dict[str, object]:
-        return machine_answer(question, mind, rng)
+        """What the machine draws here, every legal move with its probability, likeliest first, and its box.
+
+        ``move`` is ``None`` where it finds no bead and resigns, which loses; ``box`` where it opens none. Nothing is
+        learnt.
+        """
+        game, position = question.game, question.position
+        common = {"difficulty": None, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
+        if (outcome := game.outcome(position)) is not None:
+            value = _result(game, position, outcome)
+            return {"move": None, "evaluation": value, "candidateMoves": [], **common, "box": None}
+        chances = mind.policy(position)
+        chosen, draw = mind.choose(position, rng)
+        views = {move: {**view, "probability": chances[move]} for move, view in _moves_view(game, position).items()}
+        return {
+            "move": None if chosen is None else views[chosen],
+            "evaluation": LOSS if chosen is None else views[chosen]["evaluation"],
+            "candidateMoves": sorted(views.values(), key=lambda view: -view["probability"]),
+            **common,
+            "box": None if draw is None else _box_view(mind, position, draw),
+        }
 
     def evaluation(self, question: Question) -> dict[str, object]:
-        return evaluate_answer(question)
+        """What the position is worth for the side to move, its legal moves with their values, and how it has ended."""
+        game, position = question.game, question.position
+        outcome = game.outcome(position)
+        evaluation, terms = None if outcome is None else _result(game, position, outcome), {}
+        if game.enumerable:
+            evaluation, plies = solve(game, position)
+            terms = {"pliesToEnd": plies}
+        return {
+            "evaluation": evaluation,
+            "flipModeEnabled": question.flip_mode,
+            "legalMoves": list(_moves_view(game, position).values()),
+            "paths": _paths(game, position),
+            "terms": terms,
+            "status": _status(game, outcome),
+        }
 
     def form(self, game: AnyGame) -> dict[str, object]:
         return {

@@ -51,44 +51,9 @@ class Question:
     level: str
 
 
-def read_question(fields: Mapping[str, object], options: Options) -> Question:
-    """The question, about a game with these options; ``flipModeEnabled`` adds flip mode to them.
-
-    Raises:
-        AdviceError: with the first of the fixed texts that applies.
-    """
-    require(fields, colour=True)
-    side = read_side(fields, SIDES)
-    assert side is not None, "a colour was required"
-    pieces = _read_pieces(fields["board"])
-    options = replace(options, flip=read_flip_mode(fields) or options.flip)
-    level = read_level(fields, levels_of(Romgon(options)))
-    return Question(board_of(pieces, flips=options.flip), side, options, level)
-
-
 def levels_of(game: Romgon) -> list[str]:
     """Every level that the game can be asked for, on its ladder or not."""
     return [slug for slug, level in LEVELS.items() if plays_at(game, level)]
-
-
-def move_answer(question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
-    """What the engine plays at this level, and the best five actions, best first.
-
-    A deep search that takes longer than ``time_limit_s`` answers with the last depth that it finished; ``depth`` says
-    which. Looking two actions ahead takes a few milliseconds on the fullest of boards, so nobody looks at the clock.
-    """
-    board, level = question.board, LEVELS[question.level]
-    limit = time_limit_s if level.is_deep else None
-    found = answer(board, question.side, question.options, level=level, rng=rng, time_limit_s=limit)
-    chosen = None if found.chosen is None else _candidate_view(board, found.chosen)
-    return {
-        "move": chosen,
-        "evaluation": 0 if chosen is None else chosen["evaluation"],
-        "candidateMoves": [_candidate_view(board, candidate) for candidate in found.candidates],
-        "difficulty": question.level,
-        "flipModeEnabled": question.options.flip,
-        "depth": found.depth,
-    }
 
 
 class ValuingMind(Protocol):
@@ -98,51 +63,12 @@ class ValuingMind(Protocol):
         """What it plays when it tries nothing; ``None`` where the game is over."""
 
 
-def machine_answer(question: Question, machine: ValuingMind) -> dict[str, object]:
-    """What a machine that keeps values thinks best, and every legal action with what it is worth to it, best first.
-
-    It tries nothing and learns nothing. ``evaluation`` is Q + E/100, by which it chooses.
-    """
-    board = question.board
-    chosen = machine.best(Position(board, question.side))
-    views = [] if chosen is None else [_machine_view(board, chosen, one) for one in chosen.candidates]
-    move = None if chosen is None else views[chosen.index]
-    return {
-        "move": move,
-        "evaluation": 0 if move is None else move["evaluation"],
-        "candidateMoves": sorted(views, key=lambda view: -view["evaluation"]),
-        "difficulty": None,
-        "flipModeEnabled": question.options.flip,
-        "depth": 0 if chosen is None else chosen.depth,
-        "box": None,
-    }
-
-
 def _machine_view(board: Board, chosen: Chosen, one: choice.Candidate) -> dict[str, Any]:
     return {
         **_candidate_view(board, Candidate(cast("Move", one.move), one.total)),
         "probability": int(one.move == chosen.move),
         "value": one.value,
         "outlook": one.outlook / choice.OUTLOOK,
-    }
-
-
-def evaluate_answer(question: Question) -> dict[str, object]:
-    """What the board is worth to the side that asks, term by term, its legal actions, and whether the game is over."""
-    board, side, options = question.board, question.side, question.options
-    worth = terms(board, side, options)
-    outcome = board_outcome(board, side, options)
-    return {
-        "evaluation": _number(worth.total),
-        "flipModeEnabled": options.flip,
-        "legalMoves": [_action_view(board, move) for move in legal_moves(board, side, options)],
-        "terms": {name: _number(value) for name, value in worth._asdict().items()},
-        "status": {
-            "over": outcome is not None,
-            "winner": None if outcome is None or outcome.winner is None else _COLOURS[outcome.winner],
-            "reason": None if outcome is None else outcome.termination,
-            "inCheck": in_check(board, side),
-        },
     }
 
 
@@ -218,7 +144,14 @@ class RomgonAdviser(Adviser[Question, ValuingMind]):
     """Questions about games of the Romgon family; ``flipModeEnabled`` makes one about a game with flips."""
 
     def read(self, game: Romgon, fields: Mapping[str, object]) -> Question:  # type: ignore[override]  # of its own family
-        return read_question(fields, game.options)
+        """The question, about this game; ``flipModeEnabled`` adds flip mode to its options."""
+        require(fields, colour=True)
+        side = read_side(fields, SIDES)
+        assert side is not None, "a colour was required"
+        pieces = _read_pieces(fields["board"])
+        options = replace(game.options, flip=read_flip_mode(fields) or game.options.flip)
+        level = read_level(fields, levels_of(Romgon(options)))
+        return Question(board_of(pieces, flips=options.flip), side, options, level)
 
     def asked(self, question: Question) -> tuple[AnyGame, Position]:
         return cast("AnyGame", Romgon(question.options)), Position(question.board, question.side)
@@ -227,13 +160,61 @@ class RomgonAdviser(Adviser[Question, ValuingMind]):
         return Question(START, BLACK, game.options, "hard")
 
     def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
-        return move_answer(question, rng, time_limit_s=time_limit_s)
+        """What the engine plays at this level, and the best five actions, best first.
+
+        A deep search that takes longer than ``time_limit_s`` answers with the last depth that it finished; ``depth``
+        says which. Looking two actions ahead takes a few milliseconds on the fullest of boards, so nobody looks at the
+        clock.
+        """
+        board, level = question.board, LEVELS[question.level]
+        limit = time_limit_s if level.is_deep else None
+        found = answer(board, question.side, question.options, level=level, rng=rng, time_limit_s=limit)
+        chosen = None if found.chosen is None else _candidate_view(board, found.chosen)
+        return {
+            "move": chosen,
+            "evaluation": 0 if chosen is None else chosen["evaluation"],
+            "candidateMoves": [_candidate_view(board, candidate) for candidate in found.candidates],
+            "difficulty": question.level,
+            "flipModeEnabled": question.options.flip,
+            "depth": found.depth,
+        }
 
     def machine(self, question: Question, mind: ValuingMind, rng: Random) -> dict[str, object]:
-        return machine_answer(question, mind)
+        """What a machine that keeps values thinks best, and every legal action with its worth to it, best first.
+
+        It tries nothing and learns nothing. ``evaluation`` is Q + E/100, by which it chooses.
+        """
+        board = question.board
+        chosen = mind.best(Position(board, question.side))
+        views = [] if chosen is None else [_machine_view(board, chosen, one) for one in chosen.candidates]
+        move = None if chosen is None else views[chosen.index]
+        return {
+            "move": move,
+            "evaluation": 0 if move is None else move["evaluation"],
+            "candidateMoves": sorted(views, key=lambda view: -view["evaluation"]),
+            "difficulty": None,
+            "flipModeEnabled": question.options.flip,
+            "depth": 0 if chosen is None else chosen.depth,
+            "box": None,
+        }
 
     def evaluation(self, question: Question) -> dict[str, object]:
-        return evaluate_answer(question)
+        """What the board is worth to the side that asks, term by term, its legal actions, and how the game stands."""
+        board, side, options = question.board, question.side, question.options
+        worth = terms(board, side, options)
+        outcome = board_outcome(board, side, options)
+        return {
+            "evaluation": _number(worth.total),
+            "flipModeEnabled": options.flip,
+            "legalMoves": [_action_view(board, move) for move in legal_moves(board, side, options)],
+            "terms": {name: _number(value) for name, value in worth._asdict().items()},
+            "status": {
+                "over": outcome is not None,
+                "winner": None if outcome is None or outcome.winner is None else _COLOURS[outcome.winner],
+                "reason": None if outcome is None else outcome.termination,
+                "inCheck": in_check(board, side),
+            },
+        }
 
     def form(self, game: AnyGame) -> dict[str, object]:
         kinds = range(SQUARE, HEXGON + 1)

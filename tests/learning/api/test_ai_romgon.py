@@ -13,8 +13,10 @@ from beadbox.engines.romgon.levels import LEVELS
 from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.romgon.geometry import IDS
 from beadbox.rules.romgon.moves import Options
-from learning.advice import romgon
+from beadbox.rules.romgon.rules import Romgon
+from learning.advice.romgon import RomgonAdviser
 
+ADVISER, PLAIN = RomgonAdviser(), Romgon(Options())
 VECTORS = json.loads((Path(__file__).parents[2] / "data" / "romgon" / "vectors.json").read_text())
 CASES = {case["id"]: case for case in VECTORS["api"]}
 POSITIONS = {position["id"]: position for position in VECTORS["positions"]}
@@ -254,19 +256,17 @@ def test_the_ladders_are_told_weakest_first() -> None:
 
 
 def test_time_that_runs_out_leaves_the_last_depth_that_was_finished() -> None:
-    question = romgon.read_question(start(difficulty="master", flipModeEnabled=True), Options())
-    hurried = romgon.move_answer(question, RandomSource(1), time_limit_s=0)
+    question = ADVISER.read(PLAIN, start(difficulty="master", flipModeEnabled=True))
+    hurried = ADVISER.move(question, RandomSource(1), time_limit_s=0)
     assert 1 <= hurried["depth"] < 4
     assert hurried["move"] == hurried["candidateMoves"][0]
-    at_leisure = romgon.move_answer(question, RandomSource(1), time_limit_s=600)
+    at_leisure = ADVISER.move(question, RandomSource(1), time_limit_s=600)
     assert at_leisure["depth"] == 4
 
 
 def test_easy_plays_anything_and_is_as_random_as_its_source() -> None:
-    question = romgon.read_question(start(difficulty="easy"), Options())
-    played = {
-        romgon.move_answer(question, RandomSource(seed), time_limit_s=2)["move"]["notation"] for seed in range(300)
-    }
+    question = ADVISER.read(PLAIN, start(difficulty="easy"))
+    played = {ADVISER.move(question, RandomSource(seed), time_limit_s=2)["move"]["notation"] for seed in range(300)}
     assert len(played) == 13
 
 

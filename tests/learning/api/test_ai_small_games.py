@@ -13,13 +13,14 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.policies.perfect import move_values
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, game_get
-from learning.advice import any_game
+from learning.advice.any_game import AnyGameAdviser
 from learning.advice.question import AdviceError
 from learning.models import Box
 from tests.factories import api_with, house, user
 
 pytestmark = pytest.mark.django_db
 
+ADVISER = AnyGameAdviser()
 GAME = game_get("noughts-and-crosses")
 EMPTY = "........."
 MOVE, EVALUATE = "/api/ai/move", "/api/ai/evaluate"
@@ -59,8 +60,8 @@ def test_a_board_is_a_text_or_a_list(board: Any) -> None:
 
 @pytest.mark.parametrize(("level", "moves"), [("easy", {"3", "6", "7", "8", "9"}), ("medium", {"3"}), ("hard", {"3"})])
 def test_levels_play_as_their_opponents_do(level: str, moves: set[str]) -> None:
-    question = any_game.read_question(GAME, {"board": "XX.OO....", "difficulty": level})
-    played = Counter(any_game.move_answer(question, RandomSource(seed))["move"]["move"] for seed in range(200))
+    question = ADVISER.read(GAME, {"board": "XX.OO....", "difficulty": level})
+    played = Counter(ADVISER.move(question, RandomSource(seed), time_limit_s=0)["move"]["move"] for seed in range(200))
     assert set(played) == moves
 
 
@@ -135,11 +136,11 @@ def test_both_addresses_value_every_finished_position_alike(slug: str) -> None:
         worth = 0 if outcome.winner is None else 1 if outcome.winner is game.side_to_move(position) else -1
         values[worth] += 1
         for level in ("easy", "medium", "hard"):
-            question = any_game.read_question(game, {"board": game.encode(position), "difficulty": level})
-            answer = any_game.move_answer(question, RandomSource(1))
+            question = ADVISER.read(game, {"board": game.encode(position), "difficulty": level})
+            answer = ADVISER.move(question, RandomSource(1), time_limit_s=0)
             assert (answer["move"], answer["evaluation"], answer["candidateMoves"]) == (None, worth, [])
-            assert any_game.machine_answer(question, Resigns(), RandomSource(1))["evaluation"] == worth
-        assert any_game.evaluate_answer(question)["evaluation"] == worth
+            assert ADVISER.machine(question, Resigns(), RandomSource(1))["evaluation"] == worth
+        assert ADVISER.evaluation(question)["evaluation"] == worth
     assert values[-1] > 50
     assert (values[0] == 16) is (slug == "noughts-and-crosses")
 
@@ -223,19 +224,19 @@ def test_every_game_gives_advice_from_its_start(slug: str) -> None:
     game = game_get(slug)
     pieces = list(game.pieces(game.initial_position()))
     for board in (game.encode(game.initial_position()), pieces):
-        question = any_game.read_question(game, {"board": board, "playerColor": "white"})
-        answer = any_game.move_answer(question, RandomSource(1))
+        question = ADVISER.read(game, {"board": board, "playerColor": "white"})
+        answer = ADVISER.move(question, RandomSource(1), time_limit_s=0)
         legal = {game.format_move(move) for move in game.legal_moves(game.initial_position())}
         assert {view["move"] for view in answer["candidateMoves"]} == legal
         assert answer["move"]["move"] in legal
-        assert any_game.evaluate_answer(question)["status"]["over"] is False
+        assert ADVISER.evaluation(question)["status"]["over"] is False
 
 
 def test_what_is_too_large_to_know_is_not_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(GAME), "enumerable", False)
-    question = any_game.read_question(GAME, {"board": EMPTY})
+    question = ADVISER.read(GAME, {"board": EMPTY})
     assert question.level == "medium"
-    assert any_game.move_answer(question, RandomSource(1))["evaluation"] is None
-    assert any_game.evaluate_answer(question)["evaluation"] is None
+    assert ADVISER.move(question, RandomSource(1), time_limit_s=0)["evaluation"] is None
+    assert ADVISER.evaluation(question)["evaluation"] is None
     with pytest.raises(AdviceError, match="Invalid difficulty"):
-        any_game.read_question(GAME, {"board": EMPTY, "difficulty": "hard"})
+        ADVISER.read(GAME, {"board": EMPTY, "difficulty": "hard"})

@@ -17,7 +17,7 @@ from beadbox.rules.romgon.moves import Options
 from beadbox.rules.romgon.rules import THREEFOLD_REPETITION, Position, Romgon
 from beadbox.strength.snapshots import openings
 from beadbox.tournaments import ladder
-from learning.advice.romgon import read_question
+from learning.advice.romgon import RomgonAdviser
 from learning.api import ai
 from tests.bench.asked_ladder import GAME, PAGE, as_answered, asked, cell, head, heeding_history, question
 
@@ -58,7 +58,7 @@ def test_the_endpoint_gives_the_same_answer_for_the_same_question_and_seed(
 @pytest.mark.parametrize("number", range(8))
 def test_a_question_has_the_board_and_nothing_before_it(number: int) -> None:
     position = opened(number)
-    read = read_question(question(position, "legend"), Options())
+    read = RomgonAdviser().read(Romgon(Options()), question(position, "legend"))
     assert (read.board, read.side, read.options) == (position.board, position.side, romgon().options)
 
 
