@@ -7,19 +7,15 @@ texts}``. What is answered is found out in ``learning.selectors.advice``.
 from __future__ import annotations
 
 import secrets
-from functools import partial
-from typing import Any
 
 from django.http import HttpRequest
 from drf_spectacular.utils import extend_schema
 
 from beadbox.engines.registry import LEVELS, levels_named
 from beadbox.kernels.random_source import RandomSource
-from beadbox.rules.game import AnyPosition
 from learning.api import ai_schema
 from learning.api.open_view import OpenView, fields_of, user_of
 from learning.kinds.registry import kind_of
-from learning.models import Machine
 from learning.selectors import advice
 
 _SLOW_WORDS = (
@@ -29,10 +25,6 @@ _SLOW_WORDS = (
 )
 
 
-def _mind(machine: Machine, position: AnyPosition) -> Any:
-    return kind_of(machine).live.mind(machine, position)
-
-
 class AiMoveView(OpenView):
     """What to play."""
 
@@ -40,7 +32,11 @@ class AiMoveView(OpenView):
     def post(self, request: HttpRequest) -> dict[str, object]:
         """A move for the board as it is sent, and how it compares with others."""
         rng = RandomSource(secrets.randbits(64))
-        return advice.move_advice(fields_of(request), partial(user_of, request), _mind, rng)
+        asked = advice.question_read(fields_of(request))
+        if asked.machine_ref is None:
+            return advice.move_advice(asked, rng)
+        machine, position = advice.machine_asked(asked, user_of(request))
+        return advice.machine_advice(asked, machine, kind_of(machine).live.mind(machine, position), rng)
 
 
 class AiEvaluateView(OpenView):
@@ -49,7 +45,7 @@ class AiEvaluateView(OpenView):
     @extend_schema(**ai_schema.EVALUATE)
     def post(self, request: HttpRequest) -> dict[str, object]:
         """The value of the board for the side that asks, the legal moves, and whether the game is over."""
-        return advice.evaluation(fields_of(request))
+        return advice.evaluation(advice.question_read(fields_of(request)))
 
 
 class AiHealthView(OpenView):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable
+from dataclasses import dataclass
 from time import sleep
 from typing import Any, cast
 
@@ -21,6 +21,7 @@ from games.accounts.principal import AnyUser
 from games.exceptions import MatchFinishedError
 from games.live.store import match_read
 from learning.access import machine_for
+from learning.advice.adviser import AnyAdviser
 from learning.advice.live import Advice, advice
 from learning.advice.question import AdviceError
 from learning.advice.registry import UNNAMED, adviser_of
@@ -30,45 +31,70 @@ from learning.models import Machine
 _MACHINE_REF = re.compile(r"[-\w]{1,80}", re.ASCII)
 
 
-def move_advice(
-    fields: dict[str, object],
-    who: Callable[[], AnyUser],
-    mind_of: Callable[[Machine, AnyPosition], object],
-    rng: RandomSource,
-) -> dict[str, object]:
-    """What to play on the board of a question, and how it compares with other moves (docs/ai.md).
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as the adviser of its game has read it.
 
-    Args:
-        fields: of the question, as they were sent.
-        who: asked for the user only where a machine is named, which may not be everybody's.
-        mind_of: the mind of a machine in a position, as its kind has it (``KindLive.mind``).
-        rng: decides among moves that are liked equally, and draws the bead of a machine.
+    Attributes:
+        machine_ref: the id or slug of the machine that is asked, as it was sent; ``None`` where none is.
+    """
+
+    adviser: AnyAdviser
+    question: object
+    machine_ref: object
+
+
+def question_read(fields: dict[str, object]) -> Asked:
+    """The question in the fields of a body (docs/ai.md).
 
     Raises:
         AdviceError: with the first of the fixed texts that applies.
-        PlayError: there is no such machine, or what ``who`` raises.
     """
     game = _game(fields)
     adviser = adviser_of(game)
-    question = adviser.read(game, fields)
     # Without ``game`` the rules of Romgon say which fields there are, and a machine is none of them.
-    if fields.get("game") is None or fields.get("machine") is None:
-        return adviser.move(question, rng, time_limit_s=settings.AI_TIME_BUDGET_S)
-    asked, position = adviser.asked(question)
-    machine = _machine(who(), fields, asked, position)
-    view = {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
-    return {**adviser.machine(question, mind_of(machine, position), rng), "machine": view}
+    machine_ref = None if fields.get("game") is None else fields.get("machine")
+    return Asked(adviser, adviser.read(game, fields), machine_ref)
 
 
-def evaluation(fields: dict[str, object]) -> dict[str, object]:
-    """What the board of a question is worth for the side that asks, and its legal moves (docs/ai.md).
+def move_advice(asked: Asked, rng: RandomSource) -> dict[str, object]:
+    """What to play on the board of a question, and how it compares with other moves.
+
+    ``rng`` decides among moves that are liked equally.
+    """
+    return asked.adviser.move(asked.question, rng, time_limit_s=settings.AI_TIME_BUDGET_S)
+
+
+def machine_asked(asked: Asked, user: AnyUser) -> tuple[Machine, AnyPosition]:
+    """The machine that is asked, and the position that it is asked about.
+
+    The machine plays this game and, if it has one side, the side to move.
 
     Raises:
-        AdviceError: with the first of the fixed texts that applies.
+        AdviceError: the machine plays another game or side, or its name is neither an id nor a slug.
+        MachineNotFoundError: there is no such machine, or this user may not see it.
+        NotYourMachineError: this user may look at it, and no more.
     """
-    game = _game(fields)
-    adviser = adviser_of(game)
-    return adviser.evaluation(adviser.read(game, fields))
+    game, position = asked.adviser.asked(asked.question)
+    machine = machine_for(user, _machine_ref(asked.machine_ref), to="play")
+    is_its_turn = machine.side in (None, game.side_to_move(position)) or game.is_terminal(position)
+    if machine.game != game.slug or not is_its_turn:
+        raise AdviceError("Invalid machine", _what_it_plays(machine))
+    return machine, position
+
+
+def machine_advice(asked: Asked, machine: Machine, mind: object, rng: RandomSource) -> dict[str, object]:
+    """What the machine plays on the board of a question, and how it compares with other moves.
+
+    ``mind`` is what its kind gives for the position (``KindLive.mind``); ``rng`` draws its bead.
+    """
+    view = {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
+    return {**asked.adviser.machine(asked.question, mind, rng), "machine": view}
+
+
+def evaluation(asked: Asked) -> dict[str, object]:
+    """What the board of a question is worth for the side that asks, and its legal moves."""
+    return asked.adviser.evaluation(asked.question)
 
 
 def engine_depth() -> int:
@@ -141,15 +167,6 @@ def _game(fields: dict[str, Any]) -> AnyGame:
         return game_get(UNNAMED if slug is None else slug if isinstance(slug, str) else json.dumps(slug))
     except UnknownGameError as error:
         raise AdviceError("Invalid game", str(error)) from None
-
-
-def _machine(user: AnyUser, fields: dict[str, Any], game: AnyGame, position: AnyPosition) -> Machine:
-    """The machine that is asked, which plays this game and, if it has one side, the side to move."""
-    machine = machine_for(user, _machine_ref(fields["machine"]), to="play")
-    is_its_turn = machine.side in (None, game.side_to_move(position)) or game.is_terminal(position)
-    if machine.game != game.slug or not is_its_turn:
-        raise AdviceError("Invalid machine", _what_it_plays(machine))
-    return machine
 
 
 def _what_it_plays(machine: Machine) -> str:
