@@ -92,12 +92,12 @@ class Trainees:
 
     def store(self, news: News) -> None:
         """Store a lesson of each machine that learns, and a snapshot if one is due; load again before more games."""
-        tally, mirrored = self.tally, self.tally.mirrored()
+        tally = self.tally
         if self.plays_itself and self.opponent_learns:
-            tally += mirrored  # a machine that learns from both seats of a game has learnt from two games
+            tally += tally.mirrored()  # a machine that learns from both seats of a game has learnt from two games
         self._lesson_give(self.machine, self.memory, tally, news)
         if self.opponent is not None and self.opponent_learns and not self.plays_itself:
-            self._lesson_give(self.opponent, self.opponent_memory, mirrored, news)
+            self._lesson_give(self.opponent, self.opponent_memory, tally.mirrored(), news)
         self.run.n_left_out += self.memory.n_left_out
         self.tally = Tally()
         snapshot_take(self.run, self.machine)
