@@ -103,7 +103,7 @@ def test_an_ai_move_of_a_machine() -> None:
     def journey() -> None:
         assert Client().post("/api/ai/move", asked, content_type="application/json").json()["box"]
 
-    hold("AI move of a machine", figures(trace_of(journey))[:2], (103, 30))
+    hold("AI move of a machine", figures(trace_of(journey))[:2], (99, 30))
 
 
 def test_a_training_run() -> None:
@@ -121,9 +121,9 @@ def test_a_training_run() -> None:
         assert claimed is not None
         assert run_execute(claimed).games_done == 3000
 
-    hold("form to run", figures(trace_of(ask))[:2], (78, 36))
+    hold("form to run", figures(trace_of(ask))[:2], (72, 35))
     runs = list(TrainingRun.objects.values_list("pk", flat=True))
-    hold("run to stored", figures(trace_of(train))[:2], (129, 38))
+    hold("run to stored", figures(trace_of(train))[:2], (128, 38))
 
 
 def test_functions_of_the_site_are_recorded_in_every_thread_until_the_recorder_stops() -> None:
