@@ -363,7 +363,7 @@ ADMIN = """
 CHANGING = re.compile(
     r'(?<=name="csrfmiddlewaretoken" value=")[^"]+|(?<=nonce=")[^"]+|(?<=\.)[0-9a-f]{12}(?=\.\w+")'
     r"|\b\d\d? [A-Z][a-z]{2,8} \d{4}(?:, (?:[\d:]+|noon|midnight)(?:\s[ap]\.m\.)?)?"
-    r"|\b\d+\xa0(?:second|minute)s?(?= ago)"
+    r"|\b(?:\d+|an?)\s(?:second|minute)s? ago|\bnow(?=</span>)"
 )
 """Parts of a page that differ from one day or process to the next."""
 
