@@ -43,7 +43,8 @@ class StageForm(forms.Form):
     learns = forms.BooleanField(label="The opponent learns too", required=False)
 
     def __init__(self, *args: Any, game: AnyGame, machines: Sequence[Machine] = (), **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        # Django would take a further stage that is sent as it was shown for none at all.
+        super().__init__(*args, **{**kwargs, "empty_permitted": False})
         fixed = opponent_choices(game)
         others = [(str(machine.pk), machine.name) for machine in machines]
         groups: list[Any] = [("Players that never learn", fixed)]

@@ -331,6 +331,11 @@ class TestTrain:
         assert client.post(f"/machines/{mine.pk}/train", self.stages((opponent, games))).status_code == 200
         assert not TrainingRun.objects.exists()
 
+    def test_a_second_stage_without_opponent_is_refused(self, client: Client, mine: Machine) -> None:
+        form = self.stages(("random", 5), ("", 10_000))
+        assert "Please fill this in." in client.post(f"/machines/{mine.pk}/train", form).content.decode()
+        assert not TrainingRun.objects.exists()
+
     def test_a_frozen_machine_is_not_trained(self, client: Client, mine: Machine) -> None:
         Machine.objects.update(learns=False)
         client.post(f"/machines/{mine.pk}/train", self.stages(("random", 5)))
