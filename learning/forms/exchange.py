@@ -8,8 +8,8 @@ from django import forms
 
 from beadbox.exchange.registry import FORMATS, MAX_BYTES, RULES_TO_CHOOSE
 from beadbox.printing.ink import BEADS
+from beadbox.printing.options import N_COLOURS, PrintChoices, PrintOptions
 from beadbox.printing.paper import DEFAULT_MM, LARGEST_MM, PAPERS, SMALLEST_MM
-from beadbox.printing.sheets import N_COLOURS, PrintChoices, PrintOptions
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from games.validators import name_validate

@@ -8,7 +8,7 @@ from typing import Any
 
 from beadbox.exchange.document import Document
 from beadbox.exchange.registry import Format
-from beadbox.printing.sheets import PrintChoices, PrintOptions
+from beadbox.printing.options import PrintChoices, PrintOptions
 from beadbox.rules.game import AnyGame
 from learning.exceptions import PrintRefusedError
 from learning.models import Machine

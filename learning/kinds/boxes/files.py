@@ -11,7 +11,8 @@ from beadbox.exchange.registry import Format
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printed_set import printed_set
 from beadbox.printing.errors import ManyBeadsError, PrintingError
-from beadbox.printing.sheets import PrintChoices, PrintOptions, sheets_pdf
+from beadbox.printing.options import PrintChoices, PrintOptions
+from beadbox.printing.sheets import sheets_pdf
 from learning.exceptions import ManyBeadsRefusedError, PrintRefusedError
 from learning.kinds.boxes.look import bead_marks, has_drawings, machine_stopped
 from learning.kinds.boxes.memory import boxes_restore
