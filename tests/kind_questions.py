@@ -44,7 +44,6 @@ IMPORTS_WITH_REASON = {
     "learning/admin/__init__.py": "Django finds the admin pages of every kind here",
     "beadbox/exchange/": "files of boxes and files of values: each a format of its own",
     "beadbox/experiments/": "experiments of others, with boxes, done again",
-    "beadbox/printing/": "boxes on paper",
     "learning/forms/schooling.py": "boxes that fill and empty before one's eyes: an address names a rule of beads",
     "learning/forms/learn.py": "the same, as the fields of a page",
     "learning/services/schooling.py": "the same, when one of them is kept",

@@ -1,1 +1,1 @@
-"""Paper for a real machine: box fronts to glue on matchboxes, and the beads to buy. Nothing here knows Django."""
+"""Paper, inks, fonts, and what can be chosen of a print. Nothing here knows Django or a learner."""

@@ -10,9 +10,9 @@ from beadbox.exchange.native import boxes_machine
 from beadbox.exchange.registry import Format
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printed_set import printed_set
+from beadbox.learners.boxes.printing.sheets import sheets_pdf
 from beadbox.printing.errors import ManyBeadsError, PrintingError
 from beadbox.printing.options import PrintChoices, PrintOptions
-from beadbox.printing.sheets import sheets_pdf
 from learning.exceptions import ManyBeadsRefusedError, PrintRefusedError
 from learning.kinds.boxes.look import bead_marks, has_drawings, machine_stopped
 from learning.kinds.boxes.memory import boxes_restore

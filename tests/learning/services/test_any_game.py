@@ -15,9 +15,9 @@ from beadbox.exchange.registry import FORMATS, machine_read
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.presets import PRESETS
+from beadbox.learners.boxes.printing.sheets import sheets_pdf
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.printing.options import PrintOptions
-from beadbox.printing.sheets import sheets_pdf
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from games.live.rooms import room_create

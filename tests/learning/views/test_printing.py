@@ -19,14 +19,14 @@ from reportlab.pdfbase.ttfonts import TTFontFile
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printed_set import printed_set
+from beadbox.learners.boxes.printing.box_front import CAPITAL, LETTER_SIZE, UNIT, Face, spots_of
+from beadbox.learners.boxes.printing.sheets import fronts_of, sheets_pdf
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.printing.box_front import CAPITAL, LETTER_SIZE, UNIT, Face, spots_of
 from beadbox.printing.errors import ManyBeadsError, PrintingError
 from beadbox.printing.ink import BEADS, ordinal
 from beadbox.printing.options import PrintOptions
 from beadbox.printing.paper import MM, PAPERS, Sheet
-from beadbox.printing.sheets import fronts_of, sheets_pdf
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from learning.exceptions import PrintRefusedError

@@ -1,0 +1,1 @@
+"""Boxes on paper: fronts to glue on matchboxes, and the beads to buy."""
