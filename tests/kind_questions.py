@@ -42,7 +42,6 @@ KINDS_OWN = ("learning/kinds/", "beadbox/learners/")
 IMPORTS_WITH_REASON = {
     "learning/urls.py": "the addresses of boxes",
     "learning/admin/__init__.py": "Django finds the admin pages of every kind here",
-    "beadbox/exchange/": "files of boxes and files of values: each a format of its own",
     "beadbox/experiments/": "experiments of others, with boxes, done again",
     "learning/forms/schooling.py": "boxes that fill and empty before one's eyes: an address names a rule of beads",
     "learning/forms/learn.py": "the same, as the fields of a page",

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from beadbox import field_text
-from beadbox.exchange.registry import FORMATS, MAX_BYTES
+from beadbox.learners.exchange.registry import FORMATS, MAX_BYTES
 from beadbox.rules.outcome import Side
 from games.accounts.throttles import WriteThrottle
 from games.exceptions import MalformedError

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from io import BytesIO
 from typing import Any
 
-from beadbox.exchange.document import Document
-from beadbox.exchange.registry import Format
+from beadbox.learners.exchange.document import Document
+from beadbox.learners.exchange.registry import Format
 from beadbox.printing.options import PrintChoices, PrintOptions
 from beadbox.rules.game import AnyGame
 from learning.exceptions import PrintRefusedError

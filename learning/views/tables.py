@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import HttpResponse, JsonResponse
 
-from beadbox.exchange.csv_table import FORMULA
+from beadbox.learners.exchange.csv_table import FORMULA
 
 BYTE_ORDER_MARK = "\ufeff"
 """Without it Excel takes UTF-8 for the encoding of its own country, and shows umlauts as other characters."""

@@ -15,7 +15,7 @@ from django.test import Client
 from rest_framework import serializers
 
 import learning.exceptions  # noqa: F401  # so that its refusals are among the subclasses
-from beadbox.exchange.errors import SENTENCES
+from beadbox.learners.exchange.errors import SENTENCES
 from beadbox.rules.errors import IllegalMoveError
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES

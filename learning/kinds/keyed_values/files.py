@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from beadbox.exchange import native
-from beadbox.exchange.errors import ExchangeError
-from beadbox.exchange.registry import Format
-from beadbox.exchange.values import MAX_VALUES, ValueData, ValuesData
+from beadbox.learners.exchange import native
+from beadbox.learners.exchange.errors import ExchangeError
+from beadbox.learners.exchange.registry import Format
+from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData
 from learning.kinds.files import KindFiles
 from learning.kinds.keyed_values.memory import values_restore
 from learning.models import Machine

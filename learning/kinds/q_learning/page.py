@@ -8,7 +8,7 @@ from dataclasses import replace
 from django.conf import settings
 
 from beadbox.engines.registry import engine_of
-from beadbox.exchange.values import MAX_VALUES
+from beadbox.learners.exchange.values import MAX_VALUES
 from beadbox.learners.q_learning.presets import Q_PRESETS
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.rules.game import AnyGame

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from beadbox.exchange.errors import shown
-from beadbox.exchange.values import KeyProblem, ValuesData, values_document
+from beadbox.learners.exchange.errors import shown
+from beadbox.learners.exchange.values import KeyProblem, ValuesData, values_document
 from beadbox.learners.table_learner.memory import entries_compile
 from beadbox.learners.table_learner.rule import TableRule
 from beadbox.rules.game import AnyGame

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from beadbox.exchange import native
+from beadbox.learners.exchange import native
 from beadbox.learners.value_learner.learner import Weights
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.game import AnyGame

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from beadbox.exchange.errors import ExchangeError
-from beadbox.exchange.registry import Format
+from beadbox.learners.exchange.errors import ExchangeError
+from beadbox.learners.exchange.registry import Format
 from beadbox.learners.value_learner.learner import Weights, WeightsError, weights_none, weights_read
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.game import AnyGame
@@ -25,7 +25,7 @@ class ValueLearnerFiles(KindFiles):
         Raises:
             ExchangeError: something in it is wrong; the place is named.
         """
-        from beadbox.exchange import schemas  # only when a file is read
+        from beadbox.learners.exchange import schemas  # only when a file is read
 
         try:
             none = weights_none(game, rule)

@@ -13,8 +13,8 @@ from pathlib import Path
 from django.urls import reverse
 
 from beadbox.engines.registry import engine_of
-from beadbox.exchange.document import Wanted
-from beadbox.exchange.registry import machine_read
+from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.registry import machine_read
 from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner
 from beadbox.rules.game import AnyGame, AnyPosition

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from beadbox import field_text
-from beadbox.exchange.errors import ExchangeError
-from beadbox.exchange.values import ValueData, ValuesData
+from beadbox.learners.exchange.errors import ExchangeError
+from beadbox.learners.exchange.values import ValueData, ValuesData
 from beadbox.learners.memory import TouchedValue
 from beadbox.learners.preset import Preset
 from beadbox.learners.q_learning.learner import Values
@@ -229,7 +229,7 @@ class LastWonTraining(KeyedTraining):
 class LastWonFiles(KeyedFiles):
     @staticmethod
     def read(file, game, rule, head, any_size):
-        from beadbox.exchange import schemas
+        from beadbox.learners.exchange import schemas
 
         fields = schemas.read(schemas.ValueFile, file)
         for index, one in enumerate(fields.values):

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from beadbox.exchange import native
 from beadbox.learners import presets, registry
+from beadbox.learners.exchange import native
 from learning.kinds.kind import Kind
 from learning.kinds.registry import KINDS, kind_register
 

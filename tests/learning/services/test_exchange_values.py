@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beadbox.engines.romgon.entry_keys import entry_key, entry_problem, entry_read
-from beadbox.exchange.document import Wanted
-from beadbox.exchange.native import dump_values
-from beadbox.exchange.registry import FORMATS, MAX_BYTES, machine_read
-from beadbox.exchange.values import MAX_VALUES, ValueData, ValuesData
 from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.exchange.native import dump_values
+from beadbox.learners.exchange.registry import FORMATS, MAX_BYTES, machine_read
+from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
@@ -220,9 +220,9 @@ class TestStored:
 
     def test_the_commands_take_any_size_if_told_to(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         original, file = taught(learner(), 1), tmp_path / "q.json"
-        for place in ("learning.kinds.keyed_values.files.MAX_VALUES", "beadbox.exchange.values.MAX_VALUES"):
+        for place in ("learning.kinds.keyed_values.files.MAX_VALUES", "beadbox.learners.exchange.values.MAX_VALUES"):
             monkeypatch.setattr(place, 5)
-        for place in ("beadbox.exchange.registry", "learning.management.commands.import_machine"):
+        for place in ("beadbox.learners.exchange.registry", "learning.management.commands.import_machine"):
             monkeypatch.setattr(f"{place}.MAX_BYTES", 400)
         with pytest.raises(CommandError, match="A file holds at most 5"):
             call_command("export_machine", original.slug, out=file)

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from beadbox.exchange import native
-from beadbox.exchange.errors import ExchangeError
+from beadbox.learners.exchange import native
+from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.rules.game import Game
 from learning.kinds.files import KindFiles
 from tests.learning.kinds.win_counter.learner import WinCounterRule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from beadbox.exchange.errors import ExchangeError, shown
+from beadbox.learners.exchange.errors import ExchangeError, shown
 
 
 def parse(text: str) -> Any:

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from beadbox.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from
-from beadbox.exchange.errors import ExchangeError, shown
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from
+from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import Game
 
@@ -85,7 +85,7 @@ def _is_merged(game: Game[object, object], rule: BoxRule, entries: list[Entry]) 
 
 def _entries(text: str) -> Iterator[Entry]:
     """The boxes of a table: rows of one position belong together, wherever they stand."""
-    from beadbox.exchange import schemas  # only when a file is read
+    from beadbox.learners.exchange import schemas  # only when a file is read
 
     boxes: dict[str, Entry] = {}
     for line, row in _rows(text):

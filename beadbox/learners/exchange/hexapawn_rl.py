@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from beadbox.exchange import json_text
-from beadbox.exchange.document import Entry, MachineData, Wanted, machine_from, name_or
-from beadbox.exchange.errors import ExchangeError, shown
 from beadbox.learners.boxes.presets import PRESETS
+from beadbox.learners.exchange import json_text
+from beadbox.learners.exchange.document import Entry, MachineData, Wanted, machine_from, name_or
+from beadbox.learners.exchange.errors import ExchangeError, shown
 
 PRESET = "hexapawn-rl-as-shipped"
 RULE = PRESETS[PRESET].rule
@@ -53,7 +53,7 @@ def load(text: str, wanted: Wanted) -> MachineData:
     Raises:
         ExchangeError: something in it is wrong.
     """
-    from beadbox.exchange import schemas  # only when a file is read
+    from beadbox.learners.exchange import schemas  # only when a file is read
 
     file = schemas.read(schemas.HexapawnFile, json_text.parse(text))
     entries = [_entry(item, position, f"memory[{shown(position)}]") for position, item in file.memory.items()]
@@ -83,7 +83,7 @@ def _trust_require(entries: Iterable[Entry]) -> None:
 
 
 def _entry(item: Any, position: str, where: str) -> Entry:
-    from beadbox.exchange import schemas  # only when a file is read
+    from beadbox.learners.exchange import schemas  # only when a file is read
 
     fields = schemas.read(schemas.MoveFields, item, where)
     moves, scores = fields.validMoves, fields.confidenceScores

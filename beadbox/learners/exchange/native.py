@@ -9,8 +9,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from beadbox.exchange import json_text
-from beadbox.exchange.document import (
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.exchange import json_text
+from beadbox.learners.exchange.document import (
     FORMAT,
     VERSION,
     BoxData,
@@ -21,10 +23,8 @@ from beadbox.exchange.document import (
     boxes_sorted,
     name_or,
 )
-from beadbox.exchange.errors import ExchangeError
-from beadbox.exchange.values import ValuesData, engine_key_problem, values_document, values_lines
-from beadbox.learners.boxes.cabinet import Cabinet
-from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.exchange.errors import ExchangeError
+from beadbox.learners.exchange.values import ValuesData, engine_key_problem, values_document, values_lines
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.learners.registry import rule_read
 from beadbox.learners.rule import RuleError
@@ -84,7 +84,7 @@ def load(text: str, wanted: Wanted) -> Document:
     Raises:
         ExchangeError: something in it is wrong.
     """
-    from beadbox.exchange import schemas  # only when a file is read
+    from beadbox.learners.exchange import schemas  # only when a file is read
 
     fields = json_text.parse(text)
     head = schemas.read(schemas.Head, fields)
@@ -114,7 +114,7 @@ def boxes_machine(
     Raises:
         ExchangeError: something in it is wrong.
     """
-    from beadbox.exchange import schemas  # only when a file is read
+    from beadbox.learners.exchange import schemas  # only when a file is read
 
     file = schemas.read(schemas.BoxFile, fields)
     cabinet = Cabinet(game, Side(file.side), rule)

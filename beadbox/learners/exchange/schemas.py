@@ -19,9 +19,9 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from beadbox.exchange.document import FORMAT, MAX_TEXT, VERSION
-from beadbox.exchange.errors import ExchangeError, shown
 from beadbox.learners.boxes.rule import MAX_BEADS
+from beadbox.learners.exchange.document import FORMAT, MAX_TEXT, VERSION
+from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.seeds import MAX_SEED
 
 MAX_COUNT = 1 << 60

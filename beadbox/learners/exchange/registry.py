@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from io import BytesIO
 from zipfile import BadZipFile, ZipFile
 
-from beadbox.exchange import csv_table, hexapawn_rl, matchbox_ai, native
-from beadbox.exchange.document import FORMAT, Document, MachineData, Wanted, name_require
-from beadbox.exchange.errors import ExchangeError
 from beadbox.learners.boxes.presets import PRESETS
+from beadbox.learners.exchange import csv_table, hexapawn_rl, matchbox_ai, native
+from beadbox.learners.exchange.document import FORMAT, Document, MachineData, Wanted, name_require
+from beadbox.learners.exchange.errors import ExchangeError
 
 RULES_TO_CHOOSE = PRESETS
 """The presets whose rule a file without a rule may follow, by slug: such a file holds boxes."""
@@ -115,7 +115,7 @@ def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> Document:
     Raises:
         ExchangeError: the file is too large, no text, of no known format, or wrong in some place.
     """
-    from beadbox.exchange import schemas  # only when a file is read
+    from beadbox.learners.exchange import schemas  # only when a file is read
 
     schemas.read(schemas.Named, {"name": wanted.name})
     name_require(wanted.name)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from beadbox.engines.registry import engine_of
-from beadbox.exchange.errors import ExchangeError, shown
+from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.learners.rule import Rule
 from beadbox.rules.game import AnyGame
 
@@ -96,7 +96,7 @@ def values_document(
     Raises:
         ExchangeError: something in it is wrong.
     """
-    from beadbox.exchange import schemas  # only when a file is read
+    from beadbox.learners.exchange import schemas  # only when a file is read
 
     for name in ("side", "boxes"):
         if fields.get(name) is not None:

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from beadbox.exchange.errors import ExchangeError, shown
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule, BoxSet
+from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.learners.rule import Rule
 from beadbox.names import name_problem
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from beadbox.exchange import json_text
-from beadbox.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from
-from beadbox.exchange.errors import ExchangeError, shown
+from beadbox.learners.exchange import json_text
+from beadbox.learners.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from
+from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 
 if TYPE_CHECKING:
-    from beadbox.exchange import schemas
+    from beadbox.learners.exchange import schemas
 
 PRESET = "matchbox-ai-as-shipped"
 """How that program learns, whatever it says of itself."""
@@ -63,7 +63,7 @@ def load(text: str, wanted: Wanted) -> MachineData:
     Raises:
         ExchangeError: something in it is wrong.
     """
-    from beadbox.exchange import schemas  # only when a file is read
+    from beadbox.learners.exchange import schemas  # only when a file is read
 
     states = schemas.read(schemas.StatesFile, json_text.parse(text)).root
     entries = [_entry(fields, f"[{index}]") for index, fields in enumerate(states)]
