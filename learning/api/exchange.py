@@ -15,7 +15,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from beadbox import field_text
-from beadbox.learners.exchange.registry import FORMATS, MAX_BYTES
+from beadbox.learners.exchange.file_text import MAX_BYTES
+from beadbox.learners.formats import FORMATS
 from beadbox.rules.outcome import Side
 from games.accounts.throttles import WriteThrottle
 from games.exceptions import MalformedError

@@ -6,7 +6,8 @@ from typing import Any
 
 from django import forms
 
-from beadbox.learners.exchange.registry import FORMATS, MAX_BYTES, RULES_TO_CHOOSE
+from beadbox.learners.exchange.file_text import MAX_BYTES
+from beadbox.learners.formats import FORMATS, RULES_TO_CHOOSE
 from beadbox.printing.ink import BEADS
 from beadbox.printing.options import N_COLOURS, PrintChoices, PrintOptions
 from beadbox.printing.paper import DEFAULT_MM, LARGEST_MM, PAPERS, SMALLEST_MM

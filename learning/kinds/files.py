@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import Any
 
 from beadbox.learners.exchange.document import Document
-from beadbox.learners.exchange.registry import Format
+from beadbox.learners.formats import Format
 from beadbox.printing.options import PrintChoices, PrintOptions
 from beadbox.rules.game import AnyGame
 from learning.exceptions import PrintRefusedError

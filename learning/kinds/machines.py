@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from beadbox.learners.exchange.document import Document
 from beadbox.learners.exchange.errors import ExchangeError
-from beadbox.learners.exchange.registry import format_get
+from beadbox.learners.formats import format_get
 from beadbox.learners.presets import preset_named
 from beadbox.learners.registry import rule_read
 from beadbox.rules.game import AnyGame
@@ -66,7 +66,7 @@ class MachineFile:
 
 
 def machine_export(machine: Machine, form: str = "native", *, any_size: bool = False) -> MachineFile:
-    """A machine as a file of one of the formats of :data:`~beadbox.learners.exchange.registry.FORMATS`.
+    """A machine as a file of one of the formats of :data:`~beadbox.learners.formats.FORMATS`.
 
     With ``any_size`` a machine that keeps values may have more of them than others could bring in.
 

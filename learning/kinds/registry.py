@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beadbox.learners.exchange.native import READERS
+from beadbox.learners.formats import READERS
 from beadbox.learners.presets import ALL_PRESETS, PRESETS_OF_KIND
 from beadbox.learners.registry import RULES
 from beadbox.learners.rule import Rule

@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, QuerySet, Sum
 
 from beadbox.learners.exchange.document import Document, Wanted
 from beadbox.learners.exchange.errors import ExchangeError
-from beadbox.learners.exchange.registry import RULES_TO_CHOOSE, machine_read
+from beadbox.learners.formats import RULES_TO_CHOOSE, machine_read
 from beadbox.learners.presets import preset_named, presets_of
 from beadbox.learners.rule import Rule
 from beadbox.names import did_you_mean, name_problem

@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from beadbox.learners.exchange.registry import FORMATS
+from beadbox.learners.formats import FORMATS
 from games.accounts.forms import refusal_add
 from games.accounts.views import account_required
 from games.exceptions import PlayError

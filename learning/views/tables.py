@@ -8,8 +8,8 @@ from typing import Any
 
 from django.http import HttpResponse, JsonResponse
 
-from beadbox.learners.exchange.csv_table import FORMULA
-
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How text begins that a spreadsheet takes for a formula."""
 BYTE_ORDER_MARK = "\ufeff"
 """Without it Excel takes UTF-8 for the encoding of its own country, and shows umlauts as other characters."""
 

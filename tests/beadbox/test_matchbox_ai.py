@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.exchange.document import BoxData, MachineData
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.exchange.document import BoxData, MachineData, Wanted
+from beadbox.learners.exchange.document import Wanted
 from beadbox.learners.exchange.errors import ExchangeError
-from beadbox.learners.exchange.registry import FORMATS, machine_read
+from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from tests.beadbox.box_rules import MADE_UP

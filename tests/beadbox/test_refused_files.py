@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 from beadbox.engines.romgon.entry_keys import entry_key
-from beadbox.learners.exchange import recorded_games
+from beadbox.learners.boxes.exchange import recorded_games
 from beadbox.learners.exchange.document import Wanted
 from beadbox.learners.exchange.errors import SENTENCES, ExchangeError
-from beadbox.learners.exchange.native import dump_values
-from beadbox.learners.exchange.registry import FORMATS, MAX_BYTES, machine_read
-from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData
+from beadbox.learners.exchange.file_text import MAX_BYTES
+from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData, dump_values
+from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.learners.value_learner.learner import weights_none
 from beadbox.learners.value_learner.rule import ValueRule
@@ -539,11 +539,11 @@ def test_what_checks_files_is_imported_when_one_is_read_and_not_before() -> None
     program = (
         "import django, sys; django.setup();"
         "from django.urls import get_resolver; get_resolver().url_patterns;"
-        "import menace_site.asgi, learning.tasks, beadbox.learners.exchange.registry as registry;"
+        "import menace_site.asgi, learning.tasks, beadbox.learners.formats as formats;"
         "from beadbox.learners.exchange.document import Wanted;"
         "assert 'pydantic' not in sys.modules;"
         "from contextlib import suppress\n"
-        "with suppress(ValueError): registry.machine_read(b'[]', Wanted())\n"
+        "with suppress(ValueError): formats.machine_read(b'[]', Wanted())\n"
         "assert 'pydantic' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

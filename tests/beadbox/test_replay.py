@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from beadbox.learners.boxes.exchange.recorded_games import load, machine_of
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.replay import Pupil, replay
 from beadbox.learners.boxes.rule import OpenBoxes
 from beadbox.learners.exchange.document import Wanted
-from beadbox.learners.exchange.recorded_games import load, machine_of
-from beadbox.learners.exchange.registry import FORMATS, machine_read
+from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from beadbox.engines.romgon.answers import LEVELS
 from beadbox.engines.romgon.shipped import FOLDER, shipped, shipped_name
 from beadbox.learners.exchange.document import Wanted
-from beadbox.learners.exchange.registry import machine_read
+from beadbox.learners.formats import machine_read
 from beadbox.learners.shipped import RECIPES
 from beadbox.learners.value_learner.memory import value_meeting
 from beadbox.rules.registry import GAMES

@@ -5,9 +5,10 @@ import io
 
 import pytest
 
+from beadbox.learners.boxes.exchange.document import BoxData, MachineData
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.exchange.document import BoxData, MachineData, Wanted
-from beadbox.learners.exchange.registry import FORMATS, machine_read
+from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 

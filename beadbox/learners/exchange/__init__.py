@@ -1,1 +1,1 @@
-"""Machines as files: what a machine knows, written and read in several formats. Nothing here knows Django."""
+"""Machines as files: what the files of every kind of learner share. Nothing here knows Django or a learner."""

@@ -1,4 +1,4 @@
-"""The shapes of all files. pydantic checks them, and one table turns its errors into our codes.
+"""The shapes of files of any kind of learner. pydantic checks them, and one table turns its errors into our codes.
 
 The other modules import this one when a file is read, and not before: pydantic takes .3 s and 10 MB.
 """
@@ -13,13 +13,11 @@ from pydantic import (
     FailFast,
     Field,
     GetCoreSchemaHandler,
-    RootModel,
     ValidationError,
     model_validator,
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from beadbox.learners.boxes.rule import MAX_BEADS
 from beadbox.learners.exchange.document import FORMAT, MAX_TEXT, VERSION
 from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.seeds import MAX_SEED
@@ -29,10 +27,6 @@ MAX_COUNT = 1 << 60
 MAX_KEY = 700
 MAX_VALUE = 1_000_000
 """Nothing that can be learnt comes near; beyond it sums would lose what a game teaches."""
-MAX_GAMES = 100_000
-MAX_MOVES = 1_000
-"""The most moves of a game that are read."""
-
 CODES = {
     "model_type": "object",
     "dict_type": "object",
@@ -91,7 +85,6 @@ class OneOf:
 Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 ShortText = Annotated[Text, Field(max_length=MAX_TEXT)]
 Count = Annotated[int, Between(0, MAX_COUNT)]
-Beads = Annotated[int, Between(0, MAX_BEADS)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 _NONE: Any = None
 
@@ -149,28 +142,6 @@ class Totals(Shape):
         return self.model_dump(exclude={"games"})
 
 
-class BoxTotals(Totals):
-    """Totals of a machine with boxes, which may take moves out of play."""
-
-    removed: Count = 0
-
-
-class BoxFields(Shape):
-    """A box of a native file."""
-
-    position: ShortText
-    beads: Items[Beads]
-    draws: Items[Count] = Field(default_factory=lambda fields: [0] * len(fields["beads"]))
-
-
-class BoxFile(Head, extra="forbid"):
-    """The native file of a machine with boxes."""
-
-    side: Annotated[int, Between(0, 1)]
-    boxes: Items[BoxFields]
-    totals: BoxTotals = BoxTotals()
-
-
 class ValueFields(Shape):
     """A value of a native file."""
 
@@ -202,58 +173,6 @@ class AverageFile(WeightFile):
     """The file of a machine that plays by the mean of its weights."""
 
     average: list[Any]
-
-
-class StateFields(Shape):
-    """A box of matchbox-ai: beads by square."""
-
-    state: Any
-    beads: Items[Beads]
-    totalBeads: Count = Field(default_factory=lambda fields: sum(fields["beads"]))  # noqa: N815  # as it stands there
-
-
-class StatesFile(RootModel[Items[StateFields]]):
-    """A file of matchbox-ai."""
-
-
-class HexapawnFile(Named):
-    """The save file of HexapawnRL."""
-
-    memory: dict[Any, Any]
-    level: Count = 1
-    losses: Count = 0
-    wins: Count = 0
-    draws: Count = 0
-    isLearning: bool = True  # noqa: N815  # as it stands there
-
-
-class MoveFields(Shape):
-    """A box of HexapawnRL."""
-
-    validMoves: Items[ShortText]  # noqa: N815  # as it stands there
-    confidenceScores: Items[Annotated[int, Between(1, MAX_BEADS)]]  # noqa: N815  # as it stands there
-
-
-class RowFields(Shape):
-    """A row of a table: a slot of a box."""
-
-    position: ShortText
-    move: ShortText
-    beads: Beads
-    draws: Count
-
-
-class GameFields(Shape, extra="ignore"):
-    """A recorded game."""
-
-    moves: Items[ShortText] = Field(max_length=MAX_MOVES)
-    winner: Annotated[int | str, OneOf('1, 2 or "draw"', 1, 2, "draw")]
-
-
-class GamesFile(Shape, extra="ignore"):
-    """A file of recorded games."""
-
-    games: Items[GameFields] = Field(max_length=MAX_GAMES)
 
 
 def read(shape: type[ShapeT], value: object, where: str = "") -> ShapeT:

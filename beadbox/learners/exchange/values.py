@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from beadbox.engines.registry import engine_of
+from beadbox.learners.exchange.document import native_text
 from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.learners.rule import Rule
 from beadbox.rules.game import AnyGame
@@ -45,11 +46,12 @@ class ValuesData:
     losses: int = 0
 
 
-def values_lines(data: ValuesData) -> str:
-    """The entries as JSON, one in a line."""
-    return ",".join(
+def dump_values(data: ValuesData) -> str:
+    """The file of a machine that keeps values: a head, then one line for each of them."""
+    lines = ",".join(
         f"\n  {json.dumps({'key': one.key, 'value': one.value, 'visits': one.visits})}" for one in data.values
     )
+    return native_text(data, "values", lines, epsilon=data.epsilon)
 
 
 KeyProblem = Callable[[str], str]
@@ -125,3 +127,15 @@ def values_document(
         **head,
         **file.totals.counted(),
     )
+
+
+def values_machine(
+    fields: dict[str, Any], game: AnyGame, rule: Any, head: dict[str, Any], any_size: bool
+) -> ValuesData:
+    """A machine that keeps values of actions, as its file has it (``READERS``).
+
+    Raises:
+        ExchangeError: something in it is wrong.
+    """
+    exploring = rule.epsilon_floor, rule.epsilon
+    return values_document(fields, game, rule, head, engine_key_problem(game), exploring, any_size=any_size)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from io import BytesIO
 from typing import Any
 
+from beadbox.learners.boxes.exchange.document import BoxData, MachineData, boxes_sorted
+from beadbox.learners.boxes.exchange.native import boxes_machine
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printed_set import printed_set
 from beadbox.learners.boxes.printing.sheets import sheets_pdf
-from beadbox.learners.exchange.document import BoxData, MachineData, boxes_sorted
-from beadbox.learners.exchange.native import boxes_machine
-from beadbox.learners.exchange.registry import Format
+from beadbox.learners.formats import Format
 from beadbox.printing.errors import ManyBeadsError, PrintingError
 from beadbox.printing.options import PrintChoices, PrintOptions
 from learning.exceptions import ManyBeadsRefusedError, PrintRefusedError
@@ -46,7 +46,7 @@ def machine_data(machine: Machine) -> MachineData:
 
 
 class BoxesFiles(KindFiles):
-    """Every format of :data:`~beadbox.learners.exchange.registry.FORMATS`, and boxes on paper."""
+    """Every format of :data:`~beadbox.learners.formats.FORMATS`, and boxes on paper."""
 
     read = staticmethod(boxes_machine)
 

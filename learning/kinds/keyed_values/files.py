@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from beadbox.learners.exchange import native
 from beadbox.learners.exchange.errors import ExchangeError
-from beadbox.learners.exchange.registry import Format
-from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData
+from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData, dump_values
+from beadbox.learners.formats import Format
 from learning.kinds.files import KindFiles
 from learning.kinds.keyed_values.memory import values_restore
 from learning.models import Machine
@@ -18,7 +17,7 @@ class KeyedFiles(KindFiles):
         if form.slug != "native":
             names = {"format": form.name, "machine": machine.name, "kept": "values"}
             raise ExchangeError("format", "machine_keeps_other", **names)
-        return native.dump_values(values_data(machine, any_size=any_size))
+        return dump_values(values_data(machine, any_size=any_size))
 
     def fields_read(self, data: ValuesData) -> dict[str, object]:
         return {"side": None, "epsilon": data.epsilon, "n_values": len(data.values)}

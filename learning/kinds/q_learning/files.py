@@ -1,6 +1,6 @@
 """The native file of a Q-learner."""
 
-from beadbox.learners.exchange.native import values_machine
+from beadbox.learners.exchange.values import values_machine
 from learning.kinds.keyed_values.files import KeyedFiles
 
 

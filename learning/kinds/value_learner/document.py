@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from beadbox.learners.exchange import native
+from beadbox.learners.exchange.document import native_text
 from beadbox.learners.value_learner.learner import Weights
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.game import AnyGame
@@ -34,4 +34,4 @@ def written(data: WeightsData, **more: Any) -> str:
     """The file of such a machine: the mean stands in it where its rule has one, ``more`` in its head."""
     mean = {"average": data.average.tolist()} if data.rule.average_games else {}
     lines = ",".join(f"\n  {json.dumps(weight)}" for weight in data.weights.tolist())
-    return native.written(data, "weights", lines, learnt=data.n_learnt, **mean, **more)
+    return native_text(data, "weights", lines, learnt=data.n_learnt, **mean, **more)

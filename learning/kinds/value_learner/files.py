@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from beadbox.learners.exchange.errors import ExchangeError
-from beadbox.learners.exchange.registry import Format
+from beadbox.learners.formats import Format
 from beadbox.learners.value_learner.learner import Weights, WeightsError, weights_none, weights_read
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.game import AnyGame

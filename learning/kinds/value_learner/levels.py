@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from beadbox.engines.registry import engine_of
 from beadbox.learners.exchange.document import Wanted
-from beadbox.learners.exchange.registry import machine_read
+from beadbox.learners.formats import machine_read
 from beadbox.learners.value_learner.learner import Thought as Scores
 from beadbox.learners.value_learner.learner import ValueLearner
 from beadbox.rules.game import AnyGame, AnyPosition

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from beadbox.learners.exchange.registry import FORMATS
+from beadbox.learners.formats import FORMATS
 from games.exceptions import PlayError
 from learning.access import machine_find
 from learning.kinds.machines import machine_export

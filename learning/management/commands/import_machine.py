@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from beadbox.learners.exchange.registry import FORMATS, MAX_BYTES, RULES_TO_CHOOSE
+from beadbox.learners.exchange.file_text import MAX_BYTES
+from beadbox.learners.formats import FORMATS, RULES_TO_CHOOSE
 from beadbox.rules.outcome import Side
 from games.accounts.account_names import account_named
 from games.exceptions import PlayError

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from beadbox.learners.boxes.exchange import native, recorded_games
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.replay import Pupil, RecordedGame, replay
-from beadbox.learners.exchange import native, recorded_games
 from beadbox.learners.exchange.errors import ExchangeError
-from beadbox.learners.exchange.registry import MAX_BYTES, text_of
+from beadbox.learners.exchange.file_text import MAX_BYTES, text_of
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES, game_get
 from learning.kinds.registry import kind_of_rule

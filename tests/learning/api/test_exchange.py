@@ -10,7 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from beadbox.learners.exchange.registry import FORMATS
+from beadbox.learners.formats import FORMATS
 from beadbox.rules.outcome import Side
 from games.accounts.tokens import token_make
 from learning.kinds.boxes.memory import ledger_errors

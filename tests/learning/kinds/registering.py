@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from beadbox.learners import presets, registry
-from beadbox.learners.exchange import native
+from beadbox.learners import formats, presets, registry
 from learning.kinds.kind import Kind
 from learning.kinds.registry import KINDS, kind_register
 
@@ -18,7 +17,7 @@ def registered(kind: Kind) -> Iterator[None]:
     kind_register(kind)
     yield
     known: Any
-    for known in (KINDS, registry.RULES, presets.PRESETS_OF_KIND, native.READERS):
+    for known in (KINDS, registry.RULES, presets.PRESETS_OF_KIND, formats.READERS):
         del known[kind.rule.kind]
     for slug in kind.page.presets:
         del presets.ALL_PRESETS[slug]

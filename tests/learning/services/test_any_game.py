@@ -9,14 +9,15 @@ from django.test import Client
 from pypdf import PdfReader
 
 from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.exchange import hexapawn_rl
+from beadbox.learners.boxes.exchange.document import BoxData, MachineData
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printing.sheets import sheets_pdf
 from beadbox.learners.boxes.table import boxes_compile
-from beadbox.learners.exchange import hexapawn_rl
-from beadbox.learners.exchange.document import BoxData, MachineData, Wanted
+from beadbox.learners.exchange.document import Wanted
 from beadbox.learners.exchange.errors import ExchangeError
-from beadbox.learners.exchange.registry import FORMATS, machine_read
+from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.printing.options import PrintOptions
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.exchange.document import BoxData, MachineData
 from beadbox.learners.boxes.machine import BoxMachine
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.exchange.document import BoxData, MachineData, Wanted
-from beadbox.learners.exchange.registry import FORMATS, machine_read
+from beadbox.learners.exchange.document import Wanted
+from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.strength.graph import graph_compile

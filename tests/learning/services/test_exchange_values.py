@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from beadbox.engines.romgon.entry_keys import entry_key, entry_problem, entry_read
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.exchange.document import Wanted
-from beadbox.learners.exchange.native import dump_values
-from beadbox.learners.exchange.registry import FORMATS, MAX_BYTES, machine_read
-from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData
+from beadbox.learners.exchange.file_text import MAX_BYTES
+from beadbox.learners.exchange.values import MAX_VALUES, ValueData, ValuesData, dump_values
+from beadbox.learners.formats import FORMATS, machine_read
 from beadbox.learners.q_learning.rule import QRule
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
@@ -222,7 +222,7 @@ class TestStored:
         original, file = taught(learner(), 1), tmp_path / "q.json"
         for place in ("learning.kinds.keyed_values.files.MAX_VALUES", "beadbox.learners.exchange.values.MAX_VALUES"):
             monkeypatch.setattr(place, 5)
-        for place in ("beadbox.learners.exchange.registry", "learning.management.commands.import_machine"):
+        for place in ("beadbox.learners.exchange.file_text", "learning.management.commands.import_machine"):
             monkeypatch.setattr(f"{place}.MAX_BYTES", 400)
         with pytest.raises(CommandError, match="A file holds at most 5"):
             call_command("export_machine", original.slug, out=file)

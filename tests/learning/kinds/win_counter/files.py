@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from beadbox.learners.exchange import native
+from beadbox.learners.exchange.document import native_text
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.rules.game import Game
 from learning.kinds.files import KindFiles
@@ -54,7 +54,7 @@ class WinCounterFiles(KindFiles):
             draws=machine.n_draws,
             losses=machine.n_losses,
         )
-        return native.written(data, "counts", ",".join(f"\n  {json.dumps(row)}" for row in rows))
+        return native_text(data, "counts", ",".join(f"\n  {json.dumps(row)}" for row in rows))
 
     def fields_read(self, data):
         return {"side": None, "epsilon": 0.0}

@@ -1,43 +1,63 @@
-"""Every format that machines travel in. A new one is a module beside this file and an entry here."""
+"""Every format that machines travel in. A new one is a module of a learner's ``exchange`` and an entry here."""
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Callable
 from dataclasses import dataclass
-from io import BytesIO
-from zipfile import BadZipFile, ZipFile
+from typing import Any
 
+from beadbox.learners.boxes.exchange import csv_table, hexapawn_rl, matchbox_ai, native
+from beadbox.learners.boxes.exchange.document import MachineData
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.exchange import csv_table, hexapawn_rl, matchbox_ai, native
-from beadbox.learners.exchange.document import FORMAT, Document, MachineData, Wanted, name_require
+from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.exchange import json_text
+from beadbox.learners.exchange.document import FORMAT, Document, Wanted, name_or, name_require
 from beadbox.learners.exchange.errors import ExchangeError
+from beadbox.learners.exchange.file_text import text_of
+from beadbox.learners.exchange.values import values_machine
+from beadbox.learners.q_learning.rule import QRule
+from beadbox.learners.registry import rule_read
+from beadbox.learners.rule import RuleError
+from beadbox.rules.errors import UnknownGameError
+from beadbox.rules.game import AnyGame
+from beadbox.rules.registry import game_get
 
 RULES_TO_CHOOSE = PRESETS
 """The presets whose rule a file without a rule may follow, by slug: such a file holds boxes."""
+READERS: dict[str, Callable[[dict[str, Any], AnyGame, Any, dict[str, Any], bool], Document]] = {
+    BoxRule.kind: native.boxes_machine,
+    QRule.kind: values_machine,
+}
+"""How what a file holds beyond its head is read, by the kind of its rule: (the file, game, rule, head, whether it may
+be larger than those of accounts). A kind that is registered (``learning/kinds``) brings its own."""
 
-MAX_BYTES = 4 * 1024 * 1024
-"""The largest file that is read."""
 
+def native_load(text: str, wanted: Wanted) -> Document:
+    """The machine that a file holds. Its rule, game and side are its own: of what is wanted, only the name counts.
 
-_REFUSED = (
-    ((b"\x1f\x8b",), "gzip"),
-    ((b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf\x27\x1c", b"Rar!"), "compressed"),
-    ((b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",), "old_office"),
-    ((b"%PDF",), "pdf"),
-    ((b"{\\rtf",), "rtf"),
-)
-"""Files of other kinds, by their first bytes, and the code of their refusal."""
-_ZIPPED = (("xl/", ".xlsx"), ("content.xml", ".ods"), ("Index/", ".numbers"))
-"""What a zipped spreadsheet holds, and how its name ends."""
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-"""Byte order marks. That of UTF-32 begins with that of UTF-16."""
+    Raises:
+        ExchangeError: something in it is wrong.
+    """
+    from beadbox.learners.exchange import schemas  # only when a file is read
+
+    fields = json_text.parse(text)
+    head = schemas.read(schemas.Head, fields)
+    try:
+        game, rule = game_get(head.game), rule_read(head.rule)
+    except UnknownGameError as error:
+        raise ExchangeError("game", "game", problem=error.sentence) from None
+    except RuleError as error:
+        problem = str(error).removeprefix(f"{error.field}: ")
+        raise ExchangeError(f"rule.{error.field}", "rule", problem=problem) from None
+    if not rule.fits(game):
+        raise ExchangeError("rule", "cannot_play", game=game.name)
+    kept: dict[str, Any] = {
+        "name": name_or(head.name, wanted) or f"Imported: {game.name}",
+        "description": head.description,
+        "preset": head.preset,
+        "learns": head.learns,
+    }
+    return READERS[rule.kind](fields, game, rule, kept, wanted.any_size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +83,7 @@ FORMATS: dict[str, Format] = {
             "json",
             "application/json",
             native.dump,
-            native.load,
+            native_load,
         ),
         Format(
             "matchbox-ai",
@@ -121,47 +141,6 @@ def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> Document:
     name_require(wanted.name)
     text = text_of(content, any_size=wanted.any_size)
     return (format_get(slug) if slug else _format_of(text)).load(text, wanted)
-
-
-def text_of(content: bytes, *, any_size: bool = False) -> str:
-    """The text of a file: UTF-8, or what its byte order mark says.
-
-    Raises:
-        ExchangeError: it is too large, of another kind, no text, or empty.
-    """
-    if len(content) > MAX_BYTES and not any_size:
-        raise ExchangeError("", "file_too_large", n_bytes=len(content), max_bytes=MAX_BYTES)
-    _other_kind_refuse(content)
-    encoding = next((encoding for mark, encoding in _MARKS if content.startswith(mark)), "utf-8")
-    try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        name = "UTF-8" if encoding.startswith("utf-8") else encoding.upper()
-        raise ExchangeError(f"line {line}", "encoding", encoding=name) from None
-    if not text.strip():
-        raise ExchangeError("", "empty")
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise ExchangeError(f"line {line}", "nul")
-    if text.lstrip().startswith("<"):
-        raise ExchangeError("", "web_page" if "<html" in text[:10_000].lower() else "markup")
-    return text
-
-
-def _other_kind_refuse(content: bytes) -> None:
-    """Refuse a file of a known kind that is no text, and say what to do with it."""
-    for marks, code in _REFUSED:
-        if content.startswith(marks):
-            raise ExchangeError("", code)
-    if not content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return
-    try:
-        names = ZipFile(BytesIO(content)).namelist()
-    except (BadZipFile, NotImplementedError, ValueError):  # cut off, or of a kind that cannot be listed
-        names = []
-    ending = next((ending for start, ending in _ZIPPED if any(name.startswith(start) for name in names)), None)
-    raise ExchangeError("", "spreadsheet" if ending else "zip", ending=ending)
 
 
 def _format_of(text: str) -> Format:

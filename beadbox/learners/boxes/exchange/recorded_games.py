@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from beadbox.learners.boxes.exchange.document import BoxData, MachineData, boxes_sorted
 from beadbox.learners.boxes.replay import Pupil, RecordedGame
 from beadbox.learners.boxes.rule import OpenBoxes
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.learners.exchange import json_text
-from beadbox.learners.exchange.document import BoxData, MachineData, boxes_sorted
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.rules.errors import RulesError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 
 if TYPE_CHECKING:
-    from beadbox.learners.exchange import schemas
+    from beadbox.learners.boxes.exchange import shapes
 
 
 def load(text: str, game: AnyGame) -> tuple[RecordedGame, ...]:
@@ -28,13 +28,14 @@ def load(text: str, game: AnyGame) -> tuple[RecordedGame, ...]:
     Raises:
         ExchangeError: something in it is wrong, with its place.
     """
+    from beadbox.learners.boxes.exchange import shapes  # only when a file is read
     from beadbox.learners.exchange import schemas  # only when a file is read
 
-    file = schemas.read(schemas.GamesFile, json_text.parse(text))
+    file = schemas.read(shapes.GamesFile, json_text.parse(text))
     return tuple(_game(game, fields, f"games[{index}]") for index, fields in enumerate(file.games))
 
 
-def _game(game: AnyGame, fields: schemas.GameFields, where: str) -> RecordedGame:
+def _game(game: AnyGame, fields: shapes.GameFields, where: str) -> RecordedGame:
     position, moves = game.initial_position(), []
     for index, text in enumerate(fields.moves):
         place = f"{where}.moves[{index}]"

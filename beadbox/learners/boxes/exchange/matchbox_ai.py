@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from beadbox.learners.boxes.exchange.document import BLANKS, Entry, MachineData, machine_from
 from beadbox.learners.exchange import json_text
-from beadbox.learners.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from
+from beadbox.learners.exchange.document import Wanted
 from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 
 if TYPE_CHECKING:
-    from beadbox.learners.exchange import schemas
+    from beadbox.learners.boxes.exchange import shapes
 
 PRESET = "matchbox-ai-as-shipped"
 """How that program learns, whatever it says of itself."""
@@ -63,9 +64,10 @@ def load(text: str, wanted: Wanted) -> MachineData:
     Raises:
         ExchangeError: something in it is wrong.
     """
+    from beadbox.learners.boxes.exchange import shapes  # only when a file is read
     from beadbox.learners.exchange import schemas  # only when a file is read
 
-    states = schemas.read(schemas.StatesFile, json_text.parse(text)).root
+    states = schemas.read(shapes.StatesFile, json_text.parse(text)).root
     entries = [_entry(fields, f"[{index}]") for index, fields in enumerate(states)]
     return machine_from(entries, wanted, preset=PRESET, why_set_aside=MISCOUNTED)
 
@@ -81,7 +83,7 @@ def _square(game: AnyGame, move: AnyMove) -> int:
     return path[0]
 
 
-def _entry(fields: schemas.StateFields, where: str) -> Entry:
+def _entry(fields: shapes.StateFields, where: str) -> Entry:
     state, beads = fields.state, fields.beads
     if isinstance(state, list):
         state = "".join(" " if cell in (None, "") else str(cell) for cell in state)

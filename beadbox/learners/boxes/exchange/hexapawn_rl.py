@@ -10,9 +10,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from beadbox.learners.boxes.exchange.document import Entry, MachineData, machine_from
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.exchange import json_text
-from beadbox.learners.exchange.document import Entry, MachineData, Wanted, machine_from, name_or
+from beadbox.learners.exchange.document import Wanted, name_or
 from beadbox.learners.exchange.errors import ExchangeError, shown
 
 PRESET = "hexapawn-rl-as-shipped"
@@ -53,9 +54,10 @@ def load(text: str, wanted: Wanted) -> MachineData:
     Raises:
         ExchangeError: something in it is wrong.
     """
+    from beadbox.learners.boxes.exchange import shapes  # only when a file is read
     from beadbox.learners.exchange import schemas  # only when a file is read
 
-    file = schemas.read(schemas.HexapawnFile, json_text.parse(text))
+    file = schemas.read(shapes.HexapawnFile, json_text.parse(text))
     entries = [_entry(item, position, f"memory[{shown(position)}]") for position, item in file.memory.items()]
     data = machine_from(
         entries,
@@ -83,9 +85,10 @@ def _trust_require(entries: Iterable[Entry]) -> None:
 
 
 def _entry(item: Any, position: str, where: str) -> Entry:
+    from beadbox.learners.boxes.exchange import shapes  # only when a file is read
     from beadbox.learners.exchange import schemas  # only when a file is read
 
-    fields = schemas.read(schemas.MoveFields, item, where)
+    fields = schemas.read(shapes.MoveFields, item, where)
     moves, scores = fields.validMoves, fields.confidenceScores
     if len(moves) != len(scores):
         counts = {"wanted": len(moves), "things": "moves", "given": len(scores)}

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from beadbox.learners.boxes.exchange.document import BLANKS, Entry, MachineData, machine_from
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
-from beadbox.learners.exchange.document import BLANKS, Entry, MachineData, Wanted, machine_from
+from beadbox.learners.exchange.document import Wanted
 from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import Game
@@ -23,8 +24,6 @@ COLUMNS = ("position", "ply", "move_number", "move", "moves", "beads", "probabil
 NEEDED = ("position", "move", "beads")
 PRESET = "michie-1961"
 SEPARATORS = ",;\t"
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How text begins that a spreadsheet takes for a formula."""
 _SEP = re.compile(r'"?sep=([,;\t])"?[,;\t]*', re.IGNORECASE)
 """The first line by which spreadsheets tell each other the separator."""
 _DECIMALS = re.compile(r"(\d+)[.,](0+)", re.ASCII)
@@ -85,6 +84,7 @@ def _is_merged(game: Game[object, object], rule: BoxRule, entries: list[Entry]) 
 
 def _entries(text: str) -> Iterator[Entry]:
     """The boxes of a table: rows of one position belong together, wherever they stand."""
+    from beadbox.learners.boxes.exchange import shapes  # only when a file is read
     from beadbox.learners.exchange import schemas  # only when a file is read
 
     boxes: dict[str, Entry] = {}
@@ -95,7 +95,7 @@ def _entries(text: str) -> Iterator[Entry]:
             "beads": _number(row["beads"], line, "beads"),
             "draws": _number(row.get("draws") or "0", line, "draws"),
         }
-        read = schemas.read(schemas.RowFields, cells, line)
+        read = schemas.read(shapes.RowFields, cells, line)
         entry = boxes.setdefault(read.position, Entry(line, read.position, {}, {}))
         assert isinstance(entry.beads, dict)
         assert isinstance(entry.visits, dict)

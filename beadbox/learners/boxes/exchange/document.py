@@ -1,0 +1,327 @@
+"""What a file says of a machine with boxes, and how a box of any orientation becomes a box of ours.
+
+A file of another program names positions as that program met them. Each is turned into the canonical position of its
+orbit, its beads along with it; two entries of one orbit must say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from beadbox.learners.boxes.cabinet import Cabinet
+from beadbox.learners.boxes.presets import PRESETS
+from beadbox.learners.boxes.rule import BoxRule, BoxSet
+from beadbox.learners.exchange.document import MAX_TEXT, Wanted
+from beadbox.learners.exchange.errors import ExchangeError, shown
+from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
+from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
+from beadbox.rules.outcome import Side
+from beadbox.rules.registry import GAMES
+from beadbox.strength.graph import graph_compile
+
+BLANKS = " _-."
+"""What programs write for an empty place."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxData:
+    """A box by its canonical position: beads and draws, one number per slot."""
+
+    position: str
+    beads: tuple[int, ...]
+    visits: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a file that names no rule became a machine: what its reader has to tell whoever brought it in."""
+
+    is_chosen: bool
+    """Whether the rule was asked for; otherwise it is the usual one of the format."""
+    stretched: str = ""
+    """Slug of the usual rule, where that had to be changed to hold the file."""
+    beads_set_aside: int = 0
+    boxes_set_aside: int = 0
+    """In how many boxes these beads lay."""
+    why_set_aside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineData:
+    """Everything a machine is, its past apart: what a native file holds."""
+
+    game: AnyGame
+    side: Side
+    rule: BoxRule
+    name: str
+    boxes: tuple[BoxData, ...]
+    description: str = ""
+    preset: str = ""
+    learns: bool = True
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    removed: int = 0
+    reading: Reading | None = field(default=None, compare=False)
+    """How it came in; ``None`` for a file that names its own rule. It is no part of what the machine is."""
+
+    @property
+    def cabinet(self) -> Cabinet:
+        """Which boxes the machine may have."""
+        return Cabinet(self.game, self.side, self.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A box as a file of another program has it: beads by move of the position *as written there*.
+
+    The keys are texts of moves, or indices of cells where the program counts beads by square.
+    """
+
+    where: str
+    text: str
+    beads: Mapping[str | int, int]
+    visits: Mapping[str | int, int] = field(default_factory=dict)
+    set_aside: int = 0
+    """Beads that lay where no move is possible, and that ``beads`` leaves out."""
+
+
+def machine_from(
+    entries: Sequence[Entry],
+    wanted: Wanted,
+    *,
+    preset: str,
+    usual: BoxRule | None = None,
+    name: str = "",
+    why_set_aside: str = "",
+    **details: Any,
+) -> MachineData:
+    """The machine that a file of another program describes.
+
+    Args:
+        entries: its boxes.
+        wanted: what was asked for; game and side are otherwise read off the positions.
+        preset: slug of that program's rule, used when no other is asked for. It gets a box for forced moves and a
+            higher cap where the file needs them.
+        usual: that rule with what else the file needs.
+        name: what the file calls the machine.
+        why_set_aside: why the program has beads where no move is possible, if it has.
+        **details: totals and the like.
+
+    Raises:
+        ExchangeError: an entry cannot be a box of such a machine.
+    """
+    if not entries:
+        raise ExchangeError("", "no_box")
+    game, positions = _game_of(entries, wanted)
+    side = _side_of(game, entries, positions, wanted.side)
+    ours = [(e, p) for e, p in zip(entries, positions, strict=True) if game.side_to_move(p) == side]
+    if not ours:
+        raise ExchangeError("", "no_box_of_side", role=game.look.layout.role_names[side])
+    rule, slug, stretched = wanted.rule, wanted.preset, ""
+    assert rule is None or isinstance(rule, BoxRule), "only rules of boxes can be wanted"
+    if rule is None:
+        rule = _fitting(usual or PRESETS[preset].rule, game, ours)
+        slug, stretched = (preset, "") if rule == PRESETS[preset].rule else ("", preset)
+    cabinet = Cabinet(game, side, rule)
+    boxes = _each_once(cabinet, ours)
+    set_aside = [entry.set_aside for entry, _ in boxes if entry.set_aside]
+    return MachineData(
+        game=game,
+        side=side,
+        rule=rule,
+        preset=slug,
+        name=wanted.name or name or f"Imported: {game.name}",
+        reading=Reading(
+            is_chosen=wanted.rule is not None,
+            stretched=stretched,
+            beads_set_aside=sum(set_aside),
+            boxes_set_aside=len(set_aside),
+            why_set_aside=why_set_aside,
+        ),
+        boxes=boxes_sorted(game, (box for _, box in boxes)),
+        **details,
+    )
+
+
+def _each_once(cabinet: Cabinet, entries: Iterable[tuple[Entry, Any]]) -> list[tuple[Entry, BoxData]]:
+    """The box of each entry and its position; of one that is written twice with the same beads the first."""
+    boxes: dict[str, tuple[Entry, BoxData]] = {}
+    for entry, position in entries:
+        box = _box_of(cabinet, entry, position)
+        earlier = boxes.setdefault(box.position, (entry, box))
+        if _folded(cabinet, earlier[1]) != _folded(cabinet, box):
+            other = earlier[0]
+            names = {"box": shown(entry.text), "other": shown(other.text), "place": other.where}
+            raise ExchangeError(entry.where, "boxes_differ", **names)
+    return list(boxes.values())
+
+
+def boxes_sorted(game: AnyGame, boxes: Iterable[BoxData]) -> tuple[BoxData, ...]:
+    """Boxes in order of play, as every file has them."""
+    return tuple(sorted(boxes, key=lambda box: (game.ply(game.decode(box.position)), box.position)))
+
+
+def box_checked(
+    cabinet: Cabinet, position: AnyPosition, beads: Sequence[int], visits: Sequence[int], where: str
+) -> BoxData:
+    """The box of a canonical position, if a machine of this cabinet can have it and these beads in it.
+
+    Raises:
+        ExchangeError: it cannot.
+    """
+    game, rule = cabinet.game, cabinet.rule
+    text = game.encode(position)
+    if game.is_terminal(position):
+        raise ExchangeError(where, "box_of_ended_game", position=repr(text))
+    if game.side_to_move(position) != cabinet.side:
+        raise ExchangeError(where, "other_side", position=repr(text))
+    if not cabinet.has_box(position):
+        raise ExchangeError(where, "forced_move", position=repr(text))
+    if game.enumerable and position not in graph_compile(game, reduced=rule.reduce_symmetry).node_id:
+        raise ExchangeError(where, "unreachable", position=repr(text))
+    n_slots = len(cabinet.slots(position))
+    if not len(beads) == len(visits) == n_slots:
+        raise ExchangeError(where, "n_slots", position=repr(text), n_slots=n_slots)
+    for count in beads:
+        if count > rule.highest:
+            raise ExchangeError(where, "above_cap", count=count, cap=rule.highest)
+        if count < rule.floor and not (count == 0 and rule.removes):
+            raise ExchangeError(where, "below_floor", count=count, floor=rule.floor)
+    if sum(beads) >= 1 << 32:
+        raise ExchangeError(where, "too_many_beads")
+    return BoxData(text, tuple(beads), tuple(visits))
+
+
+def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[AnyGame, list[AnyPosition]]:
+    """The game whose positions these are: the one asked for, or the first that can read every one of them.
+
+    A text that leaves the side to move out may be read for either; then the moves tell for which.
+    """
+    if wanted.game is not None and not BoxRule.fits(wanted.game):
+        raise ExchangeError("game", "game_keeps_values", game=wanted.game.name)
+    furthest: ExchangeError | None = None
+    n_read = -1
+    readings: list[tuple[AnyGame, list[AnyPosition]]] = []
+    for game in (wanted.game,) if wanted.game is not None else filter(BoxRule.fits, GAMES.values()):
+        for side in Side if wanted.side is None else (wanted.side,):
+            positions: list[AnyPosition] = []
+            try:
+                for entry in entries:
+                    positions.append(_decoded(game, entry, side))  # noqa: PERF401  # how far it came is the better message
+            except ExchangeError as error:
+                if len(positions) > n_read:
+                    furthest, n_read = error, len(positions)
+            else:
+                readings.append((game, positions))
+    if not readings:
+        assert furthest is not None, "there is a game"
+        if n_read == 0 and wanted.game is None:
+            first = entries[0]
+            raise ExchangeError(first.where, "no_game", position=shown(first.text))
+        raise furthest
+    return max(readings, key=lambda reading: _n_legal(reading[0], reading[1], entries))
+
+
+def _n_legal(game: AnyGame, positions: Sequence[AnyPosition], entries: Sequence[Entry]) -> int:
+    """How many entries name nothing but legal moves."""
+    legal = ({game.format_move(move) for move in game.legal_moves(position)} for position in positions)
+    return sum(
+        all(isinstance(key, int) or key in moves for key in entry.beads)
+        for entry, moves in zip(entries, legal, strict=True)
+    )
+
+
+def _decoded(game: AnyGame, entry: Entry, side: Side) -> AnyPosition:
+    """The position of an entry, in which ``side`` is to move if its text leaves that out.
+
+    Programs differ in what they write for an empty place.
+    """
+    if len(entry.text) > MAX_TEXT:
+        raise ExchangeError(entry.where, "no_position", text=shown(entry.text))
+    blank = next((blank for blank in BLANKS if blank in game.encode(game.initial_position())), None)
+    text = entry.text if blank is None else entry.text.translate(dict.fromkeys(map(ord, BLANKS), blank))
+    try:
+        return game.decode_as(text, side)
+    except InvalidPositionError as error:
+        raise ExchangeError(entry.where, "position", problem=error.sentence) from None
+
+
+def _side_of(game: AnyGame, entries: Sequence[Entry], positions: Sequence[AnyPosition], wanted: Side | None) -> Side:
+    if wanted is not None:
+        return wanted
+    side = game.side_to_move(positions[0])
+    for entry, position in zip(entries, positions, strict=True):
+        if game.side_to_move(position) is not side:
+            roles = game.look.layout.role_names
+            names = {"role": roles[side.other], "place": entries[0].where, "other": roles[side]}
+            raise ExchangeError(entry.where, "both_sides", **names)
+    return side
+
+
+def _fitting(usual: BoxRule, game: AnyGame, entries: Sequence[tuple[Entry, Any]]) -> BoxRule:
+    """The usual rule, stretched so far that these boxes can be held by it."""
+    rule = usual
+    if any(len(game.legal_moves(position)) == 1 for _, position in entries):
+        rule = replace(rule, box_set=BoxSet.ALL)
+    most = max((count for entry, _ in entries for count in entry.beads.values()), default=0)
+    if rule.cap is not None and most > rule.cap:
+        rule = replace(rule, cap=most)
+    return rule
+
+
+def _box_of(cabinet: Cabinet, entry: Entry, position: AnyPosition) -> BoxData:
+    """The entry as a box in canonical form."""
+    game = cabinet.game
+    if game.is_terminal(position):
+        raise ExchangeError(entry.where, "box_of_ended_game", position=shown(entry.text))
+    printed = cabinet.box_position(position)
+    turned = game.inverse(cabinet.placement(position))
+    n_slots = len(cabinet.slots(printed))
+    numbers = ([0] * n_slots, [0] * n_slots)
+    for counts, given in zip(numbers, (entry.beads, entry.visits), strict=True):
+        for key, count in given.items():
+            move = _move_of(game, position, key, entry.where)
+            if move is not None:
+                counts[cabinet.slot_of(printed, game.transform_move(move, turned))] += count
+            elif count:
+                names = {"move": _key_name(game, key), "position": shown(entry.text)}
+                raise ExchangeError(entry.where, "illegal_move", **names)
+    return box_checked(cabinet, printed, *numbers, where=entry.where)
+
+
+def _move_of(game: AnyGame, position: AnyPosition, key: str | int, where: str) -> AnyMove | None:
+    """The legal move that a key stands for, if there is one."""
+    legal = game.legal_moves(position)
+    if isinstance(key, int):
+        if any(len(game.path(move)) != 1 for move in legal):
+            raise ExchangeError(where, "beads_on_squares", game=game.name)
+        return next((move for move in legal if game.path(move) == (key,)), None)
+    try:
+        move = game.parse_move(key)
+    except InvalidMoveError as error:
+        raise ExchangeError(where, "move", problem=error.sentence) from None
+    return move if move in legal else None
+
+
+def _key_name(game: AnyGame, key: str | int) -> str:
+    if isinstance(key, int):
+        cells = game.look.layout.cells
+        return cells[key].name if key < len(cells) else f"square {key + 1}"
+    return shown(key)
+
+
+def _folded(cabinet: Cabinet, box: BoxData) -> tuple[tuple[int, int], ...]:
+    """The same for all boxes that differ only by a symmetry of their position."""
+    game = cabinet.game
+    if not cabinet.rule.reduce_symmetry or cabinet.rule.merge_symmetric_moves:
+        return tuple(zip(box.beads, box.visits, strict=True))
+    position = game.decode(box.position)
+    legal = game.legal_moves(position)
+    return min(
+        tuple((box.beads[slot], box.visits[slot]) for slot in slots)
+        for symmetry in game.stabiliser(position)
+        for slots in ([legal.index(game.transform_move(move, symmetry)) for move in legal],)
+    )
