@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from beadbox.learners.boxes.exchange.recorded_games import load, machine_of
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.replay import Pupil, replay
+from beadbox.learners.boxes.replay import pupils_fresh, replay
 from beadbox.learners.boxes.rule import OpenBoxes
 from beadbox.learners.exchange.document import Wanted
 from beadbox.learners.formats import FORMATS, machine_read
@@ -23,8 +23,7 @@ RULE = "hexapawn-rl-as-shipped"
 
 
 def pupils(game=GAME, rule=RULE):
-    first, second = (Pupil.fresh(game, side, PRESETS[rule].rule) for side in Side)
-    return first, second
+    return pupils_fresh(game, [PRESETS[rule].rule] * 2)
 
 
 def memory_up_to_mirror_image(saved, side):

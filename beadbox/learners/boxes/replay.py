@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
@@ -31,16 +32,17 @@ class Pupil:
     tally: Tally = field(default_factory=Tally)
     played: Counter[tuple[str, int]] = field(default_factory=Counter)
 
-    @classmethod
-    def fresh(cls, game: AnyGame, side: Side, rule: BoxRule) -> Pupil:
-        """A machine that has seen nothing yet."""
-        return cls(BoxMachine(game, side, rule))
-
     def learn(self, draws: list[BeadDraw], result: Result, *, resigned: bool) -> None:
         """Take the lesson of one game."""
         self.machine.restock(draws, result, resigned=resigned)
         self.played.update((draw.box, draw.slot) for draw in draws if draw.slot is not None)
         self.tally.add(result)
+
+
+def pupils_fresh(game: AnyGame, rules: Sequence[BoxRule]) -> tuple[Pupil, Pupil]:
+    """Machines of these rules that have seen nothing yet, first side first."""
+    first, second = (Pupil(BoxMachine(game, side, rule)) for side, rule in zip(Side, rules, strict=True))
+    return first, second
 
 
 def replay(pupils: tuple[Pupil, Pupil], recorded: RecordedGame) -> None:

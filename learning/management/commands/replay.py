@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from beadbox.learners.boxes.exchange import native, recorded_games
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.replay import Pupil, RecordedGame, replay
+from beadbox.learners.boxes.replay import pupils_fresh, replay
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.exchange.file_text import MAX_BYTES, text_of
 from beadbox.rules.outcome import Side
@@ -40,12 +40,13 @@ class Command(BaseCommand):
         if not all(rule.fits(game) for rule in rules):
             raise CommandError(f"{game.name} {game.why_unlisted}, so no such machine can play it.")
         rules = [kind_of_rule(rule).page.suited(game, rule) for rule in rules]
-        first, second = (Pupil.fresh(game, side, rule) for side, rule in zip(Side, rules, strict=True))
+        first, second = pupils_fresh(game, rules)
         self.stdout.write("game  moves  winner           level of first  second")
         for number, recorded in enumerate(games, start=1):
             replay((first, second), recorded)
+            won = _won(recorded.winner, recorded.resigned)
             self.stdout.write(
-                f"{number:>4}  {len(recorded.moves):>5}  {_won(recorded):<15}  {first.machine.level:>14}"
+                f"{number:>4}  {len(recorded.moves):>5}  {won:<15}  {first.machine.level:>14}"
                 f"  {second.machine.level:>6}"
             )
         tally = first.tally
@@ -66,10 +67,10 @@ class Command(BaseCommand):
         self.stdout.write(str(path))
 
 
-def _won(recorded: RecordedGame) -> str:
-    if recorded.winner is None:
+def _won(winner: Side | None, resigned: Side | None) -> str:
+    if winner is None:
         return "draw"
-    return f"{int(recorded.winner) + 1}{' (resignation)' if recorded.resigned is not None else ''}"
+    return f"{int(winner) + 1}{' (resignation)' if resigned is not None else ''}"
 
 
 def _content(path: Path) -> bytes:
