@@ -6,12 +6,11 @@ The answers have the shape that Romgon's have, with the game's own texts for mov
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
-from beadbox.learners.boxes.machine import BeadDraw
 from beadbox.policies.perfect import move_values, solve
 from beadbox.policies.registry import LEVELS
 from beadbox.rules.chance import Random
@@ -58,13 +57,26 @@ def alphabet(game: AnyGame) -> dict[str | None, str]:
     return characters if len(characters) == len(seen) == len(set(characters.values())) else {}
 
 
+class OpenedBox(Protocol):
+    """What is told of a box that a machine opened: its beads by slot, the slot drawn, whether it was filled again."""
+
+    @property
+    def box(self) -> str: ...
+    @property
+    def beads(self) -> Sequence[int]: ...
+    @property
+    def slot(self) -> int | None: ...
+    @property
+    def refilled(self) -> bool: ...
+
+
 class Mind(Protocol):
     """What is asked of a machine: its chances, and its choice with the draw behind it, if it opens a box."""
 
     def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
         """The chance of every legal move."""
 
-    def choose(self, position: AnyPosition, rng: Random) -> tuple[AnyMove | None, BeadDraw | None]:
+    def choose(self, position: AnyPosition, rng: Random) -> tuple[AnyMove | None, OpenedBox | None]:
         """The move, or ``None`` to resign."""
 
 
@@ -124,7 +136,7 @@ def _paths(game: AnyGame, position: AnyPosition) -> dict[str, list[str]]:
     return {game.format_move(move): game.look.path_ids(move) for move in game.legal_moves(position)}
 
 
-def _box_view(mind: Any, position: AnyPosition, draw: BeadDraw) -> dict[str, Any]:
+def _box_view(mind: Any, position: AnyPosition, draw: OpenedBox) -> dict[str, Any]:
     game = mind.game
     return {
         "position": draw.box,
