@@ -15,32 +15,36 @@ from beadbox.experiments.findings import ROUNDING, interval, number
 from beadbox.experiments.intervals import mean_interval, median_interval, quantile, wilson_bands
 from beadbox.experiments.random_streams import sources
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.population import Marked, Population
-from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.table import BoxTable, boxes_compile
+from beadbox.learners.boxes.population import population_fresh
 from beadbox.policies.registry import OPPONENTS
+from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
+from beadbox.strength.exact import Floats
 
+HER = "gardner-her"
 AT_ONCE = 50
 """So many games are played before those that are perfect leave."""
 POINTS = 60
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
-def perfect_at(marked: Marked) -> NDArray[np.bool_]:
-    """``(n_machines, n_marks)``: which win against every possible reply, even of somebody who knows their beads."""
-    is_perfect: NDArray[np.bool_] = marked.strength[:, :, -1, 0] > 1 - ROUNDING
+def perfect_at(strength: Floats) -> NDArray[np.bool_]:
+    """``(n_machines, n_marks)``: which win against every possible reply, even of somebody who knows their beads.
+
+    ``strength`` is :attr:`Marked.strength`, the worst case last.
+    """
+    is_perfect: NDArray[np.bool_] = strength[:, :, -1, 0] > 1 - ROUNDING
     return is_perfect
 
 
-def learn_until_perfect(table: BoxTable, rngs: Sequence[RandomSource]) -> list[tuple[int, int]]:
-    """Games and losses of fresh machines until each is provably perfect, against random play."""
-    learners, left, games = Population.fresh(table, rngs), np.arange(len(rngs)), 0
+def learn_until_perfect(game: AnyGame, rngs: Sequence[RandomSource]) -> list[tuple[int, int]]:
+    """Games and losses of fresh HERs until each is provably perfect, against random play."""
+    learners, left, games = population_fresh(game, Side.SECOND, HER, rngs), np.arange(len(rngs)), 0
     found = [(0, 0)] * len(rngs)
     while len(left):
         marked = learners.train(OPPONENTS["random"], range(1, AT_ONCE + 1), worst=True)
-        perfect = perfect_at(marked)
+        perfect = perfect_at(marked.strength)
         is_done = perfect.any(axis=1)
         for row in np.flatnonzero(is_done).tolist():
             at = int(perfect[row].argmax())
@@ -75,15 +79,14 @@ class Gardner(Experiment[Sequence[int]]):
     Wilson interval.
     """
     game = "hexapawn"
-    presets = ("gardner-her",)
+    presets = (HER,)
     parameters = (Parameter("machines", "How many machines learn", default=300, low=10, high=3000),)
 
     def n_parts(self, settings: Mapping[str, int]) -> int:
         return settings["machines"]
 
     def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Sequence[int]]:
-        table = boxes_compile(game_get(self.game), Side.SECOND, PRESETS["gardner-her"].rule)
-        return learn_until_perfect(table, sources(seed, first, settings["machines"]))
+        return learn_until_perfect(game_get(self.game), sources(seed, first, settings["machines"]))
 
     def result(self, settings: Mapping[str, int], found: Sequence[Sequence[int]]) -> Result:
         games, losses = [pair[0] for pair in found], [pair[1] for pair in found]

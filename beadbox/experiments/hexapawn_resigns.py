@@ -17,9 +17,7 @@ from beadbox.experiments.findings import hundred, interval, number
 from beadbox.experiments.intervals import finite, mean_interval, median_interval, quantile, wilson_bands
 from beadbox.experiments.random_streams import sources
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.population import Population
-from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.boxes.population import population_fresh
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
 from beadbox.strength.sampled import wilson
@@ -112,9 +110,7 @@ def _width(settings: Mapping[str, int]) -> int:
 
 def _play(slug: str, n_games: int, width: int, rngs: Sequence[RandomSource]) -> Sequence[Sequence[object]]:
     """Pairs of fresh machines: rows of :class:`Pairs`."""
-    first, second = (
-        Population.fresh(boxes_compile(game_get(HexapawnResigns.game), side, PRESETS[slug].rule), rngs) for side in Side
-    )
+    first, second = (population_fresh(game_get(HexapawnResigns.game), side, slug, rngs) for side in Side)
     marked = first.train_against(second, range(n_games + 1))
     won = np.diff(marked.tallies[:, :, 0], axis=1)
     moved = np.diff(marked.openings[..., 1].sum(axis=2), axis=1) > 0

@@ -16,9 +16,9 @@ from beadbox.experiments.findings import hundred, interval, number, percent
 from beadbox.experiments.gardner import perfect_at
 from beadbox.experiments.intervals import finite, median_interval, wilson_bands
 from beadbox.experiments.random_streams import sources
-from beadbox.learners.boxes.population import Population
+from beadbox.kernels.random_source import RandomSource
+from beadbox.learners.boxes.population import population_fresh
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.table import boxes_compile
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
@@ -88,8 +88,7 @@ class HexapawnRewards(Experiment[Sequence[object]]):
 
     def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[Sequence[object]]:
         scheme, first = divmod(first, settings["machines"])
-        table = boxes_compile(game_get(self.game), Side.SECOND, PRESETS[SCHEMES[scheme]].rule)
-        return _learn(Population.fresh(table, sources(seed, first, settings["machines"])), _marks(settings))
+        return _learn(SCHEMES[scheme], _marks(settings), sources(seed, first, settings["machines"]))
 
     def result(self, settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Result:
         n = settings["machines"]
@@ -107,10 +106,11 @@ def _marks(settings: Mapping[str, int]) -> list[int]:
     return sorted({math.ceil(settings["games"] * (point / POINTS) ** 2) for point in range(POINTS + 1)})
 
 
-def _learn(learners: Population, marks: list[int]) -> Sequence[Sequence[object]]:
+def _learn(scheme: str, marks: list[int], rngs: Sequence[RandomSource]) -> Sequence[Sequence[object]]:
     """Train fresh machines to the last mark and note what each is worth: rows of :class:`Learners`."""
+    learners = population_fresh(game_get(HexapawnRewards.game), Side.SECOND, scheme, rngs)
     marked = learners.train(OPPONENTS["random"], range(marks[-1] + 1), [OPPONENTS["random"]], worst=True)
-    rows, perfect = [], perfect_at(marked)
+    rows, perfect = [], perfect_at(marked.strength)
     for row, is_perfect in enumerate(perfect):
         at = int(is_perfect.argmax()) if is_perfect.any() else None
         wins, worst = marked.strength[row, marks, :, 0].T.tolist()

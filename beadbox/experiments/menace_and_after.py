@@ -19,15 +19,14 @@ from beadbox.experiments.findings import ROUNDING, interval, number
 from beadbox.experiments.intervals import finite, mean_interval, median_interval
 from beadbox.experiments.random_streams import sources
 from beadbox.kernels.random_source import RandomSource
-from beadbox.learners.boxes.population import Population
-from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.table import boxes_compile
+from beadbox.learners.boxes.population import population_fresh
 from beadbox.learners.table_learner.memory import TableMemory, table_against_opponent, table_worst_case
 from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.policies.opponent import UniformOpponent
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
+from beadbox.strength.exact import Floats
 
 MENACE = "michie-1961"
 LEARNERS = (MENACE, *TABLE_PRESETS)
@@ -190,18 +189,17 @@ class MenaceAndAfter(Experiment[Sequence[object]]):
         lesson, first = divmod(first, _n_parts_of_lesson(settings))
         slug, side, teacher = LESSONS[lesson]
         game, marks = game_get(slug), _marks(settings)
+        measures = [UNIFORM[rival] for rival in TEACHERS]
         if first < settings["mark"]:
-            menace = boxes_compile(game, side, PRESETS[MENACE].rule)
-            return _points_at_mark(Population.fresh(menace, sources(seed, first, settings["mark"])), UNIFORM[teacher])
+            menaces = population_fresh(game, side, MENACE, sources(seed, first, settings["mark"]))
+            return _points_at_mark(menaces.train(UNIFORM[teacher], [N_GAMES], measures, worst=True).strength)
         index, first = divmod(first - settings["mark"], settings["machines"])
         preset = LEARNERS[index]
         if preset in TABLE_PRESETS:
             learner = TableMemory.fresh(game, TABLE_PRESETS[preset].rule)
             return [_learn_values(learner, side, UNIFORM[teacher], marks, RandomSource(seed, first))]
-        table = boxes_compile(game, side, PRESETS[preset].rule)
-        return _learn_boxes(
-            Population.fresh(table, sources(seed, first, settings["machines"])), UNIFORM[teacher], marks
-        )
+        learners = population_fresh(game, side, preset, sources(seed, first, settings["machines"]))
+        return _points_of_boxes(learners.train(UNIFORM[teacher], marks, measures, worst=True).strength, marks)
 
     def result(self, settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Result:
         n_parts = _n_parts_of_lesson(settings)
@@ -251,18 +249,16 @@ def _learn_values(
     return [points, worst]
 
 
-def _learn_boxes(learners: Population, teacher: UniformOpponent, marks: list[int]) -> Sequence[Sequence[object]]:
-    """The same of machines with boxes, all at once; they draw their beads, as ever."""
-    strength = learners.train(teacher, marks, [UNIFORM[slug] for slug in TEACHERS], worst=True).strength
+def _points_of_boxes(strength: Floats, marks: list[int]) -> Sequence[Sequence[object]]:
+    """What machines with boxes are worth, from :attr:`Marked.strength`: rows of :class:`Learners`."""
     points = strength[..., 0] + strength[..., 1] / 2
     worst = points[:, marks.index(N_GAMES), -1]
     return [list(row) for row in zip(points[:, :, :-1].tolist(), worst.tolist(), strict=True)]
 
 
-def _points_at_mark(learners: Population, teacher: UniformOpponent) -> Sequence[Sequence[object]]:
-    """Exact points of machines with boxes after :data:`N_GAMES` games: rows of ``Lesson.menace``."""
-    strength = learners.train(teacher, [N_GAMES], [UNIFORM[slug] for slug in TEACHERS], worst=True).strength[:, 0]
-    points: Sequence[Sequence[object]] = (strength[..., 0] + strength[..., 1] / 2).tolist()
+def _points_at_mark(strength: Floats) -> Sequence[Sequence[object]]:
+    """Exact points of machines with boxes after :data:`N_GAMES` games, their only mark: rows of ``Lesson.menace``."""
+    points: Sequence[Sequence[object]] = (strength[:, 0, :, 0] + strength[:, 0, :, 1] / 2).tolist()
     return points
 
 

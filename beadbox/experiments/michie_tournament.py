@@ -20,9 +20,8 @@ from beadbox.experiments.random_streams import sources
 from beadbox.experiments.teachers import HABIT, PERFECT, TRAPS
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.machine import BeadDraw, BoxMachine
-from beadbox.learners.boxes.population import Population
+from beadbox.learners.boxes.population import Population, population_fresh
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.table import boxes_compile
 from beadbox.policies.opponent import Opponent, UniformOpponent
 from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
@@ -37,7 +36,7 @@ TEACHERS: tuple[tuple[str, Opponent], ...] = (
     ("good moves by habit", HABIT),
     ("good moves that set traps", TRAPS),
 )
-MENACE = PRESETS["michie-1961"].rule
+MENACE = "michie-1961"
 OPENINGS = ("corner", "edge", "centre")
 """The slots of the box of the empty board, in their order."""
 POINTS = 44
@@ -114,7 +113,7 @@ class MichieTournament(Experiment[Sequence[object]]):
     available. His figures are given as they are usually told. So a difference refutes nothing.
     """
     game = "noughts-and-crosses"
-    presets = ("michie-1961",)
+    presets = (MENACE,)
     parameters = (
         Parameter("tournaments", "How many tournaments against each teacher", default=200, low=10, high=500),
         Parameter("games", "Games of each tournament", default=220, low=20, high=500),
@@ -129,7 +128,7 @@ class MichieTournament(Experiment[Sequence[object]]):
         opponent = TEACHERS[teacher][1]
         if not isinstance(opponent, UniformOpponent):
             return [_hold_as_it_lies(game, opponent, settings["games"], rngs[0])]
-        learners = Population.fresh(boxes_compile(game, Side.FIRST, MENACE), rngs)
+        learners = population_fresh(game, Side.FIRST, MENACE, rngs)
         return _hold(learners, opponent, settings["games"])
 
     def result(self, settings: Mapping[str, int], found: Sequence[Sequence[object]]) -> Result:
@@ -147,7 +146,7 @@ def _hold(learners: Population, teacher: Opponent, n_games: int) -> Sequence[Seq
 
 def _hold_as_it_lies(game: AnyGame, teacher: Opponent, n_games: int, rng: RandomSource) -> Sequence[object]:
     """The same of one machine whose games are played on boards that nobody turns."""
-    machine = BoxMachine(game, Side.FIRST, MENACE)
+    machine = BoxMachine(game, Side.FIRST, PRESETS[MENACE].rule)
     first_box = machine.open_box(game.initial_position())
     drawn, opening = list[int](), [list(first_box)]
     for _ in range(n_games):

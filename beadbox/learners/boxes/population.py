@@ -21,11 +21,13 @@ from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.population import MarkArrays, RivalArrays, train_pairs, train_population
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory, learner_arrays
+from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.strength import forced_policy
-from beadbox.learners.boxes.table import BoxTable, course_compile
+from beadbox.learners.boxes.table import BoxTable, boxes_compile, course_compile
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.table import opponent_policy
-from beadbox.rules.outcome import Tally
+from beadbox.rules.game import AnyGame
+from beadbox.rules.outcome import Side, Tally
 from beadbox.strength.exact import Floats
 
 MOST_THREADS = 32
@@ -189,6 +191,11 @@ class Population:
                     work.result()
         ours = [int(cabinet.side), 2, int(cabinet.side.other)]
         return Marked(measured[..., ours], tallies, openings)
+
+
+def population_fresh(game: AnyGame, side: Side, preset: str, sources: Sequence[RandomSource]) -> Population:
+    """Machines of a preset that have not played yet, one for each random source."""
+    return Population.fresh(boxes_compile(game, side, PRESETS[preset].rule), sources)
 
 
 def _arrays(population: Population) -> LearnerArrays:
