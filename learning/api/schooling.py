@@ -9,11 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from beadbox.learners.boxes.training_address import KNOWN, Asked, asked_read
 from beadbox.learners.boxes.training_config import games_taught
 from games.accounts.throttles import LiveThrottle, WriteThrottle
 from games.live.serializers import parsed, refusals
 from learning.exceptions import MachineQuotaError, RunQuotaError
-from learning.forms.schooling import KNOWN, Asked, asked_read
 from learning.selectors.graphs import graph_view
 from learning.serializers.machines import MachineSerializer
 from learning.serializers.schooling import (

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from beadbox.learners.boxes.training_address import KNOWN, asked_read
 from beadbox.learners.boxes.training_config import MEASURES, games_taught
 from beadbox.rules.registry import GAMES
 from games.accounts.identity import guest_seated, person_of_request
@@ -20,7 +21,6 @@ from games.transport.error_responses import form_only, sent_back
 from learning.exceptions import PageTooLargeError
 from learning.forms.learn import SPEEDS, LearnForm, form_values
 from learning.forms.machines import game_label
-from learning.forms.schooling import KNOWN, asked_read
 from learning.selectors.graphs import graph_view
 from learning.services.pupils import owner_of
 from learning.services.schooling import schooling_keep

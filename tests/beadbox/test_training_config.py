@@ -10,11 +10,11 @@ from beadbox.learners.boxes.band import MACHINES, band_marks, band_measure
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.boxes.strength import against_opponent
+from beadbox.learners.boxes.training_address import USUAL_TEACHER
 from beadbox.learners.boxes.training_config import MEASURES, USUAL_MEASURE, Class, Schooling, curve_marks, games_taught
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from learning.forms.schooling import USUAL_TEACHER
 
 GAME = GAMES["noughts-and-crosses"]
 PAWNS = GAMES["hexapawn"]

@@ -6,10 +6,10 @@ from rest_framework.test import APIClient
 
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.boxes.training_address import asked_read
 from beadbox.rules.registry import GAMES
 from beadbox.seeds import MAX_SEED
 from games.accounts.throttles import LiveThrottle
-from learning.forms.schooling import asked_read
 from tests.factories import api_with, user
 
 pytestmark = pytest.mark.django_db
