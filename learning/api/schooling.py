@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from beadbox.learners.boxes.training_address import KNOWN, Asked, asked_read
+from beadbox.learners.boxes.training_address import KNOWN, asked_read
 from beadbox.learners.boxes.training_config import games_taught
 from games.accounts.throttles import LiveThrottle, WriteThrottle
 from games.live.serializers import parsed, refusals
@@ -25,18 +25,6 @@ from learning.serializers.schooling import (
 from learning.services.schooling import schooling_keep
 
 ADDRESS = [OpenApiParameter(name, str, description="A part of the address: docs/learn.md.") for name in KNOWN]
-
-
-def asked_strictly(query: QueryDict) -> Asked:
-    """Read the schooling that a query asks for.
-
-    Raises:
-        ValidationError: a part of it could not be used; the field is named.
-    """
-    asked = asked_read(query)
-    if asked.problems:
-        raise ValidationError({problem.field: [problem.detail] for problem in asked.problems})
-    return asked
 
 
 class SchoolingView(APIView):
@@ -81,7 +69,9 @@ class KeepView(APIView):
     def post(self, request: Request) -> Response:
         """Make a machine with those very beads, at once or by a training that goes on; it belongs to the account."""
         data = parsed(KeepSerializer, request.data)
-        asked = asked_strictly(QueryDict(data["address"]))
+        asked = asked_read(QueryDict(data["address"]))
+        if asked.problems:
+            raise ValidationError({problem.field: [problem.detail] for problem in asked.problems})
         machine, _ = schooling_keep(
             user=request.user,
             schooling=asked.schooling,

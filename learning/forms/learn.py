@@ -9,11 +9,12 @@ from typing import Any, get_type_hints
 from django import forms
 
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.rule import BoxRule
+from beadbox.learners.registry import rule_read
+from beadbox.learners.rule import Rule
 from beadbox.rules.game import AnyGame
 from beadbox.seeds import MAX_SEED
 from learning.forms.rule_words import rule_field
-from learning.kinds.registry import KINDS
+from learning.kinds.registry import kind_of_rule
 
 FIRST_FIELDS = ("initial", "win", "draw", "loss", "when_empty", "reduce_symmetry", "merge_symmetric_moves")
 """What of a rule is seen at once; the rest is behind *More of the rule*."""
@@ -52,12 +53,13 @@ class LearnForm(forms.Form):
         required=False,
     )
 
-    def __init__(self, game: AnyGame, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        words, hints = KINDS[BoxRule.kind].page.text.words, get_type_hints(BoxRule)
-        for field in fields(BoxRule):
-            self.fields[field.name] = rule_field(words[field.name], hints[field.name])
-            self.fields[field.name].widget.attrs["data-rule"] = ""
+    def __init__(self, game: AnyGame, rule: Rule, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        words, hints = kind_of_rule(rule).page.text.words, get_type_hints(type(rule))
+        self.rule_fields = [field.name for field in fields(rule)]
+        for name in self.rule_fields:
+            self.fields[name] = rule_field(words[name], hints[name])
+            self.fields[name].widget.attrs["data-rule"] = ""
         roles = game.look.layout.role_names
         self.fields["side"].choices = [("first", f"first, {roles[0]}"), ("second", f"second, {roles[1]}")]  # type: ignore[attr-defined]
 
@@ -67,12 +69,12 @@ class LearnForm(forms.Form):
 
     def more(self) -> list[Any]:
         """The other parts of it."""
-        return [self[field.name] for field in fields(BoxRule) if field.name not in FIRST_FIELDS]
+        return [self[name] for name in self.rule_fields if name not in FIRST_FIELDS]
 
 
-def form_values(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """What has been read of an address as the values of the fields."""
-    beside = reading["beside"]
+def learn_form(game: AnyGame, reading: Mapping[str, Any]) -> LearnForm:
+    """The form, filled with what has been read of an address."""
+    beside, rule = reading["beside"], rule_read(reading["rule"])
     own = {name: reading[name] for name in ("teacher", "preset", "side", "seed", "against")}
-    rule = KINDS[BoxRule.kind].page.rule_to_form(BoxRule.from_json(reading["rule"]))
-    return rule | own | {"beside": beside["preset"] if beside else ""}
+    values = kind_of_rule(rule).page.rule_to_form(rule) | own | {"beside": beside["preset"] if beside else ""}
+    return LearnForm(game, rule, initial=values)

@@ -19,7 +19,7 @@ from games.live.game_view import game_view
 from games.templatetags.modules import inline
 from games.transport.error_responses import form_only, sent_back
 from learning.exceptions import PageTooLargeError
-from learning.forms.learn import SPEEDS, LearnForm, form_values
+from learning.forms.learn import SPEEDS, learn_form
 from learning.forms.machines import game_label
 from learning.selectors.graphs import graph_view
 from learning.services.pupils import owner_of
@@ -82,7 +82,7 @@ def _context(reading: dict[str, Any]) -> dict[str, Any]:
         "reading": reading,
         "game": game_view(game),
         "games": [{"slug": one.slug, "label": game_label(one)} for one in games_taught().values()],
-        "form": LearnForm(game, initial=form_values(reading)),
+        "form": learn_form(game, reading),
         "speeds": SPEEDS.items(),
     }
 
