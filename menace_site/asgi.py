@@ -14,8 +14,9 @@ from django.urls import re_path  # noqa: E402
 import games.routing  # noqa: E402
 import learning.routing  # noqa: E402
 import learning.urls  # noqa: E402
+from games.transport.dependency_monitor import PULSE  # noqa: E402
 from menace_site.observability.access_log import Observed, ObservedRequest  # noqa: E402
-from menace_site.observability.metrics import Metrics  # noqa: E402
+from menace_site.observability.metrics import Metrics, process_watched  # noqa: E402
 from menace_site.server.boundary import (  # noqa: E402
     BlockedAddresses,
     GuardedRefusals,
@@ -24,7 +25,7 @@ from menace_site.server.boundary import (  # noqa: E402
     close_unknown,
 )
 from menace_site.server.fast_path import OpenEndpoints  # noqa: E402
-from menace_site.server.lifespan import Outgoing  # noqa: E402
+from menace_site.server.lifespan import Outgoing, blocks_keep  # noqa: E402
 
 websocket_urlpatterns = [
     *games.routing.websocket_urlpatterns,
@@ -33,11 +34,12 @@ websocket_urlpatterns = [
 ]
 
 django_application.request_class = ObservedRequest
-http = OpenEndpoints(django_application, learning.urls.open_urlpatterns)
+http = OpenEndpoints(django_application, learning.urls.open_urlpatterns, ObservedRequest)
 sockets = SocketBoundary(SocketLimit(URLRouter(websocket_urlpatterns)))
 application = Outgoing(
     {
         "http": Observed(Metrics(BlockedAddresses(http))),
         "websocket": Observed(GuardedRefusals(BlockedAddresses(sockets)), socket_patterns=websocket_urlpatterns[:-1]),
-    }
+    },
+    background=(blocks_keep, process_watched, PULSE.keep),
 )

@@ -15,6 +15,7 @@ from io import BytesIO
 from typing import Any
 
 from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.exception import convert_exception_to_response
 from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse
@@ -25,7 +26,6 @@ from django.urls import ResolverMatch, URLPattern
 from learning.api.ai import queue_of
 from learning.api.open_view import busy, unreadable
 from learning.selectors.advice import warm_up_when_ready
-from menace_site.observability.access_log import ObservedRequest
 from menace_site.server.boundary import Application, Receive, Scope, Send
 from menace_site.server.security_headers import guards
 
@@ -67,8 +67,11 @@ class Desk:
 class OpenEndpoints:
     """Answers the addresses of ``patterns``, each queue by a thread of its own; hands every other request on."""
 
-    def __init__(self, otherwise: Application, patterns: Sequence[URLPattern]) -> None:
-        self.otherwise, self.patterns, self.is_warm = otherwise, patterns, False
+    def __init__(
+        self, otherwise: Application, patterns: Sequence[URLPattern], request_class: type[ASGIRequest]
+    ) -> None:
+        self.otherwise, self.patterns, self.request_class = otherwise, patterns, request_class
+        self.is_warm = False
         self.desks = {name: Desk(name, most) for name, most in (("quick", 200), ("machine", 40), ("slow", 4))}
         view: Any = _view
         for middleware in (CommonMiddleware, SecurityMiddleware):
@@ -106,7 +109,7 @@ class OpenEndpoints:
 
     async def _answer(self, scope: Scope, body: bytes, match: ResolverMatch) -> HttpResponse:
         try:
-            request = ObservedRequest(scope, BytesIO(body))
+            request = self.request_class(scope, BytesIO(body))
         except ValueError:  # a query that is no UTF-8, a content type with a charset that there is none of
             return unreadable()
         request.resolver_match = match

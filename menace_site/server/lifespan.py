@@ -1,13 +1,11 @@
-"""What the process tells sockets is sent by the loop that serves it, from its first request to its last moment.
-
-While the process lives it also keeps what it knows of blocked addresses fresh, and asks whether database and broker are
-there.
-"""
+"""The life of a web process: its event loop sends what sockets are told, from the first request to the last moment."""
 
 import asyncio
 import contextlib
 import gc
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from channels.routing import ProtocolTypeRouter
 
@@ -15,16 +13,23 @@ from games.accounts.blocks import BLOCKS, READ_AGAIN_S
 from games.exceptions import UnavailableError
 from games.live.consumers import in_thread
 from games.transport.broadcaster import outbox_close, outbox_open
-from games.transport.dependency_monitor import PULSE
-from menace_site.observability.metrics import process_watched
-from menace_site.server.boundary import Receive, Scope, Send
+from menace_site.server.boundary import Application, Receive, Scope, Send
 
 THREADS = 16
 """So many requests of sockets at once: more than have a connection, for who ends a match waits for others without."""
 
 
 class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no types
-    """Opens the outbox of the loop that asks the application anything, and empties it when the server stops."""
+    """Opens the outbox of the loop that asks the application anything, and empties it when the server stops.
+
+    ``background`` runs from the start of the server to its stop.
+    """
+
+    def __init__(
+        self, applications: dict[str, Application], background: Sequence[Callable[[], Coroutine[Any, Any, None]]]
+    ) -> None:
+        super().__init__(applications)
+        self.background = background
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         outbox_open()
@@ -40,10 +45,10 @@ class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no typ
         gc.collect()
         gc.freeze()
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "socket"))
-        beside = [asyncio.create_task(work) for work in (blocks_keep(), process_watched(), PULSE.keep())]
+        tasks = [asyncio.create_task(work()) for work in self.background]
         await send({"type": "lifespan.startup.complete"})
         await receive()
-        for task in beside:
+        for task in tasks:
             task.cancel()
         await outbox_close()
         await send({"type": "lifespan.shutdown.complete"})

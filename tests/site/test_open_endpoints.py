@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
+from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
@@ -25,7 +26,7 @@ class Site:
         self.go_on = threading.Event()
         self.threads: list[str] = []
         self.warmed: list[str] = []
-        self.endpoints = OpenEndpoints(self.elsewhere, [path("wait", self.wait), path("fail", self.fail)])
+        self.endpoints = OpenEndpoints(self.elsewhere, [path("wait", self.wait), path("fail", self.fail)], ASGIRequest)
 
     def wait(self, request: HttpRequest) -> HttpResponse:
         self.threads.append(threading.current_thread().name)
