@@ -22,6 +22,7 @@ from redis.retry import Retry
 
 from menace_site.local import servers
 from menace_site.local.addresses import default_hosts, parse_hosts, parse_list
+from menace_site.local.errors import ServerError
 from menace_site.server import pooled
 
 
@@ -65,7 +66,7 @@ SECRET_KEY = env.str("SECRET_KEY", default="") or (_local_secret_key(VAR_DIR / "
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 try:
     ALLOWED_HOSTS = parse_hosts(env.str("ALLOWED_HOSTS", default=""))
-except servers.ServerError as error:
+except ServerError as error:
     raise ImproperlyConfigured(str(error)) from error
 # Without a list, one's own computer answers to its own addresses and its name, as far as BIND lets others reach it.
 if LOCAL and not ALLOWED_HOSTS:

@@ -27,6 +27,7 @@ from kombu.exceptions import OperationalError
 from learning.models import JobStatus, Pairing, TrainingRun
 from menace_site.celery import app
 from menace_site.local import processes, servers
+from menace_site.local.given_servers import redis_answers
 from tests.factories import abandoned
 from tests.waiting import wait_until
 
@@ -106,7 +107,7 @@ class Outage:
     def kill_broker(self) -> None:
         os.kill(self.valkey.pid, signal.SIGKILL)
         processes.bury(self.valkey)
-        assert not servers.redis_answers(self.redis_url)
+        assert not redis_answers(self.redis_url)
 
     def knock(self, task: str, *arguments: str | int) -> None:
         with app.connection_for_write(

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from menace_site.local.servers import ServerError
+from menace_site.local.errors import ServerError
 
 Address = IPv4Address | IPv6Address
 

@@ -26,14 +26,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from menace_site.local import processes
+from menace_site.local.errors import ServerError
+from menace_site.local.given_servers import redis_answers
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 POLL_S = 0.05
-OLDEST_POSTGRES, OLDEST_REDIS = 15, 7
-"""Major versions: constraints say NULLS NOT DISTINCT; older servers of Redis are tried by nobody."""
 HUNG = "60s"
 """A process that does nothing in a transaction for so long hangs, and PostgreSQL takes its locks away."""
 UNPRIVILEGED_ID = 65534  # nobody; PostgreSQL refuses to run as root
@@ -41,10 +40,6 @@ SOCKET_PATH_BYTES = 107  # sun_path, less its final zero
 POSTGRES_SOCKET = ".s.PGSQL.5432"
 VALKEY_SOCKET = "valkey.sock"
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a private directory is made in it
-
-
-class ServerError(Exception):
-    """A server that cannot serve; the message is a sentence that says what to do."""
 
 
 # Where things are
@@ -341,55 +336,6 @@ def wait_for_valkey(var: Path, process: subprocess.Popen[bytes], remind: Callabl
     """Return when the private Valkey answers; ``remind`` is called meanwhile."""
     stopped = f"Valkey stopped at its start; see {var / 'log' / 'valkey.log'}."
     _wait_for_answer(process, lambda: redis_answers(private_redis_url(var)), remind, stopped)
-
-
-# Servers that were given by URL
-
-
-def redis_answers(url: str) -> bool:
-    """True when that Redis answers a ping within two seconds."""
-    import redis
-
-    try:
-        with redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2) as client:
-            return bool(client.ping())
-    except redis.exceptions.RedisError:
-        return False
-
-
-def check_given_redis(url: str) -> None:
-    """Raise ``ServerError`` when the Redis of ``REDIS_URL`` is silent or too old; its password is not repeated."""
-    import redis
-
-    if not url.startswith(("redis://", "rediss://", "unix://")):
-        raise ServerError("REDIS_URL names no Redis: it begins with redis://, rediss:// or unix://.")
-    if not redis_answers(url):
-        place = urlsplit(url)
-        raise ServerError(
-            f"REDIS_URL is set, but nothing answers at {place.hostname or place.path}"
-            f"{f':{place.port}' if place.port else ''}: start that server, or unset REDIS_URL to use a private one."
-        )
-    with redis.Redis.from_url(url, socket_timeout=2) as client:
-        version = str(client.info("server").get("redis_version", ""))
-    if int(version.partition(".")[0] or 0) < OLDEST_REDIS:
-        raise ServerError(f"REDIS_URL names a Redis {version}: Beadbox needs 7.0 or newer, or Valkey.")
-
-
-def check_given_database(url: str) -> None:
-    """Raise ``ServerError`` when the PostgreSQL of ``DATABASE_URL`` does not let us in, or is too old."""
-    import psycopg
-
-    if not url.startswith(("postgres://", "postgresql://")):
-        raise ServerError("DATABASE_URL names no PostgreSQL: it begins with postgres://.")
-    try:
-        with psycopg.connect(url, connect_timeout=5) as connection:
-            version = connection.info.server_version // 10_000
-    except psycopg.Error as error:
-        raise ServerError(
-            f"DATABASE_URL is set, but does not work ({error}): mend it, or unset it to use a private server."
-        ) from error
-    if version < OLDEST_POSTGRES:
-        raise ServerError(f"DATABASE_URL names a PostgreSQL {version}: Beadbox needs {OLDEST_POSTGRES} or newer.")
 
 
 # Both, for a test run

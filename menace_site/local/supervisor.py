@@ -22,6 +22,8 @@ from typing import IO, NoReturn
 
 from menace_site.local import processes, servers
 from menace_site.local.addresses import Listening, listening
+from menace_site.local.errors import ServerError
+from menace_site.local.given_servers import check_given_database, check_given_redis
 
 BACK_OFF_S = 2
 MAX_BACK_OFF_S = 600
@@ -144,10 +146,10 @@ class Supervisor:
         (self.var / "log").mkdir(parents=True, exist_ok=True)
         with (self.var / "supervisor.lock").open("w") as own, (self.var / "children.lock").open("w") as shared:
             if not _lock(own):
-                raise servers.ServerError(f"Beadbox already runs from {self.var}: stop it first.")
+                raise ServerError(f"Beadbox already runs from {self.var}: stop it first.")
             # After kill -9 of a supervisor its children take a moment to end.
             if not processes.wait_until(lambda: _lock(shared), timeout_s=30):
-                raise servers.ServerError(f"Processes of an earlier run still use {self.var}: stop them first.")
+                raise ServerError(f"Processes of an earlier run still use {self.var}: stop them first.")
             self.children_lock = shared.fileno()
             for file in servers.metrics_dir(self.var).glob("*.db"):  # figures begin anew with the processes
                 file.unlink()
@@ -156,9 +158,9 @@ class Supervisor:
     def _start_servers(self) -> None:
         waiting = Waiting("servers")
         if url := os.environ.get("REDIS_URL"):
-            servers.check_given_redis(url)
+            check_given_redis(url)
         if url := os.environ.get("DATABASE_URL"):
-            servers.check_given_database(url)
+            check_given_database(url)
         if not os.environ.get("REDIS_URL"):
             valkey = Child(
                 "valkey",
@@ -190,7 +192,7 @@ class Supervisor:
             time.sleep(POLL_S)
         self.children.remove(set_up)
         if status := processes.bury(process):
-            raise servers.ServerError(f"The site could not be set up: {_reason(status)}")
+            raise ServerError(f"The site could not be set up: {_reason(status)}")
 
     def _start_site(self, place: Listening, host: str) -> None:
         """Start what serves, and wait until it does; a request for ``host`` is one that the site lets in."""
@@ -215,9 +217,7 @@ class Supervisor:
             self._watch()
             if site[0].n_deaths == MAX_DEATHS_AT_START:
                 times = f"{MAX_DEATHS_AT_START} times"
-                raise servers.ServerError(
-                    f"The web server stopped {times} before it answered; the reason stands above."
-                )
+                raise ServerError(f"The web server stopped {times} before it answered; the reason stands above.")
             waiting.remind(answer)
             time.sleep(POLL_S)
 
@@ -274,7 +274,7 @@ class Supervisor:
     def _start_again(self, child: Child) -> None:
         try:
             self._start(child)
-        except (servers.ServerError, OSError) as error:  # a full disk keeps a log from being opened, say
+        except (ServerError, OSError) as error:  # a full disk keeps a log from being opened, say
             say(f"{child.name}: {error}")
             child.start_again_at_s = time.monotonic() + BACK_OFF_S
 
@@ -328,10 +328,10 @@ def main() -> int:
     port = (os.environ.get("PORT") or "8000").strip()
     try:
         if not port.isdecimal() or not 0 < int(port) < 65536:
-            raise servers.ServerError(f"PORT is {port!r}: give a number from 1 to 65535.")
+            raise ServerError(f"PORT is {port!r}: give a number from 1 to 65535.")
         bind, allowed_hosts = (os.environ.get(name) or "" for name in ("BIND", "ALLOWED_HOSTS"))
         Supervisor(servers.var_dir(), bind=bind, port=int(port), allowed_hosts=allowed_hosts).run()
-    except servers.ServerError as error:
+    except ServerError as error:
         say(str(error))
         return 1
     except StopRequested:

@@ -32,6 +32,8 @@ from psycopg.conninfo import make_conninfo
 
 from games.transport.database_errors import summary
 from menace_site.local import servers
+from menace_site.local.errors import ServerError
+from menace_site.local.given_servers import redis_answers
 
 NAME = "beadbox-%Y%m%dT%H%M%SZ.dump"
 NAMES = f"beadbox-{'[0-9]' * 8}T{'[0-9]' * 6}Z.dump"
@@ -90,7 +92,7 @@ def program(name: str, major: int | None = None) -> Path:
     Without a version the newest, which reads what any other has written.
     """
     folders = [*Path("/usr/lib/postgresql").glob("*/bin"), *map(Path, os.get_exec_path())]
-    with contextlib.suppress(servers.ServerError):
+    with contextlib.suppress(ServerError):
         folders.append(servers.postgres_bin())
     found = {_version(folder / name): folder / name for folder in folders if (folder / name).is_file()}
     fitting = [version for version in found if version >= (major or 1)]
@@ -371,7 +373,7 @@ def servers_at_hand() -> Iterator[None]:
     """
     silent = {
         "database": not os.environ.get("DATABASE_URL") and not _database_answers(),
-        "redis": not os.environ.get("REDIS_URL") and not servers.redis_answers(settings.REDIS_URL),
+        "redis": not os.environ.get("REDIS_URL") and not redis_answers(settings.REDIS_URL),
     }
     if not settings.LOCAL or not any(silent.values()):
         yield
@@ -382,7 +384,7 @@ def servers_at_hand() -> Iterator[None]:
         try:
             fcntl.flock(own, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise servers.ServerError(f"Beadbox is just starting or stopping in {var}: try again.") from None
+            raise ServerError(f"Beadbox is just starting or stopping in {var}: try again.") from None
         with servers.throwaway_servers(var, **silent, is_durable=True):
             yield
 

@@ -21,7 +21,8 @@ from pathlib import Path
 import psycopg
 
 from menace_site.local import processes
-from menace_site.local.servers import BASE_DIR, redis_answers
+from menace_site.local.given_servers import redis_answers
+from menace_site.local.servers import BASE_DIR
 from tests.bench.prepared import work_out
 from tests.hosts.compose import Compose
 from tests.hosts.network import OUTSIDE, SURROUNDINGS, Host, address, bridge

@@ -11,7 +11,7 @@ import pytest
 
 from menace_site.local import addresses
 from menace_site.local.addresses import Listening, default_hosts, listening, own_addresses, parse_hosts, parse_list
-from menace_site.local.servers import ServerError
+from menace_site.local.errors import ServerError
 from menace_site.local.supervisor import Supervisor
 from tests.conftest import CannotTry
 

@@ -27,6 +27,7 @@ from learning.workers.jobs import claim_next, let_go
 from learning.workers.runs import RUNS
 from menace_site.asgi import application
 from menace_site.local import servers
+from menace_site.local.errors import ServerError
 from menace_site.local.servers import BASE_DIR
 from menace_site.observability import metrics
 from menace_site.observability.metrics import Copies, Processes, Site, may_ask
@@ -93,7 +94,7 @@ def test_figures_are_in_memory_that_nobody_else_writes_to(tmp_path: Path, monkey
     assert (found.parent, found.stat().st_mode & 0o777) == (tmp_path, 0o700)
     found.rmdir()
     found.symlink_to(tmp_path)
-    with pytest.raises(servers.ServerError):
+    with pytest.raises(ServerError):
         servers.metrics_dir(tmp_path / "var")
     monkeypatch.setattr(servers, "SHARED_MEMORY", tmp_path / "none")
     assert servers.metrics_dir(tmp_path / "var") == tmp_path / "var" / "metrics"

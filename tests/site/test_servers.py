@@ -14,6 +14,8 @@ import pytest
 import redis
 
 from menace_site.local import processes, servers
+from menace_site.local.errors import ServerError
+from menace_site.local.given_servers import check_given_database, check_given_redis
 from tests.conftest import CannotTry
 from tests.waiting import wait_until
 
@@ -95,7 +97,7 @@ def test_a_server_that_is_still_stopping_is_waited_for(prepared: Path) -> None:
 def test_data_of_another_version_is_refused_with_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     (tmp_path / "postgres" / "PG_VERSION").write_text("9\n")
-    with pytest.raises(servers.ServerError, match=r"written by PostgreSQL 9, and this is PostgreSQL \d+.*pg_dump"):
+    with pytest.raises(ServerError, match=r"written by PostgreSQL 9, and this is PostgreSQL \d+.*pg_dump"):
         servers.prepare_postgres(tmp_path)
 
 
@@ -154,7 +156,7 @@ def test_postgresql_runs_in_each_way_that_the_machine_allows(
 ) -> None:
     monkeypatch.setattr(servers, "WAYS", (way,))
     if reason := why_not(way):
-        with pytest.raises(servers.ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
+        with pytest.raises(ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
             servers.unprivileged()
         cannot_try(f"PostgreSQL by {' '.join(way.prefix)} ({reason})")
         return
@@ -178,7 +180,7 @@ def test_a_way_that_does_not_reach_postgresql_is_not_taken(
     (tmp_path / "bin").symlink_to(servers.postgres_bin())
     monkeypatch.setattr(servers, "postgres_bin", lambda: tmp_path / "bin")
     monkeypatch.setattr(servers, "WAYS", (servers.SETPRIV,))
-    with pytest.raises(servers.ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
+    with pytest.raises(ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
         servers.unprivileged()
 
 
@@ -196,7 +198,7 @@ def test_what_is_refused_leads_to_the_next_way(
     if n_refused < len(servers.WAYS):
         assert servers.unprivileged() == servers.WAYS[n_refused]
     else:
-        with pytest.raises(servers.ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
+        with pytest.raises(ServerError, match="run this as an ordinary user, or set DATABASE_URL"):
             servers.unprivileged()
 
 
@@ -217,7 +219,7 @@ def test_data_changes_hands_when_the_way_changes(
 ) -> None:
     """As a user namespace leaves it, it is ours, and else nobody's: whichever way is allowed takes both."""
     if os.geteuid() != 0:
-        with pytest.raises(servers.ServerError, match="belongs to somebody else"):
+        with pytest.raises(ServerError, match="belongs to somebody else"):
             servers._give(Path("/"))
         cannot_try("data that changes hands (only root may give it away)")
         return
@@ -235,7 +237,7 @@ def test_without_any_binary_the_errors_name_the_variables(monkeypatch: pytest.Mo
     monkeypatch.setattr(servers.shutil, "which", lambda name: None)
     monkeypatch.setattr(servers, "_newest", lambda paths: None)
     for find in (servers.postgres_bin, servers.valkey_server):
-        with pytest.raises(servers.ServerError, match=r"DATABASE_URL.*REDIS_URL|REDIS_URL.*DATABASE_URL"):
+        with pytest.raises(ServerError, match=r"DATABASE_URL.*REDIS_URL|REDIS_URL.*DATABASE_URL"):
             find()
 
 
@@ -249,13 +251,13 @@ def test_without_wheels_the_newest_of_the_machine_is_taken(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("url", ["mysql://app:secret@db.example/app", "sqlite:///db.sqlite3", "app:secret@db.example"])
 def test_a_database_of_another_kind_is_refused_with_a_sentence(url: str) -> None:
-    with pytest.raises(servers.ServerError, match=r"^DATABASE_URL .*postgres://") as refusal:
-        servers.check_given_database(url)
+    with pytest.raises(ServerError, match=r"^DATABASE_URL .*postgres://") as refusal:
+        check_given_database(url)
     assert "secret" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("url", ["memcached://:secret@cache.example", "localhost:6379"])
 def test_a_broker_of_another_kind_is_refused_with_a_sentence(url: str) -> None:
-    with pytest.raises(servers.ServerError, match=r"^REDIS_URL .*redis://") as refusal:
-        servers.check_given_redis(url)
+    with pytest.raises(ServerError, match=r"^REDIS_URL .*redis://") as refusal:
+        check_given_redis(url)
     assert "secret" not in str(refusal.value)

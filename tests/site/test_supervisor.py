@@ -18,6 +18,7 @@ import redis
 
 from menace_site.local import processes, servers, supervisor
 from menace_site.local.addresses import Listening
+from menace_site.local.errors import ServerError
 from tests.environment import of_a_shell
 from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
 
@@ -237,7 +238,7 @@ def test_a_web_server_that_stops_again_and_again_ends_the_start(
         self.children[0].n_deaths += 1
 
     monkeypatch.setattr(supervisor.Supervisor, "_watch", watch)
-    with pytest.raises(servers.ServerError, match="stopped 3 times before it answered; the reason stands above"):
+    with pytest.raises(ServerError, match="stopped 3 times before it answered; the reason stands above"):
         slow._start_site(PLACE, "localhost")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from menace_site.local.servers import ServerError
+from menace_site.local.errors import ServerError
 from menace_site.operations.backups import BackupError, backup_make, servers_at_hand
 
 

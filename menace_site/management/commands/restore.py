@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from games.models import ApiToken
 from games.transport.database_errors import summary
-from menace_site.local.servers import ServerError, check_given_redis
+from menace_site.local.errors import ServerError
+from menace_site.local.given_servers import check_given_redis
 from menace_site.operations.backups import BackupError, accounts_log_out, backup_restore, cache_forget, servers_at_hand
 
 

@@ -1,0 +1,57 @@
+"""The servers that ``DATABASE_URL`` and ``REDIS_URL`` name: whether they answer, and whether they are new enough.
+
+Standard library only at import, as in ``servers.py``.
+"""
+
+from urllib.parse import urlsplit
+
+from menace_site.local.errors import ServerError
+
+OLDEST_POSTGRES, OLDEST_REDIS = 15, 7
+"""Major versions: constraints say NULLS NOT DISTINCT; older servers of Redis are tried by nobody."""
+
+
+def redis_answers(url: str) -> bool:
+    """True when that Redis answers a ping within two seconds."""
+    import redis
+
+    try:
+        with redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2) as client:
+            return bool(client.ping())
+    except redis.exceptions.RedisError:
+        return False
+
+
+def check_given_redis(url: str) -> None:
+    """Raise ``ServerError`` when the Redis of ``REDIS_URL`` is silent or too old; its password is not repeated."""
+    import redis
+
+    if not url.startswith(("redis://", "rediss://", "unix://")):
+        raise ServerError("REDIS_URL names no Redis: it begins with redis://, rediss:// or unix://.")
+    if not redis_answers(url):
+        place = urlsplit(url)
+        raise ServerError(
+            f"REDIS_URL is set, but nothing answers at {place.hostname or place.path}"
+            f"{f':{place.port}' if place.port else ''}: start that server, or unset REDIS_URL to use a private one."
+        )
+    with redis.Redis.from_url(url, socket_timeout=2) as client:
+        version = str(client.info("server").get("redis_version", ""))
+    if int(version.partition(".")[0] or 0) < OLDEST_REDIS:
+        raise ServerError(f"REDIS_URL names a Redis {version}: Beadbox needs 7.0 or newer, or Valkey.")
+
+
+def check_given_database(url: str) -> None:
+    """Raise ``ServerError`` when the PostgreSQL of ``DATABASE_URL`` does not let us in, or is too old."""
+    import psycopg
+
+    if not url.startswith(("postgres://", "postgresql://")):
+        raise ServerError("DATABASE_URL names no PostgreSQL: it begins with postgres://.")
+    try:
+        with psycopg.connect(url, connect_timeout=5) as connection:
+            version = connection.info.server_version // 10_000
+    except psycopg.Error as error:
+        raise ServerError(
+            f"DATABASE_URL is set, but does not work ({error}): mend it, or unset it to use a private server."
+        ) from error
+    if version < OLDEST_POSTGRES:
+        raise ServerError(f"DATABASE_URL names a PostgreSQL {version}: Beadbox needs {OLDEST_POSTGRES} or newer.")
