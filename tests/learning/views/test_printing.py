@@ -19,10 +19,11 @@ from reportlab.pdfbase.ttfonts import TTFontFile
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.printed_set import printed_set
-from beadbox.learners.boxes.printing.box_front import CAPITAL, LETTER_SIZE, UNIT, Face, spots_of
+from beadbox.learners.boxes.printing.box_front import CAPITAL, LETTER_SIZE, Face, spots_of
 from beadbox.learners.boxes.printing.sheets import fronts_of, sheets_pdf
 from beadbox.learners.boxes.rule import BoxRule
 from beadbox.learners.boxes.table import boxes_compile
+from beadbox.printing.board import UNIT
 from beadbox.printing.errors import ManyBeadsError, PrintingError
 from beadbox.printing.ink import BEADS, ordinal
 from beadbox.printing.options import PrintOptions

@@ -12,23 +12,13 @@ from reportlab.pdfgen.canvas import Canvas
 
 from beadbox.learners.boxes.cabinet import Cabinet
 from beadbox.printing import ink
+from beadbox.printing.board import UNIT, board_draw, piece_draw
 from beadbox.printing.errors import PrintingError
 from beadbox.printing.ink import BOLD, Glass
 from beadbox.printing.paper import MM
 from beadbox.rules.game import AnyPosition
-from beadbox.rules.layout import Bead, Layout, PieceLook
-from beadbox.rules.outcome import Side
+from beadbox.rules.layout import Bead, Layout
 
-SQUARE = "square"
-OUTLINES = {
-    "square": ((-25, -25), (25, -25), (25, 25), (-25, 25)),
-    "triangle": ((43, 0), (-22, 23), (-22, -23)),
-    "rhombus": ((0, -38), (25, 0), (0, 38), (-25, 0)),
-    "hexgon": ((39, 0), (17, 27), (-17, 27), (-39, 0), (-17, -27), (17, -27)),
-}
-"""Corners of pieces in hundredths of a cell, as ``static/js/diagram.js`` draws them."""
-UNIT = 10.0
-"""The size that stamps are drawn in."""
 LETTER_MM = 4
 """No letter is lower."""
 LETTER_SIZE = 1.8
@@ -256,19 +246,14 @@ def spots_of(face: Face, front: Front) -> list[Spot]:
 
 def _board(canvas: Canvas, face: Face, front: Front) -> None:
     """The position, the beads of its moves, and a line along the way of a move from cell to cell."""
-    canvas.saveState()
-    canvas.transform(face.scale / UNIT, 0, 0, face.scale / UNIT, face.left, face.top)
-    if not canvas.hasForm("board"):
-        _board_form(canvas, face.layout)
-    canvas.doForm("board")
-    canvas.restoreState()
+    board_draw(canvas, face.layout, face.left, face.top, face.scale)
     spots = spots_of(face, front)
     for spot in spots:
         if len(spot.slot.path) > 1:
             _way(canvas, face, front, spot)
     for cell, piece in enumerate(front.pieces):
         if piece is not None:
-            _piece(canvas, face.layout, piece, *face.centre(cell), face.scale * face.piece)
+            piece_draw(canvas, face.layout, piece, *face.centre(cell), face.scale * face.piece)
     for spot in spots:
         bead_draw(canvas, face.glasses[spot.slot.bead.colour], spot.slot.bead.mark, spot.x, spot.y, face.radius)
     for spot in () if front.is_even else spots:
@@ -318,87 +303,3 @@ def _number(canvas: Canvas, face: Face, spot: Spot) -> None:
     canvas.setFillColor(ink.DARK)
     canvas.setFont(BOLD, size)
     canvas.drawCentredString(spot.x, base, text)
-
-
-def _board_form(canvas: Canvas, layout: Layout) -> None:
-    """The empty board from its upper left corner."""
-    canvas.beginForm("board", -UNIT, -(layout.rows + 1) * UNIT, (layout.columns + 1) * UNIT, UNIT)
-    canvas.setStrokeColor(ink.LINE)
-    canvas.setLineWidth(0.03 * UNIT)
-    for cell in layout.cells:
-        _cell(canvas, layout, cell.x * UNIT, -cell.y * UNIT, UNIT)
-    canvas.endForm()
-
-
-def _cell(canvas: Canvas, layout: Layout, x: float, y: float, scale: float) -> None:
-    half = scale / 2
-    if layout.shape == SQUARE:
-        canvas.rect(x - half, y - half, scale, scale)
-        return
-    path = canvas.beginPath()
-    for corner in range(6):
-        angle = math.radians(60 * corner - 30)
-        point = x + 0.57 * scale * math.cos(angle), y + 0.57 * scale * math.sin(angle)
-        (path.lineTo if corner else path.moveTo)(*point)
-    path.close()
-    canvas.drawPath(path)
-
-
-def _piece(canvas: Canvas, layout: Layout, piece: str, x: float, y: float, scale: float) -> None:
-    """A piece as the layout says it looks; what it says nothing of is a lettered disc. The first side's are light."""
-    look = layout.look_of(piece)
-    arm = 0.27 * scale
-    canvas.setStrokeColor(ink.DARK)
-    canvas.setLineWidth(0.09 * scale)
-    if look.shape == "cross":
-        canvas.line(x - arm, y - arm, x + arm, y + arm)
-        canvas.line(x - arm, y + arm, x + arm, y - arm)
-        return
-    if look.shape == "nought":
-        canvas.circle(x, y, arm)
-        return
-    fill, letter = (ink.LIGHT, ink.DARK) if look.side is Side.FIRST else (ink.DARK, ink.LIGHT)
-    canvas.setLineWidth(0.05 * scale)
-    canvas.setFillColor(fill)
-    if look.shape == "pawn":
-        _pawn(canvas, x, y, scale)
-        return
-    if look.shape in OUTLINES:
-        _outline(canvas, look, x, y, scale)
-        return
-    canvas.circle(x, y, (0.3 if look.shape == "circle" else 0.36) * scale, stroke=1, fill=1)
-    if look.shape == "disc":
-        canvas.setFillColor(letter)
-        canvas.setFont(BOLD, 0.42 * scale)
-        canvas.drawCentredString(x, y - 0.15 * scale, ink.plain(piece))
-
-
-def _outline(canvas: Canvas, look: PieceLook, x: float, y: float, scale: float) -> None:
-    """A shape with corners, turned as the piece is; one that is flipped is hollow."""
-    for size in (1.0, 0.5) if look.flipped else (1.0,):
-        canvas.saveState()
-        canvas.translate(x, y)
-        canvas.rotate(-look.angle)  # ours are clockwise
-        path = canvas.beginPath()
-        for index, (across, down) in enumerate(OUTLINES[look.shape]):
-            (path.lineTo if index else path.moveTo)(across * size * scale / 100, -down * size * scale / 100)
-        path.close()
-        canvas.drawPath(path, stroke=1, fill=1 if size == 1 else 0)
-        canvas.restoreState()
-
-
-def _pawn(canvas: Canvas, x: float, y: float, scale: float) -> None:
-    """A foot, a body that narrows, and a head, in the fill and stroke that are set."""
-    body = canvas.beginPath()
-    body.moveTo(x - 0.26 * scale, y - 0.32 * scale)
-    body.lineTo(x + 0.26 * scale, y - 0.32 * scale)
-    body.curveTo(
-        x + 0.24 * scale, y - 0.12 * scale, x + 0.1 * scale, y - 0.12 * scale, x + 0.08 * scale, y + 0.1 * scale
-    )
-    body.lineTo(x - 0.08 * scale, y + 0.1 * scale)
-    body.curveTo(
-        x - 0.1 * scale, y - 0.12 * scale, x - 0.24 * scale, y - 0.12 * scale, x - 0.26 * scale, y - 0.32 * scale
-    )
-    body.close()
-    canvas.drawPath(body, stroke=1, fill=1)
-    canvas.circle(x, y + 0.2 * scale, 0.15 * scale, stroke=1, fill=1)
