@@ -29,6 +29,7 @@ from learning.serializers.machines import (
     StrengthSerializer,
 )
 from learning.services import machines as services
+from learning.services.copies import machine_copy
 from learning.states import Progress
 
 
@@ -93,7 +94,7 @@ class MachineCloneView(APIView):
         """Copy a machine that may be seen, as it stands; the copy belongs to who asks."""
         machine = machine_for(request.user, ref)
         data = parsed(MachineCloneSerializer, request.data)
-        copy = services.machine_copy(user=request.user, machine_id=machine.pk, **data)
+        copy = machine_copy(user=request.user, machine_id=machine.pk, **data)
         return Response(machine_data(copy, request), status=201)
 
 

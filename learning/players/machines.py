@@ -36,7 +36,7 @@ from learning.models import AccessList, Machine, MachineSeat
 from learning.players.insights import insight_told, insights_joined
 from learning.selectors.machines import machine_brief, machine_of_house
 from learning.services import lessons
-from learning.services.machines import guests_values_require
+from learning.services.machine_quotas import guests_values_require
 
 
 def _account(live: LiveMatch) -> Any:

@@ -22,7 +22,7 @@ from learning.kinds.live import Ended
 from learning.kinds.occupants import Occupant, occupants_fetch
 from learning.kinds.registry import kind_of
 from learning.models import Machine
-from learning.services.machines import room_copy
+from learning.services.copies import room_copy
 from learning.states import box_news
 from learning.storage.locks import machine_copied
 

@@ -30,13 +30,9 @@ from games.live.rooms import Seated, room_create
 from learning.exceptions import MachineNotFoundError, NoPupilError
 from learning.models import Machine, MovedGuest
 from learning.selectors.machines import pupil_of
-from learning.services.machines import (
-    guest_lock,
-    machine_clone,
-    machine_create,
-    machine_quota_require,
-    preset_usual,
-)
+from learning.services.copies import machine_clone
+from learning.services.machine_quotas import guest_lock, machine_quota_require
+from learning.services.machines import machine_create, preset_usual
 from learning.storage.locks import machine_where, machines_locked
 
 

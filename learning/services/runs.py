@@ -30,7 +30,7 @@ from learning.kinds.registry import kind_of
 from learning.kinds.snapshots import MEASURED_MOST, keeps_snapshots, measured_usually
 from learning.models import JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_progress
-from learning.services.machines import guest_lock
+from learning.services.machine_quotas import guest_lock
 from learning.storage.bounds import values_most
 from learning.workers.jobs import waits
 from learning.workers.runs import RUNS

@@ -19,7 +19,8 @@ from games.limits.quotas import site_require
 from learning.kinds.boxes.memory import table_load
 from learning.kinds.registry import kind_of
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
-from learning.services.machines import machine_create, machine_quota_require
+from learning.services.machine_quotas import machine_quota_require
+from learning.services.machines import machine_create
 from learning.services.pupils import owner_fields, pupil_name
 from learning.services.runs import Stage, training_run_request
 from learning.storage.lessons import Cause

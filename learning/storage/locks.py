@@ -11,6 +11,9 @@ from games.transport.json_rows import row_columns, row_read
 from learning.exceptions import MachineNotFoundError
 from learning.models import Machine
 
+DELETIONS = 1
+"""The lock that deletions of machines wait for; PostgreSQL knows such locks by a number, and we have no other."""
+
 
 def machine_lock(*ids: int) -> list[Machine]:
     """The machines, locked in ascending order of id whatever order is asked for, and returned as asked.
@@ -60,3 +63,19 @@ def machine_hold(machine: Machine) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM learning_machine WHERE id = %s FOR KEY SHARE", [machine.pk])
         return bool(cursor.rowcount)
+
+
+def deletion_lock(machine_id: int) -> None:
+    """Lock what a deletion needs. Call inside its transaction, before anything else."""
+    # One deletion after the other: two machines that trained against each other would each wait for the other's runs.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DELETIONS])
+    machine_lock_with_key(machine_id)
+
+
+def machine_lock_with_key(machine_id: int) -> None:
+    """Lock a machine whose past is about to end, before everything else.
+
+    Who is about to refer to it or to share its boxes (machine_hold) waits, and finds it gone, or changed.
+    """
+    Machine.objects.select_for_update(of=("self",)).filter(pk=machine_id).first()

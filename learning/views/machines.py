@@ -26,6 +26,7 @@ from learning.models import Machine
 from learning.selectors import machines as selectors
 from learning.selectors import runs as selectors_runs
 from learning.services import machines as services
+from learning.services.copies import machine_copy
 from learning.services.snapshots import snapshot_choose
 
 known_required = account_required(
@@ -151,7 +152,7 @@ def machine_clone(request: HttpRequest, machine_id: int) -> HttpResponse:
     """Copy a machine as it stands; the copy belongs to who asks."""
     try:
         name = request.POST.get("name", "").strip()[:80]
-        copy = services.machine_copy(user=request.user, machine_id=machine_id, name=name)
+        copy = machine_copy(user=request.user, machine_id=machine_id, name=name)
     except PlayError as error:
         return refused(request, error, reverse("machine", args=[machine_id]))
     messages.success(request, f"{copy.name} is yours. It starts with everything that the original has learnt.")

@@ -18,7 +18,7 @@ from games.live.match_lists import room_going_on, rooms_of, rooms_open, rooms_op
 from games.live.play import match_resign
 from games.live.rooms import Seated, room_create, room_join, room_look, room_reset, seats_claim
 from games.models import Match, Room
-from learning.services.machines import machine_copy
+from learning.services.copies import machine_copy
 from learning.services.pupils import pupil_teach
 from learning.services.runs import Stage, training_run_request
 from learning.services.tournaments import tournament_start

@@ -23,6 +23,7 @@ from learning.kinds.machines import machine_strength
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
 from learning.services import machines as services
 from learning.services import runs as services_runs
+from learning.services.copies import machine_copy
 from learning.services.experiments import experiment_request
 from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
@@ -141,10 +142,10 @@ def test_the_quota_counts_machines_but_not_copies_of_rooms(settings: Any, people
     owner = people["owner"]
     machine(owner=owner, room=room().room)
     first = services.machine_make(user=owner, game=NC, side=Side.FIRST, name="One")
-    services.machine_copy(user=owner, machine_id=first.pk)
+    machine_copy(user=owner, machine_id=first.pk)
     for make in (
         lambda: services.machine_make(user=owner, game=NC, side=Side.FIRST, name="Three"),
-        lambda: services.machine_copy(user=owner, machine_id=first.pk),
+        lambda: machine_copy(user=owner, machine_id=first.pk),
     ):
         with pytest.raises(MachineQuotaError, match="2 machines"):
             make()
@@ -155,7 +156,7 @@ def test_the_quota_counts_machines_but_not_copies_of_rooms(settings: Any, people
 @pytest.mark.parametrize("preset", ["michie-1961", "matchbox-ai"])
 def test_a_reset_machine_is_as_it_was_laid_out(people: dict[str, Any], preset: str) -> None:
     learner = trained(machine(Side.FIRST, preset, owner=people["owner"]))
-    copy = services.machine_copy(user=people["owner"], machine_id=learner.pk)
+    copy = machine_copy(user=people["owner"], machine_id=learner.pk)
     assert machine_strength(trained(copy, 100)) != machine_strength(machine(Side.FIRST, preset))
     fresh = machine(Side.FIRST, preset)
     for forgetful in (learner, copy):

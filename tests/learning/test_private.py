@@ -29,6 +29,7 @@ from learning.access import is_seen, may_see, unseen
 from learning.models import Machine, TrainingRun
 from learning.services import machines as services
 from learning.services import tournaments as services_tournaments
+from learning.services.copies import machine_copy
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
@@ -329,7 +330,7 @@ def world(people: dict[str, Any]) -> dict[str, Any]:
     timing = Timing(crontab="0 3 * * *")
     schedule = schedule_create(user=other, machine=theirs.slug, stages=[Stage(SLUG, 10)], timing=timing)
     cup = held(other, known.slug, SLUG, "random")
-    child = services.machine_copy(user=owner, machine_id=PK, name="Child")
+    child = machine_copy(user=owner, machine_id=PK, name="Child")
     before = room("machine", person(other), machine=SLUG).room.code
     play_out(before, person(other))
     for pk in (PK, VALUES_PK):

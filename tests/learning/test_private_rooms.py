@@ -27,7 +27,8 @@ from learning.models import Machine, RunStage, Tournament
 from learning.players.insights import insight_told
 from learning.selectors.runs import stage_sentence
 from learning.selectors.tournaments import tournament_view
-from learning.services.machines import machine_clone, machine_create, machine_delete
+from learning.services.copies import machine_clone
+from learning.services.machines import machine_create, machine_delete
 from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create, schedule_fire
 from learning.services.tournaments import tournament_start

@@ -20,8 +20,8 @@ from learning.exceptions import AccountNotClosedError
 from learning.kinds.boxes.memory import ledger_errors
 from learning.models import ExperimentRun, JobStatus, Machine, Schedule, Tournament, TrainingRun
 from learning.services.accounts import Closed, account_close
+from learning.services.copies import machine_copy
 from learning.services.experiments import experiment_request
-from learning.services.machines import machine_copy
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start

@@ -30,13 +30,8 @@ from learning.kinds.keyed_values.memory import value_errors, values_miscounted
 from learning.kinds.machines import entry_player, machine_export, machine_strength
 from learning.models import Decision, JobStatus, Lesson, LessonKind, Machine, TournamentEntry, ValueChange
 from learning.selectors.tournaments import tournament_view
-from learning.services.machines import (
-    machine_copy,
-    machine_create,
-    machine_delete,
-    machine_import,
-    machine_reset,
-)
+from learning.services.copies import machine_copy
+from learning.services.machines import machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_start
 from learning.workers.pairings import tournament_play

@@ -38,7 +38,8 @@ from learning.kinds.value_learner.memory import floats, weights_row_at
 from learning.kinds.value_learner.training import ValueLearnerTraining
 from learning.models import JobStatus, Lesson, LessonKind, Machine, Measurement, Snapshot, TrainingRun, Weights
 from learning.selectors import snapshots as shown
-from learning.services.machines import machine_clone, machine_create, machine_delete, machine_reset, machine_update
+from learning.services.copies import machine_clone
+from learning.services.machines import machine_create, machine_delete, machine_reset, machine_update
 from learning.services.runs import Stage, training_run_cancel, training_run_start
 from learning.services.snapshots import NEWEST, snapshot_choose
 from learning.workers import jobs

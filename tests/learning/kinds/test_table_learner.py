@@ -41,7 +41,8 @@ from learning.models import (
     TrainingRun,
     ValueChange,
 )
-from learning.services.machines import machine_copy, machine_create, machine_delete, machine_import, machine_reset
+from learning.services.copies import machine_copy
+from learning.services.machines import machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_start
 from learning.workers.pairings import tournament_play

@@ -50,7 +50,8 @@ from learning.models import (
     Weights,
 )
 from learning.selectors.runs import run_curve
-from learning.services.machines import machine_clone, machine_create, machine_delete, machine_import, machine_reset
+from learning.services.copies import machine_clone
+from learning.services.machines import machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers import runs as runner

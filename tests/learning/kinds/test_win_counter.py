@@ -17,7 +17,8 @@ from games.live.play import match_resign
 from learning.exceptions import EntryGoneError
 from learning.kinds.machines import entry_player, machine_export, machine_strength
 from learning.models import JobStatus, Lesson, LessonKind, Machine, TournamentEntry
-from learning.services.machines import machine_copy, machine_create, machine_delete, machine_import, machine_reset
+from learning.services.copies import machine_copy
+from learning.services.machines import machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play

@@ -15,7 +15,7 @@ from learning.kinds.boxes.look import boxes_at
 from learning.kinds.boxes.training import visit_probabilities
 from learning.kinds.boxes.why import why_view
 from learning.models import Box, Machine
-from learning.services.machines import machine_clone
+from learning.services.copies import machine_clone
 from tests import factories
 from tests.factories import guest, machine, play_out, trained
 

@@ -15,8 +15,9 @@ from learning.exceptions import AccountNotClosedError
 from learning.models import ExperimentRun, Machine, Schedule, Tournament, TrainingRun
 from learning.services import accounts
 from learning.services.accounts import account_close
+from learning.services.copies import machine_copy
 from learning.services.experiments import experiment_request
-from learning.services.machines import machine_copy, machine_make
+from learning.services.machines import machine_make
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start

@@ -25,7 +25,8 @@ from learning.models import Box, Lesson, Machine, MovedGuest
 from learning.players.port import Machines
 from learning.selectors.machines import pupils_of
 from learning.services import pupils
-from learning.services.machines import machine_delete, machine_quota_require, machine_reset
+from learning.services.machine_quotas import machine_quota_require
+from learning.services.machines import machine_delete, machine_reset
 from learning.services.pupils import machines_claim, owner_fields, pupil_ensure, pupil_side, pupil_teach
 from tests.factories import NC, api_with, guest, play_out, swept, user
 from tests.threads import at_once

@@ -28,7 +28,8 @@ from learning.kinds.keyed_values.memory import value_errors, values_fetch
 from learning.kinds.q_learning.training import QLearningTraining
 from learning.models import Decision, JobStatus, Lesson, Machine, TrainingRun, Value, ValueChange
 from learning.selectors.runs import run_curve
-from learning.services.machines import machine_clone, machine_create, machine_delete, machine_make, machine_reset
+from learning.services.copies import machine_clone
+from learning.services.machines import machine_create, machine_delete, machine_make, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.workers import runs as runner
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute

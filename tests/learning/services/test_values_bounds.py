@@ -27,7 +27,8 @@ from learning.kinds.keyed_values.memory import value_errors, values_miscounted, 
 from learning.kinds.machines import machine_export
 from learning.kinds.q_learning.training import QLearningTraining
 from learning.models import JobStatus, Machine, TrainingRun, ValueChange
-from learning.services.machines import machine_copy, machine_create, machine_delete, machine_import, machine_reset
+from learning.services.copies import machine_copy
+from learning.services.machines import machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.storage.bounds import values_left, values_most
 from learning.workers.runs import Pace, run_chunk, run_claim, run_execute

@@ -19,7 +19,8 @@ from learning.kinds.boxes.memory import BoxesMemory, boxes_own
 from learning.kinds.boxes.training import BoxesTraining
 from learning.kinds.keyed_values.memory import values_fetch_at
 from learning.models import Box, Change, Lesson, Machine, Tournament
-from learning.services.machines import machine_copy, machine_delete, machine_reset
+from learning.services.copies import machine_copy
+from learning.services.machines import machine_delete, machine_reset
 from learning.services.tournaments import tournament_start
 from learning.storage import folding
 from learning.storage.folding import folds_due

@@ -18,7 +18,8 @@ from games.live.store import room_get
 from games.models import Match
 from learning.kinds.boxes.memory import MEMORY, ledger_errors
 from learning.models import Box, Change, Draw, Lesson, Machine, TrainingRun
-from learning.services.machines import machine_clone, machine_create
+from learning.services.copies import machine_clone
+from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import run_claim, run_execute
 from tests.factories import NC, guest, house, in_memory, machine, person, play, play_out, room, room_view, trained, user

@@ -33,7 +33,8 @@ from learning.kinds.machines import machine_export, machine_strength
 from learning.kinds.occupants import occupants_fetch
 from learning.kinds.registry import kind_of
 from learning.models import Change, Draw, LessonKind, Machine, MachineSeat
-from learning.services.machines import machine_clone, machine_create, machine_delete, machine_reset
+from learning.services.copies import machine_clone
+from learning.services.machines import machine_create, machine_delete, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock

@@ -19,8 +19,9 @@ from learning import tasks
 from learning.kinds.machines import FIRST_CHUNK_GAMES
 from learning.models import ExperimentRun, JobStatus, Machine, TrainingRun
 from learning.selectors.runs import run_view
+from learning.services.copies import machine_copy
 from learning.services.experiments import experiment_request
-from learning.services.machines import machine_copy, machine_make
+from learning.services.machines import machine_make
 from learning.services.pupils import pupil_teach
 from learning.services.runs import Stage, training_run_request, training_run_start
 from learning.services.schedules import Timing, schedule_create

@@ -42,7 +42,8 @@ from learning.models import (
     TrainingRun,
 )
 from learning.selectors.machines import lessons_missing
-from learning.services.machines import machine_clone, machine_delete
+from learning.services.copies import machine_clone
+from learning.services.machines import machine_delete
 from learning.services.pupils import machines_claim, pupil_teach
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create, schedule_delete

@@ -10,7 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from beadbox.rules.outcome import Side
 from learning.kinds.machines import strength_at_hand
 from learning.models import Machine, Standing
-from learning.services.machines import machine_clone, machine_reset
+from learning.services.copies import machine_clone
+from learning.services.machines import machine_reset
 from learning.storage.standings import CURVE_POINTS, standing_add, thinned
 from learning.tasks import standings_keep
 from learning.workers import standings

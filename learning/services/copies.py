@@ -1,0 +1,170 @@
+"""Copies of machines: of an account, and those made for a room, which make way for later ones."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import accumulate
+from typing import Any, cast
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from beadbox.names import name_problem
+from games.accounts.principal import AnyUser, RoomsOf
+from games.exceptions import MalformedError
+from games.limits.quotas import account_lock, site_require
+from games.live.match_lists import rooms_open
+from games.models import Room
+from learning.access import machine_for
+from learning.exceptions import MachineNotFoundError, ValueQuotaError
+from learning.kinds.registry import kind_of
+from learning.models import Machine, SharedLink
+from learning.selectors.machines import copies_of
+from learning.selectors.runs import runs_teaching
+from learning.services.machine_quotas import guests_values_require, machine_quota_require, values_quota_require
+from learning.services.machines import machine_remove
+from learning.storage.locks import deletion_lock, machine_held, machine_lock
+from learning.storage.standings import standing_open
+
+
+@transaction.atomic
+def machine_clone(*, machine_id: int, name: str, **details: Any) -> Machine:
+    """A copy of a machine as it stands: same rule, same beads, a ledger of its own that begins with them.
+
+    It is as public as the original.
+
+    Raises:
+        MachineNotFoundError.
+    """
+    copy = _copied(_original(machine_id), name, **details)
+    standing_open(copy)
+    return copy
+
+
+def _copied(original: Machine, name: str, **details: Any) -> Machine:
+    """A copy of a machine that is kept as by :func:`_original`, in no list yet."""
+    memory = kind_of(original).memory
+    fields: dict[str, object] = {"n_removed": original.n_removed, "is_public": original.is_public}
+    fields |= memory.fields_copied(original) | details
+    copy = Machine.objects.create(
+        name=name,
+        copied_from=original,
+        game=original.game,
+        side=original.side,
+        preset=original.preset,
+        rule_json=original.rule_json,
+        epsilon=original.epsilon,
+        n_values=original.n_values,
+        **fields,
+    )
+    memory.copy(original, copy)
+    return copy
+
+
+def _original(machine_id: int) -> Machine:
+    """The machine that is to be copied: it is there, and remembers what it knows, until the copy is stored.
+
+    Only one whose copy gets rows is locked. To share boxes nobody waits for those who teach it, nor they for us.
+
+    Raises:
+        MachineNotFoundError.
+    """
+    machine = machine_held(pk=machine_id)
+    if machine is None:
+        raise MachineNotFoundError
+    if kind_of(machine).memory.copies_rows:
+        (machine,) = machine_lock(machine_id)
+    return machine
+
+
+@transaction.atomic
+def machine_copy(*, user: AnyUser, machine_id: int, name: str = "", is_public: bool | None = None) -> Machine:
+    """A copy, as :func:`machine_clone`, of a machine that the account may see; the copy belongs to the account.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError, MachineQuotaError.
+    """
+    if name and (problem := name_problem(name)):
+        raise MalformedError(f"name: {problem}")
+    machine_quota_require(user)
+    (original,) = machine_lock(machine_for(user, machine_id, to="export").pk)
+    values_quota_require(cast("User", user), original.n_values)
+    copy = machine_clone(machine_id=original.pk, name=name or f"{original.name[:70]} (copy)", owner=user)
+    if is_public is not None and copy.is_public != is_public:
+        copy.is_public = is_public
+        copy.save(update_fields=["is_public"])
+    return copy
+
+
+def room_copy(*, machine_id: int, room: Room, owner: User | None, guest: UUID | None, lent: bool = False) -> Machine:
+    """A copy, as :func:`machine_clone` but in no list, for a room: of its account (``owner``), or of who plays there.
+
+    Call inside the transaction that stores its match. Once that is done, older ones of whoever opened it make way.
+    A copy of a ``lent`` machine belongs to nobody, and is seen by the same link for as long as that works.
+
+    Raises:
+        MachineNotFoundError, ValueQuotaError.
+    """
+    site_require("learning_machine")
+    user_id = None if owner is None else owner.pk
+    if owner is not None:
+        account_lock(owner)
+    original = _original(machine_id)
+    if kind_of(original).memory.copies_rows:
+        most = settings.VALUES_PER_ROOM_COPY
+        if original.n_values > most:
+            raise ValueQuotaError(
+                f"{original.name} has {original.n_values:,} values, and a machine copied for a game may have {most:,}."
+                " Play it itself, or copy it on its page."
+            )
+        if owner is not None:
+            values_quota_require(owner, original.n_values)
+        else:  # so that nothing is copied in vain; asked again when everything is stored (guests_values_require)
+            guests_values_require(guest, room.opened_from, n_more=original.n_values)
+    clear = partial(copies_clear, user_id=user_id, guest=guest, address=room.opened_from)
+    transaction.on_commit(clear, robust=True)  # the room is there, whatever becomes of the others
+    name = f"{original.name[:70]} (copy)"
+    if not lent:
+        return _copied(original, name, room=room, owner=owner)
+    # Locked, so that the link is not taken back before the copy can be found by it.
+    link = SharedLink.objects.select_for_update(no_key=True).filter(pk=original.share_id or 0, ended_at=None).first()
+    if link is None:
+        raise MachineNotFoundError
+    return _copied(original, name, room=room, share=link)
+
+
+def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> None:
+    """Of the copies made for the rooms of a person, and for guests of an address, keep the last that were played.
+
+    They are so many at most, and have so many values together. A copy in a match that is being
+    played, or in training, never goes. Call outside any transaction: each deletion is one of its own.
+    """
+    bounds: list[tuple[RoomsOf, int, int]] = []
+    if user_id is not None:
+        bounds.append((("account", user_id), settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT))
+    elif guest is not None:
+        bounds.append((("guest", guest), settings.COPIES_PER_GUEST, settings.VALUES_PER_GUEST))
+    if address:
+        bounds.append((("address", address), settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
+    for whose, most, most_values in bounds:
+        stored = copies_of(whose, guests_alone=whose[0] == "address")  # what has just gone no longer counts
+        together = accumulate(n_values for _, n_values in stored)
+        n_kept = min(most, sum(n <= most_values for n in together))
+        beyond = Machine.objects.filter(pk__in=[pk for pk, _ in stored[n_kept:]])
+        # Most of them may be in use: those are left out at once, and what is left is asked again under its locks.
+        in_use = Exists(rooms_open(Room.objects.filter(pk=OuterRef("room_id"))))
+        for copy_id in beyond.exclude(in_use).values_list("pk", flat=True):
+            _copy_delete(copy_id)
+
+
+@transaction.atomic
+def _copy_delete(copy_id: int) -> None:
+    """Delete a copy made for a room, unless somebody has it in use."""
+    deletion_lock(copy_id)
+    copy = Machine.objects.filter(pk=copy_id).first()
+    if copy is None or runs_teaching(copy).exists() or rooms_open(Room.objects.filter(fresh_machines=copy)).exists():
+        return
+    machine_remove(copy)

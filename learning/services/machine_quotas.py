@@ -1,0 +1,123 @@
+"""How many machines, and how many values of machines, an account or a visitor may have."""
+
+from __future__ import annotations
+
+from typing import cast
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db.models import QuerySet, Sum
+
+from games.accounts.principal import AnyUser, Visitor
+from games.exceptions import GuestMovedError
+from games.limits.quotas import count_lock, quota_require, site_require
+from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, rooms_of, rooms_open
+from games.models import Room
+from learning.exceptions import MachineQuotaError, ValueQuotaError
+from learning.models import Machine, MovedGuest
+from learning.storage.bounds import values_left
+
+
+def guest_lock(guest: UUID | None) -> None:
+    """Let nobody else make or hand over machines of a visitor until this transaction ends; before machines."""
+    count_lock(f"machines of guest {guest}")
+
+
+def machine_quota_require(user: AnyUser) -> None:
+    """Refuse an account, or a visitor, that has as many machines as it may. Copies made for rooms do not count.
+
+    Call before anything else in the transaction that makes another.
+
+    Raises:
+        MachineQuotaError.
+        GuestMovedError: what the visitor had has gone to an account since they asked.
+    """
+    if isinstance(user, Visitor):
+        site_require("learning_machine")
+        most = settings.MACHINES_PER_GUEST
+        guest_lock(user.guest)
+        if user.guest is not None and MovedGuest.objects.filter(guest=user.guest).exists():
+            raise GuestMovedError
+        n_machines = Machine.objects.filter(guest=user.guest).count()
+        if n_machines >= most:
+            raise MachineQuotaError(
+                f"A browser may keep {most} machines, and yours has {n_machines}. Delete one first."
+            )
+        _address_quota_require(user.address)
+        return
+    site_require("learning_machine")
+    most, account = settings.MACHINES_PER_ACCOUNT, cast("User", user)
+    quota_require(
+        account,
+        Machine.objects.filter(owner=account, room__isnull=True),
+        most,
+        lambda n: MachineQuotaError(f"An account may have {most} machines, and you have {n}. Delete one first."),
+    )
+
+
+def _address_quota_require(address: str) -> None:
+    """Refuse a guest where guests have as many machines as they may, counted under a lock near the bound alone."""
+    most = settings.MACHINES_PER_ADDRESS
+    here = Machine.objects.filter(made_from=address)
+    n_machines = here.count() if address else 0
+    if address and n_machines + MAX_CONCURRENT_TRANSACTIONS > most:
+        count_lock(f"machines of address {address}")
+        n_machines = here.count()
+    if n_machines >= most:
+        raise MachineQuotaError(
+            f"Visitors where you are keep {most:,} machines, as many as may be. Make an account or log in, and"
+            " you have machines of your own."
+        )
+
+
+def values_quota_require(user: User, n_more: int) -> None:
+    """Refuse an account so many values at once, if its machines would have more together than they may.
+
+    Call under the lock of the account.
+
+    Raises:
+        ValueQuotaError.
+    """
+    most = settings.VALUES_PER_ACCOUNT
+    left = values_left(user.pk)
+    if n_more > left:
+        raise ValueQuotaError(
+            f"The machines of an account may have {most:,} values together. There is room for {left:,}, this one has"
+            f" {n_more:,}. Delete or reset one first, or wait for a training to end."
+        )
+
+
+def _rooms_at(address: str) -> QuerySet[Room]:
+    """The rooms opened from an address."""
+    return Room.objects.filter(opened_from=address) if address else Room.objects.none()
+
+
+def _guests_copies(rooms: QuerySet[Room]) -> QuerySet[Machine]:
+    """The copies made for these rooms, those aside that count with an account."""
+    return Machine.objects.filter(room__in=rooms, owner__isnull=True)
+
+
+def guests_values_require(guest: UUID | None, address: str, n_more: int | None = None) -> None:
+    """Refuse a guest, or an address, whose copies would have too many values together.
+
+    Those in open rooms count: all others make way (:func:`learning.services.copies.copies_clear`). Asked for ``n_more``
+    before they are copied, and without it, under locks, when they have been.
+
+    Raises:
+        ValueQuotaError.
+    """
+    mine, here = rooms_of(user_id=None, guest=guest), _rooms_at(address)
+    for name, rooms, most, whose in (
+        (f"values of address {address}", here, settings.VALUES_PER_ADDRESS, "played where you are"),
+        (f"values of guest {guest}", mine, settings.VALUES_PER_GUEST, "that a guest plays"),
+    ):
+        if n_more is None:
+            count_lock(name)
+        in_use = _guests_copies(rooms_open(rooms))
+        n_values = in_use.aggregate(n=Sum("n_values", default=0))["n"]
+        if n_values + (n_more or 0) > most:
+            raise ValueQuotaError(
+                f"The copies {whose} may have {most:,} values together, and with this game they would have more."
+                " Finish a game or give one up first, or play the machine itself."
+            )
