@@ -6,7 +6,6 @@ from pathlib import Path
 
 from beadbox.engines.action_values import Entry
 from beadbox.engines.engine import Candidate, Engine
-from beadbox.engines.level import Level, Rung
 from beadbox.engines.romgon import entry_keys
 from beadbox.engines.romgon import levels as at
 from beadbox.engines.romgon.answers import legal, prospects, ranking
@@ -14,7 +13,6 @@ from beadbox.engines.romgon.q_trainer import RomgonTrainer
 from beadbox.engines.romgon.shipped import FOLDER, shipped_name
 from beadbox.engines.romgon.value_minimax import loses_by_history
 from beadbox.kernels.jit import PACKAGES, Readiness
-from beadbox.rules.chance import Random
 from beadbox.rules.romgon.moves import Move
 from beadbox.rules.romgon.pieces import side_of
 from beadbox.rules.romgon.rules import Position, Romgon
@@ -36,24 +34,19 @@ class RomgonEngine(Engine[Romgon, Position, Move]):
     newcomers = at.NEWCOMERS
     valuer = at.VALUER
     trainer = RomgonTrainer()
+    plays_at = staticmethod(at.plays_at)
+    ladder = staticmethod(at.ladder)
+    choose = staticmethod(at.choose)
+    key_board = staticmethod(entry_keys.key_board)
 
     def readiness(self) -> Readiness:
         return PACKAGES[__name__.rpartition(".")[0]].readiness()
-
-    def plays_at(self, game: Romgon, level: Level) -> bool:
-        return at.plays_at(game, level)
-
-    def ladder(self, game: Romgon) -> list[Rung]:
-        return at.ladder(game)
 
     def learnt_file(self, game: Romgon) -> Path | None:
         return None if self.valuer.refusal(game) else FOLDER / f"{shipped_name(game.options)}.json"
 
     def learnt_mark(self, game: Romgon) -> str:
         return "" if self.valuer.refusal(game) else at.learnt_mark(game)
-
-    def choose(self, game: Romgon, position: Position, *, level: Level, rng: Random) -> Move:
-        return at.choose(game, position, level=level, rng=rng)
 
     def best(self, game: Romgon, position: Position) -> tuple[tuple[Candidate[Move], ...], int]:
         return ranking(position.board, position.side, game.options, depth=DEPTH)
@@ -74,9 +67,6 @@ class RomgonEngine(Engine[Romgon, Position, Move]):
         pieces = entry_keys.pieces_key(position.board)
         actions = legal(position.board, position.side, game.options)
         return tuple(f"{entry_keys.action_key(move)}#{pieces}" for move in actions)
-
-    def key_board(self, key: str) -> str:
-        return entry_keys.key_board(key)
 
     def entry_read(self, key: str) -> tuple[Position, Move]:
         board, move = entry_keys.entry_read(key)

@@ -20,15 +20,13 @@ class ReadableValuer(Valuer[Romgon, Position, Move]):
     """Features and searches for Romgon, as slow as they are plain."""
 
     sets = FEATURE_SETS
+    told = staticmethod(feature_told)
 
     def refusal(self, game: Romgon) -> str:
         return refusal(game.options)
 
     def features(self, position: Position, feature_set: str) -> dict[int, float]:
         return features(position.board, position.side.other, feature_set)
-
-    def told(self, index: int) -> str:
-        return feature_told(index)
 
     def parts(self, position: Position, weights: NDArray[np.float64], feature_set: str) -> tuple[PartGroup, ...]:
         return parts(position.board, position.side.other, self.features(position, feature_set), weights)

@@ -266,6 +266,7 @@ class Romgon(Game[Position, Move]):
     additions = ADDITIONS
     enumerable = False
     takes_boxes = False
+    format_move = staticmethod(format_action)
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -347,9 +348,6 @@ class Romgon(Game[Position, Move]):
             and not _is_repeated(position)
             and not (self.options.shuttle and _is_shuttled(position))
         )
-
-    def format_move(self, move: Move) -> str:
-        return format_action(move)
 
     def parse_move(self, text: str) -> Move:
         match = _ACTION.fullmatch(text)

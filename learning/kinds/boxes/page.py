@@ -37,6 +37,7 @@ class BoxesPage(KindPage):
 
     presets = PRESETS
     text = TEXT
+    rule_sentences = staticmethod(sentences)
 
     def usual_preset(self, game: AnyGame, side: Side | None) -> str:
         if side is None:
@@ -69,9 +70,6 @@ class BoxesPage(KindPage):
             raise RuleError("initial", problem) from None
         counts = {name: values[name] or 0 for name in ("win", "draw", "loss", "floor")}
         return {**values, "initial": initial, **counts}
-
-    def rule_sentences(self, rule: BoxRule) -> list[tuple[str, str]]:
-        return sentences(rule)
 
     def holds(self, machine: Machine) -> str:
         return f"{machine.boxes.count():,} boxes"

@@ -38,13 +38,11 @@ class QLearningPage(KeyedPage):
 
     presets = Q_PRESETS
     text = TEXT
+    rule_sentences = staticmethod(sentences)
     sight = SIGHT
 
     def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
         return f"{game.name} Q"
-
-    def rule_sentences(self, rule: QRule) -> list[tuple[str, str]]:
-        return sentences(rule)
 
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
         plain = super().machine_page(machine, strength, asked)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from beadbox.learners.table_learner.presets import TABLE_PRESETS
-from beadbox.learners.table_learner.rule import TableRule
 from beadbox.rules.outcome import Side
 from learning.kinds.keyed_values.page import KeyedPage
 from learning.kinds.page import Page, percent
@@ -22,10 +21,8 @@ class TableLearnerPage(KeyedPage):
 
     presets = TABLE_PRESETS
     text = TEXT
+    rule_sentences = staticmethod(sentences)
     sight = SIGHT
-
-    def rule_sentences(self, rule: TableRule) -> list[tuple[str, str]]:
-        return sentences(rule)
 
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
         plain, by_seat = super().machine_page(machine, strength, asked), strength_by_seat(machine)

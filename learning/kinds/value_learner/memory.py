@@ -112,8 +112,7 @@ class ValueLearnerMemory(KindMemory):
             cursor.execute("DELETE FROM learning_thought WHERE machine_id = %s", [machine.pk])
             cursor.execute("DELETE FROM learning_weights WHERE machine_id = %s", [machine.pk])
 
-    def reset(self, machine: Machine) -> None:
-        self.lay_out(machine)
+    reset = lay_out
 
     def load(self, machine: Machine, most: int | None = None) -> ValueMemory:
         """What the machine knows now."""

@@ -48,6 +48,7 @@ class ValueLearnerPage(KindPage):
 
     presets = VALUE_PRESETS
     text = TEXT
+    rule_sentences = staticmethod(sentences)
 
     def rule_require(self, game: AnyGame, rule: ValueRule) -> None:
         try:
@@ -57,9 +58,6 @@ class ValueLearnerPage(KindPage):
 
     def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
         return f"{game.name} value learner"
-
-    def rule_sentences(self, rule: ValueRule) -> list[tuple[str, str]]:
-        return sentences(rule)
 
     def holds(self, machine: Machine) -> str:
         memory = MEMORY.load(machine)
