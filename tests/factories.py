@@ -24,14 +24,16 @@ from games.live.room_state import room_state as state_of
 from games.live.rooms import Seated, room_create
 from games.live.store import live_match, match_latest, room_get
 from games.models import Room
+from learning.kinds.registry import kind_of
 from learning.models import ExperimentRun, Job, JobStatus, Machine
+from learning.selectors.strength import Strength
 from learning.services.experiments import experiment_request
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
-from learning.workers.experiments import experiment_claim, experiment_execute
+from learning.workers.experiments import EXPERIMENT_RUNS, experiment_execute
 from learning.workers.jobs import TurnEnd
 from learning.workers.retention import retention_run
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 
 NC = "noughts-and-crosses"
 
@@ -82,11 +84,15 @@ def house() -> dict[Side, Machine]:
 def trained(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Machine:
     """Train through the one road; the machine as it then is."""
     run = training_run_start(machine=learner.slug, stages=[Stage(opponent, games)], seed=seed, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     run_execute(claimed)
     learner.refresh_from_db()
     return learner
+
+
+def machine_strength(machine: Machine) -> Strength:
+    return kind_of(machine).training.strength(machine)
 
 
 def abandoned(*running: Job) -> None:
@@ -108,7 +114,7 @@ def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str 
 def experimented(slug: str, seed: int = 1, **parameters: int) -> ExperimentRun:
     """Run an experiment through the one road; the run with its result."""
     run = experiment_request(person=None, experiment=slug, seed=seed, parameters=parameters, enqueue=False)
-    claimed = experiment_claim(run.pk)
+    claimed = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed is not None
     experiment_execute(claimed)
     run.refresh_from_db()

@@ -28,8 +28,3 @@ def presets_of(game: AnyGame) -> Mapping[str, Preset[Rule]]:
     """The presets that fit a game, of every kind that can play it."""
     fitting = [presets for presets in PRESETS_OF_KIND.values() if any(one.rule.fits(game) for one in presets.values())]
     return fitting[0] if len(fitting) == 1 else {slug: one for presets in fitting for slug, one in presets.items()}
-
-
-def preset_named(slug: str) -> Preset[Rule] | None:
-    """The preset with this slug, of whatever kind; ``None`` if there is none."""
-    return ALL_PRESETS.get(slug)

@@ -17,7 +17,6 @@ from games.live.serializers import parsed, refusals
 from learning.access import is_own, machine_for, machines_visible
 from learning.exceptions import MachineBusyError, MachineQuotaError, NoBoxesError, ValueQuotaError
 from learning.filters import MachineFilter
-from learning.kinds.machines import machine_strength
 from learning.kinds.registry import kind_of
 from learning.kinds.serializers import POSITION_SERIALIZERS
 from learning.models import Machine
@@ -120,7 +119,8 @@ class MachineStrengthView(APIView):
         the two. Where a game has no list of its positions, boxes are measured in a sample. A machine with weights
         has the figures of its last training, a sample too.
         """
-        return Response(machine_strength(machine_for(request.user, ref)))
+        machine = machine_for(request.user, ref)
+        return Response(kind_of(machine).training.strength(machine))
 
 
 class MachineProgressView(NewsView):

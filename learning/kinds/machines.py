@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from beadbox.learners.exchange.document import Document
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.formats import format_get
-from beadbox.learners.presets import preset_named
+from beadbox.learners.presets import ALL_PRESETS
 from beadbox.learners.registry import rule_read
 from beadbox.rules.game import AnyGame
 from beadbox.tournaments.contest import ContestPlayer
@@ -26,13 +26,8 @@ MAX_POINTS = 12
 """The most points of a curve where strength is a sample."""
 
 
-def machine_strength(machine: Machine) -> Strength:
-    """Win, draw and loss against fixed opponents, and in the worst case where that can be known: exact, or a sample."""
-    return kind_of(machine).training.strength(machine)
-
-
 def strength_at_hand(machine: Machine) -> Strength:
-    """The same as far as nobody has to wait for it: exact, or what was last measured where it takes games to know."""
+    """The strength without waiting: exact, or what was last measured where it takes games to know."""
     training = kind_of(machine).training
     return training.strength(machine) if training.has_table(machine) else strength_measured_last(machine)
 
@@ -87,7 +82,7 @@ def import_notes(machine: Machine, data: Document, choose: str) -> list[str]:
 
     ``choose`` ends "import the file again and …".
     """
-    preset = preset_named(data.preset)
+    preset = ALL_PRESETS.get(data.preset)
     rule_name = f"{preset.name} ({preset.slug})" if preset and preset.rule == data.rule else "a rule of its own"
     return kind_of_rule(data.rule).files.import_notes(machine, data, rule_name, choose)
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from beadbox.engines.registry import engine_of
 from beadbox.learners.built_in import HOUSE, house_machine
-from beadbox.learners.presets import preset_named
+from beadbox.learners.presets import ALL_PRESETS
 from beadbox.names import name_search
 from beadbox.policies.registry import opponent_usual
 from beadbox.rules.game import AnyGame
@@ -282,7 +282,7 @@ def machine_rows(machines: Sequence[Machine]) -> list[dict[str, Any]]:
             "board": machine.game,
             "game": machine.game_rules.full_name,
             "side_name": machine.get_side_display(),
-            "rule": preset.name if (preset := preset_named(machine.preset)) else "a rule of its own",
+            "rule": preset.name if (preset := ALL_PRESETS.get(machine.preset)) else "a rule of its own",
             "owner": machine.owner.get_username() if machine.owner else "",
             "is_guests": machine.guest is not None,
             "is_public": machine.is_public,

@@ -19,7 +19,7 @@ from games.accounts.principal import GUEST, AnyUser, Principal
 from games.live.room_state import HIDDEN
 from learning.access import machines_visible, may_see, staff_may
 from learning.exceptions import TournamentNotFoundError
-from learning.models import JobStatus, Machine, Pairing, Tournament, TournamentEntry
+from learning.models import JobStatus, Pairing, Tournament, TournamentEntry
 from learning.states import (
     EntryState,
     PairingState,
@@ -68,11 +68,6 @@ def tournament_games(user: AnyUser | None) -> list[AnyGame]:
     played = set(machines_visible(user).filter(side=None).values_list("game", flat=True).distinct())
     known = [game for game in GAMES.values() if game.enumerable or engine_of(game) is not None]
     return [game for game in known if not game.added or game.slug in played]
-
-
-def tournament_machines(user: AnyUser | None, game: str) -> QuerySet[Machine]:
-    """The machines that can be entered."""
-    return machines_visible(user).filter(game=game)
 
 
 def results_of(tournament: Tournament) -> list[Result]:

@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from beadbox.learners.presets import ALL_PRESETS, preset_named
+from beadbox.learners.presets import ALL_PRESETS
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
@@ -146,7 +146,7 @@ class MachineCreateSerializer(StrictSerializer):
         """Which kind of machine is asked for: by its rule, its preset, or what fits the game."""
         if "rule" in attrs:
             return kind_of_rule(attrs["rule"])
-        preset = preset_named(attrs.get("preset", ""))
+        preset = ALL_PRESETS.get(attrs.get("preset", ""))
         return kind_usual(game) if preset is None else kind_of_rule(preset.rule)
 
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from beadbox.learners.exchange.document import Document, Wanted
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.formats import RULES_TO_CHOOSE, machine_read
-from beadbox.learners.presets import preset_named, presets_of
+from beadbox.learners.presets import ALL_PRESETS, presets_of
 from beadbox.learners.rule import Rule
 from beadbox.names import did_you_mean
 from beadbox.rules.errors import UnknownGameError
@@ -96,7 +96,7 @@ def preset_rule(game: AnyGame, preset: str) -> Rule:
     Raises:
         RuleRefusedError: there is no such preset.
     """
-    found = preset_named(preset)
+    found = ALL_PRESETS.get(preset)
     if found is None:
         raise RuleRefusedError(f"preset: there is no preset {preset!r}. {did_you_mean(preset, presets_of(game))}")
     return kind_of_rule(found.rule).page.suited(game, found.rule)

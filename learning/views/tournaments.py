@@ -18,7 +18,7 @@ from games.accounts.principal import Principal
 from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.transport.error_responses import form_only, not_found, refused
-from learning.access import row_id, staff_may
+from learning.access import machines_visible, row_id, staff_may
 from learning.filters import EntrantFilter
 from learning.forms.machines import game_label
 from learning.forms.runs import seed_new
@@ -54,7 +54,7 @@ def tournament_new(request: HttpRequest) -> HttpResponse:
     game = request.GET.get("game", "")
     games = selectors.tournament_games(request.user)
     game = game if game in {known.slug for known in games} else games[0].slug
-    offered = selectors.tournament_machines(request.user, game)
+    offered = machines_visible(request.user).filter(game=game)
     found = EntrantFilter(request.POST, offered, request=request, prefix="list", game=GAMES[game])
     ticked = _ticked(request, offered)
     listed = [machine for machine in found.qs[: LISTED + 1] if machine not in ticked]

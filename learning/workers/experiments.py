@@ -36,11 +36,6 @@ class TurnOverError(Exception):
     """The worker has had its turn; what is found so far is stored."""
 
 
-def experiment_claim(run_id: int) -> ExperimentRun | None:
-    """Take a run that waits, or whose worker's lease has run out; ``None`` when there is nothing to take."""
-    return EXPERIMENT_RUNS.claim(run_id)
-
-
 def experiment_execute(run: ExperimentRun, turn: TurnEnd | None = None) -> None:
     """Run a claimed experiment to its end, or until it is cancelled or lost or the turn ends, a part at least."""
     hold = _Hold(run, turn)

@@ -48,11 +48,6 @@ DRAW_STREAM = 1 << 32
 """The lots of a Swiss round take streams from here on; the pairings take those below."""
 
 
-def pairing_claim(pairing_id: int) -> Pairing | None:
-    """Take a pairing that waits, or whose worker's lease has run out; ``None`` when there is nothing to take."""
-    return PAIRINGS.claim(pairing_id)
-
-
 def claimable(tournament_id: int) -> list[int]:
     """The pairings of a tournament that wait, or whose worker's lease has run out, in their order."""
     pairings = Pairing.objects.filter(jobs.waits(timezone.now()), tournament_id=tournament_id)
@@ -95,7 +90,7 @@ def tournament_play(tournament_id: int, progress: Callable[[Pairing], None] | No
         if not waiting:
             time.sleep(LOOK_AGAIN_S)
         for pairing_id in waiting:
-            pairing = pairing_claim(pairing_id)
+            pairing = PAIRINGS.claim(pairing_id)
             if pairing is not None:
                 pairing_play(pairing)
                 if progress is not None:
@@ -290,7 +285,7 @@ class Pairings(JobKind[Pairing]):
             following = _play_or_fail(pairing, end)
             if following or end.is_reached:
                 return following
-            pairing = next(filter(None, map(pairing_claim, claimable(job.tournament_id))), None)
+            pairing = next(filter(None, map(PAIRINGS.claim, claimable(job.tournament_id))), None)
         return []
 
 

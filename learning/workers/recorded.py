@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.built_in import HouseMachine
-from beadbox.learners.presets import preset_named
+from beadbox.learners.presets import ALL_PRESETS
 from beadbox.learners.recorded import Recorded, RecordedPoint, Steps, fresh_memory, recorded_of
 from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.outcome import Tally
@@ -24,7 +24,7 @@ def house_record(house: HouseMachine) -> Recorded:
     """Train a built-in machine; what a run of a worker comes to, to the last bit."""
     machine = Machine(game=house.game, side=house.side)
     rules = machine.game_rules
-    preset = preset_named(house.preset)
+    preset = ALL_PRESETS.get(house.preset)
     assert preset is not None, "a built-in machine has a preset of the program"
     rule = kind_of_rule(preset.rule).page.suited(rules, preset.rule)
     machine.rule_json = rule.to_json()

@@ -62,18 +62,13 @@ class Pace:
         self.n_games = max(1, int(n_games * factor))
 
 
-def run_claim(run_id: int) -> TrainingRun | None:
-    """Take a run that is queued, or whose worker's lease has run out; ``None`` when there is nothing to take."""
-    return RUNS.claim(run_id)
-
-
 def run_execute(
     run: TrainingRun, progress: Callable[[TrainingRun], None] | None = None, *, turn: TurnEnd | None = None
 ) -> TrainingRun:
     """Train a claimed run to its end, or until it is cancelled or lost; the run as it then stands.
 
     Args:
-        run: a run from :func:`run_claim`.
+        run: a run that ``RUNS.claim`` has given.
         progress: called after every chunk in which games were played.
         turn: when it ends, after a chunk at least, the worker is let go: the run waits to be claimed again.
     """

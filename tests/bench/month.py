@@ -70,12 +70,12 @@ def _site(running: contextlib.ExitStack) -> None:
 
     from beadbox.learners.built_in import HOUSE
     from learning.services.house import house_machine_ensure
-    from learning.workers.runs import run_claim, run_execute
+    from learning.workers.runs import RUNS, run_execute
 
     for house in HOUSE:
         if house.game == GAME:
             _, run = house_machine_ensure(house)
-            if run is not None and (claimed := run_claim(run.pk)) is not None:
+            if run is not None and (claimed := RUNS.claim(run.pk)) is not None:
                 run_execute(claimed)
 
 

@@ -53,13 +53,13 @@ def main() -> None:
         from learning.models import ExperimentRun, JobStatus, TrainingRun
         from learning.services.house import house_tournament_ensure
         from learning.workers.pairings import tournament_end
-        from learning.workers.runs import run_claim, run_execute
+        from learning.workers.runs import RUNS, run_execute
 
         if is_private:
             call_command("set_up")
         while (tournament := house_tournament_ensure()) is None:
             for number in TrainingRun.objects.filter(finished_at=None).values_list("pk", flat=True):
-                claimed = run_claim(number)
+                claimed = RUNS.claim(number)
                 assert claimed is not None, "nobody else works here"
                 run_execute(claimed)
         tournament_end(tournament, JobStatus.FINISHED)

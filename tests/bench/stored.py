@@ -81,13 +81,13 @@ def fifty_thousand_games() -> Iterator[Figure]:
     """Load 304 boxes, play 50,000 games, store boxes, ledger and random state: the run of ``manage.py train``."""
     site()
     from learning.services.runs import Stage, training_run_start
-    from learning.workers.runs import run_claim, run_execute
+    from learning.workers.runs import RUNS, run_execute
 
     seconds = []
     for seed in range(N_RUNS):
         begin = time.perf_counter()
         run = training_run_start(machine="menace-first", stages=[Stage("random", 50_000)], seed=seed, enqueue=False)
-        claimed = run_claim(run.pk)
+        claimed = RUNS.claim(run.pk)
         assert claimed is not None
         assert run_execute(claimed).games_done == 50_000
         seconds.append(time.perf_counter() - begin)
@@ -286,11 +286,11 @@ def _machine_of_many_boxes() -> int:
     from beadbox.rules.registry import GAMES
     from learning.services.machines import machine_create
     from learning.services.runs import Stage, training_run_start
-    from learning.workers.runs import run_claim, run_execute
+    from learning.workers.runs import RUNS, run_execute
 
     machine = machine_create(game=next(iter(GAMES)), side=Side.SECOND, name="Many boxes", preset="apl-notebook")
     run = training_run_start(machine=machine.slug, stages=[Stage("random", 50_000)], seed=1, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     run_execute(claimed)
     n_missing = N_BOXES - machine.boxes.count()

@@ -106,11 +106,11 @@ def _trained(machine: Any, n_games: int) -> float:
     """Games a second of a run, its two samples taken apart."""
     from learning.kinds.q_learning.training import QLearningTraining
     from learning.services.runs import Stage, training_run_start
-    from learning.workers.runs import run_claim, run_execute
+    from learning.workers.runs import RUNS, run_execute
 
     QLearningTraining.sampling = replace(QLearningTraining.sampling, n_games=1)
     run = training_run_start(machine=machine.slug, stages=[Stage("easy", n_games)], seed=1, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     begin = time.perf_counter()
     run_execute(claimed)

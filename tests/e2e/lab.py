@@ -18,8 +18,8 @@ from learning.services.machines import machine_update
 from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
-from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play
-from learning.workers.runs import Pace, run_chunk, run_claim
+from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play
+from learning.workers.runs import RUNS, Pace, run_chunk
 from tests.factories import guest, machine, play_out, room, trained, user
 
 if TYPE_CHECKING:  # which signs people in with what is here
@@ -101,7 +101,7 @@ def _runs(machines: dict[str, Machine]) -> dict[str, TrainingRun]:
     learner, second, busy, frozen = (machines[name] for name in ("learner", "second", "busy", "frozen"))
     stages = [Stage("random", 10_000_000), Stage(str(second.pk), 90_000_000, learns=True)]
     running = training_run_start(machine=busy.slug, stages=stages, seed=5, enqueue=False)
-    claimed = run_claim(running.pk)
+    claimed = RUNS.claim(running.pk)
     assert claimed is not None
     for _ in range(2):
         claimed = run_chunk(claimed, Pace(2_000_000))
@@ -138,7 +138,7 @@ def _tournaments(account: Any, machines: dict[str, Machine]) -> dict[str, Tourna
     tournament_play(swiss.pk)
     running = tournament_start(entries=entries, name="Still playing", **common)
     for pairing_id in claimable(running.pk)[:5]:
-        pairing = pairing_claim(pairing_id)
+        pairing = PAIRINGS.claim(pairing_id)
         assert pairing is not None
         pairing_play(pairing)
     return {"finished": finished, "swiss": swiss, "running": running}

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from beadbox.rules.registry import GAMES
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.e2e.axe import violations
 from tests.e2e.layout import broken, with_each
 from tests.e2e.playing import cell
@@ -48,7 +48,7 @@ def test_the_pages_of_a_run_and_a_machine_say_when_there_is_no_room_for_new_valu
     settings.VALUES_PER_MACHINE = 5
     machine = machine_create(game="romgon", side=None, name="Q")
     run = training_run_start(machine=machine.slug, stages=[Stage("easy", 1)], seed=1, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     run = run_execute(claimed)
     page.goto(f"/runs/{run.pk}")

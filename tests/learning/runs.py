@@ -2,7 +2,7 @@
 
 from learning.models import Machine, TrainingRun
 from learning.services.runs import Stage, training_run_start
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 
 
 def run_of(learner: Machine, *, opponent: str = "random", games: int = 100, learns: bool = False) -> TrainingRun:
@@ -10,6 +10,6 @@ def run_of(learner: Machine, *, opponent: str = "random", games: int = 100, lear
 
 
 def done(run: TrainingRun) -> TrainingRun:
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return run_execute(claimed)

@@ -19,7 +19,6 @@ from learning.exceptions import (
     TournamentQuotaError,
 )
 from learning.kinds.boxes.memory import ledger_errors
-from learning.kinds.machines import machine_strength
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
 from learning.services import machines as services
 from learning.services import runs as services_runs
@@ -28,7 +27,7 @@ from learning.services.experiments import experiment_request
 from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
-from tests.factories import NC, guest, machine, person, play_out, room, trained, user
+from tests.factories import NC, guest, machine, machine_strength, person, play_out, room, trained, user
 
 pytestmark = pytest.mark.django_db
 

@@ -34,7 +34,7 @@ from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.workers.pairings import tournament_play
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.factories import NC, api_with, machine, person, play_out, room, room_view, user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_samples")]
@@ -361,7 +361,7 @@ def world(people: dict[str, Any]) -> dict[str, Any]:
 
 def done(learner: Machine, *stages: Stage) -> TrainingRun:
     run = training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return run_execute(claimed)
 

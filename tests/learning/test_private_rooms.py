@@ -33,7 +33,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create, schedule_fire
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play, tournament_tell
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from menace_site.asgi import application, websocket_urlpatterns
 from tests.factories import NC, guest, machine, person, play_out, room, room_view, swept, user
 from tests.sockets import PAGE, RunSocket, Socket, logged_in, token_of, tournament_after
@@ -271,7 +271,7 @@ async def test_sockets_of_the_machine_and_its_run_end_with_the_first_news_of_wha
     def hide_and_train(learner: Machine, run: Any) -> None:
         Machine.objects.filter(pk=learner.pk).update(is_public=False)
         boxes_changed(Machine.objects.get(pk=learner.pk), [], [])
-        claimed = run_claim(run.pk)
+        claimed = RUNS.claim(run.pk)
         assert claimed is not None
         run_execute(claimed)
 
@@ -296,7 +296,7 @@ async def test_the_socket_of_a_run_names_no_hidden_opponent() -> None:
         return hidden, owner, training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False)
 
     def train(run: Any) -> None:
-        claimed = run_claim(run.pk)
+        claimed = RUNS.claim(run.pk)
         assert claimed is not None
         run_execute(claimed)
 
@@ -381,7 +381,7 @@ def test_with_a_private_machine_its_name_goes() -> None:
         assert not names(room_look(code=code))
         assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
     assert stage_sentence(RunStage.objects.get()) == "10 games against a deleted machine"
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     assert run_execute(claimed).error == "Its opponent was deleted, so training against it stopped."
     assert not names(tournament_view(tournament))

@@ -38,8 +38,8 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from learning.workers.jobs import TurnEnd
-from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play
+from learning.workers.runs import RUNS, run_execute
 from menace_site.observability.metrics import Copies, Site, metrics_text
 from tests.factories import NC, api_with, experimented, house, machine, person, play, room, trained, user
 from tests.recording import hold
@@ -142,7 +142,7 @@ async def test_frames_of_a_training() -> None:
         return training_run_start(machine=machine(Side.FIRST).slug, stages=stages, seed=1, enqueue=False)
 
     def turn() -> bool:
-        claimed = run_claim(run.pk)
+        claimed = RUNS.claim(run.pk)
         assert claimed is not None
         return run_execute(claimed, turn=TurnEnd(0)).finished_at is not None
 
@@ -171,7 +171,7 @@ async def test_frames_of_a_tournament() -> None:
         return tournament_start(entries=entries, game=NC, user=None, games=20, seed=1, enqueue=False).pk
 
     def play() -> None:
-        pairing = pairing_claim(claimable(tournament)[0])
+        pairing = PAIRINGS.claim(claimable(tournament)[0])
         assert pairing is not None
         pairing_play(pairing)
 

@@ -26,7 +26,7 @@ from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.factories import api_with, guest, play_out, room_view, user
 from tests.games.test_consumers import Socket
 from tests.toys import TOYS
@@ -63,7 +63,7 @@ def made(game: Game[Any, Any], account: Any) -> list[Machine]:
 
 def trained(machine: Machine, account: Any, opponent: str = "random") -> None:
     run = training_run_request(user=account, machine=machine.slug, stages=[Stage(opponent, 20)], seed=1)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     run_execute(claimed)
     run.refresh_from_db()

@@ -16,7 +16,7 @@ from beadbox.rules.registry import game_get
 from games.models import Match
 from games.transport import broadcaster
 from learning.models import TrainingRun
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.factories import NC, house, machine, room, user
 from tests.sockets import Socket
 from tests.trace import Reader, Recorder, Trace
@@ -117,7 +117,7 @@ def test_a_training_run() -> None:
         assert client.post(f"/machines/{mine.pk}/train", form).status_code == 302
 
     def train() -> None:
-        claimed = run_claim(runs.pop())
+        claimed = RUNS.claim(runs.pop())
         assert claimed is not None
         assert run_execute(claimed).games_done == 3000
 

@@ -6,7 +6,6 @@ Every function that writes must be called inside a transaction that holds the ma
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from django.db import connection
@@ -44,7 +43,7 @@ def table_load(machine: Machine) -> Memory:
 def _open_load(machine: Machine) -> OpenMemory:
     rows = _rows(machine)
     if rows.count() > FETCHED_AT_ONCE:
-        return _opened(machine, partial(_box_fetch, machine))
+        return _opened(machine, lambda key: boxes_fetch(machine, [key]).get(key))
     found = {position: (beads, visits) for position, beads, visits in rows.iterator(chunk_size=5000)}
     return _opened(machine, found.get)
 
@@ -56,10 +55,6 @@ def _opened(machine: Machine, fetch: Fetch) -> OpenMemory:
 
 def _rows(machine: Machine) -> QuerySet[AnyBox, tuple[str, list[int], list[int]]]:
     return machine.boxes.values_list("position", "beads", "visits")
-
-
-def _box_fetch(machine: Machine, key: str) -> tuple[Sequence[int], Sequence[int]] | None:
-    return boxes_fetch(machine, [key]).get(key)
 
 
 def boxes_fetch(machine: Machine, positions: Collection[str]) -> BoxRows:

@@ -8,7 +8,7 @@ from beadbox.learners.built_in import HOUSE
 from learning.management.progress import Progress
 from learning.services.experiments import experiments_prepare
 from learning.services.house import house_machine_ensure
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 
 
 class Command(BaseCommand):
@@ -22,7 +22,7 @@ class Command(BaseCommand):
             machine, run = house_machine_ensure(house)
             if run is None:
                 continue
-            claimed = run_claim(run.pk)
+            claimed = RUNS.claim(run.pk)
             if claimed is None:
                 self.stdout.write(f"{machine}: somebody else is training it")
                 continue

@@ -11,7 +11,7 @@ from games.exceptions import PlayError
 from learning.management.progress import Progress
 from learning.models import JobStatus, TrainingRun
 from learning.services.runs import Stage, training_run_cancel, training_run_start
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 
 
 class Command(BaseCommand):
@@ -45,7 +45,7 @@ class Command(BaseCommand):
                     measured=options["measured"],
                     enqueue=False,
                 )
-                claimed = run_claim(run.pk)
+                claimed = RUNS.claim(run.pk)
         except PlayError as error:
             raise CommandError(str(error)) from None
         assert claimed is not None, "nobody else knows of the run"

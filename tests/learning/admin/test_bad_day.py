@@ -27,7 +27,7 @@ from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from learning.tasks import KINDS
 from learning.workers.jobs import worker_name
-from learning.workers.runs import RUNS, Pace, run_chunk, run_claim, run_execute
+from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from tests.factories import NC, abandoned, guest, machine, person, play, room, user
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +75,7 @@ def test_the_queue_says_who_has_what_and_a_press_hands_it_back(staff: Any) -> No
     learner = machine(name="Fritz")
     asked = [training_run_request(user=user(f"u{n}"), machine=_public(n), stages=[Stage("random", 99)]) for n in (1, 2)]
     run = training_run_request(user=user("u3"), machine=_own("u3", learner), stages=[Stage("random", 100)])
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     claimed = run_chunk(claimed, Pace(n_games=10))
     page = staff.get(QUEUE).content.decode()
@@ -92,7 +92,7 @@ def test_the_queue_says_who_has_what_and_a_press_hands_it_back(staff: Any) -> No
     assert (
         "Nobody has it any more" in staff.post(f"/admin/queue/runs/{run.pk}/hand-back/", follow=True).content.decode()
     )
-    again = run_claim(run.pk)
+    again = RUNS.claim(run.pk)
     assert again is not None
     assert run_execute(again).games_done == 100
     assert ledger_errors() == []

@@ -15,7 +15,7 @@ from learning.kinds.q_learning.training import QLearningTraining
 from learning.models import Lesson, Machine, Value
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.factories import house, user
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ def learner(monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))
     learning = machine_create(game="romgon-flip-turn", side=None, name="Q")
     run = training_run_start(machine=learning.slug, stages=[Stage("easy", 2)], seed=7, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     run_execute(claimed)
     return Machine.objects.get(pk=learning.pk)

@@ -29,7 +29,7 @@ from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.bench.asked_ladder import question
 from tests.factories import NC, trained
 
@@ -150,7 +150,7 @@ def test_no_chance_of_a_training_or_a_match_is_above_one(kind: Any) -> None:
     side = None if kind.live.either_side else Side.SECOND
     machine = machine_create(game=slug, side=side, name="M", preset=preset, is_public=True)
     run = training_run_start(machine=machine.slug, stages=[Stage("random", 4)], seed=5, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     assert run_execute(claimed).status == JobStatus.FINISHED
     api = APIClient()

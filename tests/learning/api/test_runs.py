@@ -18,7 +18,7 @@ from games.models import ApiToken
 from learning.kinds.boxes.memory import ledger_errors
 from learning.models import JobStatus, Machine, TrainingRun
 from learning.services.runs import training_run_cancel
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.conftest import StartWorker
 from tests.factories import api_with, in_memory, machine, user
 from tests.learning.runs import done, run_of
@@ -428,7 +428,7 @@ async def test_who_may_listen_to_the_run_of_a_hidden_machine(who: str, code: str
 
 def test_a_stop_is_asked_for_once_whoever_asks(learner: Machine, people: dict[str, APIClient]) -> None:
     run = run_of(learner)
-    run_claim(run.pk)
+    RUNS.claim(run.pk)
     assert people["owner"].post(f"{URL}/{run.pk}/cancel").json()["status"] == JobStatus.RUNNING
     assert training_run_cancel(run_id=run.pk)
     run.refresh_from_db()

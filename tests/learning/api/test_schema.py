@@ -18,7 +18,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.factories import api_with, guest, machine, play_out, room, trained, user
 from tests.schema import differences
 
@@ -44,7 +44,7 @@ def addresses() -> dict[str, str]:
     tournament_play(played_long.pk)
     valued = machine_create(game="romgon", side=None, name="V", owner=owner, rule=ValueRule(features="squares-1"))
     options = {"stages": [Stage(valued.slug, 1, learns=True)], "seed": 1, "enqueue": False}
-    measured = run_claim(training_run_start(machine=valued.slug, measured=2, **options).pk)
+    measured = RUNS.claim(training_run_start(machine=valued.slug, measured=2, **options).pk)
     assert measured is not None
     run_execute(measured)
     start = keeper.game_rules.encode(keeper.game_rules.initial_position())

@@ -16,7 +16,7 @@ from learning.models import JobStatus, Machine, Tournament
 from learning.selectors.tournaments import tournament_view, tournament_whole
 from learning.services.tournaments import tournament_cancel, tournament_start
 from learning.workers import pairings as referee
-from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play, tournament_tell
+from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play, tournament_tell
 from tests.factories import machine, user
 from tests.sockets import RunSocket, logged_in, tournament_after
 
@@ -218,7 +218,7 @@ async def test_watchers_are_told_what_changed_and_have_the_whole(monkeypatch: py
         shown = {socket: await socket.expect("joined") for socket in watching}
         n_pairings = len(shown[master]["pairings"])
         for n, pairing in enumerate(await in_db(claimable)(tournament.pk)):
-            await in_db(lambda number=pairing: pairing_play(pairing_claim(number)))()
+            await in_db(lambda number=pairing: pairing_play(PAIRINGS.claim(number)))()
             await in_db(tournament.refresh_from_db)()
             for socket, viewer in watching.items():
                 change = await socket.expect("state")

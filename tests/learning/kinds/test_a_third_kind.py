@@ -27,7 +27,7 @@ from learning.exceptions import (
 )
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.keyed_values.memory import value_errors, values_miscounted
-from learning.kinds.machines import entry_player, machine_export, machine_strength
+from learning.kinds.machines import entry_player, machine_export
 from learning.models import Decision, JobStatus, Lesson, LessonKind, Machine, TournamentEntry, ValueChange
 from learning.selectors.tournaments import tournament_view
 from learning.services.copies import machine_copy
@@ -35,8 +35,8 @@ from learning.services.machines import machine_create, machine_delete, machine_i
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_start
 from learning.workers.pairings import tournament_play
-from learning.workers.runs import run_claim, run_execute
-from tests.factories import NC, api_with, guest, machine, person, play, play_out, room, trained, user
+from learning.workers.runs import RUNS, run_execute
+from tests.factories import NC, api_with, guest, machine, machine_strength, person, play, play_out, room, trained, user
 from tests.learning.kinds.last_won import (
     LAST_WON,
     LastWon,
@@ -121,7 +121,7 @@ class TestTrained:
         run = training_run_start(
             machine=learner.slug, stages=[Stage(learner.slug, 20, learns=True)], seed=1, enqueue=False
         )
-        claimed = run_claim(run.pk)
+        claimed = RUNS.claim(run.pk)
         assert claimed is not None
         assert run_execute(claimed).status == JobStatus.FINISHED
         whole(learner)

@@ -14,11 +14,11 @@ from beadbox.rules.registry import game_get
 from games.accounts.principal import Visitor
 from games.models import Match
 from learning.kinds.boxes.progress import CURVE_POINTS, Strong, _does, holds_words, hundred, points_words, progress
-from learning.kinds.machines import machine_export, machine_strength
+from learning.kinds.machines import machine_export
 from learning.models import Machine
 from learning.services.machines import machine_import, machine_reset
 from learning.services.pupils import pupil_teach
-from tests.factories import NC, api_with, guest, machine, play_out, trained
+from tests.factories import NC, api_with, guest, machine, machine_strength, play_out, trained
 
 pytestmark = pytest.mark.django_db
 

@@ -44,7 +44,7 @@ from learning.services.runs import Stage, training_run_cancel, training_run_star
 from learning.services.snapshots import NEWEST, snapshot_choose
 from learning.workers import jobs
 from learning.workers import snapshots as measuring
-from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
+from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import abandoned, api_with, guest, user
@@ -66,7 +66,7 @@ def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 def begun(machine: Machine, games: int = N_GAMES, n_measured: int = 4, opponent: str = "") -> TrainingRun:
     stage = Stage(opponent or machine.slug, games, learns=not opponent)
     run = training_run_start(machine=machine.slug, stages=[stage], seed=7, measured=n_measured, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return claimed
 
@@ -262,7 +262,7 @@ class TestKilled:
                     with pytest.raises(SystemExit):
                         run_chunk(run, Pace(n_games=30))
                 abandoned(run)
-                taken = run_claim(run.pk)
+                taken = RUNS.claim(run.pk)
                 assert taken is not None
                 run = taken
             run = run_chunk(run, Pace(n_games=30))
@@ -374,7 +374,7 @@ class TestChosen:
         asked = {"machine": machine.slug, "opponent": "easy", "games": 1, "measured": 2}
         run = api_with(owner).post("/api/training-runs", asked, format="json")
         assert (run.status_code, run.json()["measured"]) == (201, 2)
-        claimed = run_claim(run.json()["id"])
+        claimed = RUNS.claim(run.json()["id"])
         assert claimed is not None
         run_execute(claimed)
         address = f"/api/machines/{machine.slug}/snapshots"
@@ -524,7 +524,7 @@ def test_workers_killed_three_times_in_training_and_in_measuring(start_worker: S
         return done >= games and Measurement.objects.filter(snapshot__run=run).count() >= n_measured
 
     whole, killed = learner(), learner()
-    claimed = run_claim(started(whole, enqueue=False).pk)
+    claimed = RUNS.claim(started(whole, enqueue=False).pk)
     assert claimed is not None
     run_execute(claimed)
     run = started(killed, enqueue=True)

@@ -27,7 +27,7 @@ from games.live.store import live_match
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError, ValueQuotaError
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.keyed_values.memory import value_errors, values_miscounted, values_rows
-from learning.kinds.machines import entry_player, machine_export, machine_strength
+from learning.kinds.machines import entry_player, machine_export
 from learning.kinds.table_learner.memory import MEMORY
 from learning.kinds.table_learner.page import TableLearnerPage
 from learning.kinds.table_learner.training import TableLearnerTraining
@@ -46,8 +46,8 @@ from learning.services.machines import machine_create, machine_delete, machine_i
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_start
 from learning.workers.pairings import tournament_play
-from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
-from tests.factories import NC, api_with, guest, machine, person, play, play_out, room, trained, user
+from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
+from tests.factories import NC, api_with, guest, machine, machine_strength, person, play, play_out, room, trained, user
 
 GAME = game_get(NC)
 HOPEFUL = TableRule(
@@ -81,7 +81,7 @@ def knows(memory: TableMemory) -> dict[str, tuple[float, int]]:
 
 def begun(one: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
     run = training_run_start(machine=one.slug, stages=stages, seed=seed, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return claimed
 

@@ -33,7 +33,7 @@ from games.live.store import live_match, room_get
 from games.models import Room
 from learning.api.ai_schema import START_BOARD
 from learning.exceptions import EntryGoneError, RuleRefusedError, TrainingRefusedError
-from learning.kinds.machines import entry_player, machine_export, machine_strength
+from learning.kinds.machines import entry_player, machine_export
 from learning.kinds.value_learner.live import match_moves
 from learning.kinds.value_learner.memory import MEMORY, floats, weights_row_at
 from learning.kinds.value_learner.page import ValueLearnerPage
@@ -56,8 +56,8 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers import runs as runner
 from learning.workers.pairings import tournament_play
-from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
-from tests.factories import api_with, guest, person, room_state, room_view, user
+from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
+from tests.factories import api_with, guest, machine_strength, person, room_state, room_view, user
 from tests.folding import folded
 from tests.pages import page_json
 from tests.waiting import HANG_S
@@ -81,7 +81,7 @@ def learner(rule: ValueRule = QUICK, **fields: Any) -> Machine:
 
 def begun(machine: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
     run = training_run_start(machine=machine.slug, stages=stages, seed=seed, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return claimed
 

@@ -15,15 +15,15 @@ from beadbox.policies.registry import OPPONENTS
 from beadbox.rules.registry import game_get
 from games.live.play import match_resign
 from learning.exceptions import EntryGoneError
-from learning.kinds.machines import entry_player, machine_export, machine_strength
+from learning.kinds.machines import entry_player, machine_export
 from learning.models import JobStatus, Lesson, LessonKind, Machine, TournamentEntry
 from learning.services.copies import machine_copy
 from learning.services.machines import machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
-from learning.workers.runs import run_claim, run_execute
-from tests.factories import NC, api_with, guest, machine, play, room, trained, user
+from learning.workers.runs import RUNS, run_execute
+from tests.factories import NC, api_with, guest, machine, machine_strength, play, room, trained, user
 from tests.folding import folded
 from tests.learning.kinds.registering import registered
 from tests.learning.kinds.win_counter.kind import WIN_COUNTER
@@ -78,7 +78,7 @@ def test_it_is_made_and_trained_as_the_machine_learns_in_one_go(capsys: pytest.C
 def test_it_is_trained_against_another_of_its_kind() -> None:
     one, other = counter(), counter()
     stages = [Stage(other.slug, 10, learns=True)]
-    claimed = run_claim(training_run_start(machine=one.slug, stages=stages, seed=1, enqueue=False).pk)
+    claimed = RUNS.claim(training_run_start(machine=one.slug, stages=stages, seed=1, enqueue=False).pk)
     assert claimed is not None
     assert run_execute(claimed).status == JobStatus.FINISHED
     assert counts(one)

@@ -26,10 +26,10 @@ from games.live.store import room_get
 from learning.exceptions import MachineFileError
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.boxes.why import why_view
-from learning.kinds.machines import import_notes, machine_export, machine_strength
+from learning.kinds.machines import import_notes, machine_export
 from learning.models import Box, Machine
 from learning.services.machines import machine_import
-from tests.factories import guest, room_view
+from tests.factories import guest, machine_strength, room_view
 
 SAVED = Path(__file__).parents[2] / "data" / "hexapawn-rl"
 PAWNS = GAMES["hexapawn"]

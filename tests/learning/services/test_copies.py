@@ -19,7 +19,7 @@ from games.models import Room
 from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Machine
 from learning.services.runs import Stage, training_run_start
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.factories import NC, guest, machine, person, play, room, room_view, user
 from tests.threads import at_once
 
@@ -78,7 +78,7 @@ def test_one_that_is_played_or_trained_never_goes_and_one_that_was_left_does() -
     Room.objects.filter(fresh_machines=left).update(changed_at=timezone.now() - timedelta(hours=2))
     newest = [copy_of(learner, guest()) for _ in range(3)]
     assert kept(played, left, trained, *newest) == [True, False, True, False, True, True]
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     run_execute(claimed)
     copy_of(learner, guest())

@@ -25,7 +25,7 @@ from learning.services.machines import machine_create, machine_delete, machine_r
 from learning.services.runs import Stage, training_run_start
 from learning.services.schedules import Timing, schedule_create, schedule_fire
 from learning.storage.locks import machine_hold
-from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
+from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from tests.factories import NC, guest, machine, play, room, room_view, user
 from tests.threads import at_once
 from tests.waiting import HANG_S, wait_until
@@ -78,7 +78,7 @@ def test_two_machines_that_taught_each_other_are_deleted_at_once(monkeypatch: py
     staff, learners = user(is_staff=True), [machine(side) for side in Side]
     for learner, other in (learners, learners[::-1]):
         stages = [Stage(other.slug, 10, learns=True)]
-        claimed = run_claim(training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False).pk)
+        claimed = RUNS.claim(training_run_start(machine=learner.slug, stages=stages, seed=1, enqueue=False).pk)
         assert claimed is not None
         run_execute(claimed)
     begun: list[int] = []
@@ -149,7 +149,7 @@ def test_a_match_that_ends_goes_before_a_deletion_that_waits_for_it() -> None:
 
 def run_of(learner: Machine, *stages: Stage, seed: int = 1) -> TrainingRun:
     run = training_run_start(machine=learner.slug, stages=stages, seed=seed, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return claimed
 

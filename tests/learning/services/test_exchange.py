@@ -22,12 +22,12 @@ from beadbox.rules.registry import GAMES
 from beadbox.strength.graph import graph_compile
 from learning.exceptions import MachineFileError
 from learning.kinds.boxes.memory import ledger_errors
-from learning.kinds.machines import machine_export, machine_strength
+from learning.kinds.machines import machine_export
 from learning.models import Box, Machine
 from learning.services.machines import machine_import
 from tests.beadbox.box_rules import rules
 from tests.beadbox.files import STATE, boxes, memory, native, states
-from tests.factories import guest, machine, play_out, room, trained, user
+from tests.factories import guest, machine, machine_strength, play_out, room, trained, user
 
 WRITTEN = Path(__file__).parents[2] / "data" / "matchbox-ai"
 FOREIGN = ["matchbox-ai", "hexapawn-rl", "csv"]

@@ -28,7 +28,7 @@ from learning.kinds.machines import machine_export
 from learning.models import Machine, Value
 from learning.services.machines import machine_create, machine_import
 from learning.services.runs import Stage, training_run_start
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.factories import guest, machine, play_out, user
 
 pytestmark = pytest.mark.usefixtures("small_samples")
@@ -48,7 +48,7 @@ def learner(**fields: Any) -> Machine:
 
 def taught(learning: Machine, games: int = 3) -> Machine:
     run = training_run_start(machine=learning.slug, stages=[Stage("easy", games)], seed=7, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     run_execute(claimed)
     return Machine.objects.get(pk=learning.pk)

@@ -21,9 +21,9 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
 from beadbox.strength.exact import expected
 from beadbox.strength.graph import graph_compile
-from learning.kinds.machines import machine_strength
 from learning.models import Machine
 from learning.services.machines import machine_create
+from tests.factories import machine_strength
 
 GAME = GAMES["hexapawn"]
 HER = PRESETS["gardner-her"].rule

@@ -16,7 +16,7 @@ from learning.models import JobStatus, Machine, Tournament, TrainingRun
 from learning.services import house
 from learning.services.house import house_tournament_ensure
 from learning.workers.pairings import tournament_play
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.factories import NC
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,7 +32,7 @@ def _few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def trained() -> None:
     for run in TrainingRun.objects.filter(finished_at=None):
-        claimed = run_claim(run.pk)
+        claimed = RUNS.claim(run.pk)
         assert claimed is not None
         run_execute(claimed)
 

@@ -15,7 +15,7 @@ from beadbox.learners.recorded import FOLDER, Recorded, file_of, recorded
 from beadbox.rules.outcome import Side
 from learning.models import Machine, TrainingRun
 from learning.services.house import house_machine_ensure
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 
 each = pytest.mark.parametrize("house", HOUSE, ids=lambda house: house.slug)
 quick = pytest.mark.parametrize("house", [one for one in HOUSE if one.n_games <= 100], ids=lambda house: house.slug)
@@ -65,7 +65,7 @@ def trained_here(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> list[o
         patched.setattr("learning.services.house.recorded", lambda house: None)
         machine, run = house_machine_ensure(house)
         assert run is not None
-        claimed = run_claim(run.pk)
+        claimed = RUNS.claim(run.pk)
         assert claimed is not None
         run_execute(claimed)
     machine.refresh_from_db()

@@ -26,14 +26,14 @@ from learning.kinds.boxes import look, memory, training
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.boxes.page import BoxesPage, box_gallery
 from learning.kinds.boxes.why import why_view
-from learning.kinds.machines import machine_export, machine_strength
+from learning.kinds.machines import machine_export
 from learning.models import Box, JobStatus, Lesson, Machine, Tournament, TrainingRun
 from learning.selectors.runs import run_curve
 from learning.services.machines import machine_create, machine_import, machine_make, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
-from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
-from tests.factories import api_with, guest, play_out, trained, user
+from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
+from tests.factories import api_with, guest, machine_strength, play_out, trained, user
 from tests.toys.tug import Tug
 
 GAME = GAMES["hexapawn-5x4"]
@@ -56,7 +56,7 @@ def stored(machine: Machine) -> dict[str, list[int]]:
 
 def begun(machine: Machine, games: int, opponent: str = "random", **options: Any) -> TrainingRun:
     run = training_run_start(machine=machine.slug, stages=[Stage(opponent, games, **options)], seed=7, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return claimed
 

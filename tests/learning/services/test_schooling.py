@@ -24,7 +24,7 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.schooling import schooling_keep
 from learning.storage.standings import CURVE_POINTS
 from learning.workers.jobs import TurnEnd
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from learning.workers.standings import standings_measure
 from tests.factories import api_with, machine, user
 
@@ -55,7 +55,7 @@ def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
     kept, _ = schooling_keep(user=ada, schooling=plan, preset="michie-1961", games=300)
     trained = machine(Side.FIRST, "michie-1961")
     run = training_run_start(machine=trained.slug, stages=[Stage("perfect", 300)], seed=9, enqueue=False)
-    run = run_execute(run_claim(run.pk))
+    run = run_execute(RUNS.claim(run.pk))
     trained.refresh_from_db()
     own = TrainingRun.objects.get(machine=kept)
     assert held(kept) == held(trained)
@@ -128,7 +128,7 @@ def test_one_that_has_played_very_much_is_trained_by_an_ordinary_run(monkeypatch
         schooling_keep(user=visitor, schooling=plan, preset="michie-1961", games=101)
     n_machines = 1 + (teacher == "machine")
     assert Machine.objects.filter(guest=visitor.guest).count() == n_machines, "nothing is left of what was refused"
-    run_execute(run_claim(run.pk))
+    run_execute(RUNS.claim(run.pk))
     pupil = Class.fresh(plan, [90])
     pupil.train(teacher, [101], [])
     assert kind_of(kept).memory.load(kept).beads.tolist() == pupil.learners.beads[0].tolist()

@@ -30,7 +30,7 @@ from learning.kinds.boxes.memory import MEMORY, ledger_errors
 from learning.models import Box, JobStatus, Lesson, Machine, Pairing, Tournament
 from learning.selectors.tournaments import tournament_for, tournament_view, tournaments_visible
 from learning.services.tournaments import tournament_cancel, tournament_delete, tournament_start
-from learning.workers.pairings import claimable, pairing_claim, pairing_fail, pairing_play, tournament_play
+from learning.workers.pairings import PAIRINGS, claimable, pairing_fail, pairing_play, tournament_play
 from menace_site.celery import app
 from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
@@ -184,7 +184,7 @@ def test_nobody_learns_and_learning_meanwhile_changes_nothing() -> None:
 
 
 def claimed(tournament: Tournament) -> Pairing:
-    pairing = pairing_claim(tournament.pairings.filter(status=JobStatus.QUEUED).order_by("number")[0].pk)
+    pairing = PAIRINGS.claim(tournament.pairings.filter(status=JobStatus.QUEUED).order_by("number")[0].pk)
     assert pairing is not None
     return pairing
 
@@ -206,9 +206,9 @@ def test_a_message_that_arrives_twice_does_nothing_twice() -> None:
 def test_a_pairing_has_one_worker_and_another_when_that_one_dies() -> None:
     tournament = held(field())
     dead = claimed(tournament)
-    assert pairing_claim(dead.pk) is None, "the lease still holds"
+    assert PAIRINGS.claim(dead.pk) is None, "the lease still holds"
     Pairing.objects.filter(pk=dead.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    heir = pairing_claim(dead.pk)
+    heir = PAIRINGS.claim(dead.pk)
     assert heir is not None
     pairing_play(dead)  # it was only slow: what it brings is not taken any more
     assert Pairing.objects.get(pk=dead.pk).status == JobStatus.RUNNING
@@ -223,7 +223,7 @@ def test_who_has_lost_a_pairing_and_then_stumbles_ends_nothing_that_another_play
     tournament = held(field())
     slow = claimed(tournament)
     Pairing.objects.filter(pk=slow.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    heir = pairing_claim(slow.pk)
+    heir = PAIRINGS.claim(slow.pk)
     assert heir is not None
     pairing_fail(slow, ValueError("out of memory, perhaps"))
     tournament.refresh_from_db()
@@ -242,7 +242,7 @@ def test_a_tournament_deleted_while_a_pairing_is_played_trips_nobody_up() -> Non
     tournament.delete()
     assert pairing_play(pairing) == []
     pairing_fail(pairing, ValueError("nothing to fail"))
-    assert pairing_claim(pairing.pk) is None
+    assert PAIRINGS.claim(pairing.pk) is None
     tournament_play(tournament.pk)
 
 

@@ -32,8 +32,8 @@ from learning.services.machines import machine_create, machine_delete, machine_r
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
 from learning.workers import pairings as referee
-from learning.workers.pairings import claimable, pairing_claim, pairing_play, tournament_play
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play
+from learning.workers.runs import RUNS, run_execute
 from tests.factories import api_with, machine, user
 
 GAME = GAMES["romgon"]
@@ -47,7 +47,7 @@ def learner(name: str = "Q", **fields: Any) -> Machine:
 
 def taught(learning: Machine, games: int = 2, seed: int = 7) -> Machine:
     run = training_run_start(machine=learning.slug, stages=[Stage("easy", games)], seed=seed, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     run_execute(claimed)
     return Machine.objects.get(pk=learning.pk)
@@ -132,7 +132,7 @@ class TestAsItWas:
             taught(learner(name))
         quiet = played("one", "other")
         disturbed = held("one", "other")
-        first = pairing_claim(claimable(disturbed.pk)[0])
+        first = PAIRINGS.claim(claimable(disturbed.pk)[0])
         assert first is not None
         pairing_play(first)
         for slug in ("one", "other"):
@@ -201,7 +201,7 @@ class TestLongGames:
         monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
         told: list[tuple[int, Any]] = []
         tell = referee.tournament_tell
-        pairing = pairing_claim(claimable(held("easy", "medium", game="romgon", games=3).pk)[0])
+        pairing = PAIRINGS.claim(claimable(held("easy", "medium", game="romgon", games=3).pk)[0])
         assert pairing is not None
         begun = pairing.lease_until
 
@@ -222,7 +222,7 @@ class TestLongGames:
         monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
         owner = user("owner")
         tournament = held("easy", "medium", game="romgon", games=MAX_LONG_GAMES, user=owner)
-        pairing = pairing_claim(claimable(tournament.pk)[0])
+        pairing = PAIRINGS.claim(claimable(tournament.pk)[0])
         assert pairing is not None
         said = 0
         say = referee._say
@@ -243,11 +243,11 @@ class TestLongGames:
     def test_whose_lease_somebody_else_has_it_stops(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
         tournament = held("easy", "medium", game="romgon", games=3)
-        slow = pairing_claim(claimable(tournament.pk)[0])
+        slow = PAIRINGS.claim(claimable(tournament.pk)[0])
         assert slow is not None
         past = timezone.now() - timedelta(seconds=1)
         Pairing.objects.filter(pk=slow.pk).update(lease_until=past)
-        quick = pairing_claim(slow.pk)
+        quick = PAIRINGS.claim(slow.pk)
         assert quick is not None
         assert pairing_play(slow) == []
         assert Pairing.objects.get(pk=slow.pk).n_first_wins == 0

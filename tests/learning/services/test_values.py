@@ -32,7 +32,7 @@ from learning.services.copies import machine_clone
 from learning.services.machines import machine_create, machine_delete, machine_make, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.workers import runs as runner
-from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
+from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from tests.factories import api_with, guest, play_out, room_view, user
 
 GAME = GAMES["romgon"]
@@ -59,7 +59,7 @@ def stored(machine: Machine) -> dict[str, tuple[float, int]]:
 
 def begun(machine: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
     run = training_run_start(machine=machine.slug, stages=stages, seed=seed, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return claimed
 

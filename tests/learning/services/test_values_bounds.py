@@ -31,7 +31,7 @@ from learning.services.copies import machine_copy
 from learning.services.machines import machine_create, machine_delete, machine_import, machine_reset
 from learning.services.runs import Stage, training_run_start
 from learning.storage.bounds import values_left, values_most
-from learning.workers.runs import Pace, run_chunk, run_claim, run_execute
+from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from tests.factories import api_with, guest, person, room_view, stranger, user
 from tests.factories import machine as box_machine
 from tests.outage import DIES, stumbling
@@ -60,7 +60,7 @@ def stored(machine: Machine) -> dict[str, tuple[float, int]]:
 
 def begun(machine: Machine, *stages: Stage) -> TrainingRun:
     run = training_run_start(machine=machine.slug, stages=stages or [Stage("easy", GAMES)], seed=7, enqueue=False)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     return claimed
 

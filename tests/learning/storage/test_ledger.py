@@ -21,7 +21,7 @@ from learning.models import Box, Change, Draw, Lesson, Machine, TrainingRun
 from learning.services.copies import machine_clone
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.factories import NC, guest, house, in_memory, machine, person, play, play_out, room, room_view, trained, user
 from tests.waiting import HANG_S
 
@@ -269,7 +269,7 @@ def test_twenty_matches_and_two_runs_at_once_lose_nothing_and_never_deadlock() -
 
     def training(run: TrainingRun) -> Callable[[], Any]:
         def work() -> None:
-            claimed = run_claim(run.pk)
+            claimed = RUNS.claim(run.pk)
             assert claimed is not None
             run_execute(claimed)
 

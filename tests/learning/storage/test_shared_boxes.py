@@ -29,7 +29,7 @@ from learning.kinds.boxes.memory import boxes_own, ledger_errors
 from learning.kinds.boxes.page import box_gallery
 from learning.kinds.boxes.training import BoxesTraining
 from learning.kinds.live import Ended
-from learning.kinds.machines import machine_export, machine_strength
+from learning.kinds.machines import machine_export
 from learning.kinds.occupants import occupants_fetch
 from learning.kinds.registry import kind_of
 from learning.models import Change, Draw, LessonKind, Machine, MachineSeat
@@ -38,7 +38,7 @@ from learning.services.machines import machine_create, machine_delete, machine_r
 from learning.services.runs import Stage, training_run_start
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
-from tests.factories import NC, guest, machine, play, play_out, room, room_view, trained, user
+from tests.factories import NC, guest, machine, machine_strength, play, play_out, room, room_view, trained, user
 from tests.threads import at_once
 
 N_PAIRS = -(-2000 // 2 // len(PRESETS))

@@ -25,14 +25,13 @@ from beadbox.rules.registry import GAMES
 from learning.kinds.boxes.look import box_view
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.boxes.training import visit_probabilities
-from learning.kinds.machines import machine_strength
 from learning.kinds.registry import KINDS, kind_of_rule
 from learning.models import JobStatus, Machine, Tournament, TrainingRun
 from learning.selectors import runs as selectors_runs
 from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import MAX_ENTRIES
 from tests import factories
-from tests.factories import NC, machine, trained, user
+from tests.factories import NC, machine, machine_strength, trained, user
 from tests.pages import page_json
 
 pytestmark = pytest.mark.django_db

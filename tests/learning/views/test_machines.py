@@ -11,14 +11,13 @@ from django.test.utils import CaptureQueriesContext
 
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
-from learning.kinds.machines import machine_strength
 from learning.models import Box, Change, Lesson, Machine, TrainingRun
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
-from learning.workers.runs import Pace, run_chunk, run_claim
+from learning.workers.runs import RUNS, Pace, run_chunk
 from tests import factories
 from tests.beadbox.race import Race
-from tests.factories import guest, machine, play_out, trained
+from tests.factories import guest, machine, machine_strength, play_out, trained
 from tests.pages import page_json
 from tests.sockets import Socket
 
@@ -63,7 +62,7 @@ class TestPages:
     def test_a_run_of_many_lessons_is_one_line_of_the_record(self, client: Client) -> None:
         learner = machine()
         stage = Stage("random", 300)
-        run = run_claim(training_run_start(machine=learner.slug, stages=[stage], seed=1, enqueue=False).pk)
+        run = RUNS.claim(training_run_start(machine=learner.slug, stages=[stage], seed=1, enqueue=False).pk)
         play_out(factories.room("machine", machine=learner.slug).room.code, guest())
         while run is not None and run.finished_at is None:
             run = run_chunk(run, Pace(n_games=100))

@@ -27,7 +27,7 @@ from learning.models import ExperimentRun, JobStatus
 from learning.services import experiments as services_experiments
 from learning.services.experiments import experiment_cancel, experiment_request, experiments_prepare
 from learning.workers import experiments as experimenter
-from learning.workers.experiments import experiment_claim, experiment_execute
+from learning.workers.experiments import EXPERIMENT_RUNS, experiment_execute
 from learning.workers.jobs import JobLostError
 from tests.conftest import StartWorker
 from tests.factories import api_with, guest, machine, person, swept, user
@@ -47,7 +47,7 @@ def asked(who: Principal | None = None, seed: int = 1, **options: Any) -> Experi
 
 
 def done(run: ExperimentRun) -> ExperimentRun:
-    claimed = experiment_claim(run.pk)
+    claimed = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed is not None
     experiment_execute(claimed)
     run.refresh_from_db()
@@ -88,7 +88,7 @@ def test_what_is_known_is_answered_at_once_whoever_asks() -> None:
     assert asked(guest(2)) == run
     assert asked(person(user())) == run
     assert asked(None, parameters={**SMALL}) == run
-    assert experiment_claim(run.pk) is None, "and nobody runs it again"
+    assert EXPERIMENT_RUNS.claim(run.pk) is None, "and nobody runs it again"
     assert asked(guest(1), seed=2) != run
     assert asked(guest(1), parameters={"machines": 11}) != run
     assert ExperimentRun.objects.count() == 3
@@ -140,9 +140,9 @@ def test_one_person_has_a_few_going_on_and_everybody_together_not_too_many(monke
 
 def test_a_run_is_claimed_once_until_its_lease_runs_out() -> None:
     run = asked()
-    first = experiment_claim(run.pk)
+    first = EXPERIMENT_RUNS.claim(run.pk)
     assert first is not None
-    assert experiment_claim(run.pk) is None
+    assert EXPERIMENT_RUNS.claim(run.pk) is None
     ExperimentRun.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     assert done(run).status == JobStatus.FINISHED
     kept = run.finished_at
@@ -153,7 +153,7 @@ def test_a_run_is_claimed_once_until_its_lease_runs_out() -> None:
 
 def test_a_worker_that_lost_its_run_stops(told_always: None) -> None:
     run = asked()
-    first = experiment_claim(run.pk)
+    first = EXPERIMENT_RUNS.claim(run.pk)
     assert first is not None
     ExperimentRun.objects.filter(pk=run.pk).update(lease_until=timezone.now() + timedelta(hours=1))
     with pytest.raises(JobLostError):
@@ -167,9 +167,9 @@ def test_a_run_that_waits_is_cancelled_at_once_and_one_that_goes_on_soon(told_al
     who = guest()
     waiting = experiment_cancel(person=who, run_id=asked(who).pk)
     assert waiting.status == JobStatus.CANCELLED
-    assert experiment_claim(waiting.pk) is None
+    assert EXPERIMENT_RUNS.claim(waiting.pk) is None
     run = asked(who, seed=2)
-    claimed = experiment_claim(run.pk)
+    claimed = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed is not None
     assert experiment_cancel(person=who, run_id=run.pk).status == JobStatus.RUNNING
     experiment_execute(claimed)
@@ -213,7 +213,7 @@ def test_what_goes_wrong_is_told_and_can_be_tried_again(broken: None) -> None:
 
 def test_progress_is_stored_on_the_way(told_always: None, monkeypatch: pytest.MonkeyPatch) -> None:
     run = asked()
-    claimed = experiment_claim(run.pk)
+    claimed = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed is not None
     begun = claimed.lease_until
     hold = experimenter._Hold(claimed)

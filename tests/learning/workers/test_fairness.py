@@ -20,7 +20,7 @@ from learning.services.runs import Stage, training_run_cancel, training_run_requ
 from learning.services.schedules import Timing, schedule_create, schedule_fire, schedule_update
 from learning.services.tournaments import tournament_start
 from learning.workers.jobs import TurnEnd, claim_next
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.factories import api_with, in_memory, machine, user
 from tests.threads import at_once
 
@@ -121,7 +121,7 @@ def test_requests_at_once_do_not_slip_past_the_limit() -> None:
 
 
 def claimed(run: TrainingRun) -> TrainingRun:
-    mine = run_claim(run.pk)
+    mine = RUNS.claim(run.pk)
     assert mine is not None
     return mine
 
@@ -190,7 +190,7 @@ def test_a_run_that_waits_is_over_as_soon_as_it_is_cancelled() -> None:
     assert training_run_cancel(run_id=run.pk) is True
     run.refresh_from_db()
     assert (run.status, run.games_done, run.finished_at is None) == (JobStatus.CANCELLED, 0, False)
-    assert run_claim(run.pk) is None
+    assert RUNS.claim(run.pk) is None
     assert training_run_cancel(run_id=run.pk) is False
 
 

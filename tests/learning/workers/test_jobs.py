@@ -31,10 +31,10 @@ from learning.services.machines import machine_create
 from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, training_run_start
 from learning.services.schedules import Timing, schedule_create
 from learning.services.tournaments import MAX_LONG_GAMES, tournament_cancel, tournament_start
-from learning.workers.experiments import EXPERIMENT_RUNS, experiment_claim, experiment_execute
+from learning.workers.experiments import EXPERIMENT_RUNS, experiment_execute
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd, claim_next, end, forgotten, let_go, renew, waits
-from learning.workers.pairings import PAIRINGS, pairing_claim, pairing_play, tournament_play
-from learning.workers.runs import RUNS, run_claim, run_execute
+from learning.workers.pairings import PAIRINGS, pairing_play, tournament_play
+from learning.workers.runs import RUNS, run_execute
 from menace_site.celery import app
 from tests.conftest import StartWorker
 from tests.factories import guest, machine, person, user
@@ -189,7 +189,7 @@ class TestBetweenTurns:
         whole = experiment.run(experiment.settings(small), 5, lambda done, total: None)
         run = experiment_request(person=None, experiment=slug, seed=5, parameters=small, enqueue=False)
         n_turns = 0
-        while (claimed := experiment_claim(run.pk)) is not None:
+        while (claimed := EXPERIMENT_RUNS.claim(run.pk)) is not None:
             assert claimed.progress == pytest.approx(n_turns / experiment.n_parts(small))
             experiment_execute(claimed, TurnEnd(0))
             n_turns += 1
@@ -206,7 +206,7 @@ class TestBetweenTurns:
         whole, cut = pairing_of(games=5), pairing_of(games=5)
         tournament_play(whole.tournament_id)
         for played in range(1, 5):
-            claimed = pairing_claim(cut.pk)
+            claimed = PAIRINGS.claim(cut.pk)
             assert claimed is not None
             assert pairing_play(claimed, TurnEnd(0)) == [cut.pk]
             cut.refresh_from_db()
@@ -229,7 +229,7 @@ class TestBetweenTurns:
                 raise KeyboardInterrupt
 
         monkeypatch.setattr(referee, "_say", die_after_two)
-        claimed = pairing_claim(left.pk)
+        claimed = PAIRINGS.claim(left.pk)
         assert claimed is not None
         with pytest.raises(KeyboardInterrupt):
             pairing_play(claimed)
@@ -244,7 +244,7 @@ class TestBetweenTurns:
 
 def test_what_waits_for_its_next_turn_is_over_as_soon_as_it_is_cancelled() -> None:
     run, experiment = run_of(), experiment_of(owner := user())
-    claimed, of_experiment = run_claim(run.pk), experiment_claim(experiment.pk)
+    claimed, of_experiment = RUNS.claim(run.pk), EXPERIMENT_RUNS.claim(experiment.pk)
     assert claimed is not None
     assert of_experiment is not None
     assert run_execute(claimed, turn=TurnEnd(0)).status == JobStatus.RUNNING

@@ -6,7 +6,7 @@ from django.core.management import call_command
 from beadbox.rules.outcome import Side
 from learning.models import TrainingRun
 from learning.services.machines import machine_create
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests import replay
 from tests.factories import NC, api_with, user
 
@@ -33,7 +33,7 @@ def test_a_stored_run_is_replayed(name: str, game: str, side: Side | None, prese
         asked = {"machine": machine.pk, "opponents": [{"opponent": "random", "games": N_GAMES}], "seed": SEED}
         answer = api_with(owner).post("/api/training-runs", asked, format="json")
         assert answer.status_code == 201, answer.json()
-        if (claimed := run_claim(answer.json()["id"])) is not None:
+        if (claimed := RUNS.claim(answer.json()["id"])) is not None:
             run_execute(claimed)
 
     words = replay.Source(SEED)

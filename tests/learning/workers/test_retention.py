@@ -54,7 +54,7 @@ from learning.workers import retention
 from learning.workers.jobs import TurnEnd
 from learning.workers.ledger import ledgers_fold
 from learning.workers.retention import retention_run
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.factories import NC, guest, machine, person, play, play_out, room, swept, trained, user
 from tests.threads import at_once
 from tests.waiting import HANG_S
@@ -416,7 +416,7 @@ def test_a_copy_that_a_training_or_a_tournament_goes_on_with_stays_until_it_is_o
     TrainingRun.objects.update(created_at=ago(1))
     swept()
     assert set(Machine.objects.filter(room__isnull=False)) == set(copies)
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     assert run_execute(claimed).status == JobStatus.FINISHED
     Tournament.objects.filter(pk=held.pk).update(status=JobStatus.FINISHED, finished_at=ago(1))
@@ -611,7 +611,7 @@ def test_old_runs_and_those_beyond_the_bound_go_but_for_what_a_ledger_tells_of(s
     learner = trained(machine(owner=ann), games=10)
     runs = [training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 10)]) for _ in range(4)]
     for run in runs:
-        claimed = run_claim(run.pk)
+        claimed = RUNS.claim(run.pk)
         assert claimed is not None
         run_execute(claimed)
     settings.RUNS_PER_MACHINE = 2
@@ -633,7 +633,7 @@ def test_a_training_that_never_ends_is_stopped_and_says_so() -> None:
     run = training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 1_000_000_000)])
     aged(31)
     swept()
-    claimed = run_claim(run.pk)
+    claimed = RUNS.claim(run.pk)
     assert claimed is not None
     over = run_execute(claimed)
     assert (over.status, over.games_done) == (JobStatus.CANCELLED, 0)

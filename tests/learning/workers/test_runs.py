@@ -26,18 +26,29 @@ from learning.exceptions import MachineNotFoundError, MachineWrongSideError, Tra
 from learning.kinds.boxes.memory import MEMORY, ledger_errors, table_of
 from learning.kinds.boxes.training import strength_exact
 from learning.kinds.keyed_values.memory import value_errors
-from learning.kinds.machines import machine_strength
 from learning.models import JobStatus, Lesson, Machine, TrainingRun
 from learning.selectors.runs import run_curve
 from learning.services.machines import machine_create, machine_update
 from learning.services.runs import Stage, training_run_cancel, training_run_start
 from learning.workers import runs as runner
 from learning.workers.jobs import JobLostError
-from learning.workers.runs import Pace, curve_marks, run_chunk, run_claim, run_execute
+from learning.workers.runs import RUNS, Pace, curve_marks, run_chunk, run_execute
 from learning.workers.trainees import News
 from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
-from tests.factories import NC, abandoned, guest, house, in_memory, machine, room, swept, trained, user
+from tests.factories import (
+    NC,
+    abandoned,
+    guest,
+    house,
+    in_memory,
+    machine,
+    machine_strength,
+    room,
+    swept,
+    trained,
+    user,
+)
 from tests.outage import DIES, IS_FULL, stumbling
 from tests.threads import at_once
 from tests.waiting import wait_until
@@ -51,7 +62,7 @@ def started(learner: Machine, games: int = 5000, opponent: str = "random", **opt
 
 
 def claimed(run: TrainingRun) -> TrainingRun:
-    mine = run_claim(run.pk)
+    mine = RUNS.claim(run.pk)
     assert mine is not None
     return mine
 
@@ -75,7 +86,7 @@ def test_a_run_in_many_chunks_ends_with_the_beads_of_one_chunk() -> None:
 def test_a_run_whose_worker_died_is_taken_up_where_it_stopped() -> None:
     learner = machine()
     run = run_chunk(claimed(started(learner)), Pace(n_games=1234))
-    assert run_claim(run.pk) is None, "the lease still holds"
+    assert RUNS.claim(run.pk) is None, "the lease still holds"
     TrainingRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     successor = claimed(run)
     assert successor.games_done == 1234

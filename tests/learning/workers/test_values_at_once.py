@@ -22,7 +22,7 @@ from learning.models import JobStatus, Lesson, Machine, TrainingRun, ValueChange
 from learning.selectors.runs import run_curve
 from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_cancel, training_run_start
-from learning.workers.runs import RUNS, run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from menace_site.local.processes import is_dead
 from tests.conftest import StartWorker
 from tests.factories import guest, person, play_out, user
@@ -51,7 +51,7 @@ def started(machine: Machine, games: int, opponent: str = "easy", **options: Any
 
 
 def trained(machine: Machine, games: int) -> TrainingRun:
-    claimed = run_claim(started(machine, games).pk)
+    claimed = RUNS.claim(started(machine, games).pk)
     assert claimed is not None
     return run_execute(claimed)
 
@@ -122,7 +122,7 @@ def test_a_run_whose_workers_are_killed_ends_as_an_uninterrupted_one(start_worke
         run = started(cut, games)
         if kills_a_worker(is_taking_a_sample) and kills_a_worker(is_further):
             break
-    successor = run_claim(run.pk)
+    successor = RUNS.claim(run.pk)
     assert successor is not None
     assert 54 < successor.games_done < games
     run = run_execute(successor)
@@ -171,7 +171,7 @@ def test_ten_live_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: 
     over = threading.Barrier(11)
 
     def train(run: TrainingRun) -> None:
-        claimed = run_claim(run.pk)
+        claimed = RUNS.claim(run.pk)
         assert claimed is not None
         assert run_execute(claimed).status == JobStatus.CANCELLED
 

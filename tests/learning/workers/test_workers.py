@@ -12,7 +12,7 @@ from learning.kinds.boxes.memory import ledger_errors
 from learning.models import Change, JobStatus, Lesson, Machine, TrainingRun
 from learning.selectors.runs import run_curve
 from learning.services.runs import MAX_GAMES, Stage, training_run_cancel, training_run_start
-from learning.workers.runs import run_claim, run_execute
+from learning.workers.runs import RUNS, run_execute
 from tests.conftest import StartWorker
 from tests.factories import guest, machine, play_out, room
 from tests.threads import at_once
@@ -76,7 +76,7 @@ def test_the_same_seed_leaves_the_same_beads_in_process_and_through_a_worker(sta
         return training_run_start(machine=first.slug, stages=stages, seed=1961, enqueue=enqueue)
 
     here, there = pair(), pair()
-    claimed = run_claim(run_of(*here, enqueue=False).pk)
+    claimed = RUNS.claim(run_of(*here, enqueue=False).pk)
     assert claimed is not None
     ours = run_execute(claimed)
     start_worker()
