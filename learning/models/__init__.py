@@ -16,7 +16,6 @@ from learning.models.machines import (
     NoneNegative,
     SameLength,
     SharedLink,
-    Value,
     link_mark,
     machine_slug,
 )
@@ -25,6 +24,7 @@ from learning.models.schedules import Schedule
 from learning.models.snapshots import Measurement, Snapshot
 from learning.models.standings import Standing
 from learning.models.tournaments import Pairing, Tournament, TournamentEntry, TournamentFormat
+from learning.models.values import Value
 from learning.models.weights import Weights
 
 __all__ = [

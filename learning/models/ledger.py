@@ -13,8 +13,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from games.models import Match
-from learning.models.machines import Box, Machine, NoneNegative, SameLength, Value
+from learning.models.machines import Box, Machine, NoneNegative, SameLength
 from learning.models.runs import TrainingRun
+from learning.models.values import Value
 
 
 class LessonKind(models.TextChoices):
