@@ -12,8 +12,7 @@ from learning.api import schedules as api_schedules
 from learning.api import schooling as api_schooling
 from learning.api import snapshots as api_snapshots
 from learning.api import tournaments as api_tournaments
-from learning.kinds.boxes import api as api_boxes
-from learning.kinds.boxes import views as boxes
+from learning.kinds.boxes import urls as boxes
 from learning.views import (
     account,
     advice,
@@ -51,7 +50,6 @@ urlpatterns = [
     path("learnt/<str:slug>", values.learnt_page, name="learnt"),
     path("account", account.account, name="account"),
     path("machines/<int:machine_id>", machines.machine_page, name="machine"),
-    path("machines/<int:machine_id>/boxes/<str:position>", boxes.box_page, name="box"),
     path("about/teachers", lab.teachers, name="teachers"),
     # The lab
     path("lab", lab.lab, name="lab"),
@@ -70,16 +68,13 @@ urlpatterns = [
     path("machines/<int:machine_id>/delete", machines.machine_delete, name="machine_delete"),
     path("machines/<int:machine_id>/train", runs.run_start, name="run_start"),
     path("machines/<int:machine_id>/train-together", runs.run_together, name="run_together"),
-    path("machines/<int:machine_id>/boxes", boxes.gallery, name="gallery"),
-    path("machines/<int:machine_id>/boxes-at/<int:number>", boxes.boxes_at, name="boxes_at"),
-    path("machines/<int:machine_id>/why", boxes.why, name="why"),
     path("machines/<int:machine_id>/values", values.values_page, name="values"),
-    path("machines/<int:machine_id>/drawings", boxes.drawings, name="drawings"),
     path("runs/<int:run_id>", runs.run_page, name="run"),
     path("runs/<int:run_id>/cancel", runs.run_cancel, name="run_cancel"),
     path("runs/<int:run_id>/curve.csv", runs.run_csv, name="run_csv"),
     path("runs/<int:run_id>/run.json", runs.run_json, name="run_json"),
     re_path(r"^api/rooms/(?P<code>[^/]+)/advice/?$", api_room_advice.RoomAdviceView.as_view(), name="api-room-advice"),
+    *boxes.urlpatterns,
     # Printing and exchange
     path("machines/import", exchange.import_page, name="machine_import"),
     path("machines/<int:machine_id>/boxes.csv", exchange.table_csv, name="machine_csv"),
@@ -89,15 +84,13 @@ urlpatterns = [
     re_path(
         r"^api/machines/(?P<ref>[-\w]+)/export/?$", api_exchange.MachineExportView.as_view(), name="api-machine-export"
     ),
-    # The API of machines, boxes and training runs
+    # The API of machines and training runs
     re_path(r"^api/machines/?$", api_machines.MachineListView.as_view(), name="api-machines"),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/?$", api_machines.MachineView.as_view(), name="api-machine"),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/clone/?$", api_machines.MachineCloneView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/reset/?$", api_machines.MachineResetView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/strength/?$", api_machines.MachineStrengthView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/progress/?$", api_machines.MachineProgressView.as_view()),
-    re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/?$", api_boxes.BoxListView.as_view()),
-    re_path(r"^api/machines/(?P<ref>[-\w]+)/boxes/(?P<position>[^/]+)/?$", api_boxes.BoxView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/values/(?P<position>[^/]+)/?$", api_machines.ValuesView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/snapshots/?$", api_snapshots.SnapshotListView.as_view()),
     re_path(r"^api/machines/(?P<ref>[-\w]+)/snapshots/choose/?$", api_snapshots.SnapshotChooseView.as_view()),
