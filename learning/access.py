@@ -176,7 +176,7 @@ def is_own(user: AnyUser | None, machine: Machine) -> bool:
     return viewer.guest is not None and machine.guest == viewer.guest
 
 
-def is_master(user: AnyUser | None, machine: Machine) -> bool:
+def can_edit(user: AnyUser | None, machine: Machine) -> bool:
     """Whether the user may train and change the machine: its owner, or staff who may change machines."""
     return is_own(user, machine) or staff_may(user, "change_machine")
 

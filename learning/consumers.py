@@ -17,7 +17,7 @@ from games.accounts.principal import AnyUser, Principal
 from games.exceptions import PlayError, UnavailableError
 from games.live.consumers import ASK_AGAIN_S, FrameConsumer, in_thread
 from learning.access import machine_for, may_see, run_for
-from learning.events import TELL_EVERY_S, machine_group, news_together, run_group, tournament_group
+from learning.events import TELL_EVERY_S, machine_group, news_merge, run_group, tournament_group
 from learning.models import AccessList, Machine, Tournament, TrainingRun
 from learning.selectors.runs import run_curve, run_progress, run_view
 from learning.selectors.tournaments import tournament_change, tournament_for, tournament_told, tournament_view
@@ -204,7 +204,7 @@ class MachineConsumer(WatchConsumer):
         await super().disconnect(code)
 
     def together(self, before: Any, after: Any) -> Any:
-        return news_together(before, after)
+        return news_merge(before, after)
 
     def told(self, data: dict[str, Any]) -> Mapping[str, Any]:
         return {**data, "lesson": self.reached}

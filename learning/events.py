@@ -69,7 +69,7 @@ def boxes_changed(machine: Machine, boxes: list[BoxNews], lessons: list[int]) ->
     )
 
 
-def news_together(before: MachineNews, after: MachineNews) -> MachineNews:
+def news_merge(before: MachineNews, after: MachineNews) -> MachineNews:
     """Two pieces of news as one, whichever came first: of each box, and of the totals, what the later lesson left."""
     boxes: dict[str, BoxNews] = {}
     for box in [*before["boxes"], *after["boxes"]]:
@@ -86,9 +86,9 @@ def news_together(before: MachineNews, after: MachineNews) -> MachineNews:
 
 def _machine_tell(machine: Machine, lessons: list[int], data: MachineNews) -> bool:
     message = {"type": "machine.boxes", "data": data, "lessons": lessons, "audience": machine.audience}
-    return group_tell(machine_group(machine.pk), message, together=_as_one, every_s=TELL_EVERY_S)
+    return group_tell(machine_group(machine.pk), message, merge=_merged, every_s=TELL_EVERY_S)
 
 
-def _as_one(before: Message, after: Message) -> Message:
-    data = news_together(before["data"], after["data"])
+def _merged(before: Message, after: Message) -> Message:
+    data = news_merge(before["data"], after["data"])
     return {**after, "data": data, "lessons": [*before["lessons"], *after["lessons"]]}

@@ -52,7 +52,7 @@ class SnapshotFarError(PlayError):
     status = 409
 
 
-class HistoryFoldedError(PlayError):
+class HistoryCompactedError(PlayError):
     message = "The history of this machine does not go back that far."
     code = "history_folded"
     status = 410

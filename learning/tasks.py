@@ -15,7 +15,7 @@ from games.transport.request_context import REQUEST_ID
 from learning.storage.retention import Key
 from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import JobKind, TurnEnd, claim_next, forgotten, waits
-from learning.workers.ledger import ledgers_fold
+from learning.workers.ledger import ledgers_compact
 from learning.workers.pairings import PAIRINGS
 from learning.workers.retention import retention_run
 from learning.workers.runs import RUNS
@@ -52,12 +52,12 @@ def jobs_work(kind: str, job_id: int) -> None:
                 # The knock was spent on another, which may have had none of its own, and may have ended in a fault.
                 of_kind = next(one for one in KINDS if one.slug == kind)
                 ids = list(of_kind.going_on.filter(waits(timezone.now()), pk=job_id).values_list("pk", flat=True))
-            could_tell = knock(of_kind, ids)
+            could_tell = wake_up(of_kind, ids)
         if could_tell:
             return
 
 
-def knock(kind: JobKind[Any], ids: Sequence[int]) -> bool:
+def wake_up(kind: JobKind[Any], ids: Sequence[int]) -> bool:
     """Tell the workers of jobs that wait; whether they could be told. If not they stay as they are, and are reaped."""
     try:
         for job_id in ids:
@@ -69,13 +69,13 @@ def knock(kind: JobKind[Any], ids: Sequence[int]) -> bool:
 
 
 @shared_task(name="learning.tasks.jobs_reap")
-def jobs_reap() -> int:
+def jobs_recover() -> int:
     """Knock again for jobs that wait too long or whose worker has died; how many."""
     n_knocked = 0
     for kind in KINDS:
         ids = forgotten(kind)
         n_knocked += len(ids)
-        if not knock(kind, ids):
+        if not wake_up(kind, ids):
             break
     return n_knocked
 
@@ -89,7 +89,7 @@ def standings_keep() -> int:
 @shared_task(name="learning.tasks.ledgers_keep")
 def ledgers_keep() -> bool:
     """Fold up ledgers for a while; whether some are left, of which more is done when the clerk has looked around."""
-    is_left = ledgers_fold(TurnEnd(LEDGERS_S))
+    is_left = ledgers_compact(TurnEnd(LEDGERS_S))
     if is_left:
         with contextlib.suppress(OperationalError, OSError):  # beat knocks again
             ledgers_keep.apply_async(retry=False, expires=60)

@@ -5,11 +5,11 @@ from django.urls import path, re_path
 from learning.api import ai as api_ai
 from learning.api import exchange as api_exchange
 from learning.api import experiments as api_experiments
+from learning.api import learn as api_learn
 from learning.api import machines as api_machines
 from learning.api import room_advice as api_room_advice
 from learning.api import runs as api_runs
 from learning.api import schedules as api_schedules
-from learning.api import schooling as api_schooling
 from learning.api import snapshots as api_snapshots
 from learning.api import tournaments as api_tournaments
 from learning.kinds.boxes import urls as boxes
@@ -150,7 +150,7 @@ urlpatterns = [
     ),
     re_path(r"^api/experiment-runs/(?P<run_id>\d{1,18})/cancel/?$", api_experiments.ExperimentRunCancelView.as_view()),
     # Machines that learn before one's eyes
-    re_path(r"^api/learn/?$", api_schooling.AddressView.as_view(), name="api-learn"),
-    re_path(r"^api/learn/graph/?$", api_schooling.GraphView.as_view(), name="api-learn-graph"),
-    re_path(r"^api/learn/keep/?$", api_schooling.KeepView.as_view(), name="api-learn-keep"),
+    re_path(r"^api/learn/?$", api_learn.AddressView.as_view(), name="api-learn"),
+    re_path(r"^api/learn/graph/?$", api_learn.GraphView.as_view(), name="api-learn-graph"),
+    re_path(r"^api/learn/keep/?$", api_learn.KeepView.as_view(), name="api-learn-keep"),
 ]

@@ -14,8 +14,8 @@ from django.urls import re_path  # noqa: E402
 import games.routing  # noqa: E402
 import learning.routing  # noqa: E402
 import learning.urls  # noqa: E402
-from games.transport.dependency_monitor import PULSE  # noqa: E402
-from menace_site.observability.access_log import Observed, ObservedRequest  # noqa: E402
+from games.transport.dependency_monitor import DEPENDENCIES  # noqa: E402
+from menace_site.observability.access_log import AccessLog, LoggedRequest  # noqa: E402
 from menace_site.observability.metrics import Metrics, process_watched  # noqa: E402
 from menace_site.server.boundary import (  # noqa: E402
     BlockedAddresses,
@@ -25,7 +25,7 @@ from menace_site.server.boundary import (  # noqa: E402
     close_unknown,
 )
 from menace_site.server.fast_path import OpenEndpoints  # noqa: E402
-from menace_site.server.lifespan import Outgoing, blocks_keep  # noqa: E402
+from menace_site.server.lifespan import Lifespan, blocks_keep  # noqa: E402
 
 websocket_urlpatterns = [
     *games.routing.websocket_urlpatterns,
@@ -33,13 +33,13 @@ websocket_urlpatterns = [
     re_path("", close_unknown),  # type: ignore[arg-type]  # Channels routes to applications, Django's types to views
 ]
 
-django_application.request_class = ObservedRequest
-http = OpenEndpoints(django_application, learning.urls.open_urlpatterns, ObservedRequest)
+django_application.request_class = LoggedRequest
+http = OpenEndpoints(django_application, learning.urls.open_urlpatterns, LoggedRequest)
 sockets = SocketBoundary(SocketLimit(URLRouter(websocket_urlpatterns)))
-application = Outgoing(
+application = Lifespan(
     {
-        "http": Observed(Metrics(BlockedAddresses(http))),
-        "websocket": Observed(GuardedRefusals(BlockedAddresses(sockets)), socket_patterns=websocket_urlpatterns[:-1]),
+        "http": AccessLog(Metrics(BlockedAddresses(http))),
+        "websocket": AccessLog(GuardedRefusals(BlockedAddresses(sockets)), socket_patterns=websocket_urlpatterns[:-1]),
     },
-    background=(blocks_keep, process_watched, PULSE.keep),
+    background=(blocks_keep, process_watched, DEPENDENCIES.keep),
 )

@@ -18,7 +18,7 @@ from django.views.defaults import bad_request
 from beadbox.names import name_near
 from games.accounts.views import log_in_counted
 from games.exceptions import FAULT, UnavailableError, method_not_allowed
-from games.transport.database_errors import database_stumbled
+from games.transport.database_errors import is_database_outage
 from games.transport.error_responses import refused_json
 from menace_site.api.docs import ROOTS, DocsView, SchemaView, roots
 from menace_site.observability.health import health, live, ready
@@ -81,7 +81,7 @@ def address_near(address: str) -> str:
 
 def fault(request: HttpRequest) -> HttpResponse:
     """A fault of ours, or the database away: JSON for programs, a page for people. Neither needs the database."""
-    if database_stumbled(sys.exc_info()[1]):
+    if is_database_outage(sys.exc_info()[1]):
         return unavailable(request)
     if request.path.startswith("/api/"):
         return JsonResponse({"detail": FAULT, "code": "error"}, status=500)

@@ -44,7 +44,7 @@ IMPORTS_WITH_REASON = {
     "learning/admin/__init__.py": "Django finds the admin pages of every kind here",
     "beadbox/experiments/": "experiments of others, with boxes, done again",
     "learning/forms/learn.py": "boxes that fill and empty before one's eyes, as the fields of a page",
-    "learning/services/schooling.py": "the same, when one of them is kept",
+    "learning/services/learn.py": "the same, when one of them is kept",
     "learning/models/machines.py": "``box_rule`` and ``cabinet``, which refuse a machine without boxes",
     "learning/management/commands/replay.py": "recorded games teach boxes",
     "learning/management/commands/teach_levels.py": "the values that come with the program are learnt ones",

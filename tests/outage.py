@@ -31,7 +31,7 @@ from menace_site.local.given_servers import redis_answers
 from tests.factories import abandoned
 from tests.waiting import wait_until
 
-REAP_EVERY_S = 5
+RECOVER_EVERY_S = 5
 """As often as beat has the worker look for what was forgotten."""
 WORKER = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel critical"
 
@@ -75,18 +75,18 @@ class Outage:
         kombu's Redis transport, told that its broker is gone, sometimes ends the whole worker with an error of its own;
         and one knock may be lost with the connection of whoever took it.
         """
-        reap_at = time.monotonic() + REAP_EVERY_S
+        recover_at = time.monotonic() + RECOVER_EVERY_S
 
         def holds() -> bool:
-            nonlocal reap_at
+            nonlocal recover_at
             if processes.is_dead(self.worker):
                 processes.bury(self.worker)
                 self.start_worker()
-                self.reap()
-            if time.monotonic() > reap_at:
-                reap_at = time.monotonic() + REAP_EVERY_S
+                self.recover()
+            if time.monotonic() > recover_at:
+                recover_at = time.monotonic() + RECOVER_EVERY_S
                 with contextlib.suppress(OperationalError):  # there is no broker just now
-                    self.knock("learning.tasks.jobs_reap")
+                    self.wake_up("learning.tasks.jobs_reap")
             return condition()
 
         return wait_until(holds)
@@ -109,17 +109,17 @@ class Outage:
         processes.bury(self.valkey)
         assert not redis_answers(self.redis_url)
 
-    def knock(self, task: str, *arguments: str | int) -> None:
+    def wake_up(self, task: str, *arguments: str | int) -> None:
         with app.connection_for_write(
             f"redis+socket://{servers.socket_dir(self.var) / servers.VALKEY_SOCKET}"
         ) as broker:
             app.send_task(task, arguments, connection=broker)
 
-    def reap(self) -> None:
+    def recover(self) -> None:
         """Let the worker look for what was forgotten, at once; no lease need run out for it."""
         abandoned(*TrainingRun.objects.all(), *Pairing.objects.all())
         Pairing.objects.filter(status=JobStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
-        self.knock("learning.tasks.jobs_reap")
+        self.wake_up("learning.tasks.jobs_reap")
 
 
 def stop(*pids: int) -> None:

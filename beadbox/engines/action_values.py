@@ -50,7 +50,7 @@ Recall = Callable[[Mapping[str, Sequence[AnyPosition]]], Mapping[str, float]]
 
 
 @dataclass(slots=True)
-class Pupil:
+class Trainee:
     """A machine that keeps values, as games that are played at once need it, and what they have taught it."""
 
     lessons: QLessons
@@ -71,8 +71,8 @@ class FastTrainer(ABC, Generic[GameT]):
     def play(
         self,
         game: GameT,
-        pupil: Pupil,
-        other: Pupil | Level | None,
+        trainee: Trainee,
+        other: Trainee | Level | None,
         n_games: int,
         rng: RandomSource,
         *,

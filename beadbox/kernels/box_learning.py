@@ -76,8 +76,8 @@ class LearnerArrays(NamedTuple):
     """``(4,)``: games won, drawn and lost, slots removed."""
 
 
-class CourseArrays(NamedTuple):
-    """A training ground against one opponent; targets are those of ``beadbox.learners.boxes.table.Course``."""
+class OpponentArrays(NamedTuple):
+    """One opponent as arrays; targets are those of ``beadbox.learners.boxes.table.CompiledOpponent``."""
 
     start: int
     """The target that a game begins with."""
@@ -177,11 +177,13 @@ def settle(
 
 
 @kernel
-def train_on_course(n_games: int, learner: LearnerArrays, course: CourseArrays, words: NDArray[np.uint64]) -> None:
+def train_against_opponent(
+    n_games: int, learner: LearnerArrays, compiled: OpponentArrays, words: NDArray[np.uint64]
+) -> None:
     """Play ``n_games`` against an opponent whose replies are equally likely, learning after every game."""
     slot_indptr, slot_size, refills = learner.slot_indptr, learner.slot_size, learner.refills
     initial, beads, totals, tally = learner.initial, learner.beads, learner.totals, learner.tally
-    start, slot_target, reply_indptr, reply_target = course
+    start, slot_target, reply_indptr, reply_target = compiled
     uniform_when_empty = learner.rule.uniform_when_empty
     n_boxes = len(totals)
     path = np.empty(n_boxes, dtype=np.uint64)  # No position comes twice in a game, so no box does.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.kernels.box_learning import CourseArrays, LearnerArrays, train_on_course, train_pair
+from beadbox.kernels.box_learning import LearnerArrays, OpponentArrays, train_against_opponent, train_pair
 from beadbox.kernels.exact import best_reply, evaluate
 from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.jit import inlined, kernel
@@ -125,17 +125,17 @@ def train_population(
     first: int,
     end: int,
     learners: LearnerArrays,
-    course: CourseArrays,
+    compiled: OpponentArrays,
     words: NDArray[np.uint64],
     rivals: RivalArrays,
     at: MarkArrays,
 ) -> None:
-    """Machines against a fixed opponent, as ``train_on_course`` trains each; ``words``: ``(n_machines, 2)``."""
+    """Machines against a fixed opponent, as ``train_against_opponent`` trains each; ``words``: ``(n_machines, 2)``."""
     policy = rivals.forced.copy()
     for row in range(first, end):
         done, learner = 0, learner_of(learners, row)
         for mark in range(len(at.marks)):
-            train_on_course(at.marks[mark] - done, learner, course, words[row])
+            train_against_opponent(at.marks[mark] - done, learner, compiled, words[row])
             done = at.marks[mark]
             measure(learner, rivals, policy, at.measured[row, mark])
             note(learner, at.tallies[row, mark], at.openings[row, mark])

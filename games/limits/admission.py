@@ -14,7 +14,7 @@ from games.exceptions import BusyError
 BUSY_AFTER_S = 0.5
 
 
-class Crowd:
+class AdmissionQueue:
     """Those who wait, in the order in which they came."""
 
     def __init__(self) -> None:
@@ -51,5 +51,5 @@ class Crowd:
             raise BusyError
 
 
-CROWD = Crowd()
+ADMISSION = AdmissionQueue()
 """Those of this process."""

@@ -27,7 +27,7 @@ from games.accounts.identity import address_of, guest_seated, person_of, seat_to
 from games.accounts.principal import Principal
 from games.accounts.throttles import Guesses, LiveThrottle, RoomThrottle, TokenThrottle
 from games.codes import parse_code
-from games.limits.admission import CROWD
+from games.limits.admission import ADMISSION
 from games.live.game_view import game_view
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.room_state import room_positions
@@ -85,7 +85,7 @@ class RoomCodeView(PublicView):
         code = self.kwargs["code"] = parse_code(kwargs["code"])
         super().initial(request, *args, **kwargs)
         if request.method == "POST":
-            CROWD.admit()
+            ADMISSION.admit()
         Guesses(request, request.user.pk).require(lambda: room_is_of(code=code, person=_person(request, code)))
 
     def handle_exception(self, exc: Exception) -> Response:

@@ -24,7 +24,7 @@ from django.db import close_old_connections
 from beadbox.engines.compiled import EngineCompilingError
 from games.exceptions import BusyError
 from games.live.events import answering
-from games.transport.database_errors import database_stumbled, unavailable
+from games.transport.database_errors import is_database_outage, unavailable
 
 logger = logging.getLogger("games.thinking")
 
@@ -122,7 +122,7 @@ def _work() -> None:
         except (BusyError, EngineCompilingError) as error:  # whoever looks at the match later asks again
             logger.warning("a thinker could not think: %s", error)
         except Exception as error:  # whatever it is, the next question has nothing to do with it
-            if database_stumbled(error):
+            if is_database_outage(error):
                 unavailable(error, "what a thinker had found")
             else:
                 logger.exception("a thinker has failed")

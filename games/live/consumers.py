@@ -33,7 +33,7 @@ from games.exceptions import (
     UnavailableError,
     refusal_of,
 )
-from games.limits.admission import CROWD
+from games.limits.admission import ADMISSION
 from games.live.events import answering, room_group
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.room_state import State
@@ -41,8 +41,8 @@ from games.live.rooms import Entered, room_enter, room_is_of, room_reset, room_w
 from games.live.serializers import FrameError, parse_move_data, parse_step_data
 from games.live.states import RoomState
 from games.transport.broadcaster import BROKER
-from games.transport.database_errors import database_stumbled, unavailable
-from games.transport.dependency_monitor import PULSE
+from games.transport.database_errors import is_database_outage, unavailable
+from games.transport.dependency_monitor import DEPENDENCIES
 from games.transport.metrics import MOVE_SECONDS, REFUSALS
 
 logger = logging.getLogger("games.consumers")
@@ -69,12 +69,12 @@ async def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         UnavailableError: the database stumbled over it.
         PlayError: a refusal, or an engine is not ready.
     """
-    number = CROWD.arrive()
+    number = ADMISSION.arrive()
 
     def work() -> Any:
         try:
             connection.ensure_connection()
-            CROWD.leave(number)
+            ADMISSION.leave(number)
             return call(*args, **kwargs)
         finally:
             close_old_connections()
@@ -82,14 +82,14 @@ async def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
         return await asyncio.to_thread(work)
     except Exception as error:
-        if database_stumbled(error):
+        if is_database_outage(error):
             raise unavailable(error, "a socket's request") from None
         refusal = refusal_of(error)
         if refusal is None or refusal is error:
             raise
         raise refusal from None
     finally:
-        CROWD.leave(number)
+        ADMISSION.leave(number)
 
 
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
@@ -204,7 +204,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
             except Exception as error:  # whatever the broker's client raises
                 BROKER.failed("join a group", error)
         await self.accept()
-        await PULSE.join(self)
+        await DEPENDENCIES.join(self)
 
     async def refuse(self, error: PlayError) -> NoReturn:
         """Say why, close, and hear nothing more, also of what the group has sent meanwhile."""
@@ -221,7 +221,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
 
     async def leave(self) -> None:
         """Leave the group, if it was joined."""
-        PULSE.leave(self)
+        DEPENDENCIES.leave(self)
         if self.group is not None:
             with contextlib.suppress(Exception):  # with the broker away there is no group to leave
                 await self.channel_layer.group_discard(self.group, self.channel_name)
@@ -302,7 +302,7 @@ class RoomConsumer(FrameConsumer):
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
         """Act on a frame. Who acts gets the new state at once, even with the broker away; all others by the group."""
         if kind in WRITES:
-            CROWD.admit()
+            ADMISSION.admit()
         match kind:
             case "move":
                 move, ply = parse_move_data(data)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from games.live.states import PrivateSeat, RoomState
-from games.transport.broadcaster import Letter, Message, group_write, latest
+from games.transport.broadcaster import Broadcast, Message, group_write, latest
 
 _answered: ContextVar[str] = ContextVar("answered", default="")
 
@@ -31,7 +31,7 @@ def room_group(code: str) -> str:
 def room_changed(code: str, whole: RoomState, private: list[PrivateSeat]) -> None:
     """Send the new state of a room to every socket in it: ``RoomConsumer.room_state`` redacts it for its reader."""
     message = {"type": "room.state", "whole": whole, "private": private}
-    group_write(room_group(code), Letter(message, together=_newer, answered=_answered.get()))
+    group_write(room_group(code), Broadcast(message, merge=_newer, answered=_answered.get()))
 
 
 def _newer(before: Message, after: Message) -> Message:
@@ -40,7 +40,7 @@ def _newer(before: Message, after: Message) -> Message:
 
 
 def group_tell(
-    group: str, message: Message, *, together: Callable[[Message, Message], Message] = latest, every_s: float = 0.0
+    group: str, message: Message, *, merge: Callable[[Message, Message], Message] = latest, every_s: float = 0.0
 ) -> bool:
     """Send a message to a group; whether it could be sent. The latest of several, or both as one, say everything."""
-    return group_write(group, Letter(message, together=together, every_s=every_s))
+    return group_write(group, Broadcast(message, merge=merge, every_s=every_s))

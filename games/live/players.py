@@ -239,7 +239,7 @@ class SeatPlayer(ABC):
     def remember(self, seat: LiveSeat, memos: Sequence[Memo]) -> Statement | None:
         """The statement that stores the memos of moves in its seat, at least one; ``None``: nothing is stored."""
 
-    def pupil(self, seat: LiveSeat) -> Hashable | None:
+    def learner_id(self, seat: LiveSeat) -> Hashable | None:
         """Who learns in this seat once the match is over, and from other matches too; ``None``: nobody.
 
         Matches with the same pupils that end at the same moment are stored together.

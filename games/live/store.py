@@ -308,7 +308,7 @@ def _give_back() -> None:
         close_old_connections()
 
 
-ENDINGS = GroupCommit[LiveMatch](before_waiting=_give_back)
+ENDED_MATCHES = GroupCommit[LiveMatch](before_waiting=_give_back)
 """Matches that have ended, by the machines that learn from them."""
 
 
@@ -329,7 +329,7 @@ def match_change(change: Callable[[bool], LiveMatch]) -> LiveMatch:
         if not live.match.is_over:
             match_store(live)
             return live
-        if ENDINGS.store(_learners(live) or live.match.pk, live, _stored_together):
+        if ENDED_MATCHES.store(_learners(live) or live.match.pk, live, _stored_together):
             return live
     with transaction.atomic():
         live = change(True)
@@ -339,7 +339,7 @@ def match_change(change: Callable[[bool], LiveMatch]) -> LiveMatch:
 
 def _learners(live: LiveMatch) -> frozenset[Hashable]:
     """The learners of a match that is over, apart from those that learn in its room alone."""
-    found = (player.pupil(seat) for seat, player in live.automata)
+    found = (player.learner_id(seat) for seat, player in live.automata)
     return frozenset(learner for learner in found if learner is not None)
 
 

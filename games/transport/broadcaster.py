@@ -72,7 +72,7 @@ def latest(before: Message, after: Message) -> Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class Broadcast:
     """A message to a group.
 
     Args:
@@ -83,27 +83,27 @@ class Letter:
     """
 
     message: Message
-    together: Callable[[Message, Message], Message] = latest
+    merge: Callable[[Message, Message], Message] = latest
     every_s: float = 0.0
     answered: str = ""
 
-    def after(self, before: Letter) -> Letter:
+    def after(self, before: Broadcast) -> Broadcast:
         """The two as one; who has been answered with the message that stays knows it."""
-        message = self.together(before.message, self.message)
-        answered = next((letter.answered for letter in (self, before) if letter.message is message), "")
+        message = self.merge(before.message, self.message)
+        answered = next((broadcast.answered for broadcast in (self, before) if broadcast.message is message), "")
         return replace(self, message=message, answered=answered)
 
 
-class Outbox:
+class Broadcaster:
     """The letters of a process that an event loop sends. Made on that loop; :meth:`put` is for all threads."""
 
-    here: ClassVar[Outbox | None] = None
+    here: ClassVar[Broadcaster | None] = None
     """That of this process, if it has a loop."""
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.lock = threading.Lock()
-        self.letters: dict[str, Letter] = {}
+        self.broadcasts: dict[str, Broadcast] = {}
         self.not_before: dict[str, float] = {}
         """When a group may be told again, of those that were told lately and not too often."""
         self.n_dropped = 0
@@ -117,14 +117,14 @@ class Outbox:
         """Whether its loop sends what is put in."""
         return self.loop.is_running() and not self.task.done() and not self.is_closing
 
-    def put(self, group: str, letter: Letter) -> None:
+    def put(self, group: str, broadcast: Broadcast) -> None:
         """Have a group told, soon. Returns at once."""
         with self.lock:
-            before = self.letters.get(group)
-            if before is None and len(self.letters) >= MOST_GROUPS:
+            before = self.broadcasts.get(group)
+            if before is None and len(self.broadcasts) >= MOST_GROUPS:
                 self.n_dropped += 1
                 return
-            self.letters[group] = letter if before is None else letter.after(before)
+            self.broadcasts[group] = broadcast if before is None else broadcast.after(before)
             if self.is_called:
                 return
             self.is_called = True
@@ -141,31 +141,31 @@ class Outbox:
         # Python 3.11's wait_for, in the broker's client, loses a cancellation that comes as what it awaits ends.
         while not self.task.cancelling():
             self.wake.clear()
-            letters, due_in_s = self._take()
-            if letters:
-                await deliver(letters)
+            broadcasts, due_in_s = self._take()
+            if broadcasts:
+                await deliver(broadcasts)
                 await asyncio.sleep(GATHER_S)
             elif self.is_closing:
                 return
             else:
                 await _within(self.wake.wait(), due_in_s)
 
-    def _take(self) -> tuple[dict[str, Letter], float | None]:
+    def _take(self) -> tuple[dict[str, Broadcast], float | None]:
         """What is due, taken out; if nothing is, in how many seconds something will be (``None``: nothing waits)."""
         now = time.monotonic()
         with self.lock:
             self.is_called = False
             self.not_before = {group: then for group, then in self.not_before.items() if then > now}
             early = {} if self.is_closing else {group: self.not_before[group] for group in self._early()}
-            due = {group: self.letters.pop(group) for group in list(self.letters) if group not in early}
+            due = {group: self.broadcasts.pop(group) for group in list(self.broadcasts) if group not in early}
             n_dropped, self.n_dropped = self.n_dropped, 0
-        self.not_before |= {group: now + letter.every_s for group, letter in due.items() if letter.every_s}
+        self.not_before |= {group: now + broadcast.every_s for group, broadcast in due.items() if broadcast.every_s}
         if n_dropped:
             logger.error("%d messages were dropped: %d groups wait to be told something", n_dropped, MOST_GROUPS)
         return due, min(early.values()) - now if early else None
 
     def _early(self) -> Collection[str]:
-        return self.letters.keys() & self.not_before.keys()
+        return self.broadcasts.keys() & self.not_before.keys()
 
 
 async def _within(waited: Any, seconds: float | None) -> None:
@@ -177,28 +177,28 @@ async def _within(waited: Any, seconds: float | None) -> None:
         pass
 
 
-def outbox_open() -> None:
+def broadcaster_open() -> None:
     """Have the running loop send from now on what this process tells; for the application, whenever it is asked."""
-    if Outbox.here is None or Outbox.here.loop is not asyncio.get_running_loop():
-        Outbox.here = Outbox()
+    if Broadcaster.here is None or Broadcaster.here.loop is not asyncio.get_running_loop():
+        Broadcaster.here = Broadcaster()
 
 
-async def outbox_close() -> None:
+async def broadcaster_close() -> None:
     """Send what is left; for the application, when its server stops."""
-    if Outbox.here is not None:
-        await Outbox.here.close()
+    if Broadcaster.here is not None:
+        await Broadcaster.here.close()
 
 
-def group_write(group: str, letter: Letter) -> bool:
+def group_write(group: str, broadcast: Broadcast) -> bool:
     """Tell a group something; whether it could be told, as far as is known: where a loop sends it, that is not awaited.
 
     In a process without one (a worker, a command) it is sent before this returns.
     """
-    outbox = Outbox.here
+    here = Broadcaster.here
     try:
-        if outbox is None or not outbox.is_open:
-            return async_to_sync(deliver)({group: letter})
-        outbox.put(group, letter)
+        if here is None or not here.is_open:
+            return async_to_sync(deliver)({group: broadcast})
+        here.put(group, broadcast)
     except Exception:  # whatever it is, what is told of has been stored
         logger.exception("could not tell a group of %s", group.partition(".")[0])  # what follows may be a code
         return False
@@ -222,31 +222,31 @@ async def _is_heard(group: str) -> bool:
         return (await listeners(get_channel_layer(), [group]))[group] > 0
 
 
-async def deliver(letters: Mapping[str, Letter]) -> bool:
+async def deliver(broadcasts: Mapping[str, Broadcast]) -> bool:
     """Send letters to those groups that somebody listens to; whether nothing went wrong. Raises nothing."""
     try:
         async with asyncio.timeout(SEND_TIMEOUT_S):
             layer = get_channel_layer()
-            groups = await _listened(layer, letters)
-            sent = [layer.group_send(group, letters[group].message) for group in groups]
+            groups = await _listened(layer, broadcasts)
+            sent = [layer.group_send(group, broadcasts[group].message) for group in groups]
             faults = [fault for fault in await asyncio.gather(*sent, return_exceptions=True) if fault is not None]
     except Exception as error:  # whatever the broker's client raises, the writes have succeeded
         faults = [error]
     if faults:
-        BROKER.failed(f"tell {len(faults)} of {len(letters)} groups", faults[0])
+        BROKER.failed(f"tell {len(faults)} of {len(broadcasts)} groups", faults[0])
     else:
         BROKER.answered()
     return not faults
 
 
-async def _listened(layer: Any, letters: Mapping[str, Letter]) -> list[str]:
+async def _listened(layer: Any, broadcasts: Mapping[str, Broadcast]) -> list[str]:
     """The groups to which anybody listens who does not know yet; all of them if the broker cannot be asked."""
     try:
-        n_listening = await listeners(layer, letters)
-        known = {group for group, letter in letters.items() if _channels(layer, group) == {letter.answered}}
+        n_listening = await listeners(layer, broadcasts)
+        known = {group for group, broadcast in broadcasts.items() if _channels(layer, group) == {broadcast.answered}}
     except Exception as error:  # it may be away, not allow the question, or the layer be another one: sending tells
         logger.debug("cannot ask who listens: %r", error)
-        return list(letters)
+        return list(broadcasts)
     # Where one process listens and this one does, nobody listens elsewhere.
     return [group for group, n in n_listening.items() if n > (1 if group in known else 0)]
 

@@ -24,7 +24,7 @@ STUMBLES = ("08", "53", "57P", "58")
 stopped or starting, a broken system below it. Its Appendix A has them all."""
 
 
-def database_stumbled(error: BaseException | None) -> bool:
+def is_database_outage(error: BaseException | None) -> bool:
     """Whether the error says that the database is away or full, so that the same may well succeed a little later."""
     if not isinstance(error, ERRORS):
         return False
@@ -50,7 +50,7 @@ class OneLine(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Every record passes."""
-        if record.exc_info and database_stumbled(record.exc_info[1]):
+        if record.exc_info and is_database_outage(record.exc_info[1]):
             assert record.exc_info[1] is not None
             record.msg, record.args = f"{record.getMessage()}: {summary(record.exc_info[1])}", ()
             record.exc_info = record.exc_text = None

@@ -60,7 +60,7 @@ class Question:
             self.asked = None
 
 
-class Pulse:
+class DependencyMonitor:
     """What a process knows of both, and the sockets that it tells."""
 
     def __init__(self) -> None:
@@ -137,5 +137,5 @@ async def _ask_broker(client: redis.asyncio.Redis) -> None:
     await client.execute_command("PING")  # type: ignore[no-untyped-call]
 
 
-PULSE = Pulse()
+DEPENDENCIES = DependencyMonitor()
 """That of this process."""

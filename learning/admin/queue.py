@@ -85,7 +85,7 @@ def hand_back(request: HttpRequest, kind: str, job_id: int) -> HttpResponse:
     if found is None or job is None:
         raise Http404
     if take_back(found, job_id):
-        tasks.knock(found, [job_id])
+        tasks.wake_up(found, [job_id])
         log_each(request, [job], f"Handed back, from {job.leased_by}.")
         messages.success(request, f"Handed back: {job}. It waits for its next turn.")
     else:

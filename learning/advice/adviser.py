@@ -11,11 +11,11 @@ from beadbox.rules.game import AnyGame, AnyPosition
 
 QuestionT = TypeVar("QuestionT")
 
-MindT = TypeVar("MindT")
+PolicyT = TypeVar("PolicyT")
 """What an adviser asks of a machine."""
 
 
-class Adviser(ABC, Generic[QuestionT, MindT]):
+class Adviser(ABC, Generic[QuestionT, PolicyT]):
     """Reads questions about games and answers them. It holds no state: share it freely."""
 
     @abstractmethod
@@ -39,7 +39,7 @@ class Adviser(ABC, Generic[QuestionT, MindT]):
         """What to play, and how it compares with other moves; ``rng`` decides among moves that are liked equally."""
 
     @abstractmethod
-    def machine(self, question: QuestionT, mind: MindT, rng: Random) -> dict[str, object]:
+    def machine(self, question: QuestionT, frozen_policy: PolicyT, rng: Random) -> dict[str, object]:
         """What a machine plays, which learns nothing from being asked."""
 
     @abstractmethod

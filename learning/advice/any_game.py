@@ -70,7 +70,7 @@ class OpenedBox(Protocol):
     def refilled(self) -> bool: ...
 
 
-class Mind(Protocol):
+class FrozenPolicy(Protocol):
     """What is asked of a machine: its chances, and its choice with the draw behind it, if it opens a box."""
 
     def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
@@ -136,12 +136,12 @@ def _paths(game: AnyGame, position: AnyPosition) -> dict[str, list[str]]:
     return {game.format_move(move): game.look.path_ids(move) for move in game.legal_moves(position)}
 
 
-def _box_view(mind: Any, position: AnyPosition, draw: OpenedBox) -> dict[str, Any]:
-    game = mind.game
+def _box_view(frozen_policy: Any, position: AnyPosition, draw: OpenedBox) -> dict[str, Any]:
+    game = frozen_policy.game
     return {
         "position": draw.box,
         "beads": list(draw.beads),
-        "moves": [[game.format_move(move) for move in moves] for moves in mind.cabinet.slot_moves(position)],
+        "moves": [[game.format_move(move) for move in moves] for moves in frozen_policy.cabinet.slot_moves(position)],
         "slot": draw.slot,
         "refilled": draw.refilled,
     }
@@ -153,7 +153,7 @@ def _status(game: AnyGame, outcome: Outcome | None) -> dict[str, Any]:
     return {"over": outcome is not None, "winner": winner, "reason": reason, "inCheck": False}
 
 
-class AnyGameAdviser(Adviser[Question, Mind]):
+class AnyGameAdviser(Adviser[Question, FrozenPolicy]):
     """Questions about every game whose family has no adviser of its own."""
 
     def read(self, game: AnyGame, fields: Mapping[str, object]) -> Question:
@@ -190,7 +190,7 @@ class AnyGameAdviser(Adviser[Question, Mind]):
             **common,
         }
 
-    def machine(self, question: Question, mind: Mind, rng: Random) -> dict[str, object]:
+    def machine(self, question: Question, frozen_policy: FrozenPolicy, rng: Random) -> dict[str, object]:
         """What the machine draws here, every legal move with its probability, likeliest first, and its box.
 
         ``move`` is ``None`` where it finds no bead and resigns, which loses; ``box`` where it opens none. Nothing is
@@ -201,15 +201,15 @@ class AnyGameAdviser(Adviser[Question, Mind]):
         if (outcome := game.outcome(position)) is not None:
             value = _result(game, position, outcome)
             return {"move": None, "evaluation": value, "candidateMoves": [], **common, "box": None}
-        chances = mind.policy(position)
-        chosen, draw = mind.choose(position, rng)
+        chances = frozen_policy.policy(position)
+        chosen, draw = frozen_policy.choose(position, rng)
         views = {move: {**view, "probability": chances[move]} for move, view in _moves_view(game, position).items()}
         return {
             "move": None if chosen is None else views[chosen],
             "evaluation": LOSS if chosen is None else views[chosen]["evaluation"],
             "candidateMoves": sorted(views.values(), key=lambda view: -view["probability"]),
             **common,
-            "box": None if draw is None else _box_view(mind, position, draw),
+            "box": None if draw is None else _box_view(frozen_policy, position, draw),
         }
 
     def evaluation(self, question: Question) -> dict[str, object]:

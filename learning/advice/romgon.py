@@ -56,7 +56,7 @@ def levels_of(game: Romgon) -> list[str]:
     return [slug for slug, level in LEVELS.items() if plays_at(game, level)]
 
 
-class ValuingMind(Protocol):
+class ValuingPolicy(Protocol):
     """What is asked of a machine: its choice, with the worth of every legal action."""
 
     def best(self, position: Position) -> Chosen | None:
@@ -140,7 +140,7 @@ def _levels_told(mode: str) -> list[tuple[str, str]]:
     return [(slug, ", ".join(filter(None, (slug, LEVELS[slug].whom, rating.words)))) for slug, rating in ratings]
 
 
-class RomgonAdviser(Adviser[Question, ValuingMind]):
+class RomgonAdviser(Adviser[Question, ValuingPolicy]):
     """Questions about games of the Romgon family; ``flipModeEnabled`` makes one about a game with flips."""
 
     def read(self, game: Romgon, fields: Mapping[str, object]) -> Question:  # type: ignore[override]  # of its own family
@@ -179,13 +179,13 @@ class RomgonAdviser(Adviser[Question, ValuingMind]):
             "depth": found.depth,
         }
 
-    def machine(self, question: Question, mind: ValuingMind, rng: Random) -> dict[str, object]:
+    def machine(self, question: Question, frozen_policy: ValuingPolicy, rng: Random) -> dict[str, object]:
         """What a machine that keeps values thinks best, and every legal action with its worth to it, best first.
 
         It tries nothing and learns nothing. ``evaluation`` is Q + E/100, by which it chooses.
         """
         board = question.board
-        chosen = mind.best(Position(board, question.side))
+        chosen = frozen_policy.best(Position(board, question.side))
         views = [] if chosen is None else [_machine_view(board, chosen, one) for one in chosen.candidates]
         move = None if chosen is None else views[chosen.index]
         return {

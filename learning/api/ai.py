@@ -36,7 +36,7 @@ class AiMoveView(OpenView):
         if asked.machine_ref is None:
             return advice.move_advice(asked, rng)
         machine, position = advice.machine_asked(asked, user_of(request))
-        return advice.machine_advice(asked, machine, kind_of(machine).live.mind(machine, position), rng)
+        return advice.machine_advice(asked, machine, kind_of(machine).live.frozen_policy(machine, position), rng)
 
 
 class AiEvaluateView(OpenView):

@@ -82,7 +82,7 @@ class KindLive(ABC, Generic[MemoT]):
         return None
 
     @abstractmethod
-    def mind(self, machine: Machine, position: AnyPosition) -> object:
+    def frozen_policy(self, machine: Machine, position: AnyPosition) -> object:
         """The machine as it stands, frozen, for a question about one position: nothing is locked, nothing written.
 
         The adviser of its game says what it has to be able to do (``learning.advice``).

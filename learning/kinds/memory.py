@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from beadbox.learners.memory import AnyMemory, TouchedBox
 from learning.models import LessonKind, Machine
-from learning.storage.folding import Ledger
+from learning.storage.compaction import Ledger
 from learning.storage.lessons import Cause, lessons_open
 
 

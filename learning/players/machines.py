@@ -19,8 +19,8 @@ from games.live.players import MACHINE, Choice, LiveMatch, LiveSeat, Memo, Offer
 from games.live.states import Insight, MachineBrief, SeatMachine
 from learning.access import (
     To,
+    can_edit,
     is_lent,
-    is_master,
     machine_find,
     machine_for,
     machine_require,
@@ -202,7 +202,7 @@ class MachinePlayer(SeatPlayer):
 
     def manages(self, seat: LiveSeat, user: AnyUser) -> bool:
         occupant: Occupant | None = seat.occupant
-        return occupant is not None and is_master(user, occupant.machine)
+        return occupant is not None and can_edit(user, occupant.machine)
 
     def insight(self, live: LiveMatch) -> Insight | None:
         """What every machine at the board has to say, be it this player's or of another kind, opposite."""

@@ -83,13 +83,13 @@ def machine_asked(asked: Asked, user: AnyUser) -> tuple[Machine, AnyPosition]:
     return machine, position
 
 
-def machine_advice(asked: Asked, machine: Machine, mind: object, rng: RandomSource) -> dict[str, object]:
+def machine_advice(asked: Asked, machine: Machine, frozen_policy: object, rng: RandomSource) -> dict[str, object]:
     """What the machine plays on the board of a question, and how it compares with other moves.
 
     ``mind`` is what its kind gives for the position (``KindLive.mind``); ``rng`` draws its bead.
     """
     view = {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
-    return {**asked.adviser.machine(asked.question, mind, rng), "machine": view}
+    return {**asked.adviser.machine(asked.question, frozen_policy, rng), "machine": view}
 
 
 def evaluation(asked: Asked) -> dict[str, object]:

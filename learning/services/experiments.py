@@ -72,7 +72,7 @@ def experiment_request(
     if is_new and person is not None and person.user_id is not None:
         account_hold(person.user_id)
     if is_new and enqueue:
-        transaction.on_commit(lambda: tasks.knock(EXPERIMENT_RUNS, [run.pk]))
+        transaction.on_commit(lambda: tasks.wake_up(EXPERIMENT_RUNS, [run.pk]))
     return run
 
 

@@ -49,7 +49,7 @@ def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | No
 def house_tournament_ensure() -> Tournament | None:
     """Bring the house's tournament a step nearer: make who is missing, and begin it when all have been trained.
 
-    Workers train and play (``jobs_reap`` tells them), so nobody waits here. It is held once, however often and
+    Workers train and play (``jobs_recover`` tells them), so nobody waits here. It is held once, however often and
     wherever this is called: who begins it holds the locks of its machines.
 
     Returns:

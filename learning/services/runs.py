@@ -96,7 +96,7 @@ def training_run_start(
     others = [_opponent_of(learner, stage.opponent) for stage in stages]
     run = run_store(learner, stages, others, seed=seed, n_measured=n_measured, started_by_id=started_by_id)
     if enqueue:
-        transaction.on_commit(lambda: tasks.knock(RUNS, [run.pk]))
+        transaction.on_commit(lambda: tasks.wake_up(RUNS, [run.pk]))
     return run
 
 

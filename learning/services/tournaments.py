@@ -104,7 +104,7 @@ def tournament_start(
     TournamentEntry.objects.bulk_create(rows)
     pairings = round_begin(tournament)
     if enqueue:
-        transaction.on_commit(lambda: tasks.knock(PAIRINGS, pairings))
+        transaction.on_commit(lambda: tasks.wake_up(PAIRINGS, pairings))
     return tournament
 
 

@@ -22,8 +22,8 @@ from learning.exceptions import PageTooLargeError
 from learning.forms.learn import SPEEDS, learn_form
 from learning.forms.machines import game_label
 from learning.selectors.graphs import graph_view
+from learning.services.learn import trained_machine_keep
 from learning.services.pupils import owner_of
-from learning.services.schooling import schooling_keep
 
 SAVED_MAX_BYTES = 500_000
 """A saved page is at most as long."""
@@ -51,7 +51,7 @@ def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
 def learn_save(request: HttpRequest) -> HttpResponse:
     """The page as one file, with everything that it needs inside."""
     asked = asked_read(_known(request))
-    plan = asked.schooling
+    plan = asked.config
     graph = graph_view(plan.game, reduced=plan.rule.reduce_symmetry)
     needed = {plan.teacher, *MEASURES}
     context = {
@@ -101,8 +101,8 @@ def learn_keep(request: HttpRequest) -> HttpResponse:
         for problem in asked.problems:
             raise MalformedError(f"In this address, {problem.field} is wrong. {problem.detail}")
         with guest_seated(request, person_of_request(request)) as person:
-            kept, run = schooling_keep(
-                user=owner_of(person), schooling=asked.schooling, preset=asked.preset, games=asked.games
+            kept, run = trained_machine_keep(
+                user=owner_of(person), config=asked.config, preset=asked.preset, games=asked.games
             )
     except PlayError as error:
         return sent_back(request, error, f"{reverse('learn')}?{asked.address}")

@@ -16,7 +16,7 @@ from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.live.game_view import game_view
 from games.transport.error_responses import form_only, not_found, refused
-from learning.access import cause_hidden, is_lent, is_master, is_own, machine_for, machines_visible
+from learning.access import can_edit, cause_hidden, is_lent, is_own, machine_for, machines_visible
 from learning.exceptions import MachineNotFoundError
 from learning.forms.machines import MachineDetailsForm, MachineForm, games_with, machine_kinds, usual_presets
 from learning.forms.runs import seed_new
@@ -46,11 +46,11 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
         return not_found(request, error)
     lessons = selectors.lesson_list_recent(machine).annotate(is_hidden=cause_hidden(Principal.of(request.user)))
     recent = [selectors.lesson_line(lesson, is_hidden=lesson.is_hidden) for lesson in lessons]
-    learns_for_us = machine.learns and request.user.is_authenticated and is_master(request.user, machine)
+    learns_for_us = machine.learns and request.user.is_authenticated and can_edit(request.user, machine)
     lent = is_lent(request.user, machine)
     shared = {
         "game": game_view(machine.game_rules),
-        "is_master": is_master(request.user, machine),
+        "can_edit": can_edit(request.user, machine),
         "is_lent": lent,
         "may_share": is_own(request.user, machine) and not machine.is_public,
         "is_guests": machine.guest is not None and not lent,

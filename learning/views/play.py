@@ -18,7 +18,7 @@ from games.exceptions import PlayError
 from games.live.game_view import game_view, player_list
 from games.live.serializers import parse_side
 from games.transport.error_responses import form_only, not_found, sent_back
-from learning.access import is_master
+from learning.access import can_edit
 from learning.models import Machine
 from learning.selectors import machines as selectors
 from learning.services.pupils import pupil_offer, pupil_side, pupil_teach
@@ -45,7 +45,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
         for side in Side
     ]
     seats = _options(machines, wanted)
-    masters = {machine.pk for machine in machines if is_master(request.user, machine)}
+    masters = {machine.pk for machine in machines if can_edit(request.user, machine)}
     usual, pupils = pupil_side(game), selectors.pupils_of(request.user)
     view = game_view(game)
     context = {

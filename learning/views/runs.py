@@ -19,7 +19,7 @@ from games.accounts.views import account_required
 from games.exceptions import PlayError
 from games.live.game_view import game_picture
 from games.transport.error_responses import form_only, not_found, refused
-from learning.access import To, is_master, machine_for, machines_visible, owned_by, run_for
+from learning.access import To, can_edit, machine_for, machines_visible, owned_by, run_for
 from learning.filters import MachineListFilter
 from learning.forms.runs import SeedForm, StageFormSet
 from learning.kinds.machines import opponent_machines
@@ -91,7 +91,7 @@ def run_together(request: HttpRequest, machine_id: int) -> HttpResponse:
     try:
         machine = machine_for(request.user, machine_id, to="train")
         other = machine_for(request.user, request.POST.get("opponent", ""), to="play")
-        learns = other.learns and is_master(request.user, other)
+        learns = other.learns and can_edit(request.user, other)
         stage = services_runs.Stage(str(other.pk), _number(request.POST.get("games", ""), 0), learns=learns)
         seed = request.POST.get("seed", "")
         run = services_runs.training_run_request(
@@ -125,7 +125,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "kind": kind,
         "why_unlisted": "" if run.machine.game_rules.enumerable else run.machine.game_rules.why_unlisted,
         "against_first": _against_first(run),
-        "may_train": is_master(request.user, run.machine),
+        "may_train": can_edit(request.user, run.machine),
     }
     return render(request, "learning/run.html", context)
 

@@ -30,7 +30,7 @@ from learning.models import Job, JobStatus, Turn
 
 JobT = TypeVar("JobT", bound=Job)
 
-KNOCK_AGAIN_S = 10
+WAKE_UP_AGAIN_S = 10
 """A job that waits is knocked for again when the last knock is this old: the message may be lost."""
 LONGEST_LEASE = timedelta(minutes=2)
 """A lease that ends later was taken, or given back, before the clock was set back: nobody may have it."""
@@ -252,7 +252,7 @@ def _served_at(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float,
 def forgotten(kind: JobKind[Any]) -> list[int]:
     """What waits although the last knock for it is long past, longest first; a knock for it is taken as given."""
     now = timezone.now()
-    long_ago = Q(knocked_at__lt=now - timedelta(seconds=KNOCK_AGAIN_S)) | Q(knocked_at__gt=now + LONGEST_LEASE)
+    long_ago = Q(knocked_at__lt=now - timedelta(seconds=WAKE_UP_AGAIN_S)) | Q(knocked_at__gt=now + LONGEST_LEASE)
     waiting = kind.going_on.filter(waits(now), long_ago)
     jobs = list(waiting.order_by("knocked_at", "pk").only("status", "lease_until", "knocked_at")[:KNOCKS_AT_ONCE])
     ids = [job.pk for job in jobs]

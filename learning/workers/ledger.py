@@ -13,7 +13,7 @@ from django.utils import timezone
 from games.limits.quotas import guests_share
 from learning.kinds.registry import kind_of
 from learning.models import Machine
-from learning.storage.folding import fold_announce, fold_place, fold_steps, folds_due
+from learning.storage.compaction import compaction_announce, compaction_place, compaction_steps, compactions_due
 from learning.workers.jobs import TurnEnd
 
 logger = logging.getLogger("learning.workers.ledger")
@@ -28,14 +28,14 @@ SLACK = 5
 """Folded is what is older by a day, or more by a fifth, than what is kept: not a little of it every minute."""
 
 
-def ledgers_fold(turn: TurnEnd) -> bool:
+def ledgers_compact(turn: TurnEnd) -> bool:
     """Fold up what lies too far behind of any machine's ledger, until the turn ends; whether there is more to fold.
 
     Each machine in short transactions, for which nobody waits. One whose row is taken for long is left for next time.
     """
     n_steps = 0
     before = timezone.now() - timedelta(days=_days_kept(of_guest=True) + 1)
-    ids, after = folds_due(before, LOOKED_AT_LESSONS, cache.get(AFTER, 0))
+    ids, after = compactions_due(before, LOOKED_AT_LESSONS, cache.get(AFTER, 0))
     # Whatever becomes of these: who is not reached is found the next time round, and none keeps the others waiting.
     cache.set(AFTER, after, LOOKED_AT_S)
     for pk in ids:
@@ -68,12 +68,12 @@ def _fold(machine_id: int, turn: TurnEnd) -> int:
     of_guest = machine.guest is not None or machine.room_id is not None
     since = timezone.now() - timedelta(days=_days_kept(of_guest=of_guest))
     late = since - timedelta(days=1)
-    while machine.is_folding or fold_place(machine, ledger, late, most + most // SLACK) > machine.n_folded:
+    while machine.is_folding or compaction_place(machine, ledger, late, most + most // SLACK) > machine.n_folded:
         if not machine.is_folding:
-            if not fold_announce(machine_id, fold_place(machine, ledger, since, most)):
+            if not compaction_announce(machine_id, compaction_place(machine, ledger, since, most)):
                 return n_steps
             machine.refresh_from_db()
-        for _ in fold_steps(machine, ledger):
+        for _ in compaction_steps(machine, ledger):
             n_steps += 1
             if turn.is_reached:
                 return n_steps

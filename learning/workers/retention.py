@@ -17,7 +17,7 @@ from django.db.models import CharField, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
-from games.transport.database_errors import database_stumbled
+from games.transport.database_errors import is_database_outage
 from learning.kinds.registry import kind_of
 from learning.models import Machine
 from learning.selectors.machines import GONE, machines_unused
@@ -140,7 +140,7 @@ def _act(rule: RetentionRule, due: Rows, keys: Sequence[Key], failed: list[Key])
                 rule.act(rows.filter(pk__in=still))
             return len(still)
     except (OperationalError, IntegrityError) as error:
-        if database_stumbled(error):
+        if is_database_outage(error):
             raise
         if len(keys) > 1:
             half = len(keys) // 2

@@ -26,7 +26,7 @@ from games.exceptions import (
     refusal_of,
 )
 from games.live.serializers import first_error
-from games.transport.database_errors import database_stumbled, unavailable
+from games.transport.database_errors import is_database_outage, unavailable
 from games.transport.metrics import REFUSALS
 
 PLAINER = {"not_authenticated": LOG_IN_FIRST, "permission_denied": NOT_ALLOWED, "throttled": ThrottledError.message}
@@ -45,7 +45,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
 
 
 def _answer(exc: Exception, context: dict[str, Any]) -> Response | None:
-    if database_stumbled(exc):
+    if is_database_outage(exc):
         exc = unavailable(exc, context["request"].resolver_match.route)
     exc = refusal_of(exc) or exc
     code, status = getattr(exc, "code", None), getattr(exc, "status", None)

@@ -43,7 +43,7 @@ REQUEST_SECONDS = Histogram(
 SOCKETS = Gauge("beadbox_sockets", "Sockets that are open", multiprocess_mode="livesum")
 
 
-class ObservedRequest(ASGIRequest):
+class LoggedRequest(ASGIRequest):
     """A request that is found again where it came from, so that its line can name its route and account."""
 
     def __init__(self, scope: Any, body_file: Any) -> None:
@@ -51,7 +51,7 @@ class ObservedRequest(ASGIRequest):
         scope.get("observed", {})["request"] = self
 
 
-class Observed:
+class AccessLog:
     """Stands before an application of requests or sockets; ``socket_patterns`` are the addresses of the latter."""
 
     def __init__(self, application: Application, *, socket_patterns: Sequence[URLPattern] = ()) -> None:
@@ -68,7 +68,7 @@ class Observed:
         scope["observed"] = seen
         begin, status, is_alone, is_broken = time.perf_counter(), 0, False, False
 
-        async def send_observed(event: Event) -> None:
+        async def send_logged(event: Event) -> None:
             nonlocal status, is_alone
             kind = event["type"]
             if kind in ("http.response.start", "websocket.http.response.start", "websocket.accept"):
@@ -85,7 +85,7 @@ class Observed:
                 raise
 
         try:
-            await self.application(scope, receive, send_observed)
+            await self.application(scope, receive, send_logged)
         except Exception:
             status, is_broken = status or 500, not is_alone
             raise
@@ -116,7 +116,7 @@ def _note(route: str, method: str, status: int, seconds: float, path: str, accou
         logger.info("%s %s %d in %.1f ms, account %s", method, route, status, ms, account or "none", extra=fields)
 
 
-def _route(path: str, request: ObservedRequest | None) -> str:
+def _route(path: str, request: LoggedRequest | None) -> str:
     """The pattern that an address fits; ``none`` for what there is not, so that nobody makes up routes."""
     match = None if request is None else request.resolver_match
     if match is not None:

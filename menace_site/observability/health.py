@@ -14,7 +14,7 @@ from django.db import connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 
-from games.limits.admission import CROWD
+from games.limits.admission import ADMISSION
 from menace_site.local.given_servers import redis_answers
 
 WITHIN_S = 1.0
@@ -74,7 +74,7 @@ def ready(request: HttpRequest) -> JsonResponse:
 
     Play goes on without the broker, and it is away from every process at once: nobody would be left to send people to.
     """
-    if CROWD.is_full:
+    if ADMISSION.is_full:
         says = {"status": "unavailable", "detail": "Too many wait here already.", "code": "busy"}
         return JsonResponse(says, status=503)
     return _says("database")
@@ -94,6 +94,6 @@ def _says(*parts: str) -> JsonResponse:
     if silent:
         detail = f"No answer from the {' and the '.join(silent)}."
         return JsonResponse({"status": "unavailable", "detail": detail, "code": "unavailable", **body}, status=503)
-    if CROWD.is_full:
+    if ADMISSION.is_full:
         body["play"] = "busy"  # alive all the same: who restarted it now would only make it worse
     return JsonResponse({"status": "ok", **body})

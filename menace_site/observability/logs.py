@@ -17,7 +17,7 @@ from celery import signals
 from prometheus_client import Counter
 from pythonjsonlogger.json import JsonFormatter
 
-from games.transport.database_errors import database_stumbled
+from games.transport.database_errors import is_database_outage
 from games.transport.request_context import REQUEST_ID
 
 HEADER = "request_id"
@@ -130,7 +130,7 @@ def _ends(task_id: str, task: Any, retval: Any, state: str | None = None, **_: A
     begin, before = _begun.pop(task_id)
     seconds, state = time.perf_counter() - begin, (state or "none").lower()
     TASKS.labels(task.name, state).inc()
-    if state == "failure" and not database_stumbled(retval):
+    if state == "failure" and not is_database_outage(retval):
         FAULTS.inc()
     fields = {"task": task.name, "state": state, "ms": round(seconds * 1000, 1)}
     task_logger.info("%s %s in %.1f ms", task.name, state, seconds * 1000, extra=fields)

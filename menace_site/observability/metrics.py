@@ -34,7 +34,7 @@ from prometheus_client.registry import Collector
 from beadbox.learners.readiness import games_compiling, kernels_compiling
 from games.exceptions import method_not_allowed
 from games.limits.addresses import address_read
-from games.limits.admission import CROWD
+from games.limits.admission import ADMISSION
 from games.limits.quotas import SITE_COUNTS, SITE_MOST
 from games.models import MatchStatus
 from learning.tasks import KINDS
@@ -269,7 +269,7 @@ async def process_watched() -> None:
 
 
 def _say_how_it_is() -> None:
-    THREAD_WAIT.set(CROWD.waits_s())
+    THREAD_WAIT.set(ADMISSION.waits_s())
     pool = getattr(connection, "pool", None)
     if pool is not None:
         told = pool.get_stats()

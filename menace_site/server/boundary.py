@@ -19,7 +19,7 @@ from games.live.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY
 from games.routing import SITE
 from games.transport.metrics import REFUSALS
 from menace_site.server.origins import is_from_our_page
-from menace_site.server.security_headers import guards_of_asgi
+from menace_site.server.security_headers import security_headers_of_asgi
 
 # Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
 Scope = dict[str, Any]
@@ -36,7 +36,7 @@ async def answer(
     REFUSALS.labels("boundary", says["code"]).inc()
     body = json.dumps(says).encode()
     kind_of_body = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    headers = [*kind_of_body, *guards_of_asgi(), *extra]
+    headers = [*kind_of_body, *security_headers_of_asgi(), *extra]
     await send({"type": f"{kind}.response.start", "status": status, "headers": headers})
     await send({"type": f"{kind}.response.body", "body": body})
 
@@ -198,7 +198,7 @@ class GuardedRefusals:
             if is_refused:
                 REFUSALS.labels("boundary", "handshake").inc()
             if is_refused and can_answer(scope):
-                headers = [(b"content-length", b"0"), *guards_of_asgi()]
+                headers = [(b"content-length", b"0"), *security_headers_of_asgi()]
                 await send({"type": "websocket.http.response.start", "status": 403, "headers": headers})
                 event = {"type": "websocket.http.response.body", "body": b""}
             await send(event)

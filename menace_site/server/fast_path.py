@@ -27,13 +27,13 @@ from learning.api.ai import queue_of
 from learning.api.open_view import busy, unreadable
 from learning.selectors.advice import warm_up_when_ready
 from menace_site.server.boundary import Application, Receive, Scope, Send
-from menace_site.server.security_headers import guards
+from menace_site.server.security_headers import security_headers
 
 View = Callable[[HttpRequest], HttpResponse]
 MAX_REST_S = 0.05
 
 
-class Desk:
+class FairQueue:
     """A thread for requests of one kind, and how many requests may wait for it.
 
     It rests after a request for as long as that took. So advice takes at most half of the thread's time, and leaves the
@@ -72,7 +72,7 @@ class OpenEndpoints:
     ) -> None:
         self.otherwise, self.patterns, self.request_class = otherwise, patterns, request_class
         self.is_warm = False
-        self.desks = {name: Desk(name, most) for name, most in (("quick", 200), ("machine", 40), ("slow", 4))}
+        self.queues = {name: FairQueue(name, most) for name, most in (("quick", 200), ("machine", 40), ("slow", 4))}
         view: Any = _view
         for middleware in (CommonMiddleware, SecurityMiddleware):
             view = convert_exception_to_response(middleware(convert_exception_to_response(view)))
@@ -81,13 +81,13 @@ class OpenEndpoints:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self.is_warm:  # the first request of the process, whatever it asks for
             self.is_warm = True
-            self.desks["slow"].thread.submit(warm_up_when_ready)
+            self.queues["slow"].thread.submit(warm_up_when_ready)
         match = self._match(scope)
         if match is None:
             await self.otherwise(scope, receive, send)
         elif (body := await self._read(receive)) is not None:
             response = await self._answer(scope, body, match)
-            said = {**guards(), **response.headers}
+            said = {**security_headers(), **response.headers}
             headers = [(name.lower().encode("latin1"), value.encode("latin1")) for name, value in said.items()]
             await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
             await send({"type": "http.response.body", "body": response.content})
@@ -113,8 +113,8 @@ class OpenEndpoints:
         except ValueError:  # a query that is no UTF-8, a content type with a charset that there is none of
             return unreadable()
         request.resolver_match = match
-        desk = self.desks[queue_of(body)]
-        return busy(request) if desk.n >= desk.most else await desk.run(self.view, request)
+        queue = self.queues[queue_of(body)]
+        return busy(request) if queue.n >= queue.most else await queue.run(self.view, request)
 
 
 def _view(request: Any) -> Any:

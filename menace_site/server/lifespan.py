@@ -12,14 +12,14 @@ from channels.routing import ProtocolTypeRouter
 from games.accounts.blocks import BLOCKS, READ_AGAIN_S
 from games.exceptions import UnavailableError
 from games.live.consumers import in_thread
-from games.transport.broadcaster import outbox_close, outbox_open
+from games.transport.broadcaster import broadcaster_close, broadcaster_open
 from menace_site.server.boundary import Application, Receive, Scope, Send
 
 THREADS = 16
 """So many requests of sockets at once: more than have a connection, for who ends a match waits for others without."""
 
 
-class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no types
+class Lifespan(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no types
     """Opens the outbox of the loop that asks the application anything, and empties it when the server stops.
 
     ``background`` runs from the start of the server to its stop.
@@ -32,7 +32,7 @@ class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no typ
         self.background = background
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        outbox_open()
+        broadcaster_open()
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         else:
@@ -50,7 +50,7 @@ class Outgoing(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no typ
         await receive()
         for task in tasks:
             task.cancel()
-        await outbox_close()
+        await broadcaster_close()
         await send({"type": "lifespan.shutdown.complete"})
 
 

@@ -21,7 +21,7 @@ class _ByTLS(HttpRequest):
 
 
 @cache
-def guards() -> dict[str, str]:
+def security_headers() -> dict[str, str]:
     """Their names and values, the same for every answer of a process."""
     request, answer = _ByTLS(), HttpResponse()
     for middleware in MIDDLEWARE:
@@ -31,6 +31,6 @@ def guards() -> dict[str, str]:
 
 
 @cache
-def guards_of_asgi() -> tuple[tuple[bytes, bytes], ...]:
+def security_headers_of_asgi() -> tuple[tuple[bytes, bytes], ...]:
     """The same as ASGI has headers."""
-    return tuple((name.lower().encode(), value.encode()) for name, value in guards().items())
+    return tuple((name.lower().encode(), value.encode()) for name, value in security_headers().items())

@@ -25,8 +25,8 @@ from beadbox.learners.boxes.training_config import (
     MEASURES,
     PARTNER,
     TEACHERS,
-    Class,
-    Schooling,
+    Cohort,
+    TrainingConfig,
     curve_marks,
     games_taught,
 )
@@ -64,7 +64,7 @@ def node(told: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def case(plan: Schooling, games: int) -> dict[str, Any]:
+def case(plan: TrainingConfig, games: int) -> dict[str, Any]:
     told = {"side": int(plan.side), "rule": plan.rule.to_json(), "teacher": plan.teacher}
     return {"graph": str(plan.rule.reduce_symmetry), "plan": told, "seed": str(plan.seed), "games": games}
 
@@ -76,7 +76,7 @@ def views(game: Any) -> dict[str, Any]:
 class Readable:
     """A plan trained by the readable machine, its last game kept."""
 
-    def __init__(self, plan: Schooling) -> None:
+    def __init__(self, plan: TrainingConfig) -> None:
         self.plan, self.rng, self.tally, self.n_games = plan, RandomSource(plan.seed), Tally(), 0
         self.machine = BoxMachine(plan.game, plan.side, plan.rule)
         self.partner = BoxMachine(plan.game, plan.side.other, plan.rule) if plan.teacher == PARTNER else None
@@ -95,13 +95,13 @@ class Readable:
         """Of all boxes, the partner's after those of the machine; one that was not met holds what it begins with."""
         found = list[int]()
         for one in filter(None, (self.machine, self.partner)):
-            for key in Schooling(one.game, one.side, one.rule, "random", 0).table.keys:
+            for key in TrainingConfig(one.game, one.side, one.rule, "random", 0).table.keys:
                 position = one.game.decode(key)
                 found += one.boxes.get(key) or one.cabinet.initial_beads(position)
         return found
 
 
-def assert_told(plan: Schooling, played: Readable, told: dict[str, Any], keys: list[str]) -> None:
+def assert_told(plan: TrainingConfig, played: Readable, told: dict[str, Any], keys: list[str]) -> None:
     """The last game: legal moves on a board that does not turn, the same as on the boards of the boxes."""
     game, episode = plan.game, played.episode
     position, fold = game.initial_position(), played.machine.cabinet.box_position
@@ -139,7 +139,7 @@ def assert_changes(episode: Episode, played: Readable, told: dict[str, Any], key
 def test_every_machine_is_the_readable_one_bead_for_bead(slug: str) -> None:
     game = GAMES[slug]
     plans = [
-        Schooling(game, side, rule, teacher, seed)
+        TrainingConfig(game, side, rule, teacher, seed)
         for seed, (rule, side, teacher) in enumerate(
             (rule, side, teacher) for rule in RULES.values() for side in Side for teacher in TEACHERS
         )
@@ -161,13 +161,13 @@ def test_every_machine_is_the_readable_one_bead_for_bead(slug: str) -> None:
 
 
 def test_the_curve_and_the_band_are_those_of_the_server() -> None:
-    plan = Schooling(GAMES["hexapawn"], Side.FIRST, PRESETS["michie-1961"].rule, "perfect", 0)
+    plan = TrainingConfig(GAMES["hexapawn"], Side.FIRST, PRESETS["michie-1961"].rule, "perfect", 0)
     band = {**case(plan, 1), "measure": "random", "machines": MACHINES}
     found = node({"views": views(plan.game), "cases": [], "band": band})
     assert found["curve_marks"] == curve_marks(10_000_000)
     marks = band_marks(10_000)
     assert found["band_marks"] == marks
-    strength = Class.fresh(plan, range(MACHINES)).train(plan.teacher, marks, ["random"]).strength[:, :, 0]
+    strength = Cohort.fresh(plan, range(MACHINES)).train(plan.teacher, marks, ["random"]).strength[:, :, 0]
     scores = strength[..., 0] + strength[..., 1] / 2
     assert np.array(found["band"]["scores"]) == pytest.approx(scores, abs=1e-12)
     quantiles = np.quantile(scores, list(QUANTILES.values()), axis=0)

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from beadbox.learners.boxes.exchange.recorded_games import load, machine_of
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.replay import pupils_fresh, replay
+from beadbox.learners.boxes.replay import replay, trainees_fresh
 from beadbox.learners.boxes.rule import OpenBoxes
 from beadbox.learners.exchange.document import Wanted
 from beadbox.learners.formats import FORMATS, machine_read
@@ -22,8 +22,8 @@ GAME = GAMES["hexapawn"]
 RULE = "hexapawn-rl-as-shipped"
 
 
-def pupils(game=GAME, rule=RULE):
-    return pupils_fresh(game, [PRESETS[rule].rule] * 2)
+def trainees(game=GAME, rule=RULE):
+    return trainees_fresh(game, [PRESETS[rule].rule] * 2)
 
 
 def memory_up_to_mirror_image(saved, side):
@@ -36,34 +36,34 @@ def memory_up_to_mirror_image(saved, side):
 
 
 def test_the_levels_after_each_of_the_40_games():
-    both, levels = pupils(), []
+    both, levels = trainees(), []
     for recorded in load(FILE.read_text(), GAME):
         replay(both, recorded)
-        levels.append([pupil.machine.level for pupil in both])
+        levels.append([trainee.machine.level for trainee in both])
     assert levels == RECORD["levels_after_each_game"]
 
 
 @pytest.mark.parametrize("side", Side)
 def test_the_memory_after_the_40_games_is_the_very_one_that_the_program_saved(side):
-    both = pupils()
+    both = trainees()
     for recorded in load(FILE.read_text(), GAME):
         replay(both, recorded)
-    pupil, saved = both[side], RECORD[f"player{side + 1}"]
+    trainee, saved = both[side], RECORD[f"player{side + 1}"]
     wanted = memory_up_to_mirror_image(saved, side)
     found = {
         key: {move: n for move, n in zip(GAME.legal_moves(GAME.decode(key)), beads, strict=True) if n}
-        for key, beads in pupil.machine.boxes.items()
+        for key, beads in trainee.machine.boxes.items()
     }
     # In a position that is its own mirror image, each of two like moves is kept apart, as in that program.
     assert found == wanted
-    out = json.loads(FORMATS["hexapawn-rl"].dump(machine_of(pupil, name=saved["name"], preset=RULE)))
+    out = json.loads(FORMATS["hexapawn-rl"].dump(machine_of(trainee, name=saved["name"], preset=RULE)))
     assert memory_up_to_mirror_image(out, side) == wanted
     assert {k: v for k, v in out.items() if k != "memory"} == {k: v for k, v in saved.items() if k != "memory"}
 
 
 def test_no_recorded_move_was_out_of_play():
     """Else slots would be confused with their mirror images, and the figures above might still come out by luck."""
-    both = pupils()
+    both = trainees()
     for recorded in load(FILE.read_text(), GAME):
         position = GAME.initial_position()
         for move in recorded.moves:

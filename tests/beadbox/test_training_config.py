@@ -11,7 +11,14 @@ from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.presets import DEFAULT_PRESETS, PRESETS
 from beadbox.learners.boxes.strength import against_opponent
 from beadbox.learners.boxes.training_address import USUAL_TEACHER
-from beadbox.learners.boxes.training_config import MEASURES, USUAL_MEASURE, Class, Schooling, curve_marks, games_taught
+from beadbox.learners.boxes.training_config import (
+    MEASURES,
+    USUAL_MEASURE,
+    Cohort,
+    TrainingConfig,
+    curve_marks,
+    games_taught,
+)
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
@@ -20,15 +27,15 @@ GAME = GAMES["noughts-and-crosses"]
 PAWNS = GAMES["hexapawn"]
 
 
-def schooling(teacher="random", *, game=GAME, side=Side.FIRST, preset="michie-1961", seed=3):
-    return Schooling(game, side, PRESETS[preset].rule, teacher, seed)
+def config(teacher="random", *, game=GAME, side=Side.FIRST, preset="michie-1961", seed=3):
+    return TrainingConfig(game, side, PRESETS[preset].rule, teacher, seed)
 
 
-def trained(plan: Schooling, n_games: int) -> Memory:
+def trained(plan: TrainingConfig, n_games: int) -> Memory:
     """The machine of a plain training."""
     memory, rng = Memory.fresh(plan.table), RandomSource(plan.seed)
     if plan.teacher == "machine":
-        partner = schooling(game=plan.game, side=plan.side.other)
+        partner = config(game=plan.game, side=plan.side.other)
         memory.train_against(Memory.fresh(partner.table), n_games, rng, opponent_learns=True)
     else:
         memory.train(UNIFORM[plan.teacher], n_games, rng)
@@ -37,10 +44,10 @@ def trained(plan: Schooling, n_games: int) -> Memory:
 
 @pytest.mark.parametrize("teacher", ["random", "win-block", "perfect", "perfect-fast", "machine"])
 def test_it_is_a_plain_training_with_strength_at_the_marks_of_its_curve(teacher):
-    plan, marks = schooling(teacher), curve_marks(1_000)
-    pupil = Class.fresh(plan, [plan.seed])
-    found = pupil.train(teacher, marks, MEASURES)
-    assert np.array_equal(pupil.learners.beads[0], trained(plan, 1_000).beads)
+    plan, marks = config(teacher), curve_marks(1_000)
+    trainee = Cohort.fresh(plan, [plan.seed])
+    found = trainee.train(teacher, marks, MEASURES)
+    assert np.array_equal(trainee.learners.beads[0], trained(plan, 1_000).beads)
     for games in (12, 1_000):
         at, alone = marks.index(games), trained(plan, games)
         perfect = against_opponent(alone, UNIFORM["perfect"])
@@ -49,7 +56,7 @@ def test_it_is_a_plain_training_with_strength_at_the_marks_of_its_curve(teacher)
 
 
 def test_the_band_is_that_of_200_single_machines():
-    plan = schooling("perfect")
+    plan = config("perfect")
     band = band_measure(plan, "perfect", 50)
     assert list(band.marks) == band_marks(50)
     alone = [against_opponent(trained(replace(plan, seed=s), 50), UNIFORM["perfect"]).score for s in range(MACHINES)]
@@ -63,7 +70,7 @@ def test_the_games_of_the_first_five_seconds_raise_the_usual_measure():
     for game in (GAME, PAWNS):
         for side in Side:
             rule = PRESETS[DEFAULT_PRESETS[side]].rule
-            many = Class.fresh(Schooling(game, side, rule, USUAL_TEACHER, 0), range(MACHINES))
+            many = Cohort.fresh(TrainingConfig(game, side, rule, USUAL_TEACHER, 0), range(MACHINES))
             strength = many.train(USUAL_TEACHER, [0, *range(3, 8)], [USUAL_MEASURE]).strength[:, :, 0]
             before, *shown = np.median(strength[..., 0] + strength[..., 1] / 2, axis=0)
             assert len(strength) == 200

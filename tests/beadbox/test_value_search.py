@@ -14,7 +14,7 @@ from beadbox.engines.romgon import boards
 from beadbox.engines.romgon.accumulator import score
 from beadbox.engines.romgon.features import FEATURE_SETS
 from beadbox.engines.romgon.value_minimax import ReadableValuer
-from beadbox.engines.romgon.value_search import best, desk_made
+from beadbox.engines.romgon.value_search import best, scratch_made
 from beadbox.engines.romgon.valuer import RomgonValuer
 from beadbox.kernels.exact_floats import FADING_BITS, GRAIN, MOST, WIN, fading, grained, squash, worth
 from beadbox.kernels.jit import kernel
@@ -44,21 +44,21 @@ def any_weights(seed: int, feature_set: str = "full-1") -> np.ndarray:
 
 
 @kernel
-def _plain(desk, side, remaining, k, options, weights):
+def _plain(scratch, side, remaining, k, options, weights):
     """The score of the board to the side to move, plainly: no pruning, no order."""
     if remaining < 1:
         return 0.0
-    cells, sets, greatest = desk.sight.cells, desk.sight.sets, -2 * WIN
+    cells, sets, greatest = scratch.sight.cells, scratch.sight.sets, -2 * WIN
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
-    for index in range(boards.generate_legal(cells, sets, side, options, desk.actions[k])):
-        action = desk.actions[k, index]
+    for index in range(boards.generate_legal(cells, sets, side, options, scratch.actions[k])):
+        action = scratch.actions[k, index]
         code, value = cells[action & 63], WIN - k
         if not boards.wins(cells, side, action):
             taken = boards.do(cells, sets, side, action)
             if remaining > 1:
-                value = -_plain(desk, 1 - side, remaining - 1, k + 1, options, weights)
+                value = -_plain(scratch, 1 - side, remaining - 1, k + 1, options, weights)
             elif boards.has_legal(cells, sets, 1 - side, options):
-                value = score(desk.sight, side, weights)
+                value = score(scratch.sight, side, weights)
             boards.undo(cells, sets, action, code, taken, before)
         greatest = max(greatest, value)
     return greatest if greatest > -2 * WIN else k - 1 - WIN
@@ -67,10 +67,10 @@ def _plain(desk, side, remaining, k, options, weights):
 @kernel
 def plainly(board, side, options, depth, weights):
     """The score of a board by plain minimax, and by alpha-beta with no bounds."""
-    desk = desk_made(depth + 1, len(board), np.zeros(1, np.uint8))
-    boards.load(board, desk.sight.cells, desk.sight.sets)
-    plain = _plain(desk, side, depth, np.int64(1), options, weights)
-    return plain, best(desk, side, depth, np.int64(1), -2 * WIN, 2 * WIN, options, weights)
+    scratch = scratch_made(depth + 1, len(board), np.zeros(1, np.uint8))
+    boards.load(board, scratch.sight.cells, scratch.sight.sets)
+    plain = _plain(scratch, side, depth, np.int64(1), options, weights)
+    return plain, best(scratch, side, depth, np.int64(1), -2 * WIN, 2 * WIN, options, weights)
 
 
 def positions(slug: str, n: int, *, thinned: bool = False) -> list[Position]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.rule import WhenEmpty
-from beadbox.learners.boxes.table import Course
+from beadbox.learners.boxes.table import CompiledOpponent
 from beadbox.learners.table_learner.memory import TableMemory, replies_compile, table_words
 from beadbox.policies.opponent import UniformOpponent
 
@@ -58,7 +58,7 @@ def build(folder: Path, name: str) -> Path:
     return program
 
 
-def write_tables(path: Path, course: Course, rng: RandomSource) -> None:
+def write_tables(path: Path, course: CompiledOpponent, rng: RandomSource) -> None:
     """Everything the program needs to know, as numbers in text, in the order of ``read_tables`` in the C source."""
     table, rule = course.boxes, course.boxes.cabinet.rule
     assert rule.when_empty is not WhenEmpty.UNIFORM, "the C program knows no empty box that plays anything"

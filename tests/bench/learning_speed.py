@@ -13,7 +13,7 @@ import numpy as np
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.table import boxes_compile, course_compile
+from beadbox.learners.boxes.table import boxes_compile, opponent_compile
 from beadbox.learners.table_learner.memory import TableMemory
 from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.learners.table_learner.rule import TableRule
@@ -50,7 +50,7 @@ def kernel_and_c() -> Iterator[Figure]:
 def _against(opponent_slug: str, program: Path, tables: Path) -> Figure:
     game, opponent, rule = game_get("noughts-and-crosses"), OPPONENTS[opponent_slug], PRESETS["michie-1961"].rule
     boxes = boxes_compile(game, Side.FIRST, rule)
-    c_program.write_tables(tables, course_compile(game, Side.FIRST, rule, opponent), RandomSource(SEED))
+    c_program.write_tables(tables, opponent_compile(game, Side.FIRST, rule, opponent), RandomSource(SEED))
     Memory.fresh(boxes).train(opponent, 1, RandomSource(SEED))  # So that nothing is compiled while the clock runs.
 
     ours, theirs = [], []

@@ -16,7 +16,7 @@ from beadbox.engines.position_values import Learnt
 from beadbox.engines.romgon.answers import LEVELS, board_array, option_flags
 from beadbox.engines.romgon.boards import generate_legal, load
 from beadbox.engines.romgon.shipped import shipped
-from beadbox.engines.romgon.value_search import desk_made, look
+from beadbox.engines.romgon.value_search import look, scratch_made
 from beadbox.kernels.jit import kernel
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.value_learner.learner import Weights, weights_none
@@ -135,11 +135,11 @@ def _meetings(memory: ValueMemory, weights: Weights) -> Mapping[str, Meeting]:
 
 @kernel
 def _n_nodes(board, side, options, depth, weights):
-    desk = desk_made(depth, len(board), np.zeros(1, np.uint8))
-    load(board, desk.sight.cells, desk.sight.sets)
-    n = generate_legal(desk.sight.cells, desk.sight.sets, side, options, desk.actions[0])
-    look(desk, n, side, options, depth, False, weights)
-    return desk.n_nodes[0]
+    scratch = scratch_made(depth, len(board), np.zeros(1, np.uint8))
+    load(board, scratch.sight.cells, scratch.sight.sets)
+    n = generate_legal(scratch.sight.cells, scratch.sight.sets, side, options, scratch.actions[0])
+    look(scratch, n, side, options, depth, False, weights)
+    return scratch.n_nodes[0]
 
 
 def _searched(game: Romgon, weights: Weights) -> tuple[int, float]:

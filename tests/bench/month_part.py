@@ -69,10 +69,10 @@ class Clock:
 @contextlib.contextmanager
 def telling() -> Iterator[None]:
     """Have a loop send what is told, as in a web process, where nobody who moves waits for it."""
-    from games.transport.broadcaster import outbox_close, outbox_open
+    from games.transport.broadcaster import broadcaster_close, broadcaster_open
 
     async def opened() -> None:
-        outbox_open()
+        broadcaster_open()
 
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
@@ -80,7 +80,7 @@ def telling() -> Iterator[None]:
     try:
         asyncio.run_coroutine_threadsafe(opened(), loop).result()
         yield
-        asyncio.run_coroutine_threadsafe(outbox_close(), loop).result()
+        asyncio.run_coroutine_threadsafe(broadcaster_close(), loop).result()
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
@@ -161,7 +161,7 @@ def keep(clock: Clock) -> dict[str, Any]:
     from learning.beat import schedules_catch_up
     from learning.models import TrainingRun
     from learning.workers.jobs import TurnEnd
-    from learning.workers.ledger import ledgers_fold
+    from learning.workers.ledger import ledgers_compact
     from learning.workers.retention import retention_run
     from learning.workers.standings import standings_measure
 
@@ -174,12 +174,12 @@ def keep(clock: Clock) -> dict[str, Any]:
                 schedules_catch_up()
             standings_measure(TurnEnd(0.5))
         if is_left:
-            is_left = ledgers_fold(TurnEnd(0.5))
+            is_left = ledgers_compact(TurnEnd(0.5))
         if clock[0] >= next_sweep:
             n_sweeps, next_sweep = n_sweeps + 1, clock[0] + SWEEP_EVERY_H / (24 * DAYS)
             retention_run(TurnEnd(), took=took)
         time.sleep(0.05)
-    while ledgers_fold(TurnEnd(5.0)):
+    while ledgers_compact(TurnEnd(5.0)):
         pass
     retention_run(TurnEnd(), took=took)
     return {"took": took, "sweeps": n_sweeps + 1}
@@ -211,7 +211,7 @@ def main() -> None:
     clock = Clock(Path(file))
     clock.move()
     number, n_matches, n_guests, n_accounts = map(int, numbers)
-    tasks.knock = lambda *_: True  # nobody listens
+    tasks.wake_up = lambda *_: True  # nobody listens
     if role == "play":
         found = play(clock, number, n_matches, n_guests, n_accounts)
     else:

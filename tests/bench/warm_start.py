@@ -15,19 +15,19 @@ FIRST_CALL = """
 import time
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import game_get
-from beadbox.kernels.box_learning import train_on_course
+from beadbox.kernels.box_learning import train_against_opponent
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.presets import PRESETS
 from beadbox.policies.registry import OPPONENTS
 from beadbox.learners.boxes.memory import Memory
-from beadbox.learners.boxes.table import boxes_compile, course_compile
+from beadbox.learners.boxes.table import boxes_compile, opponent_compile
 
 game, rule, opponent = game_get("noughts-and-crosses"), PRESETS["michie-1961"].rule, OPPONENTS["random"]
 memory = Memory.fresh(boxes_compile(game, Side.FIRST, rule))
-course_compile(game, Side.FIRST, rule, opponent)
+opponent_compile(game, Side.FIRST, rule, opponent)
 begin = time.perf_counter()
 memory.train(opponent, 1, RandomSource(1))
-print(time.perf_counter() - begin, sum(train_on_course.compiled.stats.cache_misses.values()))
+print(time.perf_counter() - begin, sum(train_against_opponent.compiled.stats.cache_misses.values()))
 """
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from beadbox.rules.outcome import Side
 from games.exceptions import StalePlyError
 from games.models import Room
-from games.transport.dependency_monitor import PULSE
+from games.transport.dependency_monitor import DEPENDENCIES
 from learning.models import Draw
 from menace_site.local import servers
 from tests.e2e.axe import violations
@@ -126,13 +126,13 @@ def test_a_restart_of_the_server_in_the_middle(page: Page, live_site: LiveSite, 
 @contextlib.contextmanager
 def pulse_kept(site: LiveSite) -> Iterator[None]:
     """Meanwhile the site asks how its servers are, as a web process does from its first moment to its last."""
-    keeping = asyncio.run_coroutine_threadsafe(PULSE.keep(), site.server.servers[0].get_loop())
+    keeping = asyncio.run_coroutine_threadsafe(DEPENDENCIES.keep(), site.server.servers[0].get_loop())
     try:
         yield
     finally:
         keeping.cancel()
-        assert wait_until(lambda: PULSE.connection is None or PULSE.connection.closed)
-        PULSE.database = PULSE.broker = True
+        assert wait_until(lambda: DEPENDENCIES.connection is None or DEPENDENCIES.connection.closed)
+        DEPENDENCIES.database = DEPENDENCIES.broker = True
 
 
 @pytest.mark.soak

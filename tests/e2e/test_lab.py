@@ -98,10 +98,10 @@ def test_a_run_that_ends_while_it_is_watched(page: Page, owner: Any, start_worke
     page.locator("#begin").click()
     expect(page.locator('[data-show="status"]')).to_have_text("Waiting for its turn")
     start_worker()
-    from learning.tasks import knock
+    from learning.tasks import wake_up
     from learning.workers.runs import RUNS
 
-    knock(RUNS, [TrainingRun.objects.get().pk])
+    wake_up(RUNS, [TrainingRun.objects.get().pk])
     expect(page.locator('[data-show="status"]')).to_have_text("Finished")
     assert games_shown(page) == 20_000
     page.get_by_text("The same as a table").click()

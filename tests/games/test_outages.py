@@ -22,8 +22,8 @@ from rest_framework.test import APIClient
 from games.live.consumers import CLOSE_TRY_AGAIN, in_thread
 from games.live.rooms import Seated
 from games.models import Match, Ply, Room
-from games.transport.broadcaster import BROKER, Letter, deliver
-from games.transport.database_errors import database_stumbled
+from games.transport.broadcaster import BROKER, Broadcast, deliver
+from games.transport.database_errors import is_database_outage
 from tests.factories import machine, room, user
 from tests.learning.runs import run_of
 from tests.outage import DIES, IS_FULL, Outage, family, go_on, stop, stumbling
@@ -112,7 +112,7 @@ def test_what_hangs_is_named_and_what_is_away_gets_a_page_or_json(outage: Outage
     try:
         assert says() == (503, "silent", "silent")
         with pytest.raises(OperationalError):
-            outage.knock("learning.tasks.jobs_reap")
+            outage.wake_up("learning.tasks.jobs_reap")
         go_on(*postgres)
         assert wait_until(lambda: says() == (503, "ok", "silent"))
     finally:
@@ -175,7 +175,7 @@ async def test_sockets_open_and_are_answered_while_the_broker_is_away_and_the_lo
             assert (await mover.expect("state"))["ply"] == 2
             await watcher.frame("ping")
             assert (await watcher.expect("state"))["ply"] == 2
-            assert not await deliver({"any": Letter({"type": "any"})})
+            assert not await deliver({"any": Broadcast({"type": "any"})})
     finally:
         outage.start_broker()
     async with Socket(seated.room.code, seated.token) as mover:
@@ -226,8 +226,8 @@ def test_a_fault_of_ours_is_no_stumble(db: None) -> None:
         cursor.execute("SELECT 1")
     with pytest.raises(InterfaceError) as closed:
         cursor.execute("SELECT 1")
-    assert not database_stumbled(closed.value)
-    assert not database_stumbled(closed.value.__cause__)
+    assert not is_database_outage(closed.value)
+    assert not is_database_outage(closed.value.__cause__)
 
 
 def backend_waiting() -> int:

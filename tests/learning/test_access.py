@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from beadbox.rules.outcome import Side
-from learning.access import is_master, is_seen, machine_for, machines_visible, run_for, runs_visible
+from learning.access import can_edit, is_seen, machine_for, machines_visible, run_for, runs_visible
 from learning.exceptions import (
     MachineNotFoundError,
     MachineQuotaError,
@@ -336,6 +336,6 @@ def test_permissions_are_read_of_the_staff_alone_and_once(people: dict[str, Any]
     with CaptureQueriesContext(connection) as asked:
         for _ in range(3):
             is_seen(people[who], shown)
-            is_master(people[who], shown)
+            can_edit(people[who], shown)
             str(machines_visible(people[who]).query)
     assert len(asked) == most

@@ -18,7 +18,7 @@ from learning.exceptions import MachineNotFoundError
 from learning.models import Machine, TrainingRun
 from learning.selectors.runs import run_curve
 from learning.services.runs import Stage, training_run_cancel, training_run_start
-from learning.tasks import knock
+from learning.tasks import wake_up
 from learning.workers.runs import RUNS
 from tests.conftest import StartWorker
 from tests.factories import guest, house, machine, room, user
@@ -155,7 +155,7 @@ async def a_page_shows_what_is_stored() -> bool:
     ):
         curve = (await runs.expect("joined"))["curve"]
         await machines.expect("joined")
-        await in_db(knock)(RUNS, [run.pk])
+        await in_db(wake_up)(RUNS, [run.pk])
         states, boxes = await asyncio.gather(
             frames_until(runs, "state", lambda frames: len(frames) == 6),
             frames_until(machines, "boxes", lambda frames: len(frames) == 6),

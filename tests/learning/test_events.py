@@ -2,7 +2,7 @@
 
 import itertools
 
-from learning.events import news_together
+from learning.events import news_merge
 from learning.states import MachineNews
 
 
@@ -21,11 +21,11 @@ def test_whichever_process_speaks_first_the_later_lesson_stays() -> None:
     for order in itertools.permutations(told):
         first, *others = order
         for other in others:
-            first = news_together(first, other)
+            first = news_merge(first, other)
         assert {box["position"]: box["beads"] for box in first["boxes"]} == {"a": [1], "b": [2], "c": [3]}
         assert (first["totals"], first["lesson"]) == ({"games": 3}, 3)
         assert first["drawn"] == {"position": "d", "slot": 0}
 
 
 def test_of_two_beads_the_one_drawn_last_is_marked() -> None:
-    assert news_together(news(1, drawn="a"), news(1, drawn="b"))["drawn"] == {"position": "b", "slot": 0}
+    assert news_merge(news(1, drawn="a"), news(1, drawn="b"))["drawn"] == {"position": "b", "slot": 0}

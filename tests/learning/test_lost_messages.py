@@ -7,7 +7,7 @@ from channels.db import database_sync_to_async
 
 from beadbox.rules.outcome import Side
 from games.transport import broadcaster
-from games.transport.broadcaster import Outbox, outbox_close
+from games.transport.broadcaster import Broadcaster, broadcaster_close
 from learning import consumers
 from tests.factories import guest, house, play_out, room
 from tests.outage import Outage
@@ -34,12 +34,12 @@ async def test_a_page_notices_that_the_broker_lost_the_last_lesson(
             pass
         outage.kill_broker()
         await in_db(match)()
-        await outbox_close()  # it has been tried
+        await broadcaster_close()  # it has been tried
         outage.start_broker()
         await page.send_json_to({"type": "ping"})
         await page.expect("pong")
         assert (await page.receive_output())["code"] == 1011
-    Outbox.here = None
+    Broadcaster.here = None
     async with RunSocket(path) as again:
         assert await again.expect("joined") == {"lesson": 2}
         await in_db(match)()

@@ -303,11 +303,11 @@ async def test_the_socket_of_a_run_names_no_hidden_opponent() -> None:
     hidden, owner, run = await in_db(begun)()
     session = await in_db(logged_in)(owner)
     path = f"/api/training-runs/{run.pk}/ws"
-    async with RunSocket(path) as stranger, RunSocket(path, session=session) as master:
+    async with RunSocket(path) as stranger, RunSocket(path, session=session) as editor:
         assert (await stranger.expect("joined"))["opponents"][0]["machine"] is None
-        assert (await master.expect("joined"))["opponents"][0]["machine"] == hidden.pk
+        assert (await editor.expect("joined"))["opponents"][0]["machine"] == hidden.pk
         await in_db(train)(run)
-        for socket in (stranger, master):
+        for socket in (stranger, editor):
             state = await socket.expect("state")
             while state["status"] != "finished":
                 state = await socket.expect("state")
@@ -340,8 +340,8 @@ async def test_a_tournament_tells_neither_who_hides_nor_what_their_beads_promise
     owner, tournament = await in_db(held)()
     session = await in_db(logged_in)(owner)
     path = f"/api/tournaments/{tournament.pk}/ws"
-    async with RunSocket(path) as stranger, RunSocket(path, session=session) as master:
-        states = [await socket.expect("joined") for socket in (stranger, master)]
+    async with RunSocket(path) as stranger, RunSocket(path, session=session) as editor:
+        states = [await socket.expect("joined") for socket in (stranger, editor)]
         for again in (False, True):
             told, whole = states
             assert (names(told), names(whole)) == (False, True)
@@ -357,7 +357,7 @@ async def test_a_tournament_tells_neither_who_hides_nor_what_their_beads_promise
                     assert cell == ({**known, "expected": None} if meets else known)
             if not again:
                 await in_db(_tell_anew)(tournament)
-                changes = [await socket.expect("state") for socket in (stranger, master)]
+                changes = [await socket.expect("state") for socket in (stranger, editor)]
                 assert not any(names(change) for change in changes), "it had been told already"
                 states = list(map(tournament_after, states, changes))
 

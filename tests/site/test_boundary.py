@@ -23,7 +23,7 @@ from games.accounts.identity import log_in_address
 from games.exceptions import MoveRefusedError, PlayError
 from games.routing import SITE
 from menace_site.server.boundary import BlockedAddresses, GuardedRefusals, SocketBoundary, SocketLimit, is_program
-from menace_site.server.security_headers import guards, guards_of_asgi
+from menace_site.server.security_headers import security_headers, security_headers_of_asgi
 from tests.sockets import PAGE
 
 
@@ -406,11 +406,11 @@ GUARDS = {
 def guarded(client: Client, settings: Any) -> Iterator[set[tuple[str, str]]]:
     """What guards a page of a site that speaks TLS, as Django's own answer has it."""
     settings.SECURE_HSTS_SECONDS = 3600
-    for kept in (guards, guards_of_asgi):
+    for kept in (security_headers, security_headers_of_asgi):
         kept.cache_clear()
     page = client.get("/about", secure=True)
     yield {(name.lower(), page[name]) for name in GUARDS}
-    for kept in (guards, guards_of_asgi):
+    for kept in (security_headers, security_headers_of_asgi):
         kept.cache_clear()
 
 

@@ -17,7 +17,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from games.transport.request_context import REQUEST_ID
-from learning.tasks import RUNS, jobs_reap, knock
+from learning.tasks import RUNS, jobs_recover, wake_up
 from menace_site import celery
 from menace_site.celery import app
 from menace_site.local.processes import is_dead
@@ -38,7 +38,7 @@ def test_a_worker_listens_to_every_queue_and_another_takes_over(start_worker: St
 
     # A task belongs to the request that led to it.
     before = REQUEST_ID.set("an-id-of-a-request")
-    jobs_reap.delay()
+    jobs_recover.delay()
     REQUEST_ID.reset(before)
     assert wait_until(lambda: "jobs_reap" in log.read_text())
     # A slow machine may have the worker say more, of the broker.
@@ -72,10 +72,10 @@ def test_a_queue_that_nobody_works_at_has_an_end(monkeypatch: pytest.MonkeyPatch
         for _ in range(2):
             for entry in beat.schedule.values():
                 beat.apply_entry(entry)
-            assert knock(RUNS, range(10)), "whoever knocks goes on"
+            assert wake_up(RUNS, range(10)), "whoever knocks goes on"
             assert (n_waiting("default"), n_waiting("bulk")) == (3, 3)
         app.control.purge()
-        jobs_reap.delay()
+        jobs_recover.delay()
         assert n_waiting("default") == 1, "somebody has taken them"
     finally:
         app.control.purge()
@@ -85,8 +85,8 @@ def test_a_broker_that_hangs_is_knocked_at_as_ever(monkeypatch: pytest.MonkeyPat
     sent: list[str] = []
     monkeypatch.setattr(Celery, "send_task", lambda self, name, *args, **options: sent.append(name))
     monkeypatch.setattr(ForgivingRedisCache, "asked_again_at", {cache.server: math.inf})  # type: ignore[attr-defined]
-    jobs_reap.delay()
-    assert sent == [jobs_reap.name]
+    jobs_recover.delay()
+    assert sent == [jobs_recover.name]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from games.limits.admission import CROWD
+from games.limits.admission import ADMISSION
 from menace_site.observability import health
 from tests.waiting import HANG_S
 
@@ -35,14 +35,14 @@ def test_ready_is_who_can_play_a_move_at_once(  # type: ignore[no-untyped-def]
     client: Client, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert client.get("/api/health/ready").json() == {"status": "ok", "database": "ok"}
-    number = CROWD.arrive()
-    CROWD._came_at[number] -= 2 * HANG_S
+    number = ADMISSION.arrive()
+    ADMISSION._came_at[number] -= 2 * HANG_S
     try:
         response = client.get("/api/health/ready/")
         assert (response.status_code, response.json()["code"]) == (503, "busy")
         assert client.get("/api/health").status_code == 200
     finally:
-        CROWD.leave(number)
+        ADMISSION.leave(number)
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"  # without which play goes on
     assert client.get("/api/health/ready").status_code == 200
     monkeypatch.setitem(health.PARTS, "database", health.Question(lambda: False))

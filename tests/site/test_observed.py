@@ -22,9 +22,9 @@ from games.accounts.principal import Principal
 from games.live import consumers
 from games.live.rooms import room_create
 from games.transport import broadcaster
-from games.transport.broadcaster import Letter, Outbox, group_write
+from games.transport.broadcaster import Broadcaster, Letter, group_write
 from menace_site.asgi import application
-from menace_site.observability.access_log import WELL_FORMED, Observed
+from menace_site.observability.access_log import WELL_FORMED, AccessLog
 from menace_site.settings import LOGGING
 from menace_site.web import OPTIONS
 from tests.sockets import Socket
@@ -215,11 +215,11 @@ def test_a_room_that_cannot_be_told_is_told_of_without_its_code(lines: Lines) ->
         def put(self, group: str, letter: Letter) -> None:
             raise ValueError("broken")
 
-    before, Outbox.here = Outbox.here, Broken()  # type: ignore[assignment]
+    before, Broadcaster.here = Broadcaster.here, Broken()  # type: ignore[assignment]
     try:
         assert not group_write("room.abcdef", Letter({"type": "room.state"}))
     finally:
-        Outbox.here = before
+        Broadcaster.here = before
     (found,) = lines()
     assert found["message"] == "could not tell a group of room"
     assert "abcdef" not in json.dumps(found)
@@ -284,11 +284,11 @@ async def test_what_breaks_is_a_fault_whatever_it_has_said(kind: str, first: dic
     scope = {"type": kind, "path": "/", "method": "GET", "headers": []}
     before = counted()
     with pytest.raises(RuntimeError):
-        await Observed(breaks)(dict(scope), None, hears)
+        await AccessLog(breaks)(dict(scope), None, hears)
     assert counted() == before + 1
     if first is not None:
         with pytest.raises(ConnectionError):
-            await Observed(breaks)(dict(scope), None, gone)
+            await AccessLog(breaks)(dict(scope), None, gone)
         assert counted() == before + 1 + (first.get("status") == 500)
 
 

@@ -67,21 +67,21 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     monkeypatch.setattr(fast_path, "warm_up_when_ready", lambda: site.warmed.append(threading.current_thread().name))
     yield site
     site.go_on.set()
-    for desk in site.endpoints.desks.values():
+    for desk in site.endpoints.queues.values():
         desk.thread.shutdown()
 
 
 async def test_other_addresses_go_on_and_warm_the_engine_once(site: Site) -> None:
     for _ in range(2):
         assert (await site.ask(path="/elsewhere"))[0] == 418
-    site.endpoints.desks["slow"].thread.shutdown()
+    site.endpoints.queues["slow"].thread.shutdown()
     assert site.warmed == ["slow_0"]
 
 
 async def test_one_request_too_many_is_refused_at_once(site: Site) -> None:
-    site.endpoints.desks["quick"].most = 3
+    site.endpoints.queues["quick"].most = 3
     waiting = [asyncio.create_task(site.ask(b"mine")) for _ in range(3)]
-    await site.busy(site.endpoints.desks["quick"], 3)
+    await site.busy(site.endpoints.queues["quick"], 3)
     status, body, headers = await site.ask()
     told = {"error": "Too busy", "detail": "Too many questions wait already. Ask again in two seconds.", "code": "busy"}
     assert (status, json.loads(body), headers[b"retry-after"]) == (503, told, b"2")
@@ -93,7 +93,7 @@ async def test_one_request_too_many_is_refused_at_once(site: Site) -> None:
 
 async def test_a_page_of_another_site_can_read_that_it_is_too_busy(site: Site, settings: Any) -> None:
     settings.AI_CORS_ORIGINS = ["*"]
-    site.endpoints.desks["quick"].most = 0
+    site.endpoints.queues["quick"].most = 0
     status, _, headers = await site.ask(origin=b"https://a.example")
     assert (status, headers[b"access-control-allow-origin"]) == (503, b"*")
     assert headers[b"access-control-expose-headers"] == b"Retry-After"
@@ -101,7 +101,7 @@ async def test_a_page_of_another_site_can_read_that_it_is_too_busy(site: Site, s
 
 async def test_slow_questions_never_stand_before_quick_ones(site: Site) -> None:
     slow = [asyncio.create_task(site.ask(b"deep")) for _ in range(4)]
-    await site.busy(site.endpoints.desks["slow"], 4)
+    await site.busy(site.endpoints.queues["slow"], 4)
     assert (await site.ask(b"deep"))[0] == 503
     others = [asyncio.create_task(site.ask(body)) for body in (b"quick", b"perhaps")]
     while len(site.threads) < 3:

@@ -12,7 +12,7 @@ from django.db import OperationalError, connection
 from django.db.utils import load_backend
 from psycopg_pool import ConnectionPool
 
-from games.transport.database_errors import database_stumbled
+from games.transport.database_errors import is_database_outage
 from menace_site.server.pooled import RECONNECTS
 from menace_site.server.pooled.base import DatabaseWrapper
 from tests.waiting import HANG_S, wait_until
@@ -84,7 +84,7 @@ def test_who_waits_for_a_server_that_is_away_is_told(tmp_path: Path) -> None:
     pool = {"min_size": 1, "max_size": 1, **RECONNECTS, "timeout": 0.1}
     with pool_of(pool, host=str(tmp_path)) as away, pytest.raises(OperationalError) as told:
         backend_of(away)
-    assert database_stumbled(told.value), "which is a page that says so"
+    assert is_database_outage(told.value), "which is a page that says so"
     assert settings.DATABASES["default"]["OPTIONS"].get("pool", RECONNECTS)["timeout"] <= 5
 
 

@@ -17,7 +17,7 @@ from beadbox.engines.romgon.boards import do, evaluate, generate_legal, has_lega
 from beadbox.engines.romgon.q_tables import N_ENTRIES, N_LEFT_OUT, N_NEW, Table, board_at, entry_add, entry_at
 from beadbox.engines.romgon.value_contests import Contestant, action_of
 from beadbox.engines.romgon.value_games import GOES_ON, Record, Start, act, bar, begin, drawn, winner
-from beadbox.engines.romgon.value_search import Desk
+from beadbox.engines.romgon.value_search import Scratch
 from beadbox.kernels.jit import inlined
 from beadbox.rules.romgon.pieces import WHITE_BIT
 from beadbox.rules.romgon.rules import MAX_PLIES
@@ -48,7 +48,7 @@ class QPlayer(NamedTuple):
     level: Contestant
 
 
-class Trail(NamedTuple):
+class Trajectory(NamedTuple):
     """What has to be known of each ply of a game to learn from it, and room for a choice."""
 
     boards: NDArray[np.int64]
@@ -60,9 +60,9 @@ class GameArrays(NamedTuple):
     """A game that is played: how it starts, the desk on which moves are looked for, and what has happened in it."""
 
     start: Start
-    desk: Desk
+    scratch: Scratch
     record: Record
-    trail: Trail
+    trajectory: Trajectory
 
 
 class Meeting(NamedTuple):
@@ -88,19 +88,21 @@ class Progress(NamedTuple):
     """``(3,)``: games that we lost, drew, won."""
 
 
-def trail_made(n_actions: int) -> Trail:
+def trajectory_made(n_actions: int) -> Trajectory:
     """Room for a game."""
-    return Trail(np.empty(MAX_PLIES + 2, np.int64), np.empty(MAX_PLIES + 2, np.int64), np.empty(n_actions, np.int64))
+    return Trajectory(
+        np.empty(MAX_PLIES + 2, np.int64), np.empty(MAX_PLIES + 2, np.int64), np.empty(n_actions, np.int64)
+    )
 
 
 @inlined
-def _wins_at_once(desk: Desk, n_legal: int, side: int, options: int, left: NDArray[np.int64]) -> int:
+def _wins_at_once(scratch: Scratch, n_legal: int, side: int, options: int, left: NDArray[np.int64]) -> int:
     """Write the indexes of the actions that win at once; returns how many."""
-    cells, sets = desk.sight.cells, desk.sight.sets
+    cells, sets = scratch.sight.cells, scratch.sight.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     n = 0
     for index in range(n_legal):
-        action = desk.actions[0, index]
+        action = scratch.actions[0, index]
         is_won = wins(cells, side, action)
         if not is_won:
             code = cells[action & 63]
@@ -115,7 +117,7 @@ def _wins_at_once(desk: Desk, n_legal: int, side: int, options: int, left: NDArr
 
 @kernel
 def _left(
-    desk: Desk,
+    scratch: Scratch,
     record: Record,
     n: int,
     n_legal: int,
@@ -125,13 +127,13 @@ def _left(
     left: NDArray[np.int64],
 ) -> int:
     """Write the indexes of the actions that the checks leave, in canonical order; returns how many."""
-    n_left = _wins_at_once(desk, n_legal, side, start.options, left) if lessons.take_wins else 0
+    n_left = _wins_at_once(scratch, n_legal, side, start.options, left) if lessons.take_wins else 0
     if n_left:
         return n_left
     if lessons.avoid_repetition:
-        bar(desk, record, n, n_legal, side, start.shuttle)
+        bar(scratch, record, n, n_legal, side, start.shuttle)
         for index in range(n_legal):
-            if not desk.barred[index]:
+            if not scratch.barred[index]:
                 left[n_left] = index
                 n_left += 1
     if n_left:
@@ -144,16 +146,16 @@ def _left(
 @kernel
 def _chosen(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, words: NDArray[np.uint64]) -> Any:
     """The index of what a table plays: with chance ε anything that is left, else the greatest Q + E/100 of it."""
-    start, desk, record, trail = game
+    start, scratch, record, trajectory = game
     explores = drawn(words, _TICKETS) < who.epsilon[0] * _TICKETS
-    n_left = _left(desk, record, n, n_legal, side, start, who.lessons, trail.left)
+    n_left = _left(scratch, record, n, n_legal, side, start, who.lessons, trajectory.left)
     if explores:
-        return trail.left[drawn(words, n_left)]
-    cells, sets, board = desk.sight.cells, desk.sight.sets, trail.boards[n]
+        return trajectory.left[drawn(words, n_left)]
+    cells, sets, board = scratch.sight.cells, scratch.sight.sets, trajectory.boards[n]
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     best, greatest = np.int64(-1), 0.0
     for at in range(n_left):
-        action = desk.actions[0, trail.left[at]]
+        action = scratch.actions[0, trajectory.left[at]]
         code = cells[action & 63]
         taken = do(cells, sets, side, action)
         total = evaluate(cells, sets, side, start.options) / 2.0 / _OUTLOOK
@@ -162,23 +164,23 @@ def _chosen(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, wor
         if entry >= 0:
             total = who.table.values[entry] + total
         if best < 0 or total > greatest:
-            best, greatest = trail.left[at], total
+            best, greatest = trajectory.left[at], total
     return best
 
 
 @kernel
 def _index(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, words: NDArray[np.uint64]) -> Any:
     """The index of what somebody plays."""
-    start, desk, record, trail = game
-    trail.boards[n] = UNASKED
+    start, scratch, record, trajectory = game
+    trajectory.boards[n] = UNASKED
     if who.plays_by == UNIFORM:
         return drawn(words, n_legal)
     if who.plays_by == TABLE:
-        trail.boards[n] = board_at(who.table, record.keys[n], desk.sight.cells)
+        trajectory.boards[n] = board_at(who.table, record.keys[n], scratch.sight.cells)
         return _chosen(game, n, n_legal, side, who, words)
-    action = action_of(desk, record, n, side, start, who.level, words)
+    action = action_of(scratch, record, n, side, start, who.level, words)
     index = np.int64(0)
-    while desk.actions[0, index] != action:
+    while scratch.actions[0, index] != action:
         index += 1
     return index
 
@@ -191,26 +193,26 @@ def _play(
 
     The first ``n_random`` plies are anything at all.
     """
-    start, desk, record, trail = game
+    start, scratch, record, trajectory = game
     n, ending, side, is_missed = 0, GOES_ON, start.side, False
-    begin(desk, record, start)
+    begin(scratch, record, start)
     while ending == GOES_ON:
-        n_legal = generate_legal(desk.sight.cells, desk.sight.sets, side, start.options, desk.actions[0])
-        trail.n_legal[n] = n_legal
+        n_legal = generate_legal(scratch.sight.cells, scratch.sight.sets, side, start.options, scratch.actions[0])
+        trajectory.n_legal[n] = n_legal
         who = players[0] if side == ours else players[1]
         if n < n_random:
-            trail.boards[n] = UNASKED
+            trajectory.boards[n] = UNASKED
             index = drawn(words, n_legal)
         else:
             index = _index(game, n, n_legal, side, who, words)
-        is_missed |= trail.boards[n] == UNKNOWN
-        ending = act(desk, record, n, side, desk.actions[0, index], start)
+        is_missed |= trajectory.boards[n] == UNKNOWN
+        ending = act(scratch, record, n, side, scratch.actions[0, index], start)
         n, side = n + 1, 1 - side
     return n, winner(ending, side), is_missed
 
 
 @inlined
-def _ahead(record: Record, trail: Trail, at: int, table: Table, side: int) -> float:
+def _ahead(record: Record, trajectory: Trajectory, at: int, table: Table, side: int) -> float:
     """The greatest value of all that could be played at a ply."""
     board = board_at(table, record.keys[at], record.boards[at])
     greatest, n = -np.inf, 0
@@ -222,16 +224,16 @@ def _ahead(record: Record, trail: Trail, at: int, table: Table, side: int) -> fl
             greatest = max(greatest, table.values[entry])
             n += 1
         entry = table.nexts[entry]
-    return max(greatest, 0.0) if n < trail.n_legal[at] else greatest
+    return max(greatest, 0.0) if n < trajectory.n_legal[at] else greatest
 
 
 @kernel
-def _learn(record: Record, trail: Trail, first: int, side: int, n: int, won_by: int, who: QPlayer) -> None:
+def _learn(record: Record, trajectory: Trajectory, first: int, side: int, n: int, won_by: int, who: QPlayer) -> None:
     """Learn from our own plies of a game of ``n``, that side ``first`` began."""
     table, lessons = who.table, who.lessons
     end = 0.0 if won_by == _NOBODY else 1.0 if won_by == side else -1.0
     for at in range(0 if side == first else 1, n, 2):
-        if trail.boards[at] == UNASKED:
+        if trajectory.boards[at] == UNASKED:
             continue
         board = board_at(table, record.keys[at], record.boards[at])
         entry = entry_at(table, board, record.actions[at])
@@ -243,7 +245,7 @@ def _learn(record: Record, trail: Trail, first: int, side: int, n: int, won_by: 
             table.counts[N_NEW] += 1
         before = table.values[entry]
         is_last = at + 2 >= n
-        ahead = 0.0 if is_last else _ahead(record, trail, at + 2, table, side)
+        ahead = 0.0 if is_last else _ahead(record, trajectory, at + 2, table, side)
         reward = end if is_last else lessons.step_reward
         table.values[entry] = before + lessons.learning_rate * (reward + lessons.discount * ahead - before)
         table.visits[entry] += 1
@@ -267,7 +269,7 @@ def play_on(game: GameArrays, meeting: Meeting, progress: Progress) -> None:
                 who = players[index]
                 if who.plays_by == TABLE and who.lessons.learns:
                     side = ours if index == 0 else 1 - ours
-                    _learn(game.record, game.trail, game.start.side, side, n, won_by, who)
+                    _learn(game.record, game.trajectory, game.start.side, side, n, won_by, who)
             tally[1 if won_by == _NOBODY else 2 if won_by == ours else 0] += 1
             state[N_DONE] += 1
             state[IS_PENDING] = 0

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.engines.action_values import FastTrainer, Pupil, QLessons, Taught
+from beadbox.engines.action_values import FastTrainer, QLessons, Taught, Trainee
 from beadbox.engines.level import Level
 from beadbox.engines.romgon import q_games as games
 from beadbox.engines.romgon import q_tables as tables
@@ -16,7 +16,7 @@ from beadbox.engines.romgon.boards import MAX_ACTIONS
 from beadbox.engines.romgon.entry_keys import action_key, entry_read, key_board, pieces_key
 from beadbox.engines.romgon.value_contests import Contestant
 from beadbox.engines.romgon.value_games import Record, Start, record_made
-from beadbox.engines.romgon.value_search import desk_made
+from beadbox.engines.romgon.value_search import scratch_made
 from beadbox.engines.romgon.valuer import contestant
 from beadbox.kernels.random_source import RandomSource
 from beadbox.rules.outcome import Side
@@ -34,27 +34,27 @@ _FIRST_ENTRIES = 1 << 11
 class _Seat:
     """Somebody who plays: the arrays of a pupil, or nothing but a level or chance."""
 
-    def __init__(self, game: Romgon, player: Pupil | Level | None) -> None:
-        self.pupil = player if isinstance(player, Pupil) else None
+    def __init__(self, game: Romgon, player: Trainee | Level | None) -> None:
+        self.trainee = player if isinstance(player, Trainee) else None
         self.level = contestant(game, player) if isinstance(player, Level) else _NO_LEVEL
-        self.plays_by = games.TABLE if self.pupil else games.LEVEL if isinstance(player, Level) else games.UNIFORM
+        self.plays_by = games.TABLE if self.trainee else games.LEVEL if isinstance(player, Level) else games.UNIFORM
         self.table = tables.table_made(N_CELLS, _FIRST_BOARDS, _FIRST_ENTRIES)
-        self.epsilon = np.array([self.pupil.epsilon if self.pupil else 0.0])
-        room = self.pupil.room if self.pupil else None
+        self.epsilon = np.array([self.trainee.epsilon if self.trainee else 0.0])
+        room = self.trainee.room if self.trainee else None
         self.room = np.array([_UNBOUNDED if room is None else room], np.int64)
         self.texts = list[str]()
         """The keys of the boards of the table, in their order."""
 
     def player(self, *, learns: bool) -> games.QPlayer:
         """As a kernel takes it; one that is to learn does so if it learns at all."""
-        lessons = self.pupil.lessons if self.pupil else _NO_LESSONS
+        lessons = self.trainee.lessons if self.trainee else _NO_LESSONS
         lessons = lessons._replace(learns=lessons.learns and learns)
         return games.QPlayer(self.plays_by, self.table, lessons, self.epsilon, self.room, self.level)
 
     def recall(self, missed: Mapping[str, tuple[Position, Position]]) -> bool:
         """Tell the table of these boards; whether any of them has an entry."""
-        assert self.pupil is not None, "who has no table misses no board"
-        stored = self.pupil.recall(missed)
+        assert self.trainee is not None, "who has no table misses no board"
+        stored = self.trainee.recall(missed)
         self.make_room(len(missed), len(stored))
         number = {}
         for text, (position, _) in missed.items():
@@ -78,16 +78,16 @@ class _Seat:
 
     def hand_back(self) -> None:
         """Tell the pupil what it has learnt."""
-        pupil, table = self.pupil, self.table
-        if pupil is None:
+        trainee, table = self.trainee, self.table
+        if trainee is None:
             return
-        pupil.epsilon = float(self.epsilon[0])
-        pupil.n_left_out += int(table.counts[tables.N_LEFT_OUT])
+        trainee.epsilon = float(self.epsilon[0])
+        trainee.n_left_out += int(table.counts[tables.N_LEFT_OUT])
         n_entries = int(table.counts[tables.N_ENTRIES])
         for entry in np.flatnonzero(table.visits[:n_entries]).tolist():
             key = f"{action_key(move_read(int(table.actions[entry])))}#{self.texts[table.of_board[entry]]}"
             before, after, visits = table.befores[entry], table.values[entry], table.visits[entry]
-            pupil.taught.append(Taught(key, float(before), float(after), int(visits), bool(table.is_new[entry])))
+            trainee.taught.append(Taught(key, float(before), float(after), int(visits), bool(table.is_new[entry])))
 
 
 class RomgonTrainer(FastTrainer[Romgon]):
@@ -101,8 +101,8 @@ class RomgonTrainer(FastTrainer[Romgon]):
     def play(
         self,
         game: Romgon,
-        pupil: Pupil,
-        other: Pupil | Level | None,
+        trainee: Trainee,
+        other: Trainee | Level | None,
         n_games: int,
         rng: RandomSource,
         *,
@@ -110,21 +110,24 @@ class RomgonTrainer(FastTrainer[Romgon]):
         in_turn: bool = False,
         n_random: int = 0,
     ) -> tuple[int, int, int]:
-        ours = _Seat(game, pupil)
-        seats = (ours, ours if other is pupil else _Seat(game, other))
+        ours = _Seat(game, trainee)
+        seats = (ours, ours if other is trainee else _Seat(game, other))
         first, options = game.initial_position(), game.options
         start = Start(board_array(first.board), int(first.side), first.ply, option_flags(options), options.shuttle)
-        desk = desk_made(max(seat.level.depth for seat in seats), N_CELLS, np.zeros(1, np.uint8))
+        scratch = scratch_made(max(seat.level.depth for seat in seats), N_CELLS, np.zeros(1, np.uint8))
         record = record_made(N_CELLS)
-        trail, words, saved = games.trail_made(MAX_ACTIONS), rng.to_array(), rng.to_array()
+        trajectory, words, saved = games.trajectory_made(MAX_ACTIONS), rng.to_array(), rng.to_array()
         state, tally = np.zeros(5, np.int64), np.zeros(3, np.int64)
-        played, progress = games.GameArrays(start, desk, record, trail), games.Progress(words, saved, state, tally)
+        played, progress = (
+            games.GameArrays(start, scratch, record, trajectory),
+            games.Progress(words, saved, state, tally),
+        )
         while state[games.N_DONE] < n_games:
             for seat in seats:
                 seat.make_room()
             players = (seats[0].player(learns=True), seats[1].player(learns=other_learns))
             games.play_on(played, games.Meeting(players, n_games, in_turn, n_random), progress)
-            if state[games.IS_PENDING] and _recall(seats, first.side, record, trail, state):
+            if state[games.IS_PENDING] and _recall(seats, first.side, record, trajectory, state):
                 words[:] = saved
                 state[games.IS_PENDING] = 0
         for seat in dict.fromkeys(seats):
@@ -134,10 +137,12 @@ class RomgonTrainer(FastTrainer[Romgon]):
         return wins, draws, losses
 
 
-def _recall(seats: Sequence[_Seat], first: Side, record: Record, trail: games.Trail, state: NDArray[np.int64]) -> bool:
+def _recall(
+    seats: Sequence[_Seat], first: Side, record: Record, trajectory: games.Trajectory, state: NDArray[np.int64]
+) -> bool:
     """Tell whose table did not know a board of the game that is pending; whether any of them has entries there."""
     missed: dict[_Seat, dict[str, tuple[Position, Position]]] = {seat: {} for seat in seats}
-    for ply in np.flatnonzero(trail.boards[: state[games.N_PLIES]] == games.UNKNOWN).tolist():
+    for ply in np.flatnonzero(trajectory.boards[: state[games.N_PLIES]] == games.UNKNOWN).tolist():
         side = first if ply % 2 == 0 else first.other
         board = Board(record.boards[ply].tobytes())
         whose = seats[0] if side == state[games.SIDE] else seats[1]

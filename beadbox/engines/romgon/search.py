@@ -101,7 +101,7 @@ class SearchArrays(NamedTuple):
 
 @kernel
 def best(
-    desk: SearchArrays,
+    scratch: SearchArrays,
     side: int,
     remaining: int,
     k: int,
@@ -115,7 +115,7 @@ def best(
     Exact between the two ``bounds``, else a bound itself. If ``stop`` is set meanwhile, ``state`` says so and the value
     means nothing.
     """
-    cells, sets, keys, values, history, actions, promises, stop, state = desk
+    cells, sets, keys, values, history, actions, promises, stop, state = scratch
     alpha, beta = bounds
     if stop[0]:
         state[_STOPPED] = 1
@@ -160,7 +160,7 @@ def best(
             value = WIN - 2 * k
         elif remaining > 1:
             key_after = following_key(key, cells, side, action, code, taken)
-            value = -best(desk, other, remaining - 1, k + 1, (-beta, -lowest), root, options, key_after)
+            value = -best(scratch, other, remaining - 1, k + 1, (-beta, -lowest), root, options, key_after)
         elif not has_legal(cells, sets, other, options):
             value = WIN - 2 * k
         else:
@@ -214,7 +214,7 @@ def search(
     keys, values = np.zeros(n_kept, np.uint64), np.zeros(n_kept, np.int64)
     history = np.zeros((2, 4096), np.int64)
     state = np.zeros(1, np.uint8)
-    desk = SearchArrays(cells, sets, keys, values, history, actions, promises, stop, state)
+    scratch = SearchArrays(cells, sets, keys, values, history, actions, promises, stop, state)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     key = np.uint64(0)
     for cell in range(len(board)):
@@ -241,7 +241,7 @@ def search(
             else:
                 key_after = following_key(key, cells, side, action, code, taken)
                 two = int(np.int64(2))  # a bare 2 is a type of its own, and a second kernel for it is lost in the cache
-                value = -best(desk, 1 - side, deep - 1, two, (-INFINITE, -floor), side, options, key_after)
+                value = -best(scratch, 1 - side, deep - 1, two, (-INFINITE, -floor), side, options, key_after)
             undo(cells, sets, action, code, taken, before)
             if state[_STOPPED]:
                 break

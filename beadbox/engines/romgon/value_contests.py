@@ -26,7 +26,7 @@ from beadbox.engines.romgon.value_games import (
     record_made,
     winner,
 )
-from beadbox.engines.romgon.value_search import Desk, desk_made, look
+from beadbox.engines.romgon.value_search import Scratch, look, scratch_made
 
 
 class Contestant(NamedTuple):
@@ -41,24 +41,24 @@ class Contestant(NamedTuple):
 
 @kernel
 def _level_action(
-    desk: Desk, n_legal: int, side: int, options: int, level: Contestant, words: NDArray[np.uint64]
+    scratch: Scratch, n_legal: int, side: int, options: int, level: Contestant, words: NDArray[np.uint64]
 ) -> Any:
     """What a level plays; ``desk.barred`` says which actions lose at once."""
     random = np.int32(-1)
     if level.random_tenths and drawn(words, 10) < level.random_tenths:
         index = drawn(words, n_legal)
-        random = desk.actions[0, index]
-        if not desk.barred[index]:
+        random = scratch.actions[0, index]
+        if not scratch.barred[index]:
             return random
     flags = options | PLAIN if level.plain else options
     n_best = MAX_ACTIONS if level.random_tenths else N_CANDIDATES
-    ranked = search(desk.sight.cells, side, flags, level.depth, n_best, np.zeros(1, np.uint8))[0]
+    ranked = search(scratch.sight.cells, side, flags, level.depth, n_best, np.zeros(1, np.uint8))[0]
     # What was drawn at random stays as it was drawn, unless it is what the level likes best.
     if random >= 0 and random != ranked[0]:
         return random
     for action in ranked[:N_CANDIDATES]:
         for index in range(n_legal):
-            if desk.actions[0, index] == action and not desk.barred[index]:
+            if scratch.actions[0, index] == action and not scratch.barred[index]:
                 return action
     return ranked[0]
 
@@ -74,20 +74,22 @@ def contest(
 
     ``contestants``: by side, 0 first.
     """
-    desk = desk_made(max(contestants[0].depth, contestants[1].depth), len(start.board), np.zeros(1, np.uint8))
+    scratch = scratch_made(max(contestants[0].depth, contestants[1].depth), len(start.board), np.zeros(1, np.uint8))
     record = record_made(len(start.board))
     n, ending, side = 0, GOES_ON, start.side
-    begin(desk, record, start)
+    begin(scratch, record, start)
     while ending == GOES_ON:
-        action = opening[n] if n < len(opening) else action_of(desk, record, n, side, start, contestants[side], words)
-        ending = act(desk, record, n, side, action, start)
+        action = (
+            opening[n] if n < len(opening) else action_of(scratch, record, n, side, start, contestants[side], words)
+        )
+        ending = act(scratch, record, n, side, action, start)
         n, side = n + 1, 1 - side
     return ending, winner(ending, side)
 
 
 @kernel
 def action_of(
-    desk: Desk,
+    scratch: Scratch,
     record: Record,
     n: int,
     side: int,
@@ -96,11 +98,11 @@ def action_of(
     words: NDArray[np.uint64],
 ) -> Any:
     """The action that somebody plays as the ``n``-th of a game; the desk's first row holds the legal ones then."""
-    n_legal = generate_legal(desk.sight.cells, desk.sight.sets, side, start.options, desk.actions[0])
-    bar(desk, record, n, n_legal, side, start.shuttle)
+    n_legal = generate_legal(scratch.sight.cells, scratch.sight.sets, side, start.options, scratch.actions[0])
+    bar(scratch, record, n, n_legal, side, start.shuttle)
     if len(who.weights):
         if who.random_tenths and drawn(words, 10) < who.random_tenths:
-            return desk.actions[0, drawn(words, n_legal)]
-        charge(desk, record, n, n_legal, start.shuttle, who.restlessness)
-        return desk.actions[0, look(desk, n_legal, side, start.options, who.depth, False, who.weights)]
-    return _level_action(desk, n_legal, side, start.options, who, words)
+            return scratch.actions[0, drawn(words, n_legal)]
+        charge(scratch, record, n, n_legal, start.shuttle, who.restlessness)
+        return scratch.actions[0, look(scratch, n_legal, side, start.options, who.depth, False, who.weights)]
+    return _level_action(scratch, n_legal, side, start.options, who, words)

@@ -15,7 +15,7 @@ from beadbox.engines.position_values import Lessons
 from beadbox.engines.romgon.accumulator import score, spread
 from beadbox.engines.romgon.boards import RHOMBI, do, generate_legal, has_legal, in_check, load, undo, wins
 from beadbox.engines.romgon.search import place_key
-from beadbox.engines.romgon.value_search import Desk, desk_made, look
+from beadbox.engines.romgon.value_search import Scratch, look, scratch_made
 from beadbox.kernels.exact_floats import TICKETS, fading, grained, squash, worth
 from beadbox.kernels.jit import inlined
 from beadbox.kernels.random_source import below, next_word
@@ -87,9 +87,9 @@ def drawn(words: NDArray[np.uint64], n: int) -> Any:
 
 
 @kernel
-def begin(desk: Desk, record: Record, start: Start) -> None:
+def begin(scratch: Scratch, record: Record, start: Start) -> None:
     """Lay out the board of a game."""
-    load(start.board, desk.sight.cells, desk.sight.sets)
+    load(start.board, scratch.sight.cells, scratch.sight.sets)
     _note(record, 0, start.board)
 
 
@@ -136,12 +136,12 @@ def _quiet_kind(cells: NDArray[np.uint8], action: int) -> Any:
 
 
 @kernel
-def bar(desk: Desk, record: Record, n: int, n_legal: int, side: int, shuttle: bool) -> None:
+def bar(scratch: Scratch, record: Record, n: int, n_legal: int, side: int, shuttle: bool) -> None:
     """Mark which of the legal actions would lose at once by repetition or shuttling."""
-    cells, sets = desk.sight.cells, desk.sight.sets
+    cells, sets = scratch.sight.cells, scratch.sight.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(n_legal):
-        action = desk.actions[0, index]
+        action = scratch.actions[0, index]
         origin, target = action & 63, action >> 6 & 63
         kind = _quiet_kind(cells, action)
         key = record.keys[n] ^ place_key(cells[origin], origin)
@@ -150,25 +150,25 @@ def bar(desk: Desk, record: Record, n: int, n_legal: int, side: int, shuttle: bo
         code = cells[origin]
         taken = do(cells, sets, side, action)
         key ^= place_key(cells[target], target)
-        desk.barred[index] = _is_repeated(record, n + 1, key, cells) or (
+        scratch.barred[index] = _is_repeated(record, n + 1, key, cells) or (
             shuttle and _is_shuttled(record, n, kind, action)
         )
         undo(cells, sets, action, code, taken, before)
 
 
 @kernel
-def charge(desk: Desk, record: Record, n: int, n_legal: int, shuttle: bool, restlessness: float) -> None:
+def charge(scratch: Scratch, record: Record, n: int, n_legal: int, shuttle: bool, restlessness: float) -> None:
     """Write what the legal actions cost: so much for each earlier one to the same end by the same kind of piece."""
     since = _n_forgotten(record, n, shuttle) if restlessness > 0.0 else n
     for index in range(n_legal):
-        action = desk.actions[0, index]
-        kind, n_times = desk.sight.cells[action & 63] & TYPE_BITS, 0
+        action = scratch.actions[0, index]
+        kind, n_times = scratch.sight.cells[action & 63] & TYPE_BITS, 0
         for at in range(n - 2, since - 1, -2):
             other = record.actions[at]
             is_alike = record.boards[at, other & 63] & TYPE_BITS == kind and (other ^ action) >> 6 & 63 == 0
             if is_alike and _is_flip(other) == _is_flip(action):
                 n_times += 1
-        desk.cost[index] = grained(restlessness) * n_times
+        scratch.cost[index] = grained(restlessness) * n_times
 
 
 @inlined
@@ -186,29 +186,29 @@ def _is_flip(action: int) -> bool:
 
 
 @inlined
-def _chosen(desk: Desk, n_legal: int, best: int, lessons: Lessons, words: NDArray[np.uint64]) -> Any:
+def _chosen(scratch: Scratch, n_legal: int, best: int, lessons: Lessons, words: NDArray[np.uint64]) -> Any:
     """What is played while learning: something at random, by fading scores, or what the search found best."""
     ticket = drawn(words, TICKETS)
     if ticket < lessons.random_share * TICKETS:
         return drawn(words, n_legal)
     if ticket >= (lessons.random_share + lessons.soft_share) * TICKETS:
         return best
-    greatest = np.max(desk.near[:n_legal])
+    greatest = np.max(scratch.near[:n_legal])
     total = 0
     for index in range(n_legal):
-        total += fading((desk.near[index] - greatest) / lessons.temperature)
+        total += fading((scratch.near[index] - greatest) / lessons.temperature)
     left = drawn(words, total)
     for index in range(n_legal):
-        left -= fading((desk.near[index] - greatest) / lessons.temperature)
+        left -= fading((scratch.near[index] - greatest) / lessons.temperature)
         if left < 0:
             return index
     return best
 
 
 @inlined
-def act(desk: Desk, record: Record, n: int, side: int, action: int, start: Start) -> int:
+def act(scratch: Scratch, record: Record, n: int, side: int, action: int, start: Start) -> int:
     """Play an action after ``n`` others; how the game stands then."""
-    cells, sets = desk.sight.cells, desk.sight.sets
+    cells, sets = scratch.sight.cells, scratch.sight.sets
     record.actions[n] = action
     record.kinds[n] = _quiet_kind(cells, action)
     is_won = wins(cells, side, action)
@@ -235,7 +235,7 @@ def winner(ending: int, side: int) -> int:
 
 @kernel
 def play(
-    desk: Desk,
+    scratch: Scratch,
     record: Record,
     start: Start,
     lessons: Lessons,
@@ -243,29 +243,29 @@ def play(
     words: NDArray[np.uint64],
 ) -> tuple[int, int, int, int]:
     """Play a game to the end; returns plies, those at random first, the ending and the winner."""
-    sight, side, options = desk.sight, start.side, start.options
+    sight, side, options = scratch.sight, start.side, start.options
     n, ending = 0, GOES_ON
     n_opening = drawn(words, lessons.random_opening + 1)
-    begin(desk, record, start)
+    begin(scratch, record, start)
     while ending == GOES_ON:
-        n_legal = generate_legal(sight.cells, sight.sets, side, options, desk.actions[0])
+        n_legal = generate_legal(sight.cells, sight.sets, side, options, scratch.actions[0])
         if n < n_opening:
             index = drawn(words, n_legal)
             record.followed[n] = False
         else:
-            bar(desk, record, n, n_legal, side, start.shuttle)
-            best = look(desk, n_legal, side, options, lessons.search_depth, False, weights)
-            record.worths[n] = worth(desk.deep[best], lessons.discount)
-            index = _chosen(desk, n_legal, best, lessons, words)
+            bar(scratch, record, n, n_legal, side, start.shuttle)
+            best = look(scratch, n_legal, side, options, lessons.search_depth, False, weights)
+            record.worths[n] = worth(scratch.deep[best], lessons.discount)
+            index = _chosen(scratch, n_legal, best, lessons, words)
             record.followed[n] = index == best
-        ending = act(desk, record, n, side, desk.actions[0, index], start)
+        ending = act(scratch, record, n, side, scratch.actions[0, index], start)
         n, side = n + 1, 1 - side
     return n, n_opening, ending, winner(ending, side)
 
 
 @kernel
 def learn(
-    desk: Desk,
+    scratch: Scratch,
     record: Record,
     side: int,
     game: tuple[int, int, int, int],
@@ -288,9 +288,9 @@ def learn(
         targets[at] = ahead
     for at in range(first, n - 1):
         me = side if at % 2 == 0 else 1 - side
-        load(record.boards[at + 1], desk.sight.cells, desk.sight.sets)
-        spread(desk.sight, me, phi)
-        value = squash(score(desk.sight, me, weights))
+        load(record.boards[at + 1], scratch.sight.cells, scratch.sight.sets)
+        spread(scratch.sight, me, phi)
+        value = squash(score(scratch.sight, me, weights))
         norm = 0.0
         for index in range(len(phi)):
             norm += phi[index] * phi[index]
@@ -316,12 +316,12 @@ def train(
     ending: ``(3, 7)``.
     """
     n_cells, tally = len(start.board), np.zeros((3, len(ENDINGS)), np.int64)
-    desk = desk_made(lessons.search_depth, n_cells, np.zeros(1, np.uint8))
+    scratch = scratch_made(lessons.search_depth, n_cells, np.zeros(1, np.uint8))
     record, phi = record_made(n_cells), np.empty(len(weights))
     for number in range(n_learnt, n_learnt + n_games):
-        game = play(desk, record, start, lessons, weights, words)
+        game = play(scratch, record, start, lessons, weights, words)
         rate = lessons.rate_floor + (lessons.rate - lessons.rate_floor) / (1.0 + number / lessons.half_life)
-        learn(desk, record, start.side, game, rate, lessons, weights, phi)
+        learn(scratch, record, start.side, game, rate, lessons, weights, phi)
         tally[game[3], game[2]] += 1
         if lessons.average_games > 0.0:
             share = 1.0 / min(number + 1.0, lessons.average_games)
@@ -335,7 +335,7 @@ def played(
     start: Start, lessons: Lessons, weights: NDArray[np.float64], words: NDArray[np.uint64]
 ) -> tuple[Any, int, int]:
     """One game, nothing learnt: its actions, ending and winner. ``words`` is updated in place."""
-    desk = desk_made(lessons.search_depth, len(start.board), np.zeros(1, np.uint8))
+    scratch = scratch_made(lessons.search_depth, len(start.board), np.zeros(1, np.uint8))
     record = record_made(len(start.board))
-    n, _, ending, won_by = play(desk, record, start, lessons, weights, words)
+    n, _, ending, won_by = play(scratch, record, start, lessons, weights, words)
     return record.actions[:n].copy(), ending, won_by

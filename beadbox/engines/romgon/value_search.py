@@ -34,7 +34,7 @@ _TIED = 2.0**-30
 """Less than the grain of any two scores, and exact beside a win: searched so far below the best, a tie is exact."""
 
 
-class Desk(NamedTuple):
+class Scratch(NamedTuple):
     """What a search works on: a board, and room for everything else."""
 
     sight: Sight
@@ -57,9 +57,9 @@ class Desk(NamedTuple):
 
 
 @kernel
-def desk_made(depth: int, n_cells: int, stop: NDArray[np.uint8]) -> Desk:
+def scratch_made(depth: int, n_cells: int, stop: NDArray[np.uint8]) -> Scratch:
     """A desk for searches of this depth."""
-    return Desk(
+    return Scratch(
         sight_made(n_cells),
         np.empty((depth + 1, MAX_ACTIONS), np.int32),
         np.empty((depth + 1, MAX_ACTIONS), np.int64),
@@ -75,7 +75,7 @@ def desk_made(depth: int, n_cells: int, stop: NDArray[np.uint8]) -> Desk:
 
 @kernel
 def best(
-    desk: Desk,
+    scratch: Scratch,
     side: int,
     remaining: int,
     k: int,
@@ -88,14 +88,14 @@ def best(
 
     Exact between ``alpha`` and ``beta``, else a bound; nothing if the desk says stop.
     """
-    if remaining < 1 or desk.stop[0]:
+    if remaining < 1 or scratch.stop[0]:
         return 0.0
-    cells, sets = desk.sight.cells, desk.sight.sets
-    actions, promises = desk.actions[k], desk.promises[k]
+    cells, sets = scratch.sight.cells, scratch.sight.sets
+    actions, promises = scratch.actions[k], scratch.promises[k]
     other = 1 - side
     n = generate(cells, sets, side, options, actions)
     for index in range(n):
-        promises[index] = promise(cells, side, actions[index], desk.history)
+        promises[index] = promise(cells, side, actions[index], scratch.history)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     greatest = -INFINITE
     for index in range(n):
@@ -114,20 +114,20 @@ def best(
         if not is_safe and in_check(cells, sets, side):
             undo(cells, sets, action, code, taken, before)
             continue
-        desk.n_nodes[0] += 1
+        scratch.n_nodes[0] += 1
         if is_won:
             value = WIN - k
         elif remaining > 1:
-            value = -best(desk, other, remaining - 1, k + 1, -beta, -max(alpha, greatest), options, weights)
+            value = -best(scratch, other, remaining - 1, k + 1, -beta, -max(alpha, greatest), options, weights)
         elif not has_legal(cells, sets, other, options):
             value = WIN - k
         else:
-            value = score(desk.sight, side, weights)
+            value = score(scratch.sight, side, weights)
         undo(cells, sets, action, code, taken, before)
         if value > greatest:
             greatest = value
             if value >= beta:
-                desk.history[side, action & 4095] += remaining * remaining
+                scratch.history[side, action & 4095] += remaining * remaining
                 break
     if greatest == -INFINITE:  # no legal action: whoever played the action before has won with it
         greatest = k - 1 - WIN
@@ -135,47 +135,49 @@ def best(
 
 
 @inlined
-def _look_near(desk: Desk, n: int, side: int, options: int, weights: NDArray[np.float64]) -> None:
-    cells, sets = desk.sight.cells, desk.sight.sets
+def _look_near(scratch: Scratch, n: int, side: int, options: int, weights: NDArray[np.float64]) -> None:
+    cells, sets = scratch.sight.cells, scratch.sight.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(n):
-        action = desk.actions[0, index]
+        action = scratch.actions[0, index]
         code = cells[action & 63]
         is_won = wins(cells, side, action)
         taken = do(cells, sets, side, action)
-        desk.n_nodes[0] += 1
+        scratch.n_nodes[0] += 1
         if is_won or not has_legal(cells, sets, 1 - side, options):
-            desk.near[index] = WIN - 1
-        elif desk.barred[index]:
-            desk.near[index] = 1 - WIN
+            scratch.near[index] = WIN - 1
+        elif scratch.barred[index]:
+            scratch.near[index] = 1 - WIN
         else:
-            desk.near[index] = score(desk.sight, side, weights)
+            scratch.near[index] = score(scratch.sight, side, weights)
         undo(cells, sets, action, code, taken, before)
 
 
 @kernel
-def look(desk: Desk, n: int, side: int, options: int, depth: int, whole: bool, weights: NDArray[np.float64]) -> int:
+def look(
+    scratch: Scratch, n: int, side: int, options: int, depth: int, whole: bool, weights: NDArray[np.float64]
+) -> int:
     """Score the ``n`` actions of the desk's first row; returns the index of the best, ties in canonical order.
 
     ``whole``: the scores of all are exact, and not of the best alone.
     """
-    cells, sets = desk.sight.cells, desk.sight.sets
-    _look_near(desk, n, side, options, weights)
+    cells, sets = scratch.sight.cells, scratch.sight.sets
+    _look_near(scratch, n, side, options, weights)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     chosen, greatest = -1, -INFINITE
-    for index in np.argsort(-desk.near[:n], kind="mergesort"):
-        value = desk.near[index]
+    for index in np.argsort(-scratch.near[:n], kind="mergesort"):
+        value = scratch.near[index]
         if depth > 1 and abs(value) < WIN / 2:
-            action = desk.actions[0, index]
+            action = scratch.actions[0, index]
             code = cells[action & 63]
             taken = do(cells, sets, side, action)
-            floor = -INFINITE if whole else greatest + desk.cost[index] - _TIED
+            floor = -INFINITE if whole else greatest + scratch.cost[index] - _TIED
             two = int(np.int64(2))  # a bare 2 is a type of its own, and a second kernel for it
-            value = -best(desk, 1 - side, depth - 1, two, -INFINITE, -floor, options, weights)
+            value = -best(scratch, 1 - side, depth - 1, two, -INFINITE, -floor, options, weights)
             undo(cells, sets, action, code, taken, before)
         if abs(value) < WIN / 2:
-            value -= desk.cost[index]
-        desk.deep[index] = value
+            value -= scratch.cost[index]
+        scratch.deep[index] = value
         if value > greatest or (value == greatest and index < chosen):
             chosen, greatest = index, value
     return chosen
@@ -205,10 +207,10 @@ def looked(
 
     ``stop``: that of the desk, and one move ahead is always looked to the end.
     """
-    desk = desk_made(depth, len(board), stop)
-    load(board, desk.sight.cells, desk.sight.sets)
-    n = generate_legal(desk.sight.cells, desk.sight.sets, side, options, desk.actions[0])
-    desk.barred[:n] = past.barred
-    desk.cost[:n] = past.cost
-    chosen = look(desk, n, side, options, depth, whole, weights)
-    return desk.near[:n].copy(), desk.deep[:n].copy(), chosen
+    scratch = scratch_made(depth, len(board), stop)
+    load(board, scratch.sight.cells, scratch.sight.sets)
+    n = generate_legal(scratch.sight.cells, scratch.sight.sets, side, options, scratch.actions[0])
+    scratch.barred[:n] = past.barred
+    scratch.cost[:n] = past.cost
+    chosen = look(scratch, n, side, options, depth, whole, weights)
+    return scratch.near[:n].copy(), scratch.deep[:n].copy(), chosen

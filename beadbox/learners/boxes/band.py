@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from beadbox.learners.boxes.training_config import Class, Schooling
+from beadbox.learners.boxes.training_config import Cohort, TrainingConfig
 from beadbox.strength.exact import Floats
 
 MACHINES = 200
@@ -37,8 +37,8 @@ class Band:
         return dict(zip(QUANTILES, found.tolist(), strict=True))
 
 
-def band_measure(schooling: Schooling, measure: str, until: int = MOST_GAMES) -> Band:
-    """Train the machines of a band, whatever the seed of the schooling, and measure each at every mark."""
+def band_measure(config: TrainingConfig, measure: str, until: int = MOST_GAMES) -> Band:
+    """Train the machines of a band, whatever the seed of the config, and measure each at every mark."""
     marks = band_marks(until)
-    found = Class.fresh(schooling, range(MACHINES)).train(schooling.teacher, marks, [measure]).strength[:, :, 0]
+    found = Cohort.fresh(config, range(MACHINES)).train(config.teacher, marks, [measure]).strength[:, :, 0]
     return Band(marks, found[..., 0] + found[..., 1] / 2)

@@ -9,11 +9,11 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.kernels.box_learning import CourseArrays, LearnerArrays, RuleWords, train_on_course, train_pair
+from beadbox.kernels.box_learning import LearnerArrays, OpponentArrays, RuleWords, train_against_opponent, train_pair
 from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.rule import BoxRule, FinalLoss, FinalWin, WhenEmpty
-from beadbox.learners.boxes.table import BoxTable, course_compile
+from beadbox.learners.boxes.table import BoxTable, opponent_compile
 from beadbox.learners.memory import TouchedBox
 from beadbox.policies.opponent import Opponent
 from beadbox.rules.outcome import Tally
@@ -115,10 +115,10 @@ class Memory:
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
         """Play and learn ``n_games`` against a fixed opponent; the memory and ``rng`` are updated in place."""
         cabinet = self.table.cabinet
-        course = course_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
-        ground = CourseArrays(course.start, course.slot_target, course.reply_indptr, course.reply_target)
+        compiled = opponent_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
+        ground = OpponentArrays(compiled.start, compiled.slot_target, compiled.reply_indptr, compiled.reply_target)
         words, tally = rng.to_array(), np.zeros(4, np.int64)
-        train_on_course(n_games, learner_arrays(self.table, self, tally, learns=True), ground, words)
+        train_against_opponent(n_games, learner_arrays(self.table, self, tally, learns=True), ground, words)
         rng.set_array(words)
         self.n_removed += int(tally[3])
         return Tally(*map(int, tally[:3]))

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beadbox.kernels.box_learning import CourseArrays, LearnerArrays
+from beadbox.kernels.box_learning import LearnerArrays, OpponentArrays
 from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.population import MarkArrays, RivalArrays, train_pairs, train_population
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory, learner_arrays
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.strength import forced_policy
-from beadbox.learners.boxes.table import BoxTable, boxes_compile, course_compile
+from beadbox.learners.boxes.table import BoxTable, boxes_compile, opponent_compile
 from beadbox.policies.opponent import Opponent
 from beadbox.policies.table import opponent_policy
 from beadbox.rules.game import AnyGame
@@ -127,8 +127,8 @@ class Population:
             worst: whether to measure against the best reply, too, as the last.
         """
         cabinet = self.table.cabinet
-        course = course_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
-        ground = CourseArrays(course.start, course.slot_target, course.reply_indptr, course.reply_target)
+        compiled = opponent_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
+        ground = OpponentArrays(compiled.start, compiled.slot_target, compiled.reply_indptr, compiled.reply_target)
         return self._worked(train_population, (_arrays(self), ground), marks, rivals, worst)
 
     def train_against(

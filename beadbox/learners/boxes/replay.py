@@ -25,7 +25,7 @@ class RecordedGame:
 
 
 @dataclass
-class Pupil:
+class Trainee:
     """A machine that watches, what it has learnt so far, and how often each of its slots was played."""
 
     machine: BoxMachine
@@ -39,29 +39,29 @@ class Pupil:
         self.tally.add(result)
 
 
-def pupils_fresh(game: AnyGame, rules: Sequence[BoxRule]) -> tuple[Pupil, Pupil]:
+def trainees_fresh(game: AnyGame, rules: Sequence[BoxRule]) -> tuple[Trainee, Trainee]:
     """Machines of these rules that have seen nothing yet, first side first."""
-    first, second = (Pupil(BoxMachine(game, side, rule)) for side, rule in zip(Side, rules, strict=True))
+    first, second = (Trainee(BoxMachine(game, side, rule)) for side, rule in zip(Side, rules, strict=True))
     return first, second
 
 
-def replay(pupils: tuple[Pupil, Pupil], recorded: RecordedGame) -> None:
+def replay(trainees: tuple[Trainee, Trainee], recorded: RecordedGame) -> None:
     """Play one recorded game; the pupils, first side first, learn from it.
 
     A move goes to the very slot that it names in the printed box, also where the rule keeps a slot for each of several
     moves that are alike. Whoever resigned opened the box of the last position and found nothing that it would play.
     """
-    game = pupils[0].machine.game
+    game = trainees[0].machine.game
     draws: tuple[list[BeadDraw], list[BeadDraw]] = ([], [])
     position = game.initial_position()
     for move in recorded.moves:
         side = game.side_to_move(position)
-        draw = pupils[side].machine.follow(position, move)
+        draw = trainees[side].machine.follow(position, move)
         if draw is not None:
             draws[side].append(draw)
         position = game.apply(position, move)
-    if recorded.resigned is not None and pupils[recorded.resigned].machine.cabinet.has_box(position):
-        pupils[recorded.resigned].machine.open_box(position)
+    if recorded.resigned is not None and trainees[recorded.resigned].machine.cabinet.has_box(position):
+        trainees[recorded.resigned].machine.open_box(position)
     for side in Side:
         result = Result.DRAW if recorded.winner is None else Result.WIN if recorded.winner is side else Result.LOSS
-        pupils[side].learn(draws[side], result, resigned=recorded.resigned is side)
+        trainees[side].learn(draws[side], result, resigned=recorded.resigned is side)

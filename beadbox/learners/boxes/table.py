@@ -117,7 +117,7 @@ def boxes_compile(game: AnyGame, side: Side, rule: BoxRule) -> BoxTable:
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class CompiledOpponent:
     """One machine's training ground against one opponent, with everything that needs no bead compiled away.
 
     A *target* says where a move leads: ``0 … n_boxes-1`` opens that box; ``n_boxes + node`` is the opponent's turn at a
@@ -139,7 +139,7 @@ class Course:
 
 
 @lru_cache(maxsize=TABLES_KEPT)
-def course_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponent) -> Course:
+def opponent_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponent) -> CompiledOpponent:
     """The training ground of a machine against an opponent."""
     boxes = boxes_compile(game, side, rule)
     assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
@@ -163,7 +163,7 @@ def course_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponent)
                 edge = graph.indptr[node] + legal.index(move)
                 reply_target.append(target(int(graph.successor[edge])))
         reply_indptr.append(len(reply_target))
-    return Course(
+    return CompiledOpponent(
         boxes=boxes,
         start=target(0),
         slot_target=np.array([target(int(graph.successor[e])) for e in boxes.slot_edge], np.int32),

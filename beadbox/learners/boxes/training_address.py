@@ -1,4 +1,4 @@
-"""The address of a schooling: text that anybody may have written becomes types here, for the page and for the API.
+"""The address of *Watch it learn*: untrusted text becomes types here, for the page and for the API.
 
 Nothing is refused: what cannot be used is told, and the nearest thing that makes sense stands in its place. Who wants
 to refuse looks whether there is anything to tell.
@@ -19,7 +19,7 @@ from beadbox.learners.boxes.training_config import (
     MOST_GAMES,
     TEACHERS,
     USUAL_MEASURE,
-    Schooling,
+    TrainingConfig,
     games_taught,
 )
 from beadbox.learners.rule import RuleError
@@ -71,7 +71,7 @@ class Named:
 class Asked:
     """What an address asks for."""
 
-    schooling: Schooling
+    config: TrainingConfig
     preset: str
     games: int
     against: str
@@ -81,7 +81,7 @@ class Asked:
     @property
     def address(self) -> str:
         """The same as a query string: in a fixed order, without what is usual."""
-        return urlencode({**self._alone(self.preset, self.schooling.rule), **self._beside()})
+        return urlencode({**self._alone(self.preset, self.config.rule), **self._beside()})
 
     @property
     def beside_address(self) -> str | None:
@@ -95,12 +95,12 @@ class Asked:
         return {
             "address": self.address,
             "beside_address": self.beside_address,
-            "game": self.schooling.game.slug,
-            "side": self.schooling.side.name.lower(),
-            "teacher": self.schooling.teacher,
+            "game": self.config.game.slug,
+            "side": self.config.side.name.lower(),
+            "teacher": self.config.teacher,
             "preset": self.preset,
-            "rule": self.schooling.rule.to_json(),
-            "seed": f"{self.schooling.seed}",
+            "rule": self.config.rule.to_json(),
+            "seed": f"{self.config.seed}",
             "games": self.games,
             "against": self.against,
             "beside": None if beside is None else {"preset": beside.preset, "rule": beside.rule.to_json()},
@@ -108,7 +108,7 @@ class Asked:
         }
 
     def _alone(self, preset: str, rule: BoxRule) -> dict[str, str]:
-        game, side = self.schooling.game, self.schooling.side
+        game, side = self.config.game, self.config.side
         usual = {
             "game": USUAL_GAME,
             "side": "first",
@@ -121,10 +121,10 @@ class Asked:
         told = {
             "game": game.slug,
             "side": side.name.lower(),
-            "teacher": self.schooling.teacher,
+            "teacher": self.config.teacher,
             "preset": preset,
             **_differences(preset, rule),
-            "seed": f"{self.schooling.seed}",
+            "seed": f"{self.config.seed}",
             "games": f"{self.games}",
             "against": self.against,
         }
@@ -177,9 +177,9 @@ class _Reader:
         beside = None
         if any(name.partition(".")[0] == BESIDE for name in self.query if name in KNOWN):
             beside = self._rule(BESIDE, f"{BESIDE}.", named.preset)
-        schooling = Schooling(game, side, named.rule, teacher, self._number("seed", MAX_SEED, USUAL_SEED))
+        config = TrainingConfig(game, side, named.rule, teacher, self._number("seed", MAX_SEED, USUAL_SEED))
         return Asked(
-            schooling=schooling,
+            config=config,
             preset=named.preset,
             games=self._number("games", MOST_GAMES, 0),
             against=self._one_of("against", MEASURES, USUAL_MEASURE),

@@ -1,4 +1,7 @@
-"""A schooling: who learns what from whom. With a number of games it says everything about a machine, to the bead."""
+"""How a machine is trained: the game, the side, the rule, the teacher and the seed.
+
+Together with a number of games it determines every bead of the machine.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def games_taught() -> dict[str, AnyGame]:
 
 
 @dataclass(frozen=True, slots=True)
-class Schooling:
+class TrainingConfig:
     """A machine's side and rule, its teacher, and the seed of all its random words."""
 
     game: AnyGame
@@ -45,7 +48,7 @@ class Schooling:
     seed: int
 
     @property
-    def mirrored(self) -> Schooling:
+    def mirrored(self) -> TrainingConfig:
         """The same of the other side."""
         return replace(self, side=self.side.other)
 
@@ -68,20 +71,20 @@ def _marks() -> list[int]:
 
 
 @dataclass
-class Class:
-    """Machines under one schooling, seeds apart, and their partners if those are what teaches them."""
+class Cohort:
+    """Machines with one training config and different seeds, with their partners if these teach them."""
 
     learners: Population
     partners: Population | None
 
     @classmethod
-    def fresh(cls, schooling: Schooling, seeds: Sequence[int]) -> Class:
+    def fresh(cls, config: TrainingConfig, seeds: Sequence[int]) -> Cohort:
         """One for each seed; none has played yet."""
         sources = [RandomSource(seed) for seed in seeds]
         partners = None
-        if schooling.teacher == PARTNER:
-            partners = Population.fresh(boxes_compile(schooling.game, schooling.side.other, schooling.rule), sources)
-        return cls(Population.fresh(schooling.table, sources), partners)
+        if config.teacher == PARTNER:
+            partners = Population.fresh(boxes_compile(config.game, config.side.other, config.rule), sources)
+        return cls(Population.fresh(config.table, sources), partners)
 
     def train(self, teacher: str, marks: Sequence[int], measures: Sequence[str]) -> Marked:
         """Go on until the last of the marks (games from now on, ascending); what the learners were at each."""

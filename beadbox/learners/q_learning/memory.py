@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from beadbox.engines.action_values import Pupil, QLessons, Recall
+from beadbox.engines.action_values import QLessons, Recall, Trainee
 from beadbox.engines.level import Level
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.choice import Decision
@@ -107,11 +107,11 @@ class QMemory:
         n_random: int = 0,
     ) -> Tally:
         game, engine = self.machine.game, self.machine.engine
-        own = self.pupil()
-        theirs: Pupil | Level | None = None
+        own = self.trainee()
+        theirs: Trainee | Level | None = None
         match other:
             case QMemory():
-                theirs = own if other is self else other.pupil()
+                theirs = own if other is self else other.trainee()
             case EngineOpponent():
                 theirs = other.level(game)
             case RandomOpponent():
@@ -122,11 +122,11 @@ class QMemory:
             game, own, theirs, n_games, rng, other_learns=other_learns, in_turn=in_turn, n_random=n_random
         )
         self.take(own)
-        if isinstance(other, QMemory) and isinstance(theirs, Pupil) and other is not self:
+        if isinstance(other, QMemory) and isinstance(theirs, Trainee) and other is not self:
             other.take(theirs)
         return Tally(*found)
 
-    def pupil(self) -> Pupil:
+    def trainee(self) -> Trainee:
         machine, rule = self.machine, self.machine.rule
         lessons = QLessons(
             float(rule.learning_rate),
@@ -139,7 +139,7 @@ class QMemory:
             learns=machine.learns,
         )
         room = None if machine.values.room is None else max(machine.values.room - machine.values.n_new, 0)
-        return Pupil(lessons, float(machine.epsilon), self._recall(), room)
+        return Trainee(lessons, float(machine.epsilon), self._recall(), room)
 
     def _recall(self) -> Recall:
         """Reads all entries on boards: those stored, or what they have become since."""
@@ -160,12 +160,12 @@ class QMemory:
 
         return recall
 
-    def take(self, pupil: Pupil) -> None:
+    def take(self, trainee: Trainee) -> None:
         """Know what games have taught."""
         values = self.machine.values
-        self.machine.epsilon = pupil.epsilon
-        values.n_left_out += pupil.n_left_out
-        for one in pupil.taught:
+        self.machine.epsilon = trainee.epsilon
+        values.n_left_out += trainee.n_left_out
+        for one in trainee.taught:
             values.learnt(one.key, one.before, one.after, one.visits, is_new=one.is_new)
 
 

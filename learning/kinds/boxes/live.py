@@ -123,7 +123,7 @@ class BoxesLive(KindLive[BeadDraw]):
             insight["lesson"] = {"result": lesson["result"], "sentence": lesson["sentence"]}
         return insight
 
-    def mind(self, machine: Machine, position: AnyPosition) -> BoxMachine:
+    def frozen_policy(self, machine: Machine, position: AnyPosition) -> BoxMachine:
         """The machine with the one box that this position opens, frozen."""
         asked = BoxMachine(
             machine.game_rules, machine.cabinet.side, machine.box_rule, n_removed=machine.n_removed, learns=False

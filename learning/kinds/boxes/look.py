@@ -18,7 +18,7 @@ from beadbox.rules.errors import InvalidPositionError
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from games.live.states import MovesView, SlotView
-from learning.exceptions import BoxNotFoundError, HistoryFoldedError
+from learning.exceptions import BoxNotFoundError, HistoryCompactedError
 from learning.models import AnyBox, Change, Draw, Machine
 from learning.selectors.machines import folded_told
 from learning.states import box_state
@@ -238,7 +238,7 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
     ascend with their numbers; and so do the ids of a box's changes.
 
     Raises:
-        HistoryFoldedError: its history is kept from a later lesson on.
+        HistoryCompactedError: its history is kept from a later lesson on.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -253,7 +253,7 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
         )
         rows = cursor.fetchall()
     if rows and lesson_number < rows[0][2]:
-        raise HistoryFoldedError(folded_told(rows[0][2]))
+        raise HistoryCompactedError(folded_told(rows[0][2]))
     return {position: beads for position, beads, _ in rows}
 
 

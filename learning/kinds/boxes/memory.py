@@ -20,7 +20,7 @@ from beadbox.learners.memory import TouchedBox
 from learning.kinds.memory import Audit, KindMemory
 from learning.models import AnyBox, Box, Change, HeldBox, Machine
 from learning.selectors.machines import GONE
-from learning.storage.folding import Ledger
+from learning.storage.compaction import Ledger
 from learning.storage.locks import machine_lock, machines_locked
 
 BoxRows = dict[str, tuple[Sequence[int], Sequence[int]]]

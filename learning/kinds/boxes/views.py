@@ -16,7 +16,7 @@ from games.exceptions import PlayError
 from games.live.game_view import game_view
 from games.transport.error_responses import not_found, refused_json
 from learning.access import cause_hidden, is_lent, machine_for
-from learning.exceptions import BoxNotFoundError, HistoryFoldedError, MachineNotFoundError
+from learning.exceptions import BoxNotFoundError, HistoryCompactedError, MachineNotFoundError
 from learning.kinds.boxes import look
 from learning.kinds.boxes.look import box_get, box_history, box_view, draw_last, drawings_view
 from learning.kinds.boxes.page import box_gallery
@@ -123,7 +123,7 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
     number = min(number, machine.n_lessons)
     try:
         beads = look.boxes_at(machine, number)
-    except HistoryFoldedError as error:
+    except HistoryCompactedError as error:
         return refused_json(error)
     hidden = cause_hidden(Principal.of(request.user))
     lesson = selectors.lesson_at(machine, number).annotate(is_hidden=hidden).first()

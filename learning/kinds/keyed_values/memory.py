@@ -19,7 +19,7 @@ from beadbox.learners.q_learning.learner import Fetch
 from learning.kinds.memory import Audit, KindMemory
 from learning.models import Machine, Value, ValueChange
 from learning.selectors.machines import GONE
-from learning.storage.folding import Ledger
+from learning.storage.compaction import Ledger
 
 
 class KeyMemory(AnyMemory, Protocol):

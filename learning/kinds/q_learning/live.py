@@ -71,5 +71,5 @@ class QLearningLive(KeyedLive):
             tally.add(result)
         return tally
 
-    def mind(self, machine: Machine, position: AnyPosition) -> QLearner:
+    def frozen_policy(self, machine: Machine, position: AnyPosition) -> QLearner:
         return values_learner(machine)

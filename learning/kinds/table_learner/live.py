@@ -46,7 +46,7 @@ def sees(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], 
 
 
 @dataclass(frozen=True, slots=True)
-class Thinker:
+class FrozenLearner:
     """The machine as it stands, which tries nothing, when a question about a board is asked."""
 
     learner: TableLearner
@@ -105,7 +105,7 @@ class TableLearnerLive(KeyedLive):
             tally.add(result)
         return tally
 
-    def mind(self, machine: Machine, position: AnyPosition) -> Thinker:
+    def frozen_policy(self, machine: Machine, position: AnyPosition) -> FrozenLearner:
         learner = learner_at(machine, position)
         learner.learns = False
-        return Thinker(learner)
+        return FrozenLearner(learner)

@@ -20,7 +20,7 @@ from beadbox.rules.game import AnyMove, AnyPosition
 from beadbox.rules.outcome import Result, Side, Tally
 from games.live.players import Choice, LiveMatch, LiveSeat, Statement
 from games.live.states import Insight, LessonState, PartsThought, WeightsLearnt
-from learning.exceptions import HistoryFoldedError
+from learning.exceptions import HistoryCompactedError
 from learning.kinds.live import Ended, KindLive, LevelMove
 from learning.kinds.value_learner import explanation
 from learning.kinds.value_learner.levels import level_thought, position_before
@@ -65,7 +65,7 @@ _THOUGHT = ("machine_id", "seat_id", "ply", "n_lessons", "chosen", "depth", "nea
 
 
 @dataclass(frozen=True, slots=True)
-class Thinker:
+class FrozenLearner:
     """The machine as it stands, when a question about a board is asked."""
 
     machine: ValueLearner
@@ -174,8 +174,8 @@ class ValueLearnerLive(KindLive[Remembered]):
             "parts": {"thoughts": thoughts, "changes": []},
         }
 
-    def mind(self, machine: Machine, position: AnyPosition) -> Thinker:
-        return Thinker(weights_learner(machine))
+    def frozen_policy(self, machine: Machine, position: AnyPosition) -> FrozenLearner:
+        return FrozenLearner(weights_learner(machine))
 
 
 def _thoughts(live: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]) -> list[PartsThought]:
@@ -207,7 +207,7 @@ def _recalled(live: LiveMatch, machine: Machine, row: Thought | None) -> tuple[i
     try:
         rule = cast("ValueRule", machine.rule)
         learner = weights_learner_at(machine.pk, row.n_lessons, game, rule)
-    except (Weights.DoesNotExist, HistoryFoldedError):
+    except (Weights.DoesNotExist, HistoryCompactedError):
         return None
     scores = Scores(row.chosen, tuple(row.near), tuple(row.deep), row.depth)
     return row.ply, Remembered(learner, row.n_lessons, position_before(live, row.ply), scores)

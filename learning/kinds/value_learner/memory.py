@@ -18,10 +18,10 @@ from beadbox.learners.value_learner.learner import ValueLearner
 from beadbox.learners.value_learner.memory import ValueMemory
 from beadbox.learners.value_learner.rule import ValueRule
 from beadbox.rules.game import AnyGame
-from learning.exceptions import HistoryFoldedError
+from learning.exceptions import HistoryCompactedError
 from learning.kinds.memory import KindMemory
 from learning.models import Machine, Weights
-from learning.storage.folding import Ledger
+from learning.storage.compaction import Ledger
 
 _FLOATS = np.dtype("<f8")
 
@@ -55,12 +55,12 @@ def weights_row_at(machine_id: int, n_lessons: int) -> Weights:
     """What a machine knew after so many of its lessons. That it was not reset since has been seen to.
 
     Raises:
-        HistoryFoldedError: it was folded up with what came later.
+        HistoryCompactedError: it was folded up with what came later.
     """
     rows = Weights.objects.filter(machine=machine_id).select_related("lesson")
     row = rows.filter(lesson__number__lte=n_lessons).order_by("-pk").first() or rows.get(lesson=None)
     if row.lesson is not None and row.lesson.last > n_lessons:
-        raise HistoryFoldedError
+        raise HistoryCompactedError
     return row
 
 

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from beadbox.learners.boxes.exchange import native, recorded_games
 from beadbox.learners.boxes.presets import PRESETS
-from beadbox.learners.boxes.replay import pupils_fresh, replay
+from beadbox.learners.boxes.replay import replay, trainees_fresh
 from beadbox.learners.exchange.errors import ExchangeError
 from beadbox.learners.exchange.file_text import MAX_BYTES, text_of
 from beadbox.rules.outcome import Side
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         if not all(rule.fits(game) for rule in rules):
             raise CommandError(f"{game.name} {game.why_unlisted}, so no such machine can play it.")
         rules = [kind_of_rule(rule).page.suited(game, rule) for rule in rules]
-        first, second = pupils_fresh(game, rules)
+        first, second = trainees_fresh(game, rules)
         self.stdout.write("game  moves  winner           level of first  second")
         for number, recorded in enumerate(games, start=1):
             replay((first, second), recorded)

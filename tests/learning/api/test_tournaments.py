@@ -213,10 +213,10 @@ async def test_watchers_are_told_what_changed_and_have_the_whole(monkeypatch: py
     tournament = await in_db(held_with_two)(owner)
     path = f"{URL}/{tournament.pk}/ws"
     session = await in_db(logged_in)(owner)
-    async with RunSocket(path) as stranger, RunSocket(path, session=session) as master:
-        watching = {stranger: GUEST_VIEWER, master: Principal.of(owner)}
+    async with RunSocket(path) as stranger, RunSocket(path, session=session) as editor:
+        watching = {stranger: GUEST_VIEWER, editor: Principal.of(owner)}
         shown = {socket: await socket.expect("joined") for socket in watching}
-        n_pairings = len(shown[master]["pairings"])
+        n_pairings = len(shown[editor]["pairings"])
         for n, pairing in enumerate(await in_db(claimable)(tournament.pk)):
             await in_db(lambda number=pairing: pairing_play(PAIRINGS.claim(number)))()
             await in_db(tournament.refresh_from_db)()
@@ -228,7 +228,7 @@ async def test_watchers_are_told_what_changed_and_have_the_whole(monkeypatch: py
                 shown[socket] = tournament_after(shown[socket], change)
                 assert shown[socket] == await in_db(tournament_view)(tournament, viewer)
             assert "Hidden" not in str(shown[stranger])
-            assert "Hidden" in str(shown[master])
+            assert "Hidden" in str(shown[editor])
         assert (n + 1, tournament.status) == (n_pairings, "finished")
 
 

@@ -210,7 +210,7 @@ class LastWonLive(KeyedLive):
             tally.add(result)
         return tally
 
-    def mind(self, machine, position):
+    def frozen_policy(self, machine, position):
         return Asked(MEMORY.load(machine))
 
 

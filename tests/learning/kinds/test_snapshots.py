@@ -21,7 +21,7 @@ from beadbox.strength.snapshots import CHOSEN_ON, SAID_ON, Points, best_of, meas
 from games.live.play import match_resign
 from learning import tasks
 from learning.exceptions import (
-    HistoryFoldedError,
+    HistoryCompactedError,
     MachineBusyError,
     NotYourMachineError,
     SnapshotFarError,
@@ -46,9 +46,9 @@ from learning.workers import jobs
 from learning.workers import snapshots as measuring
 from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
 from menace_site.local.processes import is_dead
+from tests.compaction import compact_to
 from tests.conftest import StartWorker
 from tests.factories import abandoned, api_with, guest, user
-from tests.folding import fold_to
 from tests.learning.kinds.test_value_learner import GAME, QUICK, fresh, known, learner, played, romgon_room
 from tests.waiting import wait_until
 
@@ -172,12 +172,12 @@ class TestMeasured:
         machine = measured_run(learner(owner=user()), n_measured=20)
         snapshots = list(machine.snapshots.order_by("pk"))
         before, knew = states(machine), [kept.snapshot_knew(machine, one) for one in snapshots]
-        for _ in fold_to(machine, machine.n_lessons):
+        for _ in compact_to(machine, machine.n_lessons):
             assert states(machine) == before
         assert [kept.snapshot_knew(machine, one) for one in snapshots] == knew
         n_kept = Lesson.objects.filter(machine=machine).count()
         assert n_kept == Weights.objects.filter(machine=machine, lesson__isnull=False).count() < machine.n_lessons
-        with pytest.raises(HistoryFoldedError):
+        with pytest.raises(HistoryCompactedError):
             weights_row_at(machine.pk, snapshots[2].n_lessons - 2)
         call_command("audit", verbosity=0)
         first = measured_run(machine, games=3, n_measured=2).snapshots.filter(games_done=0).latest("pk")
@@ -531,13 +531,13 @@ def test_workers_killed_three_times_in_training_and_in_measuring(start_worker: S
     # Before its first snapshot is measured, in the middle of its training, and while its last ones are measured.
     for games, n in ((1, 1), (101, 5), (400, 9)):
         worker = start_worker()
-        tasks.jobs_reap()
+        tasks.jobs_recover()
         assert wait_until(lambda games=games, n=n: is_at(games, n))
         os.killpg(worker.pid, signal.SIGKILL)
         assert wait_until(lambda worker=worker: is_dead(worker))
         abandoned(run)
     start_worker()
-    tasks.jobs_reap()
+    tasks.jobs_recover()
     assert wait_until(lambda: TrainingRun.objects.get(pk=run.pk).status == JobStatus.FINISHED)
     assert rows(killed) == rows(whole)
     assert states(killed) == states(whole)

@@ -57,8 +57,8 @@ from learning.services.tournaments import tournament_start
 from learning.workers import runs as runner
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import RUNS, Pace, run_chunk, run_execute
+from tests.compaction import compacted
 from tests.factories import api_with, guest, machine_strength, person, room_state, room_view, user
-from tests.folding import folded
 from tests.pages import page_json
 from tests.waiting import HANG_S
 
@@ -410,7 +410,7 @@ class TestPlayed:
                 other = romgon_room("machine", guest(number), machine=str(machine.pk), side=Side.FIRST)
                 played(other, guest(number), 1)
                 match_resign(code=other.room.code, person=guest(number))
-            folded(machine)
+            compacted(machine)
 
         taught()
         seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)

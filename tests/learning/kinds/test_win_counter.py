@@ -23,8 +23,8 @@ from learning.services.runs import Stage, training_run_start
 from learning.services.tournaments import tournament_start
 from learning.workers.pairings import tournament_play
 from learning.workers.runs import RUNS, run_execute
+from tests.compaction import compacted
 from tests.factories import NC, api_with, guest, machine, machine_strength, play, room, trained, user
-from tests.folding import folded
 from tests.learning.kinds.registering import registered
 from tests.learning.kinds.win_counter.kind import WIN_COUNTER
 from tests.learning.kinds.win_counter.learner import WinCounter, WinCounterRule
@@ -152,7 +152,7 @@ def test_it_takes_part_in_a_tournament_as_it_was() -> None:
 def test_its_ledger_is_folded_up_and_audited(capsys: pytest.CaptureFixture[str]) -> None:
     learner = trained(counter(), 110)
     n_changes, held = WinCountChange.objects.count(), counts(learner)
-    assert folded(learner).n_folded == learner.n_lessons
+    assert compacted(learner).n_folded == learner.n_lessons
     assert WinCountChange.objects.count() < n_changes
     assert counts(learner) == held
     audited(capsys)

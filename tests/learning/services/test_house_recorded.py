@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.db.models import Model
 from django.test import Client
 
-from beadbox.learners.boxes.training_config import Class, Schooling
+from beadbox.learners.boxes.training_config import Cohort, TrainingConfig
 from beadbox.learners.built_in import HOUSE, HouseMachine
 from beadbox.learners.recorded import FOLDER, Recorded, file_of, recorded
 from beadbox.rules.outcome import Side
@@ -132,8 +132,8 @@ def test_a_training_that_comes_along_can_be_walked_through(client: Client) -> No
     assert [one["games"] for one in told] == steps
     assert machine.n_lessons == len(steps) - 1
     assert told[2]["lesson"]["sentence"].startswith("Trained 99 games: ")
-    plan = Schooling(machine.game_rules, Side(house.side or 0), machine.box_rule, house.opponent, house.seed)
-    pupil = Class.fresh(plan, [plan.seed])
+    plan = TrainingConfig(machine.game_rules, Side(house.side or 0), machine.box_rule, house.opponent, house.seed)
+    pupil = Cohort.fresh(plan, [plan.seed])
     pupil.train(plan.teacher, [300], [])
     alone = pupil.learners.memory(0)
     slots = {key: alone.slots(alone.table.box_id[key]) for key in told[3]["beads"]}

@@ -19,7 +19,7 @@ from games.accounts.principal import Principal, Visitor
 from games.exceptions import GuestMovedError
 from games.live.rooms import room_create
 from games.models import Room
-from learning.access import is_master, is_seen, machines_visible
+from learning.access import can_edit, is_seen, machines_visible
 from learning.exceptions import MachineNotFoundError, MachineQuotaError, NoPupilError, NotYourMachineError
 from learning.models import Box, Lesson, Machine, MovedGuest
 from learning.players.port import Machines
@@ -177,10 +177,10 @@ def test_access_decides_by_the_browser() -> None:
     assert [is_seen(one, machine) for one in (visitor(1), visitor(2), Visitor(), None, ann)] == [
         True, False, False, False, False,
     ]  # fmt: skip
-    assert [is_master(one, machine) for one in (visitor(1), visitor(2), Visitor(), None, ann)] == [
+    assert [can_edit(one, machine) for one in (visitor(1), visitor(2), Visitor(), None, ann)] == [
         True, False, False, False, False,
     ]  # fmt: skip
-    assert is_master(user("boss", is_staff=True), machine)
+    assert can_edit(user("boss", is_staff=True), machine)
     assert Principal.of(ann).guest is None
 
 

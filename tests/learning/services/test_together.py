@@ -16,7 +16,7 @@ from games import exceptions
 from games.live.play import match_resign
 from games.live.players import PLAYERS, LiveMatch
 from games.live.rooms import Seated, room_create, room_look, seats_claim
-from games.live.store import ENDINGS, match_read
+from games.live.store import ENDED_MATCHES, match_read
 from games.models import Match, Room
 from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.occupants import occupants_fetch
@@ -54,7 +54,7 @@ def is_waiting_for_a_lock() -> bool:
 
 def n_waiting() -> int:
     """How many have given their locks back, and wait to be stored."""
-    return sum(map(len, ENDINGS._waiting.values()))
+    return sum(map(len, ENDED_MATCHES._waiting.values()))
 
 
 def n_connections() -> int:
@@ -94,7 +94,7 @@ def while_it_is_taught(learner: Machine, *works: Callable[[], Any]) -> Iterator[
         yield came
     for thread in threads:
         thread.join(HANG_S)
-    assert not ENDINGS._waiting
+    assert not ENDED_MATCHES._waiting
 
 
 def test_they_are_stored_in_one_transaction_each_with_its_lesson(learner: Machine, rooms: list[Seated]) -> None:

@@ -284,7 +284,7 @@ def test_the_reaper_knocks_for_pairings_that_wait_too_long_or_were_left(monkeypa
         Pairing.objects.filter(pk=pairing.pk).update(status="running", lease_until=now + timedelta(seconds=lease_s))
     knocked: list[int] = []
     monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[1]))
-    assert tasks.jobs_reap() == 2
+    assert tasks.jobs_recover() == 2
     assert set(knocked) == {waiting.pk, left.pk}
     assert fresh.pk not in knocked
 
@@ -337,7 +337,7 @@ def test_a_tournament_whose_worker_is_killed_in_the_middle_ends_like_an_undistur
     abandoned(*Pairing.objects.all())
     start_worker()
     Pairing.objects.filter(status=JobStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
-    tasks.jobs_reap()
+    tasks.jobs_recover()
     assert wait_until(lambda: is_over(tournament))
     assert outcome(tournament) == expected
 

@@ -249,8 +249,8 @@ def test_a_real_worker_runs_it_and_the_reaper_knocks_for_what_was_forgotten(star
     run = asked(guest(), enqueue=True)
     forgotten = asked(guest(), seed=2)
     ExperimentRun.objects.filter(pk=forgotten.pk).update(knocked_at=timezone.now() - timedelta(minutes=1))
-    assert tasks.jobs_reap() == 1
-    assert tasks.jobs_reap() == 0, "knocked for a moment ago"
+    assert tasks.jobs_recover() == 1
+    assert tasks.jobs_recover() == 0, "knocked for a moment ago"
     finished = ExperimentRun.objects.filter(status=JobStatus.FINISHED)
     assert wait_until(lambda: finished.count() == 2)
     run.refresh_from_db()

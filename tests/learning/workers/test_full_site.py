@@ -98,11 +98,11 @@ def test_a_run_gets_no_turn_and_no_knocks_while_the_site_is_full(
     has_room(False)
     tasks.jobs_work("runs", run.pk)
     knocked_long_ago()
-    assert (knocked, tasks.jobs_reap()) == ([run.pk], 0), "nobody knocks for what may not go on"
+    assert (knocked, tasks.jobs_recover()) == ([run.pk], 0), "nobody knocks for what may not go on"
     run.refresh_from_db()
     assert (run.games_done, run_view(run)["waits_for_room"]) == (FIRST_CHUNK_GAMES, True)
     has_room(True)
-    assert tasks.jobs_reap() == 1
+    assert tasks.jobs_recover() == 1
     tasks.jobs_work("runs", run.pk)
     run.refresh_from_db()
     assert (run.status, run_view(run)["waits_for_room"]) == (JobStatus.FINISHED, False)
@@ -115,7 +115,7 @@ def test_a_run_that_shall_end_does_so_while_the_site_is_full(has_room: Callable[
     TrainingRun.objects.filter(pk=ending.pk).update(cancel_requested=True)  # as the sweep does after RUN_DAYS_MOST
     knocked_long_ago()
     has_room(False)
-    assert tasks.jobs_reap() == 1
+    assert tasks.jobs_recover() == 1
     tasks.jobs_work("runs", ending.pk)
     for run, status in ((ending, JobStatus.CANCELLED), (waiting, JobStatus.QUEUED)):
         run.refresh_from_db()
@@ -145,7 +145,7 @@ def test_a_worker_leaves_it_and_another_takes_it_up(start_worker: StartWorker) -
     stop({full: signal.SIGTERM})
     start_worker()
     knocked_long_ago()
-    assert tasks.jobs_reap() == 1
+    assert tasks.jobs_recover() == 1
     assert wait_until(lambda: TrainingRun.objects.filter(pk=run.pk, status=JobStatus.FINISHED).exists())
 
 

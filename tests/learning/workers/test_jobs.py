@@ -335,14 +335,14 @@ def test_with_the_broker_away_the_reaper_neither_fails_nor_forgets(
         kind.rows.update(knocked_at=long_ago)
     with monkeypatch.context() as broken:
         broken.setattr(tasks.jobs_work, "apply_async", away)
-        assert tasks.jobs_reap() == 1
+        assert tasks.jobs_recover() == 1
     knocked: list[Any] = []
     monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[0]))
-    assert tasks.jobs_reap() == 3, "the one that nobody heard is knocked for again a while later"
+    assert tasks.jobs_recover() == 3, "the one that nobody heard is knocked for again a while later"
     assert set(knocked) == {"pairings", "experiments"}
     TrainingRun.objects.update(knocked_at=long_ago)
-    assert tasks.jobs_reap() == 1
-    assert tasks.jobs_reap() == 0, "knocked for a moment ago"
+    assert tasks.jobs_recover() == 1
+    assert tasks.jobs_recover() == 0, "knocked for a moment ago"
     assert knocked[-1] == "runs"
 
 
@@ -358,7 +358,7 @@ def test_two_endless_jobs_keep_no_other_from_its_turn(
     endless = [endless_of(kind, hog, seed) for seed, kind in enumerate(long, 1)]
     Tournament.objects.update(n_games=10_000_000)  # more than anybody may ask for
     for kind, job in zip(long, endless, strict=True):
-        tasks.knock({"runs": RUNS, "pairings": PAIRINGS, "experiments": EXPERIMENT_RUNS}[kind], [job.pk])
+        tasks.wake_up({"runs": RUNS, "pairings": PAIRINGS, "experiments": EXPERIMENT_RUNS}[kind], [job.pk])
     assert wait_until(lambda: all(has_begun(job) for job in endless))
 
     learner = machine(owner=owner)

@@ -36,7 +36,7 @@ def test_a_run_ends_with_the_same_beads_though_database_and_broker_were_killed_u
     learner = machine()
     outage.start_worker()
     run = training_run_start(machine=learner.slug, stages=[Stage("random", games)], seed=3, enqueue=False)
-    outage.knock("learning.tasks.jobs_work", "runs", run.pk)
+    outage.wake_up("learning.tasks.jobs_work", "runs", run.pk)
 
     assert outage.wait_until(reaches(run, games // 8))
     outage.kill_broker()
@@ -48,7 +48,7 @@ def test_a_run_ends_with_the_same_beads_though_database_and_broker_were_killed_u
     outage.start_database()
     stopped_at = done(run)
     assert games // 4 <= stopped_at < games
-    outage.reap()
+    outage.recover()
 
     assert outage.wait_until(reaches(run, max(stopped_at + 1, games // 2))), "it was taken up again"
     outage.kill_broker()
@@ -56,7 +56,7 @@ def test_a_run_ends_with_the_same_beads_though_database_and_broker_were_killed_u
     outage.start_database()
     outage.start_broker()
     assert run.games_done <= done(run) < games
-    outage.reap()
+    outage.recover()
 
     assert outage.wait_until(lambda: done(run) == games)
     assert run.status == JobStatus.FINISHED
@@ -103,7 +103,7 @@ def test_a_tournament_comes_to_the_same_though_database_and_broker_were_killed_u
     outage.start_worker()
     disturbed = held()
     n_pairings = quiet.pairings.count()
-    outage.reap()
+    outage.recover()
     for kills, part in (
         ([outage.kill_broker], 1),
         ([outage.kill_database], 2),
@@ -117,7 +117,7 @@ def test_a_tournament_comes_to_the_same_though_database_and_broker_were_killed_u
         if outage.kill_broker in kills:
             outage.start_broker()
         assert n_done(disturbed) < n_pairings
-        outage.reap()
+        outage.recover()
     assert outage.wait_until(lambda: outcome(disturbed)["status"] == JobStatus.FINISHED)
     assert outcome(disturbed) == expected
     assert list(Machine.objects.order_by("pk").values_list("pk", "n_lessons")) == before, "nobody learnt"

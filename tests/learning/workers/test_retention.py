@@ -52,7 +52,7 @@ from learning.storage.names import NAME_GONE
 from learning.storage.retention import ROWS_AT_ONCE
 from learning.workers import retention
 from learning.workers.jobs import TurnEnd
-from learning.workers.ledger import ledgers_fold
+from learning.workers.ledger import ledgers_compact
 from learning.workers.retention import retention_run
 from learning.workers.runs import RUNS, run_execute
 from tests.factories import NC, guest, machine, person, play, play_out, room, swept, trained, user
@@ -123,7 +123,7 @@ def test_a_match_stays_as_long_as_a_lesson_tells_of_it() -> None:
     aged(32)
     swept()
     assert Match.objects.get().lessons.exists()
-    ledgers_fold(TurnEnd())
+    ledgers_compact(TurnEnd())
     swept()
     assert [model for model in (Room, Seat, Ply, Draw, MachineSeat) if model._default_manager.exists()] == []
     assert list(Machine.objects.all()) == [learner]
@@ -172,7 +172,7 @@ def test_on_a_crowded_site_matches_of_guests_go_sooner(settings: Any, monkeypatc
     aged(10)
     for n_matches, left in ((80, {own, *others, *pupils}), (95, {own})):
         monkeypatch.setattr(site_counts, "_counted", {"games_match": n_matches})
-        ledgers_fold(TurnEnd())
+        ledgers_compact(TurnEnd())
         swept()
         assert set(Room.objects.all()) == left, n_matches
     late = resigned(guest(5))
@@ -241,7 +241,7 @@ def test_of_a_frozen_machine_of_a_guest_the_last_match_alone_is_kept(settings: A
         played = pupil_teach(person=guest(), game=NC).room
         match_resign(code=played.code, person=guest())
     last = resigned(guest())
-    ledgers_fold(TurnEnd())
+    ledgers_compact(TurnEnd())
     swept()
     told = {match.room for match in Match.objects.filter(lessons__isnull=False)}
     assert set(Room.objects.all()) == {*told, played, last}
@@ -252,7 +252,7 @@ def test_a_guests_machine_goes_ninety_days_after_its_last_lesson_whatever_became
     aged(60)
     assert pupil_played() == pupil
     aged(60)
-    ledgers_fold(TurnEnd())
+    ledgers_compact(TurnEnd())
     swept()
     assert not Room.objects.exists()
     assert Machine.objects.filter(guest=guest().guest).exists()
@@ -269,7 +269,7 @@ def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
     aged(89)
     assert pupil_played() == pupil
     aged(60)
-    ledgers_fold(TurnEnd())
+    ledgers_compact(TurnEnd())
     swept()
     assert Machine.objects.filter(pk=pupil.pk).exists()
     aged(31)
@@ -285,7 +285,7 @@ def test_a_deletion_that_is_broken_off_is_nobodys_meanwhile_and_goes_on(
     monkeypatch.setattr(retention, "ROWS_OF_A_MACHINE", size)
     pupil = pupil_played()
     aged(91)
-    ledgers_fold(TurnEnd())
+    ledgers_compact(TurnEnd())
     place, n_steps = None, 0
     while (place := retention_run(TurnEnd(0), place)) is not None:
         assert ledger_errors() + lessons_missing() == []
@@ -297,7 +297,7 @@ def test_a_deletion_that_is_broken_off_is_nobodys_meanwhile_and_goes_on(
 def test_what_little_a_machine_had_goes_with_it_in_one_transaction() -> None:
     pupil_played()
     aged(91)
-    ledgers_fold(TurnEnd())
+    ledgers_compact(TurnEnd())
     took: retention.Took = []
     assert retention_run(TurnEnd(), took=took) is None
     assert not Machine.objects.filter(is_pupil=True).exists()
@@ -389,7 +389,7 @@ def test_what_refers_to_a_machine_that_goes_stays_without_it(has_trained: bool) 
     Tournament.objects.update(status=JobStatus.FINISHED, finished_at=ago(1))
     assert Standing.objects.filter(machine=pupil).exists()
     aged(91)
-    ledgers_fold(TurnEnd())
+    ledgers_compact(TurnEnd())
     swept()
     assert not Machine.objects.filter(pk=pupil.pk).exists()
     assert not Standing.objects.filter(machine_id=pupil.pk).exists()
@@ -564,7 +564,7 @@ def test_who_takes_a_machine_along_while_it_is_swept_keeps_it_or_finds_it_gone()
     ann = user("ann")
     pupils = [pupil_played(n) for n in range(1, 5)]
     aged(91)
-    ledgers_fold(TurnEnd())
+    ledgers_compact(TurnEnd())
     faults = at_once(swept, swept, *[lambda n=n: machines_claim(ann.pk, guest(n).guest) for n in range(1, 5)])
     assert faults == []
     swept()  # what they have left for the next time, since somebody else had hold of it
@@ -580,7 +580,7 @@ def test_a_machine_that_somebody_sits_down_with_is_passed_over(monkeypatch: pyte
     """Whoever comes back holds the machine before the sweep does, and has stored nothing when it looks."""
     pupil = pupil_played()
     aged(91)
-    ledgers_fold(TurnEnd())
+    ledgers_compact(TurnEnd())
     Room.objects.all().delete()
     with transaction.atomic():
         room_create(person=guest(), game=NC, opponent="machine", machine=str(pupil.pk), side=Side.SECOND)
@@ -618,7 +618,7 @@ def test_old_runs_and_those_beyond_the_bound_go_but_for_what_a_ledger_tells_of(s
     swept()
     assert TrainingRun.objects.count() == 5
     aged(40)
-    ledgers_fold(TurnEnd())
+    ledgers_compact(TurnEnd())
     swept()
     assert set(TrainingRun.objects.all()) == set(runs[2:])
     aged(366)

@@ -233,7 +233,7 @@ def test_the_reaper_knocks_for_runs_that_wait_too_long_or_were_left(monkeypatch:
         TrainingRun.objects.filter(pk=run.pk).update(status="running", lease_until=now + timedelta(seconds=lease_s))
     knocked: list[int] = []
     monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args[1]))
-    assert tasks.jobs_reap() == 2
+    assert tasks.jobs_recover() == 2
     assert set(knocked) == {waiting.pk, left.pk}
     assert fresh.pk not in knocked
 
@@ -296,14 +296,14 @@ def test_runs_whose_workers_are_killed_three_times_end_with_what_uninterrupted_o
     }
     for part in (1, 2, 3):
         worker = start_worker()
-        tasks.jobs_reap()
+        tasks.jobs_recover()
         assert wait_until(lambda part=part: all(done(run) >= part * games // 5 for run, games in runs.items()))
         os.killpg(worker.pid, signal.SIGKILL)
         assert wait_until(lambda worker=worker: is_dead(worker))
         # Its lease runs out by itself in runner.LEASE_S; nobody has to wait for that here.
         abandoned(*runs)
     start_worker()
-    tasks.jobs_reap()
+    tasks.jobs_recover()
     assert wait_until(lambda: all(done(run) == games for run, games in runs.items()))
     assert (MEMORY.load(learner).beads == in_memory(learner, 40_000_000, 3).beads).all()
     assert ledger_errors() == []

@@ -99,7 +99,7 @@ def test_a_run_whose_workers_are_killed_ends_as_an_uninterrupted_one(start_worke
     def kills_a_worker(moment: Callable[[], bool]) -> bool:
         """Kill a worker at this moment; whether it came before all was over."""
         worker = start_worker()
-        tasks.knock(RUNS, [run.pk])
+        tasks.wake_up(RUNS, [run.pk])
 
         def is_killed() -> bool:
             with transaction.atomic():  # while we look it waits, so that no moment passes before it is killed

@@ -613,7 +613,7 @@ def learning(n_games: int) -> Any:
     preset = preset_usual(game_get(GAME), Side.SECOND)
     pupil = machine_create(game=GAME, side=Side.SECOND, name="In training", preset=preset)
     run = run_store(pupil, [Stage("random", n_games)], [None], seed=1)  # longer than may be asked for
-    tasks.knock(RUNS, [run.pk])
+    tasks.wake_up(RUNS, [run.pk])
     return run
 
 

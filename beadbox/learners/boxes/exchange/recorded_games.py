@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from beadbox.learners.boxes.exchange.document import BoxData, MachineData, boxes_sorted
-from beadbox.learners.boxes.replay import Pupil, RecordedGame
+from beadbox.learners.boxes.replay import RecordedGame, Trainee
 from beadbox.learners.boxes.rule import OpenBoxes
 from beadbox.learners.boxes.table import boxes_compile
 from beadbox.learners.exchange import json_text
@@ -60,9 +60,9 @@ def _game(game: AnyGame, fields: shapes.GameFields, where: str) -> RecordedGame:
     return RecordedGame(tuple(moves), winner)
 
 
-def machine_of(pupil: Pupil, *, name: str, preset: str) -> MachineData:
+def machine_of(trainee: Trainee, *, name: str, preset: str) -> MachineData:
     """A machine that has watched recorded games, as a file has it."""
-    machine, tally = pupil.machine, pupil.tally
+    machine, tally = trainee.machine, trainee.tally
     boxes = dict(machine.boxes)
     if machine.rule.open_boxes is OpenBoxes.IN_ADVANCE:
         table = boxes_compile(machine.game, machine.side, machine.rule)
@@ -77,7 +77,7 @@ def machine_of(pupil: Pupil, *, name: str, preset: str) -> MachineData:
         boxes=boxes_sorted(
             machine.game,
             (
-                BoxData(key, tuple(beads), tuple(pupil.played[key, slot] for slot in range(len(beads))))
+                BoxData(key, tuple(beads), tuple(trainee.played[key, slot] for slot in range(len(beads))))
                 for key, beads in boxes.items()
             ),
         ),

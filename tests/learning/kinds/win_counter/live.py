@@ -33,7 +33,7 @@ class WinCounterLive(KindLive):
             MEMORY.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.live.match.pk))
         return ()
 
-    def mind(self, machine, position):
+    def frozen_policy(self, machine, position):
         return MEMORY.load(machine)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Sum
 
 from learning.kinds.memory import Audit, KindMemory
-from learning.storage.folding import Ledger
+from learning.storage.compaction import Ledger
 from tests.learning.kinds.win_counter.learner import WinCounter
 from tests.learning.kinds.win_counter.models import WinCount, WinCountChange
 

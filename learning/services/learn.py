@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from beadbox.learners.boxes.population import Marked, Population
-from beadbox.learners.boxes.training_config import MEASURES, PARTNER, Class, Schooling, curve_marks
+from beadbox.learners.boxes.training_config import MEASURES, PARTNER, Cohort, TrainingConfig, curve_marks
 from beadbox.learners.readiness import kernels_ready
 from beadbox.rules.outcome import Tally
 from beadbox.strength.exact import Floats
@@ -44,17 +44,17 @@ class Trained:
     found: Marked
 
 
-def schooling_keep(
-    *, user: AnyUser, schooling: Schooling, preset: str, games: int, name: str = ""
+def trained_machine_keep(
+    *, user: AnyUser, config: TrainingConfig, preset: str, games: int, name: str = ""
 ) -> tuple[Machine, TrainingRun | None]:
-    """A new machine of an account, or of a visitor's browser, that has had this schooling, and its training if any.
+    """A new machine of an account, or of a visitor's browser, that has had this training, and its training if any.
 
     Up to :data:`MAX_GAMES_AT_ONCE` games it is trained here. Its ledger then has a training run with its seed, that is
     over, and has the curve that was watched. Beyond that the run has only begun.
 
     Args:
         user: the account, or a visitor with a guest number.
-        schooling: what it has learnt by.
+        config: the training.
         preset: the slug of the preset that its rule is told from.
         games: how many it has played.
         name: what people call it; as a pupil of that game and side, if left out.
@@ -62,46 +62,46 @@ def schooling_keep(
     Raises:
         MachineQuotaError, RunQuotaError, SiteFullError.
     """
-    name = name or f"My {pupil_name(schooling.game, schooling.side)}"
+    name = name or f"My {pupil_name(config.game, config.side)}"
     if games > (MAX_GAMES_AT_ONCE if kernels_ready() else MAX_GAMES_PLAIN):
-        return _begin(user, schooling, preset, games, name)
-    return _store(user, schooling, preset, _trained(schooling, games), name)
+        return _begin(user, config, preset, games, name)
+    return _store(user, config, preset, _trained(config, games), name)
 
 
-def _trained(schooling: Schooling, games: int) -> Trained:
-    pupil = Class.fresh(schooling, [schooling.seed])
+def _trained(config: TrainingConfig, games: int) -> Trained:
+    pupil = Cohort.fresh(config, [config.seed])
     marks = sorted({*curve_marks(games), games})
-    return Trained(pupil.learners, marks, pupil.train(schooling.teacher, marks, MEASURES))
+    return Trained(pupil.learners, marks, pupil.train(config.teacher, marks, MEASURES))
 
 
 @transaction.atomic
-def _begin(user: AnyUser, schooling: Schooling, preset: str, games: int, name: str) -> tuple[Machine, TrainingRun]:
-    machine = _created(user, schooling, preset, name)
-    opponent = schooling.teacher
+def _begin(user: AnyUser, config: TrainingConfig, preset: str, games: int, name: str) -> tuple[Machine, TrainingRun]:
+    machine = _created(user, config, preset, name)
+    opponent = config.teacher
     if opponent == PARTNER:
-        opponent = str(_created(user, schooling.mirrored, preset, f"Teacher of {name}"[:80]).pk)
-    stages = [Stage(opponent, games, learns=schooling.teacher == PARTNER)]
-    run = training_run_request(user=user, machine=str(machine.pk), stages=stages, seed=schooling.seed, measured=0)
+        opponent = str(_created(user, config.mirrored, preset, f"Teacher of {name}"[:80]).pk)
+    stages = [Stage(opponent, games, learns=config.teacher == PARTNER)]
+    run = training_run_request(user=user, machine=str(machine.pk), stages=stages, seed=config.seed, measured=0)
     return machine, run
 
 
-def _created(user: AnyUser, schooling: Schooling, preset: str, name: str) -> Machine:
+def _created(user: AnyUser, config: TrainingConfig, preset: str, name: str) -> Machine:
     machine_quota_require(user)
     return machine_create(
-        game=schooling.game.slug,
-        side=schooling.side,
+        game=config.game.slug,
+        side=config.side,
         name=name,
         preset=preset,
-        rule=schooling.rule,
+        rule=config.rule,
         **owner_fields(user),
     )
 
 
 @transaction.atomic
 def _store(
-    user: AnyUser, schooling: Schooling, preset: str, trained: Trained, name: str
+    user: AnyUser, config: TrainingConfig, preset: str, trained: Trained, name: str
 ) -> tuple[Machine, TrainingRun | None]:
-    machine = _created(user, schooling, preset, name)
+    machine = _created(user, config, preset, name)
     games, learners = trained.marks[-1], trained.learners
     if games == 0:
         return machine, None
@@ -112,7 +112,7 @@ def _store(
         machine=machine,
         n_games=games,
         games_done=games,
-        seed=schooling.seed,
+        seed=config.seed,
         random_state=learners.source(0).text,
         n_wins=tally.wins,
         n_draws=tally.draws,
@@ -122,17 +122,17 @@ def _store(
         started_at=timezone.now(),
         finished_at=timezone.now(),
     )
-    is_partner = schooling.teacher == PARTNER
+    is_partner = config.teacher == PARTNER
     RunStage.objects.create(
         run=run,
         number=0,
-        opponent=schooling.teacher,
+        opponent=config.teacher,
         opponent_name="A second machine" if is_partner else "",
         opponent_learns=is_partner,
         n_games=games,
     )
     done = Tally()
-    for then in [*_steps(schooling, games), learners]:
+    for then in [*_steps(config, games), learners]:
         memory = table_load(machine)
         memory.beads[:], memory.visits[:] = then.beads[0], then.visits[0]
         memory.n_removed = int(then.tally[0, 3])
@@ -144,11 +144,11 @@ def _store(
     return machine, run
 
 
-def _steps(schooling: Schooling, games: int) -> Iterator[Population]:
+def _steps(config: TrainingConfig, games: int) -> Iterator[Population]:
     """The machine as a training keeps it on the way: after 1, 100, 300, … games. It is taught so far once more."""
-    again, at = Class.fresh(schooling, [schooling.seed]), 0
+    again, at = Cohort.fresh(config, [config.seed]), 0
     while (mark := snapshot_after(at)) < min(games, STEPS_MOST + 1):
-        again.train(schooling.teacher, [mark - at], [])
+        again.train(config.teacher, [mark - at], [])
         yield again.learners.copy()
         at = mark
 

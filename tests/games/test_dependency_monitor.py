@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.cache import caches
 
-from games.transport.dependency_monitor import PULSE, Pulse
+from games.transport.dependency_monitor import DEPENDENCIES, DependencyMonitor
 from menace_site.local import processes, servers
 from menace_site.server.cache import ForgivingRedisCache
 from tests.outage import Outage, family, go_on, stop
@@ -57,17 +57,17 @@ class Closing:
 async def test_sockets_are_told_of_what_hangs_and_that_it_is_back(outage: Outage, settings: Any) -> None:
     settings.DATABASE_URL = servers.private_database_url(outage.var)
     settings.REDIS_URL = outage.redis_url
-    pulse, before, late, closing, deaf = Pulse(), Listener(), Listener(), Closing(), Deaf()
+    dependencies, before, late, closing, deaf = DependencyMonitor(), Listener(), Listener(), Closing(), Deaf()
     for socket in (closing, deaf, before):
-        await pulse.join(socket)
-    keeping = asyncio.create_task(pulse.keep())
+        await dependencies.join(socket)
+    keeping = asyncio.create_task(dependencies.keep())
     try:
         stopped = family(outage)
         stop(*stopped)
         assert await before.hears() == ("away", "ok")
-        await pulse.join(late)
+        await dependencies.join(late)
         assert await late.hears() == ("away", "ok"), "who comes while it is away is told at once"
-        pulse.leave(late)
+        dependencies.leave(late)
         go_on(*stopped)
         assert await before.hears() == ("ok", "ok")
 
@@ -94,22 +94,22 @@ async def test_any_page_is_told_without_database_and_broker_and_takes_nothing_fr
 ) -> None:
     """This test has no database, and nobody has proved to be anybody."""
     settings.CHANNEL_LAYERS = {"default": {**settings.CHANNEL_LAYERS["default"], "CONFIG": {"hosts": ["redis://0:1"]}}}
-    monkeypatch.setattr(PULSE, "database", True)
+    monkeypatch.setattr(DEPENDENCIES, "database", True)
     async with RunSocket("/api/site/ws") as before:
-        monkeypatch.setattr(PULSE, "database", False)
-        await PULSE.tell()
+        monkeypatch.setattr(DEPENDENCIES, "database", False)
+        await DEPENDENCIES.tell()
         async with RunSocket("/api/site/ws") as after:
             for page in (before, after):
                 assert await page.expect("site") == {"database": "away", "spectators": "ok"}
-        monkeypatch.setattr(PULSE, "database", True)
-        await PULSE.tell()
+        monkeypatch.setattr(DEPENDENCIES, "database", True)
+        await DEPENDENCIES.tell()
         assert await before.expect("site") == {"database": "ok", "spectators": "ok"}
         for said, code in (('{"type": "move"}', "unknown_frame"), ("{" * 20_000, "frame_too_large")):
             await before.send_to(text_data=said)
             assert (await before.expect("error"))["code"] == code
         await before.send_json_to({"type": "ping"})
         assert await before.expect("pong") == {}
-    assert not PULSE.sockets
+    assert not DEPENDENCIES.sockets
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from django.test import Client
 from beadbox.rules.outcome import Side
 from games.exceptions import BusyError
 from games.limits import admission
-from games.limits.admission import CROWD, Crowd
+from games.limits.admission import ADMISSION, AdmissionQueue
 from games.live.consumers import in_thread
 from games.models import Ply
 from tests.factories import room
@@ -32,7 +32,7 @@ def _many_are_put_off(_nobody_is_put_off: None, monkeypatch: pytest.MonkeyPatch)
 def test_who_has_waited_longest_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(admission.time, "monotonic", lambda: now[0])
-    some = Crowd()
+    some = AdmissionQueue()
     assert some.waits_s() == 0
     first = some.arrive()
     now[0] += admission.BUSY_AFTER_S
@@ -57,7 +57,7 @@ async def test_a_move_is_refused_early_and_goes_in_when_it_is_sent_again() -> No
         state = (await socket.expect("joined"))["state"]
         others = [asyncio.create_task(in_thread(over.wait)) for _ in range(N_OTHERS)]
         try:
-            assert await database_sync_to_async(wait_until)(lambda: CROWD.is_full)
+            assert await database_sync_to_async(wait_until)(lambda: ADMISSION.is_full)
             await socket.frame("move", {"move": "5", "ply": 0})
             refused = await socket.expect("error")
             answer = await database_sync_to_async(refused_over_http)(seated.room.code, seated.token)
@@ -94,13 +94,13 @@ async def test_who_has_a_thread_and_no_connection_waits_too(monkeypatch: pytest.
     try:
         assert await asyncio.to_thread(taken.wait, HANG_S)
         work.append(asyncio.create_task(in_thread(Ply.objects.exists)))
-        assert await asyncio.to_thread(wait_until, lambda: CROWD.is_full)
+        assert await asyncio.to_thread(wait_until, lambda: ADMISSION.is_full)
     finally:
         over.set()
         found = await asyncio.gather(*work)
         load_backend("menace_site.server.pooled").DatabaseWrapper(pooled, "default").close_pool()
     assert found == [True, False]
-    assert CROWD.waits_s() == 0
+    assert ADMISSION.waits_s() == 0
 
 
 def refused_over_http(code: str, token: str) -> Any:

@@ -15,19 +15,19 @@ from games.accounts.throttles import LiveThrottle, WriteThrottle
 from games.live.serializers import parsed, refusals
 from learning.exceptions import MachineQuotaError, RunQuotaError
 from learning.selectors.graphs import graph_view
-from learning.serializers.machines import MachineSerializer
-from learning.serializers.schooling import (
+from learning.serializers.learn import (
     AddressSerializer,
     GraphAskedSerializer,
     GraphSerializer,
     KeepSerializer,
 )
-from learning.services.schooling import schooling_keep
+from learning.serializers.machines import MachineSerializer
+from learning.services.learn import trained_machine_keep
 
 ADDRESS = [OpenApiParameter(name, str, description="A part of the address: docs/learn.md.") for name in KNOWN]
 
 
-class SchoolingView(APIView):
+class LearnView(APIView):
     """A look at a machine that learns: nothing is read or written, so nobody has to be known.
 
     So it is answered while the database is away or hangs.
@@ -37,7 +37,7 @@ class SchoolingView(APIView):
     throttle_classes = (LiveThrottle,)
 
 
-class AddressView(SchoolingView):
+class AddressView(LearnView):
     """How an address is read."""
 
     @extend_schema(parameters=ADDRESS, responses={200: AddressSerializer, **refusals()})
@@ -46,7 +46,7 @@ class AddressView(SchoolingView):
         return Response(asked_read(request.query_params).told)
 
 
-class GraphView(SchoolingView):
+class GraphView(LearnView):
     """The graph of a game, with which a browser trains its machines."""
 
     @extend_schema(parameters=[GraphAskedSerializer], responses={200: GraphSerializer, **refusals()})
@@ -72,9 +72,9 @@ class KeepView(APIView):
         asked = asked_read(QueryDict(data["address"]))
         if asked.problems:
             raise ValidationError({problem.field: [problem.detail] for problem in asked.problems})
-        machine, _ = schooling_keep(
+        machine, _ = trained_machine_keep(
             user=request.user,
-            schooling=asked.schooling,
+            config=asked.config,
             preset=asked.preset,
             games=asked.games,
             name=data["name"],

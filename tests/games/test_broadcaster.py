@@ -17,7 +17,15 @@ from channels_redis.pubsub import RedisPubSubChannelLayer
 from games.live import events
 from games.live.play import match_resign
 from games.transport import broadcaster
-from games.transport.broadcaster import Letter, Outbox, deliver, group_write, listeners, outbox_close, outbox_open
+from games.transport.broadcaster import (
+    Broadcast,
+    Broadcaster,
+    broadcaster_close,
+    broadcaster_open,
+    deliver,
+    group_write,
+    listeners,
+)
 from menace_site.asgi import application
 from tests.factories import guest, room
 from tests.sockets import Socket
@@ -61,8 +69,8 @@ class Listener:
 
 async def emptied() -> None:
     """Until everything that was handed over has been dealt with."""
-    await outbox_close()
-    Outbox.here = None
+    await broadcaster_close()
+    Broadcaster.here = None
 
 
 def numbered(n: int) -> dict[str, Any]:
@@ -70,20 +78,20 @@ def numbered(n: int) -> dict[str, Any]:
 
 
 async def test_only_what_somebody_listens_to_is_sent(sent: list[Any]) -> None:
-    outbox_open()
+    broadcaster_open()
     async with Listener("heard") as listener:
         for group in ("heard", "unheard"):
-            assert group_write(group, Letter(numbered(1)))
+            assert group_write(group, Broadcast(numbered(1)))
         assert await listener.hears() == 1
         await emptied()
     assert [group for group, _ in sent] == ["heard"]
 
 
 async def test_what_a_later_message_supersedes_is_not_sent(sent: list[Any]) -> None:
-    outbox_open()
+    broadcaster_open()
     async with Listener("heard") as listener:
         for n in (1, 2, 3):
-            group_write("heard", Letter(numbered(n)))
+            group_write("heard", Broadcast(numbered(n)))
         assert await listener.hears() == 3
         await emptied()
     assert len(sent) == 1
@@ -101,7 +109,7 @@ async def test_whoever_was_answered_is_told_what_is_newer_only(
     told: list[tuple[str, int]], n_sent: int, sent: list[Any]
 ) -> None:
     """Threads may hand over two states the other way round: what counts is who knows the newer one."""
-    outbox_open()
+    broadcaster_open()
     async with Listener("room.x") as mover:
         for who, version in told:
             with events.answering(mover.channel if who else ""):
@@ -111,17 +119,17 @@ async def test_whoever_was_answered_is_told_what_is_newer_only(
 
 
 async def test_a_group_is_told_no_more_often_than_its_letters_say(sent: list[Any]) -> None:
-    outbox_open()
+    broadcaster_open()
 
     def both(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
         return {**after, "n": before["n"] + after["n"]}
 
     async with Listener("slow", "fast") as listener:
         for n in (1, 10, 100):
-            group_write("slow", Letter(numbered(n), together=both, every_s=outbox_longest()))
+            group_write("slow", Broadcast(numbered(n), merge=both, every_s=outbox_longest()))
             if n == 1:
                 assert await listener.hears() == 1, "the first at once"
-        group_write("fast", Letter(numbered(5)))
+        group_write("fast", Broadcast(numbered(5)))
         assert await listener.hears() == 5, "and others do not wait for it"
         assert [group for group, _ in sent] == ["slow", "fast"]
         await emptied()
@@ -139,13 +147,13 @@ async def test_what_is_left_is_told_when_the_server_stops() -> None:
         await server.send_input({"type": "lifespan.startup"})
         assert (await server.receive_output())["type"] == "lifespan.startup.complete"
         for n in (1, 2):
-            group_write("slow", Letter(numbered(n), every_s=outbox_longest()))
+            group_write("slow", Broadcast(numbered(n), every_s=outbox_longest()))
             if n == 1:
                 await listener.hears()
         await server.send_input({"type": "lifespan.shutdown"})
         assert (await server.receive_output())["type"] == "lifespan.shutdown.complete"
         assert await listener.hears() == 2
-    Outbox.here = None
+    Broadcaster.here = None
 
 
 async def test_it_ends_with_its_loop_though_the_brokers_client_loses_the_cancellation(
@@ -160,18 +168,18 @@ async def test_it_ends_with_its_loop_though_the_brokers_client_loses_the_cancell
         return {}
 
     monkeypatch.setattr(broadcaster, "listeners", loses)
-    outbox_open()
-    here, Outbox.here = Outbox.here, None
+    broadcaster_open()
+    here, Broadcaster.here = Broadcaster.here, None
     assert here is not None
-    here.put("heard", Letter(numbered(1)))
+    here.put("heard", Broadcast(numbered(1)))
     await asked.wait()
     here.task.cancel()
     await asyncio.wait([here.task])
 
 
 async def test_threads_hand_over_and_the_loop_sends() -> None:
-    outbox_open()
-    threads = [threading.Thread(target=group_write, args=(f"g{n}", Letter(numbered(n)))) for n in range(20)]
+    broadcaster_open()
+    threads = [threading.Thread(target=group_write, args=(f"g{n}", Broadcast(numbered(n)))) for n in range(20)]
     async with Listener(*(f"g{n}" for n in range(20))) as listener:
         for thread in threads:
             thread.start()
@@ -180,10 +188,10 @@ async def test_threads_hand_over_and_the_loop_sends() -> None:
 
 
 async def test_a_process_without_a_loop_tells_before_it_goes_on() -> None:
-    Outbox.here = None
+    Broadcaster.here = None
     async with Listener("heard") as listener:
-        assert await asyncio.to_thread(group_write, "heard", Letter(numbered(1)))
-        assert await asyncio.to_thread(group_write, "unheard", Letter(numbered(1)))
+        assert await asyncio.to_thread(group_write, "heard", Broadcast(numbered(1)))
+        assert await asyncio.to_thread(group_write, "unheard", Broadcast(numbered(1)))
         assert await listener.hears() == 1
 
 
@@ -208,7 +216,7 @@ async def test_a_layer_that_cannot_be_asked_is_told_everything(monkeypatch: pyte
     monkeypatch.setattr(broadcaster, "get_channel_layer", lambda: layer)
     channel = await layer.new_channel()
     await layer.group_add("group", channel)
-    assert await deliver({"group": Letter(numbered(1)), "other": Letter(numbered(2))})
+    assert await deliver({"group": Broadcast(numbered(1)), "other": Broadcast(numbered(2))})
     assert await layer.receive(channel) == numbered(1)
 
 
@@ -230,19 +238,19 @@ async def test_a_broker_that_hangs_holds_up_nobody_and_nothing_piles_up(
     monkeypatch.setattr(broadcaster, "MOST_GROUPS", 10)
     monkeypatch.setattr(broadcaster.BROKER, "is_away", False)
     monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", outbox_longest())
-    outbox_open()
-    here = Outbox.here
+    broadcaster_open()
+    here = Broadcaster.here
     assert here is not None
-    group_write("first", Letter(numbered(0)))
-    while here.letters:  # until it is under way
+    group_write("first", Broadcast(numbered(0)))
+    while here.broadcasts:  # until it is under way
         await asyncio.sleep(0)
     for n in range(1000):
-        assert group_write(f"group{n}", Letter(numbered(n)))
-        assert group_write("group0", Letter(numbered(n)))
-    assert (len(here.letters), here.letters["group0"].message["n"]) == (10, 999)
+        assert group_write(f"group{n}", Broadcast(numbered(n)))
+        assert group_write("group0", Broadcast(numbered(n)))
+    assert (len(here.broadcasts), here.broadcasts["group0"].message["n"]) == (10, 999)
     monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", 0)
     monkeypatch.setattr(broadcaster, "CLOSE_WITHIN_S", 0)
-    assert not await deliver({"group": Letter(numbered(1))})
+    assert not await deliver({"group": Broadcast(numbered(1))})
     await emptied()
     assert "could not tell 1 of 1 groups" in caplog.text
     here.is_closing = False

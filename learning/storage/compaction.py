@@ -69,7 +69,7 @@ class Listed(NamedTuple):
         return self.number + self.stands_for - 1
 
 
-def fold_place(machine: Machine, ledger: Ledger, before: datetime, most: int) -> int:
+def compaction_place(machine: Machine, ledger: Ledger, before: datetime, most: int) -> int:
     """Behind which of its lessons a machine's ledger should be folded up; where it is now, if that will do.
 
     Args:
@@ -89,7 +89,7 @@ def fold_place(machine: Machine, ledger: Ledger, before: datetime, most: int) ->
 
 
 @transaction.atomic
-def fold_announce(machine_id: int, n_folded: int) -> bool:
+def compaction_announce(machine_id: int, n_folded: int) -> bool:
     """Tell of a machine that its history is kept after this lesson alone; whether that is so now.
 
     With the key of its row: who is about to share its boxes as of an earlier place refers to it, and comes first. Who
@@ -110,7 +110,7 @@ def fold_announce(machine_id: int, n_folded: int) -> bool:
     return True
 
 
-def fold_steps(machine: Machine, ledger: Ledger) -> Iterator[int]:
+def compaction_steps(machine: Machine, ledger: Ledger) -> Iterator[int]:
     """Fold up what lies behind the machine's place, a short transaction at a time; of each, how many lessons it folded.
 
     Where it is broken off it goes on as well the next time: what was folded is whole.
@@ -225,7 +225,7 @@ LATEST = 1_000
 """And those of as many of the latest lessons, whosever they are."""
 
 
-def folds_due(before: datetime, n_lessons: int, after: int) -> tuple[list[int], int]:
+def compactions_due(before: datetime, n_lessons: int, after: int) -> tuple[list[int], int]:
     """The machines (ids) to look at: one that is half folded, has lessons from before a moment or more than so many.
 
     No index tells which they are: it would have to be written whenever a machine learns. So it is told of a stretch of

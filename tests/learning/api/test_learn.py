@@ -40,11 +40,11 @@ def test_what_an_address_says_is_read_again_from_its_own_address(preset):
     asked = read(query)
     again = read(asked.address)
     assert (asked, asked.problems) == (again, ())
-    assert asked.schooling.rule.win == 7
+    assert asked.config.rule.win == 7
     assert asked.beside.rule == BoxRule.from_json(PRESETS[preset].rule.to_json() | {"win": 9})
     laid_beside = read(asked.beside_address)
-    assert laid_beside.schooling.rule == asked.beside.rule
-    assert laid_beside.schooling.seed == MAX_SEED
+    assert laid_beside.config.rule == asked.beside.rule
+    assert laid_beside.config.seed == MAX_SEED
 
 
 def test_the_usual_address_is_empty_and_has_one_order():

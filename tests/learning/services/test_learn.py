@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.strength import against_opponent
-from beadbox.learners.boxes.training_config import Class, Schooling, curve_marks
+from beadbox.learners.boxes.training_config import Cohort, TrainingConfig, curve_marks
 from beadbox.policies.registry import UNIFORM
 from beadbox.rules.outcome import Side
 from beadbox.rules.registry import GAMES
@@ -19,9 +19,9 @@ from learning.kinds.boxes.memory import ledger_errors
 from learning.kinds.boxes.progress import progress
 from learning.kinds.registry import kind_of
 from learning.models import Lesson, Machine, Standing, TrainingRun
-from learning.services import schooling as services_schooling
+from learning.services import learn as services_learn
+from learning.services.learn import trained_machine_keep
 from learning.services.runs import Stage, training_run_start
-from learning.services.schooling import schooling_keep
 from learning.storage.standings import CURVE_POINTS
 from learning.workers.jobs import TurnEnd
 from learning.workers.runs import RUNS, run_execute
@@ -42,17 +42,17 @@ def _held(of: Machine) -> float:
 
 
 def test_with_its_training_it_is_refused_where_there_are_as_many_as_may_be(settings):
-    plan = Schooling(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
+    plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
     settings.RUNS_MOST = 0
     with pytest.raises(SiteFullError):
-        schooling_keep(user=user("ada"), schooling=plan, preset="michie-1961", games=30)
+        trained_machine_keep(user=user("ada"), config=plan, preset="michie-1961", games=30)
     assert not Machine.objects.exists()
 
 
 def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
     ada = user("ada")
-    plan = Schooling(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "perfect", 9)
-    kept, _ = schooling_keep(user=ada, schooling=plan, preset="michie-1961", games=300)
+    plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "perfect", 9)
+    kept, _ = trained_machine_keep(user=ada, config=plan, preset="michie-1961", games=300)
     trained = machine(Side.FIRST, "michie-1961")
     run = training_run_start(machine=trained.slug, stages=[Stage("perfect", 300)], seed=9, enqueue=False)
     run = run_execute(RUNS.claim(run.pk))
@@ -90,8 +90,8 @@ def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
 
 
 def test_the_list_shows_its_strength_and_its_curve_at_once():
-    plan = Schooling(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
-    kept, _ = schooling_keep(user=user("ada"), schooling=plan, preset="michie-1961", games=300)
+    plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
+    kept, _ = trained_machine_keep(user=user("ada"), config=plan, preset="michie-1961", games=300)
     standing = Standing.objects.get(machine=kept)
     strength = against_opponent(kind_of(kept).memory.load(kept), UNIFORM["random"])
     assert (standing.games, standing.measured, standing.lessons) == (300, 3, 3)
@@ -105,35 +105,35 @@ def test_the_list_shows_its_strength_and_its_curve_at_once():
 @pytest.mark.parametrize("preset", ["hexapawn-rl", "apl-notebook"])
 def test_it_may_belong_to_a_browser_and_have_had_a_partner(preset):
     visitor = Visitor(uuid4())
-    plan = Schooling(GAMES["hexapawn"], Side.SECOND, PRESETS[preset].rule, "machine", 4)
-    kept, _ = schooling_keep(user=visitor, schooling=plan, preset=preset, games=50)
-    pupil = Class.fresh(plan, [4])
+    plan = TrainingConfig(GAMES["hexapawn"], Side.SECOND, PRESETS[preset].rule, "machine", 4)
+    kept, _ = trained_machine_keep(user=visitor, config=plan, preset=preset, games=50)
+    pupil = Cohort.fresh(plan, [4])
     pupil.train("machine", [50], [])
     assert (kept.guest, kept.owner, kept.is_public) == (visitor.guest, None, False)
     assert kind_of(kept).memory.load(kept).beads.tolist() == pupil.learners.beads[0].tolist()
     assert ledger_errors() == []
-    untaught, run = schooling_keep(user=visitor, schooling=plan, preset=preset, games=0, name="New")
+    untaught, run = trained_machine_keep(user=visitor, config=plan, preset=preset, games=0, name="New")
     assert (untaught.n_games, untaught.runs.count(), untaught.name, run) == (0, 0, "New", None)
 
 
 @pytest.mark.parametrize("teacher", ["random", "machine"])
 def test_one_that_has_played_very_much_is_trained_by_an_ordinary_run(monkeypatch, teacher):
-    monkeypatch.setattr(services_schooling, "MAX_GAMES_AT_ONCE", 100)
-    monkeypatch.setattr(services_schooling, "MAX_GAMES_PLAIN", 100)
+    monkeypatch.setattr(services_learn, "MAX_GAMES_AT_ONCE", 100)
+    monkeypatch.setattr(services_learn, "MAX_GAMES_PLAIN", 100)
     visitor = Visitor(uuid4())
-    plan = Schooling(GAME, Side.FIRST, PRESETS["michie-1961"].rule, teacher, 90)
-    kept, run = schooling_keep(user=visitor, schooling=plan, preset="michie-1961", games=101)
+    plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, teacher, 90)
+    kept, run = trained_machine_keep(user=visitor, config=plan, preset="michie-1961", games=101)
     assert (run.machine, run.seed, run.n_games, run.finished_at) == (kept, 90, 101, None)
     with pytest.raises(RunQuotaError, match="A training of yours goes on"):
-        schooling_keep(user=visitor, schooling=plan, preset="michie-1961", games=101)
+        trained_machine_keep(user=visitor, config=plan, preset="michie-1961", games=101)
     n_machines = 1 + (teacher == "machine")
     assert Machine.objects.filter(guest=visitor.guest).count() == n_machines, "nothing is left of what was refused"
     run_execute(RUNS.claim(run.pk))
-    pupil = Class.fresh(plan, [90])
+    pupil = Cohort.fresh(plan, [90])
     pupil.train(teacher, [101], [])
     assert kind_of(kept).memory.load(kept).beads.tolist() == pupil.learners.beads[0].tolist()
     assert ledger_errors() == []
-    again, other = schooling_keep(user=user("ada"), schooling=plan, preset="michie-1961", games=101)
+    again, other = trained_machine_keep(user=user("ada"), config=plan, preset="michie-1961", games=101)
     assert (other.started_by, again.owner) == (again.owner, again.owner)
 
 

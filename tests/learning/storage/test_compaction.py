@@ -13,7 +13,7 @@ from django.utils import timezone
 from beadbox.rules.outcome import Side
 from games.live.store import room_get
 from games.models import Match
-from learning.exceptions import HistoryFoldedError
+from learning.exceptions import HistoryCompactedError
 from learning.kinds.boxes.look import boxes_at
 from learning.kinds.boxes.memory import BoxesMemory, boxes_own
 from learning.kinds.boxes.training import BoxesTraining
@@ -22,14 +22,14 @@ from learning.models import Box, Change, Lesson, Machine, Tournament
 from learning.services.copies import machine_copy
 from learning.services.machines import machine_delete, machine_reset
 from learning.services.tournaments import tournament_start
-from learning.storage import folding
-from learning.storage.folding import folds_due
+from learning.storage import compaction
+from learning.storage.compaction import compactions_due
 from learning.storage.lessons import lessons_go_back_to
 from learning.workers.jobs import TurnEnd
-from learning.workers.ledger import AFTER, ledgers_fold
+from learning.workers.ledger import AFTER, ledgers_compact
 from learning.workers.pairings import tournament_play
+from tests.compaction import compact_to, compacted
 from tests.factories import guest, in_memory, machine, play_out, room, room_view, trained, user
-from tests.folding import fold_to, folded
 from tests.learning.kinds.test_table_learner import learner as table
 from tests.threads import at_once
 from tests.waiting import HANG_S
@@ -65,7 +65,7 @@ def lines(learner: Machine) -> list[Any]:
 @pytest.mark.django_db
 class TestBoxes:
     def test_folded_anywhere_it_tells_and_adds_up_as_one_that_never_was(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(folding, "CHANGES_AT_ONCE", 150)
+        monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 150)
         learner = lived()
         before, beads = history(learner), dict(learner.boxes.values_list("position", "beads"))
         totals = Lesson.objects.filter(machine=learner).values_list("n_wins", "n_draws", "n_losses")
@@ -73,13 +73,13 @@ class TestBoxes:
         draw = Random(15)
         for place in sorted(draw.sample(range(2, learner.n_lessons + 1), 4)):
             kept = [line for line in lines(learner) if line[0] > place]
-            for _ in fold_to(learner, place):  # after each step, as after a death in the next
+            for _ in compact_to(learner, place):  # after each step, as after a death in the next
                 assert history(learner, place) == {n: before[n] for n in before if n >= place}
                 call_command("audit", verbosity=0)
             learner.refresh_from_db()
             assert (learner.n_folded, learner.is_folding) == (place, False)
             assert lines(learner) == kept
-            with pytest.raises(HistoryFoldedError):
+            with pytest.raises(HistoryCompactedError):
                 boxes_at(learner, place - 1)
             (one,) = Lesson.objects.filter(machine=learner, number__lte=place)
             assert (one.number, one.last, one.kind) == (1, place, "folded")
@@ -99,7 +99,7 @@ class TestBoxes:
             copies.append(machine_copy(user=owner, machine_id=learner.pk))
         held = {copy.pk: dict(copy.boxes.values_list("position", "beads")) for copy in copies}
         schooled(learner, 100, seed=9)
-        folded(learner, learner.n_lessons)
+        compacted(learner, learner.n_lessons)
         assert Lesson.objects.filter(machine=learner).count() == 4, "one behind each copy, and one for the rest"
         late = machine_copy(user=owner, machine_id=learner.pk)
         assert dict(late.boxes.values_list("position", "beads")) == dict(learner.boxes.values_list("position", "beads"))
@@ -109,14 +109,14 @@ class TestBoxes:
         call_command("audit", verbosity=0)
         boxes_own(*(copy.pk for copy in copies))
         now = schooled(learner, 20, seed=4)
-        folded(now, now.n_lessons)
+        compacted(now, now.n_lessons)
         assert Lesson.objects.filter(machine=learner).count() == 2, "the copy made last is behind the place"
         call_command("audit", verbosity=0)
 
     def test_matches_that_taught_are_let_go(self) -> None:
         learner = lived(3)
         assert Match.objects.count() == Lesson.objects.exclude(match=None).count() == 3
-        folded(learner, learner.n_lessons)
+        compacted(learner, learner.n_lessons)
         assert not Lesson.objects.exclude(match=None).exists()
         Match.objects.all().delete()
         call_command("audit", verbosity=0)
@@ -124,20 +124,20 @@ class TestBoxes:
     def test_a_reset_forgets_what_was_folded_too(self) -> None:
         owner = user()
         learner = schooled(machine(owner=owner), 100)
-        steps = fold_to(learner, learner.n_lessons)
+        steps = compact_to(learner, learner.n_lessons)
         next(steps)
         machine_reset(user=owner, machine_id=learner.pk)
         assert list(steps) == [], "what it was about is gone"
         learner = schooled(Machine.objects.get(pk=learner.pk), 60)
         assert learner.n_folded == 0
-        folded(learner, learner.n_lessons)
+        compacted(learner, learner.n_lessons)
         call_command("audit", verbosity=0)
 
 
 @pytest.mark.django_db
 class TestValues:
     def test_what_they_were_stays_where_somebody_asks(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(folding, "CHANGES_AT_ONCE", 3)
+        monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 3)
         learner, other = table(), table()
         for n in range(8):
             play_out(room("machine", side=Side(n % 2), machine=learner.slug).room.code, guest())
@@ -145,7 +145,7 @@ class TestValues:
                 tournament_start(user=None, entries=[learner.slug, other.slug], games=1, enqueue=False)
         keys = list(learner.values.values_list("key", flat=True))
         before = {place: values_fetch_at(learner.pk, place)(keys) for place in range(9)}
-        for _ in fold_to(learner, 6):
+        for _ in compact_to(learner, 6):
             for place in (3, 6, 7, 8):
                 assert values_fetch_at(learner.pk, place)(keys) == before[place]
             call_command("audit", verbosity=0)
@@ -153,7 +153,7 @@ class TestValues:
         assert list(numbers) == [(1, 3), (4, 3), (7, 1), (8, 1)]
         assert [lessons_go_back_to(learner.pk, place) for place in (2, 3, 6)] == [False, True, True]
         tournament_play(Tournament.objects.get().pk)
-        folded(learner)
+        compacted(learner)
         assert Lesson.objects.get(machine=learner).last == 8, "the tournament is over"
         call_command("audit", verbosity=0)
 
@@ -161,20 +161,20 @@ class TestValues:
 @pytest.mark.django_db(transaction=True)
 def test_it_goes_on_beside_all_that_machines_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two who fold, a training, matches and copies, a reset and a deletion at the same time."""
-    monkeypatch.setattr(folding, "CHANGES_AT_ONCE", 40)
-    monkeypatch.setattr(folding, "LOCK_S", HANG_S)
+    monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 40)
+    monkeypatch.setattr(compaction, "LOCK_S", HANG_S)
     owner = user()
     pupil, played, doomed, gone = machine(), machine(), machine(owner=owner), machine(owner=owner)
     for one in (played, doomed, gone):
         schooled(one, 60)
     is_over = Event()
 
-    def fold() -> None:
+    def compact() -> None:
         while not is_over.is_set():
             for pk, n_lessons in Machine.objects.filter(room=None).order_by("?").values_list("pk", "n_lessons"):
-                folding.fold_announce(pk, n_lessons - 1)
+                compaction.compaction_announce(pk, n_lessons - 1)
                 for learner in Machine.objects.filter(pk=pk):
-                    list(folding.fold_steps(learner, BoxesMemory.ledger))
+                    list(compaction.compaction_steps(learner, BoxesMemory.ledger))
 
     def live() -> None:
         try:
@@ -188,7 +188,7 @@ def test_it_goes_on_beside_all_that_machines_do(monkeypatch: pytest.MonkeyPatch)
         finally:
             is_over.set()
 
-    assert at_once(fold, fold, live) == []
+    assert at_once(compact, compact, live) == []
     call_command("audit", verbosity=0)
     assert dict(pupil.boxes.values_list("position", "beads")) == {
         box.position: list(box.beads) for box in in_memory(pupil, 1500).boxes(range(in_memory(pupil, 1).table.n_boxes))
@@ -204,7 +204,7 @@ class TestSweep:
         place = old.n_lessons - 3
         then = timezone.now() - timedelta(days=40)
         Lesson.objects.filter(machine=old, number__lte=place).update(created_at=then)
-        assert ledgers_fold(TurnEnd()) is False
+        assert ledgers_compact(TurnEnd()) is False
         old.refresh_from_db()
         young.refresh_from_db()
         assert (old.n_folded, old.folded_at, young.n_folded) == (place, then, 0)
@@ -213,20 +213,20 @@ class TestSweep:
         monkeypatch.setattr("learning.workers.ledger.LOOKED_AT_LESSONS", 1)
         settings.KEEP_LEDGER_CHANGES = 200
         learner = lived()
-        ledgers_fold(TurnEnd())
+        ledgers_compact(TurnEnd())
         learner.refresh_from_db()
         kept = Change.objects.filter(lesson__machine=learner, lesson__number__gt=learner.n_folded).count()
         assert kept <= 200 < kept + Box.objects.filter(machine=learner).count()
 
     def test_what_was_broken_off_is_gone_on_with(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(folding, "CHANGES_AT_ONCE", 50)
+        monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 50)
         learner = lived()
-        steps = fold_to(learner, learner.n_lessons)
+        steps = compact_to(learner, learner.n_lessons)
         next(steps)
         learner.refresh_from_db()
         assert learner.is_folding
-        assert ledgers_fold(TurnEnd(0.0)) is True, "its turn was over"
-        ledgers_fold(TurnEnd())
+        assert ledgers_compact(TurnEnd(0.0)) is True, "its turn was over"
+        ledgers_compact(TurnEnd())
         learner.refresh_from_db()
         assert not learner.is_folding
         assert Lesson.objects.filter(machine=learner).count() == 1
@@ -235,7 +235,7 @@ class TestSweep:
     def test_what_is_due_is_found_a_stretch_at_a_time_and_what_cannot_wait_at_once(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(folding, "STRETCH", 2)
+        monkeypatch.setattr(compaction, "STRETCH", 2)
         old, many, young, older, busy, half = (machine(name=f"Machine {n}") for n in range(6))
         then = timezone.now() - timedelta(days=40)
         for learner, n, taught in (
@@ -251,10 +251,10 @@ class TestSweep:
             )
             Machine.objects.filter(pk=learner.pk).update(n_lessons=n)
         Machine.objects.filter(pk=half.pk).update(n_lessons=1, n_folded=1, folded_at=then, is_folding=True)
-        monkeypatch.setattr(folding, "LATEST", 1)
+        monkeypatch.setattr(compaction, "LATEST", 1)
         after, found = 0, []
         for _ in range(4):
-            ids, after = folds_due(then + timedelta(days=1), 3, after)
+            ids, after = compactions_due(then + timedelta(days=1), 3, after)
             assert ids[0] == half.pk, "broken off: at once, and before the others"
             assert ids.count(half.pk) == ids.count(busy.pk) == 1, "it learns, and has too many"
             found.append({*ids} - {half.pk, busy.pk})
@@ -262,13 +262,13 @@ class TestSweep:
         assert after == 0, "from the first again"
 
     def test_each_look_goes_on_behind_the_one_before(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(folding, "STRETCH", 2)
+        monkeypatch.setattr(compaction, "STRETCH", 2)
         for n in range(5):
             schooled(machine(name=f"Machine {n}"), 20)
         Lesson.objects.update(created_at=timezone.now() - timedelta(days=40))
         cache.delete(AFTER)
         for n_folded in (2, 4, 5):
-            ledgers_fold(TurnEnd())
+            ledgers_compact(TurnEnd())
             assert Machine.objects.filter(n_folded__gt=0, is_folding=False).count() == n_folded
         assert cache.get(AFTER) == 0, "from the first again"
 
@@ -281,7 +281,7 @@ class TestTold:
         learner.refresh_from_db()
         first, last = Match.objects.order_by("pk")[0], learner.n_lessons
         Lesson.objects.filter(machine=learner).update(created_at=timezone.now())
-        folded(learner, last)
+        compacted(learner, last)
         told = f"{learner.folded_at:%-d %B %Y}"
         api = client.get(f"/api/machines/{learner.pk}").json()
         assert (api["lessons"], api["lessons_folded"]) == (last, last)

@@ -4,20 +4,20 @@ from collections.abc import Iterator
 
 from learning.kinds.registry import kind_of
 from learning.models import Machine
-from learning.storage.folding import fold_announce, fold_steps
+from learning.storage.compaction import compaction_announce, compaction_steps
 
 
-def fold_to(learner: Machine, place: int) -> Iterator[int]:
+def compact_to(learner: Machine, place: int) -> Iterator[int]:
     """Fold up all behind a lesson, a step at a time."""
-    assert fold_announce(learner.pk, place)
+    assert compaction_announce(learner.pk, place)
     learner.refresh_from_db()
-    return fold_steps(learner, kind_of(learner).memory.ledger)
+    return compaction_steps(learner, kind_of(learner).memory.ledger)
 
 
-def folded(learner: Machine, place: int | None = None) -> Machine:
+def compacted(learner: Machine, place: int | None = None) -> Machine:
     """Fold up all behind a lesson, or all; the machine as it then is."""
     learner.refresh_from_db()
-    for _ in fold_to(learner, learner.n_lessons if place is None else place):
+    for _ in compact_to(learner, learner.n_lessons if place is None else place):
         pass
     learner.refresh_from_db()
     return learner
