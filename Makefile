@@ -74,10 +74,11 @@ test-browser: $(DEV) $(SERVERS) $(TOOLS)
 		CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m "$(RING)" -n 5 --dist worksteal tests/e2e; \
 	fi
 
-check: lint types ## everything but the tests: format, lint, types, import contracts, settings, migrations
+check: lint types ## everything but the tests: format, lint, types, import contracts, language, settings, migrations
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m tests.licences
 	@$(BIN)/python -m tests.structure
+	@$(BIN)/python -m tests.language
 	@$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
 	@$(PRODUCTION) $(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 

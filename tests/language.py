@@ -1,0 +1,248 @@
+"""Count words and sentences that a stranger has to read twice. ``python -m tests.language`` prints each figure.
+
+``make check`` refuses a figure above its limit, which is the figure of the day on which it was last lowered; the
+targets are those of issue 36. ``python -m tests.language PART`` lists what the figures count whose names have the part.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
+from functools import cache
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+from tests.house import PACKAGES, ROOT, Measured, report
+from tests.private_words import KEPT, ORDINARY, WORDS
+
+MAX_SENTENCE_WORDS = 40
+MAX_LINE_CHARACTERS = 120
+MAX_TEST_NAME_CHARACTERS = 60
+SHORT_CHARACTERS = 28
+_PERSON = "who(?:ever|m|se)?|(?:some|any|every|no)(?:body|one)"
+PERSON = re.compile(rf"\b(?:{_PERSON})\b", re.IGNORECASE)
+FIRST_WORD = re.compile(rf"(?:{_PERSON}|what(?:ever)?|which|those|that|its?)\b", re.IGNORECASE)
+COMMENTS = {
+    ".js": re.compile(r"/\*.*?\*/|(?:^|\s)//.*?$", re.DOTALL | re.MULTILINE),
+    ".css": re.compile(r"/\*.*?\*/", re.DOTALL),
+    **dict.fromkeys((".sh", ".yml", "Makefile", ".ci/run"), re.compile(r"^\s*#(?!!).*?$", re.MULTILINE)),
+}
+COMMENT_MARKS = re.compile(r"^\s*(?:/\*+|//|#)|\*/$|^\s*\*", re.MULTILINE)
+CODE_OR_TABLE = re.compile(r"^```.*?^```|^ *\|.*?$|^    .*?$|<!--.*?-->", re.DOTALL | re.MULTILINE)
+CODE_IN_LINE = re.compile(r"`[^`\n]*`|(?<=\])\([^)\n]*\)")
+PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[*#-]|\d+\.) )")
+SENTENCE_END = re.compile(r"(?<=[.?!:;])[)\"*]*\s+")
+TABLE_ROW = re.compile(r"^\|.*$", re.MULTILINE)
+NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
+REPEATED = re.compile(r"^beadbox/(?:rules|learners|experiments)/|^learning/kinds/|/migrations/")
+"""Files of which each game, learner or experiment has one: their classes and constants repeat by design."""
+IGNORED = re.compile(r"^tests/data/|^static/vendor/|/fonts/")
+
+
+class Text(NamedTuple):
+    """A docstring or comment, with its place."""
+
+    path: str
+    line: int
+    text: str
+
+    @property
+    def first_line(self) -> str:
+        """The line that a reader sees first."""
+        return self.text.strip().partition("\n")[0]
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line} {self.first_line}"
+
+
+def measured() -> list[Measured]:
+    """Every figure, measured now."""
+    python = files("*.py")
+    docstrings = [text for path in python for text in docstrings_of(path)]
+    comments = [text for path in files("*") for text in comments_of(path)]
+    documents = files("*.md")
+
+    def beginning(name: str, texts: list[Text], is_found: Callable[[str], object], limit: int, target: int) -> Measured:
+        return Measured(name, tuple(str(text) for text in texts if is_found(text.first_line)), limit, target)
+
+    def of_documents(name: str, found: Callable[[str], Iterator[str]], limit: int) -> Measured:
+        return Measured(name, tuple(chain.from_iterable(map(found, documents))), limit, 0)
+
+    return [
+        beginning("docstrings with a pronoun for a person in the first line", docstrings, PERSON.search, 756, 25),
+        beginning("docstrings that begin with a pronoun", docstrings, FIRST_WORD.match, 898, 30),
+        beginning("docstrings of one short line", docstrings, is_short, 465, 40),
+        beginning("comments that begin with a pronoun", comments, FIRST_WORD.match, 276, 30),
+        Measured("public names of beadbox without docstring", tuple(without_docstring()), 127),
+        Measured("entries of the glossary", tuple(TABLE_ROW.findall(source("docs/glossary.md")))[2:], 27, 20),
+        Measured("class names in several modules", repeated(class_names), 11, 8),
+        Measured("constant names in several modules", repeated(constant_names), 33, 30),
+        Measured(f"test names over {MAX_TEST_NAME_CHARACTERS} characters", tuple(long_test_names(python)), 473, 0),
+        of_documents(f"sentences over {MAX_SENTENCE_WORDS} words in documents", long_sentences, 7),
+        of_documents(f"lines over {MAX_LINE_CHARACTERS} characters in documents", long_lines, 910),
+        Measured("private words in names", tuple(private_names(python)), 627, 0),
+        of_documents("private words in documents", private_words, 44),
+    ]
+
+
+@cache
+def files(pattern: str) -> list[str]:
+    """The files of the repository that fit a pattern, by their paths from its root."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.splitlines()
+    return [one for one in sorted(listed) if fnmatch(one, pattern) and IGNORED.search(one) is None]
+
+
+@cache
+def source(path: str) -> str:
+    """The text of a file."""
+    return (ROOT / path).read_text()
+
+
+@cache
+def tree(path: str) -> ast.Module:
+    """The syntax tree of a module."""
+    return ast.parse(source(path))
+
+
+def docstrings_of(path: str) -> Iterator[Text]:
+    """The docstrings of a module, its classes and functions, and the strings under constants and fields."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            for before, one in pairwise([None, *node.body]):
+                match before, one:
+                    case None | ast.Assign() | ast.AnnAssign(), ast.Expr(ast.Constant(str(text))):
+                        yield Text(path, one.lineno, text)
+
+
+def comments_of(path: str) -> Iterator[Text]:
+    """The comments of a file, of which lines that follow each other are one."""
+    if path.endswith(".py"):
+        tokens = tokenize.generate_tokens(io.StringIO(source(path)).readline)
+        found = [(token.start[0], token.string.lstrip("# ")) for token in tokens if token.type == tokenize.COMMENT]
+    elif (form := next((form for end, form in COMMENTS.items() if path.endswith(end)), None)) is not None:
+        text = source(path)
+        matches = form.finditer(text)
+        found = [(text.count("\n", 0, one.start()) + 1, COMMENT_MARKS.sub("", one[0]).strip()) for one in matches]
+    else:
+        return
+    last = 0
+    for line, text in found:
+        if line != last + 1:
+            yield Text(path, line, text)
+        last = line
+
+
+def is_short(line: str) -> bool:
+    """Whether a line says hardly anything."""
+    return len(line) <= SHORT_CHARACTERS
+
+
+def without_docstring() -> Iterator[str]:
+    """The public functions and classes of the library that have no docstring; tests call overridden ones by theirs."""
+    for path in files("beadbox/*.py"):
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
+                not node.name.startswith("_") and ast.get_docstring(node) is None
+            ):
+                yield f"{path}:{node.lineno} {node.name}"
+
+
+def repeated(names: Callable[[ast.Module], Iterator[str]]) -> tuple[str, ...]:
+    """The public names that stand in several modules of the site, with these."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for path in files("*.py"):
+        if path.startswith(PACKAGES) and REPEATED.search(path) is None:
+            for name in sorted(set(names(tree(path)))):
+                places[name].append(path)
+    return tuple(f"{name}: {', '.join(paths)}" for name, paths in sorted(places.items()) if len(paths) > 1)
+
+
+def class_names(module: ast.Module) -> Iterator[str]:
+    """The public classes of a module; each command of Django has its ``Command``."""
+    for node in module.body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and node.name != "Command":
+            yield node.name
+
+
+def constant_names(module: ast.Module) -> Iterator[str]:
+    """The public constants of a module."""
+    for node in module.body:
+        for target in node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]:
+            if isinstance(target, ast.Name) and CONSTANT.fullmatch(target.id):
+                yield target.id
+
+
+def long_test_names(paths: list[str]) -> Iterator[str]:
+    """The names of tests that are no names but stories."""
+    for path in paths:
+        for node in ast.walk(tree(path)):
+            is_test = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+            if is_test and len(node.name) > MAX_TEST_NAME_CHARACTERS:
+                yield f"{path}:{node.lineno} {node.name}"
+
+
+def prose(path: str) -> str:
+    """A document without tables and blocks of code; lines stay where they are."""
+    return CODE_OR_TABLE.sub(lambda one: "\n" * one[0].count("\n"), source(path))
+
+
+def long_sentences(path: str) -> Iterator[str]:
+    """The sentences of a document that are too long."""
+    for paragraph in PARAGRAPH.split(prose(path)):
+        for sentence in SENTENCE_END.split(" ".join(CODE_IN_LINE.sub("x", paragraph).split())):
+            if len(sentence.split()) > MAX_SENTENCE_WORDS:
+                yield f"{path}: {sentence}"
+
+
+def long_lines(path: str) -> Iterator[str]:
+    """The lines of a document that are too long to be read in an editor."""
+    for number, line in enumerate(prose(path).splitlines(), 1):
+        if len(line) > MAX_LINE_CHARACTERS:
+            yield f"{path}:{number} {line[:60]}…"
+
+
+def private_names(paths: list[str]) -> Iterator[str]:
+    """The names in Python that have a private word for a part, each once a file."""
+    for path in paths:
+        tokens = tokenize.generate_tokens(io.StringIO(source(path)).readline)
+        for name in sorted({token.string for token in tokens if token.type == tokenize.NAME}):
+            for word in {part.lower() for part in NAME_PART.findall(name)} & WORDS.keys():
+                if not is_kept(path, word):
+                    yield f"{path}: {name} ({word}: {WORDS[word]})"
+
+
+def private_words(path: str) -> Iterator[str]:
+    """The private words in a document, each once a line."""
+    for number, line in enumerate(source(path).splitlines(), 1):
+        for word in {part.lower() for part in NAME_PART.findall(line)} & WORDS.keys() - ORDINARY:
+            if not is_kept(path, word):
+                yield f"{path}:{number} {word}: {WORDS[word]}"
+
+
+def is_kept(path: str, word: str) -> bool:
+    """Whether a listed reason keeps a word in a file."""
+    return any(kept in (word, "*") and fnmatch(path, where) for where, kept, _ in KEPT)
+
+
+def main() -> None:
+    """Print every figure, or what the figures count whose names contain the argument; fail where a limit is broken."""
+    figures = measured()
+    if len(sys.argv) > 1:
+        found = (one for figure in figures if sys.argv[1] in figure.name for one in figure.found)
+        sys.stdout.write("".join(f"{one}\n" for one in found))
+        return
+    sys.stdout.write(report(figures))
+    sys.exit(not all(figure.holds for figure in figures))
+
+
+if __name__ == "__main__":
+    main()

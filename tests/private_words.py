@@ -1,0 +1,53 @@
+"""Private words, each with the field's words for it; :mod:`tests.language` counts them in names and documents."""
+
+WORDS = {
+    "beside": "joined query, or together with",
+    "clerk": "maintenance worker",
+    "crowd": "admission control",
+    "deed": "effect",
+    "desk": "bounded executor, scratch arrays",
+    "endings": "matches that have ended",
+    "fold": "compact",
+    "folded": "compacted",
+    "folding": "compaction",
+    "keeper": "owner",
+    "knock": "wake-up",
+    "leavings": "retention",
+    "lived": "played episode",
+    "master": "editor",
+    "memo": "decision record",
+    "milestone": "checkpoint",
+    "outbox": "broadcaster",
+    "outlook": "heuristic value",
+    "ponderer": "background mover",
+    "pulse": "dependency monitor",
+    "pupil": "trainee, or personal machine",
+    "pupils": "trainees, or personal machines",
+    "reap": "recover",
+    "recall": "lookup",
+    "restlessness": "repetition penalty",
+    "rival": "opponent",
+    "rung": "ladder entry",
+    "schooling": "training config",
+    "sight": "feature accumulator",
+    "sitting": "seated",
+    "standing": "machine statistics",
+    "stumbled": "database error",
+    "sweep": "retention",
+    "thinker": "frozen learner",
+    "told": "sent, shown, or redacted",
+    "trail": "trajectory",
+}
+ORDINARY = {"beside", "crowd", "desk", "endings", "fold", "folded", "folding", "milestone", "sight", "standing", "told"}
+"""Words with an ordinary sense: in documents they may stand for that."""
+KEPT = [
+    ("*", "folded", "``n_folded`` and ``folded_at`` are columns and names of the API"),
+    ("learning/*", "folding", "``is_folding`` is a column"),
+    ("tests/bench/*", "crowd", "a crowd of simulated players"),
+    ("tests/site/faults/*", "crowd", "a crowd of simulated players"),
+    ("*", "outlook", "a name of the API"),
+    ("*", "restlessness", "a field of rules in files and of the API"),
+    ("docs/renamed.md", "*", "the table of old names and new ones"),
+    ("*/migrations/*", "*", "migrations are history"),
+]
+"""Files that keep a word, the word (``*`` for each), and why."""
