@@ -1,1 +1,1 @@
-"""How fast it is, measured: ``make bench``. Nothing here is a test, so nothing here can fail on a slow machine."""
+"""Benchmarks, run by ``make bench``. They are not tests: a slow machine cannot make them fail."""

@@ -1,9 +1,10 @@
 """Run the benchmarks and print their figures: ``python -m tests.bench [NAME ...]``, or ``make bench``.
 
-One that fails is a figure too, and the others still run. ``SMALL=1`` runs each in its smallest form, within
-seconds, which shows that it runs: ``make soak`` does that with every one of them.
-A new one is a function that yields :class:`tests.bench.figures.Figure` and a line in ``BENCHMARKS``. One that needs
-Django imports and sets it up inside the function, so that the others run without a database.
+A benchmark that fails is reported as a figure, and the others still run. ``SMALL=1`` runs each benchmark in its
+smallest form, within seconds, to show that it still runs: ``make soak`` does this with all of them.
+
+To add a benchmark, write a function that yields :class:`tests.bench.figures.Figure` and add a line to ``BENCHMARKS``.
+If the benchmark needs Django, import it and set it up inside the function, so that the others run without a database.
 """
 
 from __future__ import annotations
@@ -74,11 +75,11 @@ LONG: dict[str, Callable[[], Iterator[Figure]]] = {
     "month": month.month,
     "learnt-flips": learnt.learnt_flips,
 }
-"""Only by name: they take many minutes each."""
+"""Benchmarks that run only when named: each takes many minutes."""
 KNOWN = BENCHMARKS | LONG
 
 ALONE = ("first-seconds", "live-few", "advice", "live-load", "month", "admin", "backup")
-"""Each has a site of its own, in a process of its own; the others share a process and the site of ``stored.py``."""
+"""Benchmarks with a process and a site of their own. The others share one process and the site of ``stored.py``."""
 
 
 def run_here(names: list[str], out: IO[str]) -> None:
@@ -97,7 +98,7 @@ def run_here(names: list[str], out: IO[str]) -> None:
 
 
 def run(names: list[str]) -> Iterator[Figure]:
-    """The figures of some benchmarks, run in a process of their own."""
+    """Run some benchmarks in a process of their own and yield their figures."""
     reading, writing = os.pipe()
     command = [sys.executable, "-m", "tests.bench", "--to", str(writing), *names]
     with subprocess.Popen(command, pass_fds=[writing]) as process:

@@ -1,8 +1,7 @@
-"""The staff's lists and everybody's pages with 100,000 machines, 10,000,000 boxes and 1,000,000 matches: what the
-database takes for each.
+"""Database time of the staff's lists and of public pages at 100,000 machines, 10,000,000 boxes, 1,000,000 matches.
 
-The tables are filled by the database itself, without its triggers, and thrown away. ``BENCH_ADMIN_SHARE=0.1`` fills a
-tenth, for a machine that has other things to do.
+The database fills the tables itself, without triggers, and is thrown away afterwards. ``BENCH_ADMIN_SHARE=0.1`` fills a
+tenth, for a machine with other work to do.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ FILL = [
             now(), '', (SELECT min(id) FROM django_celery_beat_intervalschedule)
         FROM generate_series(1, %(machines)s / 100) AS n""",
 ]
-"""Each is given how many machines, boxes and matches there are to be."""
+"""Statements that fill the tables, with the numbers of machines, boxes and matches as parameters."""
 LISTS = {
     "games/match/": ["", "?status__exact=playing", "?game=hexapawn", "?termination=resignation", "?q=zzzxxy", "?p=50"],
     "games/room/": ["", "?game=hexapawn", "?opponent=random", "?fresh__exact=1", "?q=zzzxxy"],
@@ -112,7 +111,7 @@ LISTS = {
         "?app_label=learning&model_name=machine&field_name=owner&term=ller+12",
     ],
 }
-"""Every list with what it can be narrowed by; ``{machine}`` and ``{user}`` stand for ids that there are."""
+"""Every list with its filters; ``{machine}`` and ``{user}`` stand for existing ids."""
 PAGES = [
     *("/", "/play/noughts-and-crosses", "/rooms/{code}", "/learn", "/lab", "/account", "/account/tokens"),
     *("/machines", "/machines?game=hexapawn", "/machines?sort=-strength", "/machines?q=ller+99", "/machines?page=50"),
@@ -121,11 +120,11 @@ PAGES = [
     *("/api/machines", "/api/machines/{machine}", "/api/machines/{machine}/progress", "/api/training-runs"),
     *("/api/rooms/{code}", "/api/tournaments", "/api/schedules", "/api/experiment-runs", "/api/machines?offset=2450"),
 ]
-"""What everybody else asks for: each for somebody without an account, somebody new, and whose the machine is."""
+"""Addresses outside the admin. Each is requested by a visitor, a new account and the machine's owner."""
 
 
 def lists() -> Iterator[Figure]:
-    """Database time of each list, filter and search: the least of five, as what else goes on only adds to it."""
+    """Measure the database time of each list, filter and search: the minimum of five, since other load only adds."""
     site()
     from django.contrib.auth import get_user_model
 
@@ -148,7 +147,7 @@ def lists() -> Iterator[Figure]:
 
 
 def _asked(who: str, account: Any, address: str) -> Figure:
-    """What the database takes for an address that somebody asks for."""
+    """Return the database time of an address, requested by an account or by a visitor without one."""
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
@@ -167,7 +166,7 @@ def _asked(who: str, account: Any, address: str) -> Figure:
 
 
 def _fill() -> float:
-    """Fill the tables; the seconds it took."""
+    """Fill the tables and return the seconds it took."""
     from django.db import connection, transaction
 
     begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Advice under load, and live moves while it lasts: the site as ``make run`` serves it, the clients beside it."""
+"""Advice under load, and live moves during that load. The site runs as with ``make run``, on the clients' machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _ask(port: int, question: dict[str, Any], seconds: float, rate: float = 0) -
 
 
 def _figures(client: subprocess.Popen[bytes], seconds: float) -> tuple[float, float, float]:
-    """Answers a second, and the median and 99th percentile in milliseconds."""
+    """Return the answers per second, and the median and 99th percentile in milliseconds."""
     assert client.stdout is not None
     found = json.load(client.stdout)
     assert client.wait() == 0
@@ -41,7 +41,7 @@ def _figures(client: subprocess.Popen[bytes], seconds: float) -> tuple[float, fl
 
 
 def advice_and_live_moves() -> Iterator[Figure]:
-    """``hard`` from the start of Romgon, flip mode on, asked over eight connections; then with live moves beside it."""
+    """Ask for ``hard`` moves at the start of Romgon with flips over eight connections, alone and beside live moves."""
     from learning.api.ai_schema import START_BOARD
 
     question = {"board": START_BOARD, "playerColor": "black", "flipModeEnabled": True, "difficulty": "hard"}

@@ -1,8 +1,8 @@
-"""Levels of Romgon with flips against each other as ``POST /api/ai/move`` answers: the table of docs/ai.md.
+"""Levels of Romgon with flips against each other, by the answers of ``POST /api/ai/move``: the table of docs/ai.md.
 
-A question has no history. Openings, sides and random sources are the first of those of the ladder (``docs/ladder.md``):
-only the history that a level knows differs. ``tests/learning/api/test_asked_ladder.py`` compares the answers with those
-of the endpoint.
+A request carries no history; this is the only difference from the ladder (``docs/ladder.md``). Openings, sides and
+random sources are the first ones of the ladder. ``tests/learning/api/test_asked_ladder.py`` compares the answers with
+those of the endpoint.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ GAME = "romgon-flip"
 PAGE = Path(__file__).parents[2] / "docs" / "ai.md"
 N_OPENINGS = sized(100, 1)
 TIME_LIMIT_S = 600.0
-"""No clock: the levels of the ladder need a few hundredths of a second, and the figures repeat on any machine."""
+"""Effectively no limit: the levels need a few hundredths of a second, and the figures repeat on any machine."""
 _COLOURS = {side: colour for colour, side in SIDES.items()}
 
 
 def question(position: Position, level: str) -> dict[str, Any]:
-    """The body that asks what to play with flips."""
+    """Return the request body for a position with flips."""
     board = {
         IDS[cell]: {
             "color": _COLOURS[side_of(code)],
@@ -55,19 +55,19 @@ def question(position: Position, level: str) -> dict[str, Any]:
 
 
 def asked(position: Position, level: str, rng: Random) -> dict[str, Any]:
-    """The answer of the endpoint: without ``game`` it reads the question as one about plain Romgon."""
+    """Return the endpoint's answer. A request without ``game`` is read as one about plain Romgon."""
     game = game_get(UNNAMED)
     adviser = adviser_of(game)
     return adviser.move(adviser.read(game, question(position, level)), rng, time_limit_s=TIME_LIMIT_S)
 
 
 def as_answered(game: Romgon, position: Position, answer: Mapping[str, Any]) -> Move:
-    """The move of an answer, whatever it brings about."""
+    """Return the move of an answer, regardless of its consequences."""
     return _moves(game, position)[_ends(answer["move"])]
 
 
 def heeding_history(game: Romgon, position: Position, answer: Mapping[str, Any]) -> Move:
-    """The same unless it loses at once by repetition: then the first of the candidates that does not."""
+    """Return the answer's move or, if it loses at once by repetition, the first candidate that does not."""
     moves = _moves(game, position)
     played = [moves[_ends(view)] for view in (answer["move"], *answer["candidateMoves"])]
     return next((move for move in played if not _loses(game, position, move)), played[0])
@@ -75,24 +75,23 @@ def heeding_history(game: Romgon, position: Position, answer: Mapping[str, Any])
 
 Reading = Callable[[Romgon, Position, Mapping[str, Any]], Move]
 READINGS: dict[str, Reading] = {"move": as_answered, "candidates": heeding_history}
-"""What a program may play by an answer."""
+"""Ways in which a program may use an answer."""
 
 
 @dataclass(frozen=True)
 class Asker:
-    """A program that plays by what the endpoint answers at a level."""
+    """A program that plays the endpoint's answers at a level."""
 
     level: str
     reading: Reading
 
     def mover(self, game: Game[Any, Any]) -> Mover:
-        """How it plays."""
         assert isinstance(game, Romgon)
         return lambda position, rng: self.reading(game, position, asked(position, self.level, rng))
 
 
 def pair_measured(strong: str, weak: str, reading: Reading, n_openings: int) -> Pair:
-    """What comes of the games of a pair, each opening from both sides, as ``ladder.pairs_measured`` plays them."""
+    """Play the games of a pair, each opening from both sides, as ``ladder.pairs_measured`` does."""
     game = game_get(GAME)
     engine = engine_of(game)
     assert engine is not None
@@ -104,12 +103,12 @@ def pair_measured(strong: str, weak: str, reading: Reading, n_openings: int) -> 
 
 
 def head(strong: str, weak: str) -> str:
-    """How the line of a pair begins on the page."""
+    """Return the beginning of a pair's row on the page."""
     return f"| `{strong}` against `{weak}` |"
 
 
 def cell(pair: Pair) -> str:
-    """The figure of a pair on the page, with its 95 % interval."""
+    """Return a pair's cell on the page: the share of points with its 95 % interval."""
     share, low, high = (
         f"{one:.2f}".removeprefix("0") for one in (pair.points / pair.games, *wilson(pair.points, pair.games))
     )
@@ -117,7 +116,7 @@ def cell(pair: Pair) -> str:
 
 
 def as_the_page_says() -> Iterator[Figure]:
-    """Each level of the ladder against the one below it, by each reading of an answer: whether the page has it."""
+    """Compare each level with the one below it, for each way to use an answer, and check the page's figures."""
     game, lines = game_get(GAME), PAGE.read_text().splitlines()
     engine = engine_of(game)
     assert engine is not None

@@ -1,7 +1,7 @@
-"""A back-up of a site with 1,000,000 matches, and the site that is made of it: how long, and how large.
+"""Time and size of a back-up of a site with 1,000,000 matches, and of restoring it.
 
-Two hundred matches are played for a machine of their own; the database then copies that machine with all that hangs
-on it, as often as is needed, so that every bead of every copy has its cause. ``BENCH_BACKUP_MATCHES=100000``: a tenth.
+Two hundred matches are played against a new machine. The database then copies that machine with all its rows as often
+as needed, so that every bead of every copy has its cause. ``BENCH_BACKUP_MATCHES=100000`` makes a tenth.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tests.sizes import sized
 MATCHES = int(os.environ.get("BENCH_BACKUP_MATCHES", sized("1_000_000", "400")))
 ROOMS, PLAYED = 20, 200
 APART = 10**7
-"""The ids of one copy and those of the next: more than a site has that has just been made."""
+"""Distance between the ids of two copies: larger than any id of a new site."""
 ROOM_CODE = "translate(lpad(to_hex(n * 1000 + mod(id, 1000)), 6, '0'), '0123456789abcdef', 'abcdefghjkmnpqrs')"
 
 
 def backup() -> Iterator[Figure]:
-    """Seconds and megabytes of a back-up, of a whole ``manage.py restore``, and of the audit that is part of it."""
+    """Measure the seconds and megabytes of a back-up, of ``manage.py restore``, and of the audit in the latter."""
     site()
     from django.conf import settings
     from django.core.management import call_command
@@ -58,7 +58,7 @@ def backup() -> Iterator[Figure]:
 
 
 def _timed(does: Callable[[], Any]) -> tuple[str, Any]:
-    """How long it took by the clock, and of a processor in programs that were started for it; and what came of it."""
+    """Return elapsed and processor seconds, in words, and the result. Processor time includes ended children."""
     begin, used = time.perf_counter(), _processor()
     result = does()
     return f"{time.perf_counter() - begin:,.0f} s ({_processor() - used:,.0f} s of our processor)", result
@@ -72,7 +72,7 @@ def _processor() -> float:
 
 
 def _fill() -> None:
-    """Play, and have the database copy what came of it."""
+    """Play matches, and let the database copy the resulting rows."""
     from django.db import connection, models, transaction
 
     from games.models import Match, Ply, Room, Seat
@@ -104,7 +104,7 @@ def _fill() -> None:
 
 
 def _play() -> None:
-    """Two hundred matches in twenty rooms against a new machine; the moves are drawn."""
+    """Play two hundred matches in twenty rooms against a new machine, with random moves."""
     from beadbox.rules.outcome import Side
     from games.live.play import match_play_move
     from games.live.rooms import room_create, room_look, room_reset

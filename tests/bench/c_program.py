@@ -1,4 +1,4 @@
-"""The same learning as C programs: built where there is a compiler, fed the same tables, what they learnt read back."""
+"""The learning algorithms as C programs: compile them, write their tables, run them and read back their results."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from beadbox.learners.table_learner.memory import TableMemory, replies_compile, 
 from beadbox.policies.opponent import UniformOpponent
 
 COMMAND = ("-std=c11", "-O3", "-ffp-contract=off")
-"""Without contraction, so that sums and products round as they do in the kernels."""
+"""Compiler options. Contraction is off, so that sums and products round as they do in the kernels."""
 
 
 @dataclass(frozen=True)
 class CRun:
-    """What ``menace.c`` printed: the processor time of the games, and everything it learnt."""
+    """The output of ``menace.c``: processor seconds of the games, and everything learnt."""
 
     seconds: float
     words: tuple[int, int]
@@ -34,7 +34,7 @@ class CRun:
 
 @dataclass(frozen=True)
 class CTableRun:
-    """What ``table.c`` printed, the same."""
+    """The output of ``table.c``: processor seconds of the games, and everything learnt."""
 
     seconds: float
     words: tuple[int, int]
@@ -45,12 +45,12 @@ class CTableRun:
 
 
 def compiler() -> str | None:
-    """The C compiler of this machine, if it has one."""
+    """Return the path of a C compiler on this machine, or ``None``."""
     return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
 def build(folder: Path, name: str) -> Path:
-    """The program of this name, compiled into the folder."""
+    """Compile ``NAME.c`` into the folder and return the program's path."""
     program, source = folder / name, Path(__file__).with_name(f"{name}.c")
     compile_with = compiler()
     assert compile_with is not None, "ask compiler() first"
@@ -59,7 +59,7 @@ def build(folder: Path, name: str) -> Path:
 
 
 def write_tables(path: Path, course: CompiledOpponent, rng: RandomSource) -> None:
-    """Everything the program needs to know, as numbers in text, in the order of ``read_tables`` in the C source."""
+    """Write the input of ``menace.c`` as numbers in text, in the order of ``read_tables`` in the C source."""
     table, rule = course.boxes, course.boxes.cabinet.rule
     assert rule.when_empty is not WhenEmpty.UNIFORM, "the C program knows no empty box that plays anything"
     assert not rule.removes
@@ -77,7 +77,7 @@ def write_tables(path: Path, course: CompiledOpponent, rng: RandomSource) -> Non
 
 
 def write_value_tables(path: Path, memory: TableMemory, opponent: UniformOpponent, rng: RandomSource) -> None:
-    """The same for ``table.c``; numbers that are not whole in hexadecimal, so that none is rounded."""
+    """Write the input of ``table.c``; fractions are in hexadecimal, so that none is rounded."""
     graph, rule = memory.table.graph, table_words(memory.rule)
     reply_indptr, reply_edge = replies_compile(memory.game, opponent)
     head = (

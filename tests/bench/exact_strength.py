@@ -1,4 +1,4 @@
-"""How long it takes to know exactly how strong a MENACE is."""
+"""Time of computing a MENACE's exact strength."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TARGET_MS = 5
 
 
 def of_a_menace() -> Iterator[Figure]:
-    """Against one opponent, and all that a machine's page shows: three opponents and the worst case."""
+    """Time one opponent, and everything on a machine's page: three opponents and the worst case."""
     memory = Memory.fresh(boxes_compile(game_get("noughts-and-crosses"), Side.FIRST, PRESETS["michie-1961"].rule))
     memory.train(OPPONENTS["random"], 50_000, RandomSource(1))
     one, page = [], []

@@ -1,4 +1,4 @@
-"""What a benchmark reports: one line of the table."""
+"""The figures that benchmarks report, and the table that shows them."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from tests.sizes import IS_SMALL
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured number beside its target; ``ok`` is ``None`` where it could not be measured."""
+    """A measurement beside its target; ``ok`` is ``None`` if it could not be judged."""
 
     name: str
     measured: str
     target: str
     ok: bool | None
     is_fact: bool = False
-    """Whether it holds at any size, on any machine: judged in the smallest form too."""
+    """Whether the figure holds at any size on any machine, and so is judged in the smallest form too."""
 
     @property
     def verdict(self) -> str:
-        """One word for the last column."""
+        """The word in the table's last column."""
         if self.ok is None or (IS_SMALL and not self.is_fact):
             return "not judged"
         return "ok" if self.ok else "NOT"
 
 
 def spread(numbers: Sequence[float], form: str = "{:.2f}") -> str:
-    """The median of some measurements, and between which they lay."""
+    """Return the median, least and greatest of some measurements, in words."""
     middle, least, most = (form.format(number) for number in (statistics.median(numbers), min(numbers), max(numbers)))
     return f"{middle} ({least} to {most})"
 
 
 def table(figures: Sequence[Figure]) -> str:
-    """All figures, one below the other."""
+    """Return a text table with one line for each figure."""
     rows = [("figure", "measured", "target", "")]
     rows += [(figure.name, figure.measured, figure.target, figure.verdict) for figure in figures]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]

@@ -1,6 +1,6 @@
-"""Waits of a visitor whose browser is new to the site, over a line of 10 Mbit/s with 40 ms, and the bytes sent.
+"""Waiting times of a new visitor with an empty browser cache, over a line of 10 Mbit/s with 40 ms, and bytes sent.
 
-*Watch it learn* at full speed, with all that it draws, is held to the same kernel in Node.
+*Watch it learn* at full speed, with all its drawing, is compared with the same kernel in Node.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NOTE = """
   note("layout-shift", (one) => { window.shifted += one.value; });
 """
 OPEN = "#board.is-mine .is-playable"
-# The last cell with a mark that can be played, and when that has been drawn: in the page, so that nobody is asked.
+# Times from the click to an open board and to the drawn move, measured in the page without round trips.
 MOVE = """async ([open, since]) => {
   const until = (is) => new Promise((done) => {
     const look = () => (is() ? done() : requestAnimationFrame(look));
@@ -51,7 +51,7 @@ MOVE = """async ([open, since]) => {
   await until(() => document.querySelectorAll("#moves > li").length > before);
   return [isOpen, performance.timeOrigin + performance.now() - since];
 }"""
-# A box whose beads a game has changed is marked on the wall.
+# The wall marks a box whose beads a game has changed.
 LEARNT = """async (since) => {
   await new Promise((done) => {
     const look = () => (document.querySelector(".wall-last") ? done() : requestAnimationFrame(look));
@@ -59,8 +59,8 @@ LEARNT = """async (since) => {
   });
   return performance.timeOrigin + performance.now() - since;
 }"""
-# Some seconds of a page that learns as fast as it goes: how many games and frames there are in one, a second after it
-# begins; and the graph and the plan that it has sent to its worker.
+# Games and frames per second of a page that learns at full speed, counted from one second after its start; and the
+# graph and the plan that the page has sent to its worker.
 WATCH = """async (seconds) => {
   const games = () => Number(document.getElementById("games").textContent.replace(/[^0-9]/g, ""));
   const frames = async (ms) => {
@@ -89,10 +89,10 @@ SENT = """
 
 
 def first_seconds() -> Iterator[Figure]:
-    """The front page, one click to a move of one's own or to beads that change, and the weight of every main page."""
+    """Measure the front page, one click to one's own move or to changing beads, and the weight of every main page."""
     with running_site() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
-        seen = [_visit(browser, site) for _ in range(VISITS + 1)][1:]  # the first warms the site up
+        seen = [_visit(browser, site) for _ in range(VISITS + 1)][1:]  # the first visit warms the site up
         painted, shifted, opened, moved = (list(column) for column in zip(*seen, strict=True))
         yield _at_most("front page, largest contentful paint, s", painted, 1.5)
         yield _at_most("one click to a board that waits for one's move, s", opened, 1.5)
@@ -120,7 +120,7 @@ def _at_least(name: str, found: list[float], least: float, form: str) -> Figure:
 
 
 def _visit(browser: Browser, site: Site) -> tuple[float, float, float, float]:
-    """Seconds to the largest paint, the shift of the layout, and seconds from a click to the board and to a move."""
+    """Return the seconds to the largest paint, the layout shift, and the seconds from a click to board and move."""
     page, _ = _visitor(browser, site)
     page.goto("/", wait_until="networkidle")
     painted, shifted = page.evaluate("[window.painted / 1000, window.shifted]")
@@ -133,8 +133,11 @@ def _visit(browser: Browser, site: Site) -> tuple[float, float, float, float]:
 
 
 def _watch(browser: Browser, site: Site) -> tuple[float, float, float, float]:
-    """Seconds from a click until a machine has learnt from a game; at full speed frames a second, and games as a share
-    of Node's; in Node the time of the band, as a share of that of as many games of one machine."""
+    """Return the seconds to the first learnt game, frames per second, and the shares of Node's games and of the band.
+
+    The seconds count from a click. Frames and games per second are at full speed; the games are a share of Node's. The
+    band's time, measured in Node, is a share of the time of as many games of one machine.
+    """
     page, _ = _visitor(browser, site)
     page.add_init_script(SENT)
     page.goto("/", wait_until="networkidle")
@@ -156,7 +159,7 @@ def _node(sent: dict[str, Any]) -> dict[str, float]:
 
 
 def _visitor(browser: Browser, site: Site) -> tuple[Page, list[float]]:
-    """A page of a browser that knows nothing of the site, on a slow line; and the bytes of what it is sent."""
+    """Open a page in a browser with an empty cache on a slow line; return it with the list of sizes received."""
     page = browser.new_context(base_url=f"http://localhost:{site.port}").new_page()
     page.add_init_script(NOTE)
     line = page.context.new_cdp_session(page)

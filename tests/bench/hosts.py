@@ -1,10 +1,11 @@
-"""Live play across hosts: web processes, a database and a proxy, each in a network of its own on this machine.
+"""Live play across hosts: web processes, a database and a proxy, each in a network namespace on one machine.
 
     python -m tests.bench.hosts --webs 1,2,4 --share 0.2 --matches 200 --think 0
 
-As root, with ``ip`` (iproute2) and ``caddy``, the proxy of docker-compose.yml. Every host is a network namespace with
-an address of its own, and with ``--share`` a control group that gives it so much of a core: with two cores for all of
-them, more hosts would else have no more to work with than one. The players are where the bridge is, outside.
+Needs root, ``ip`` (iproute2) and ``caddy``, the proxy of docker-compose.yml. Every host is a network namespace with an
+address of its own. ``--share`` also gives each web host a control group with that share of a core: otherwise more hosts
+would have no more processor time than one, since all share two cores. The players are outside the namespaces, on the
+side of the bridge.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from tests.sizes import sized
 from tests.waiting import wait_until
 
 DATA, PROXY, FIRST_WEB = 2, 3, 11
-"""The last number of their addresses."""
+"""Last number of the hosts' addresses; further web hosts count up from ``FIRST_WEB``."""
 
 
 @contextlib.contextmanager
 def database(host: Host, var: Path) -> Iterator[None]:
-    """PostgreSQL and Valkey, as ``make run`` starts them, but for the network."""
+    """Run PostgreSQL and Valkey as ``make run`` does, but reachable over the network."""
     (var / "log").mkdir(parents=True)
     servers.prepare_valkey(var)
     servers.prepare_postgres(var)
@@ -53,7 +54,7 @@ def database(host: Host, var: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def web(host: Host, var: Path, settings: dict[str, str]) -> Iterator[None]:
-    """A web host with one process, as docker-compose.yml starts it."""
+    """Run a web host with one process, as docker-compose.yml does."""
     words = f"-m menace_site.web --host {address(host.number)} --port 8000".split()
     log = var / "log" / f"{host.name}.log"
     env = {**UNBOUNDED, **settings, "BEADBOX_DB_POOL": "1", "NUM_PROXIES": "1", "ALLOWED_HOSTS": "localhost"}
@@ -67,7 +68,7 @@ def web(host: Host, var: Path, settings: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def proxy(host: Host, webs: list[Host], var: Path) -> Iterator[None]:
-    """Caddy as docker-compose.yml has it; the web hosts are named to it, where there Docker's names tell them."""
+    """Run Caddy as in docker-compose.yml, with the web hosts' addresses instead of names that Docker resolves."""
     upstreams = " ".join(f"{address(web.number)}:8000" for web in webs)
     (var / "Caddyfile").write_text(
         "{\n  admin off\n}\n:8080 {\n  encode zstd gzip\n  request_body {\n    max_size 4MB\n  }\n"
@@ -84,7 +85,7 @@ def proxy(host: Host, webs: list[Host], var: Path) -> Iterator[None]:
 
 
 def line(n_webs: int, result: Result) -> str:
-    """What is said of a number of web hosts."""
+    """Return the report for a number of web hosts."""
     median, slow, slowest = result.percentiles
     each = {name: 1000 * result.each(seconds) for name, seconds in result.sample.cpu_s.items()}
     spent = ", ".join(f"{name} {ms:.2f}" for name, ms in sorted(each.items()) if ms >= 0.005)
@@ -96,7 +97,7 @@ def line(n_webs: int, result: Result) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Play the same case against more and more web hosts; 1 where a move was lost or doubled."""
+    """Play the same case against each number of web hosts; return 1 if a move was lost or doubled."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.hosts", add_help=False)
     parser.add_argument("--webs", default=sized("1,2", "1"))
     parser.add_argument("--share", type=float, default=0.0, help="of a core for each web host; 0: no bound")

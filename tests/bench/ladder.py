@@ -1,4 +1,4 @@
-"""The levels of engines against each other: whether each is clearly stronger than the one below it, and by how much."""
+"""The levels of each engine against each other: whether each level is clearly stronger than the one below it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.bench.figures import Figure
 from tests.sizes import sized
 
 OTHER_SEED = ladder.SEED + 1_000_000
-"""Other openings than those of the file: what holds there should hold here."""
+"""Draws other openings than those of the file, since its results should hold for these too."""
 N_SHORT = sized(60, 2)
 
 
 def whole() -> Iterator[Figure]:
-    """Every two levels of every mode, as often as for the file, and the ratings that follow: minutes."""
+    """Measure every pair of levels of every mode, with as many games as for the file, and the ratings: minutes."""
     for engine in ENGINES.values():
         for mode, slug in engine.modes.items():
             game = game_get(slug)
@@ -36,7 +36,7 @@ def whole() -> Iterator[Figure]:
 
 
 def short() -> Iterator[Figure]:
-    """Each level against the one below it, in few games: their interval should reach .65."""
+    """Measure each level against the one below it in few games: the 95 % interval should reach 0.65."""
     for engine in ENGINES.values():
         written = ladders_read(engine.ladder_file) if engine.ladder_file else {}
         for mode, slug in engine.modes.items():

@@ -1,4 +1,4 @@
-"""Games learnt per second, next to a C program of the same algorithm."""
+"""Training games per second, compared with a C program of the same algorithm."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ N_TABLE_ROUNDS = sized(5, 1)
 
 
 def kernel_and_c() -> Iterator[Figure]:
-    """The 304 boxes of Michie's machine, beads updated after every game, kernel and C taking turns.
+    """Compare kernel and C on the 304 boxes of Michie's machine, with beads updated after every game.
 
-    Time is processor time, so that whatever else the machine does disturbs as little as it can.
+    The two take turns. Time is processor time, which other programs on the machine disturb least.
     """
     if c_program.compiler() is None:
         for opponent in ("random", "perfect"):
@@ -73,7 +73,7 @@ def _against(opponent_slug: str, program: Path, tables: Path) -> Figure:
 
 
 def tables_and_c() -> Iterator[Figure]:
-    """Each preset of the tables of values, against random play on either side, kernel and C taking turns."""
+    """Compare kernel and C on each preset of value tables, against random play on either side, taking turns."""
     names = {slug: f"{slug} learning against random, of C" for slug in TABLE_PRESETS}
     if c_program.compiler() is None:
         yield from (Figure(name, "no C compiler here", f">= {TABLE_TARGET}", None) for name in names.values())
@@ -109,7 +109,7 @@ def _table_against_random(name: str, rule: TableRule, program: Path, tables: Pat
 
 
 def _must_be_equal(memory: Memory, rng: RandomSource, in_c: c_program.CRun) -> None:
-    """A faster program that learns something else would be no yardstick.
+    """Check that both programs learnt the same; otherwise their speeds could not be compared.
 
     Raises:
         AssertionError: the C program ended with another bead, draw, total or random word.

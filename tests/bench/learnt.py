@@ -1,7 +1,7 @@
-"""What a learnt value of Romgon comes to after so many games, how fast it learns, and how fast it searches.
+"""Strength of learnt values of Romgon by number of games, and their speed of learning and searching.
 
-Points are those of ``docs/value-learner.md``: 400 games, each with an opening of four random plies and played from both
-sides. Seconds are processor time, for whatever else the machine does disturbs that least.
+Points are those of ``docs/value-learner.md``: 400 games, from openings of four random plies, each played from both
+sides. Seconds are processor time, which other programs on the machine disturb least.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.sizes import sized
 SEEDS = sized((1, 2, 3), (1,))
 N_OPENINGS = sized(200, 2)
 CHOSEN, SAID = 101, 102
-"""Seeds of two sets of openings: by the one a snapshot is chosen, on the other it is said how strong it is."""
+"""Seeds of two sets of openings: the first chooses a snapshot, the second measures the chosen one."""
 SEARCHED = sized(4, 2)
 N_SEARCHED = sized(60, 5)
 N_ROUNDS = sized(5, 1)
@@ -41,7 +41,7 @@ MODES = {"plain": "romgon", "flips": "romgon-flip"}
 
 
 def learnt_speed() -> Iterator[Figure]:
-    """Boards searched and games learnt from in a second; each kernel has run once before the clock does."""
+    """Measure boards searched and games learnt per second. Each kernel runs once before the clock starts."""
     for name, slug in MODES.items():
         game = _romgon(slug)
         found = [n / seconds / 1e6 for n, seconds in (_searched(game, shipped(name).weights) for _ in range(N_ROUNDS))]
@@ -56,7 +56,7 @@ def learnt_speed() -> Iterator[Figure]:
 
 
 def learnt_plain() -> Iterator[Figure]:
-    """Without flips: a hundred games, three thousand on three seeds, ten thousand on the first."""
+    """Measure training without flips: 100 games and 3,000 games on three seeds, 10,000 games on the first seed."""
     gains, seconds, shares = [], [], dict[str, list[float]]()
     for seed in SEEDS:
         memory, rng = _memory("romgon", "td-search"), RandomSource(seed)
@@ -79,7 +79,7 @@ def learnt_plain() -> Iterator[Figure]:
 
 
 def learnt_flips() -> Iterator[Figure]:
-    """With flips: the snapshot kept of some games on each seed, and what three times as many leave of it."""
+    """Measure training with flips: the best snapshot of each seed, and the result of three times as many games."""
     found, seconds = dict[str, list[tuple[float, float]]](), []
     for seed in SEEDS:
         memory, rng = _memory("romgon-flip", "td-search-flips"), RandomSource(seed)
@@ -113,7 +113,6 @@ def _memory(slug: str, preset: str) -> ValueMemory:
 
 
 def _trained(memory: ValueMemory, n_games: int, rng: RandomSource) -> float:
-    """The seconds that it took."""
     begin = time.process_time()
     memory.train_against(memory, n_games, rng, opponent_learns=True)
     return time.process_time() - begin
@@ -143,7 +142,7 @@ def _n_nodes(board, side, options, depth, weights):
 
 
 def _searched(game: Romgon, weights: Weights) -> tuple[int, float]:
-    """How many boards searches from the positions of a random game look at, and the seconds that it takes."""
+    """Return the number of boards searched from the positions of a random game, and the seconds taken."""
     position, rng, n = game.initial_position(), RandomSource(5), 0
     found = []
     while game.outcome(position) is None and len(found) < N_SEARCHED:
@@ -165,7 +164,7 @@ def _most(name: str, rates: list[float], unit: str, target: float) -> Figure:
 
 
 def _least(name: str, found: list[float], target: float) -> Figure:
-    """A figure that every seed has to reach; the median is told beside them."""
+    """Return a figure that every seed has to reach; it shows the median and each value."""
     each = ", ".join(f"{one:.3f}" for one in found)
     return Figure(name, f"{statistics.median(found):.3f} ({each})", f">= {target:g} on each", min(found) >= target)
 

@@ -1,12 +1,12 @@
-"""People who play at once: each opens a room, thinks, plays something that is allowed, and plays again.
+"""Simulated players: each opens a room, thinks, plays a random legal move, and goes on.
 
-A process of its own, so that client and server do not wait for each other's interpreter lock:
-``python -m tests.bench.live_client < CASE``, with the fields of :class:`Case` as JSON. It says ``begin`` and ``end``
-when the measured time begins and ends, then what it found, as JSON: :meth:`Crowd.found`.
+They run in a process of their own, so that client and server do not contend for an interpreter lock: ``python -m
+tests.bench.live_client < CASE``, with the fields of :class:`Case` as JSON. It prints ``begin`` and ``end`` when the
+measured time begins and ends, then its results as JSON: :meth:`Crowd.found`.
 
-Sockets are read and written by hand, compressed as browsers ask for it: a move costs the client a tenth of a
-millisecond. Every move has to be answered once, by a state in which it is the last of its player. A socket that breaks
-is opened again, and the state it joins with tells whether the move had been stored. Whatever else happens is a fault.
+Sockets are read and written by hand, compressed as browsers ask for it: a move takes the client a tenth of a
+millisecond. Every move must be answered once, by a state in which it is the player's last move. A broken socket is
+opened again, and the state in its ``joined`` frame tells whether the move had been stored. Anything else is a fault.
 """
 
 from __future__ import annotations
@@ -32,48 +32,48 @@ from tests.waiting import HANG_S
 
 N_OPENERS = 8
 AGAIN_S = 1.0
-"""How long somebody waits who is refused without being told for how long."""
+"""Seconds before a refused request is repeated, if the refusal names no time."""
 BACK_S, LONGEST_BACK_S = 0.5, 15.0
-"""How long a page waits whose socket broke, the first time and at most: as ``static/js/socket.js`` does."""
+"""Seconds before a broken socket is opened again, at first and at most, as in ``static/js/socket.js``."""
 DRAIN_S = HANG_S
-"""A move that is not answered for so long after the end is lost."""
+"""Seconds after the end within which a move has to be answered; later it counts as lost."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is played, by how many, for how long."""
+    """A case: what is played, by how many players, for how long."""
 
     port: int
     n_matches: int
     body: dict[str, Any]
-    """What a room is opened with."""
+    """The request body that opens a room."""
     think_s: float
-    """On average; between half and one and a half of it."""
+    """Mean thinking time in seconds; each is between half and one and a half of it."""
     seconds: float
-    """How long is measured at most, after everybody has begun: SIGTERM ends it before."""
+    """Maximum seconds of measurement, after all players have begun; SIGTERM ends it earlier."""
     host: str = "127.0.0.1"
     site: str = "localhost"
-    """The name that the host is asked by."""
+    """The site's host name, sent in requests."""
     authority: str = ""
-    """Whose word for that name is taken: the file with its certificate. Without one nothing is encrypted."""
+    """The file with the certificate authority that vouches for the host name. Without it nothing is encrypted."""
     silent_s: float = 0.0
-    """A socket that leaves a move unanswered for so long is given up and opened again; 0: never."""
+    """Seconds without an answer to a move after which a socket is closed and opened again; 0 means never."""
     as_program: bool = False
-    """With the token of their seat, which costs no session to be read for each move; else as guests in a browser."""
+    """Whether players send their seat's token, which needs no session read per move, or are guests in a browser."""
     resign: bool = False
-    """Instead: everybody plays one move, waits for the others and resigns at the same moment as they do."""
+    """Whether, instead, all players play one move, wait for the others and resign at the same moment."""
     watched: int = 0
-    """The machine whose page is open."""
+    """Id of the machine on the watchers' open page."""
     n_watchers: int = 0
 
     @property
     def origin(self) -> str:
-        """What a page of the site says of where it is from, as a header."""
+        """The ``Origin`` header of the site's own pages."""
         return f"Origin: {'https' if self.authority else 'http'}://{self.site}\r\n"
 
     @property
     def connection(self) -> dict[str, Any]:
-        """How to connect."""
+        """The arguments of asyncio's functions that connect."""
         where: dict[str, Any] = {"host": self.host, "port": self.port}
         if self.authority:
             where |= {"ssl": ssl.create_default_context(cafile=self.authority), "server_hostname": self.site}
@@ -81,7 +81,7 @@ class Case:
 
 
 class Socket(asyncio.Protocol):
-    """A WebSocket that is read and written by hand, without masking: the mask is zero."""
+    """A WebSocket read and written by hand. Its mask is zero, so that nothing needs to be masked."""
 
     def __init__(self, crowd: Crowd, url: str, headers: str) -> None:
         self.crowd, self.url, self.headers = crowd, url, headers
@@ -124,7 +124,7 @@ class Socket(asyncio.Protocol):
                 self.told(frame["type"], frame["data"])
 
     def _frame(self) -> tuple[int, bytes] | None:
-        """The first byte of the next frame and what it holds, ``None`` while it is not whole; a server never masks."""
+        """Return the first byte and the payload of the next frame, or ``None`` if incomplete. A server never masks."""
         buffer = self.buffer
         if len(buffer) < 2:
             return None
@@ -141,7 +141,6 @@ class Socket(asyncio.Protocol):
         return frame
 
     def say(self, kind: str, data: dict[str, Any]) -> None:
-        """Send a frame."""
         self._write(0x81, json.dumps({"type": kind, "data": data}).encode())
 
     def _write(self, first: int, payload: bytes) -> None:
@@ -150,20 +149,20 @@ class Socket(asyncio.Protocol):
         self.transport.write(head + b"\0\0\0\0" + payload)
 
     def told(self, kind: str, data: Any) -> None:
-        """Something has come."""
+        """Handle a frame from the server."""
 
     def refused(self, head: str) -> None:
-        """The server would not open it."""
+        """Handle a response that refuses the WebSocket."""
 
 
 class Watcher(Socket):
-    """Somebody with a machine's page open: when frames came."""
+    """A visitor with a machine's page open; records when frames came."""
 
     def __init__(self, crowd: Crowd) -> None:
         super().__init__(crowd, f"/api/machines/{crowd.case.watched}/ws", crowd.case.origin)
         self.came: list[float] = []
         self.news: list[tuple[float, str]] = []
-        """When it was told how the site's database is, and how that was."""
+        """The time of each frame about the site's database, and the status in it."""
         self.n_bytes = 0
 
     def data_received(self, data: bytes) -> None:
@@ -178,7 +177,7 @@ class Watcher(Socket):
 
 
 class Player(Socket):
-    """One of them, in a room of their own."""
+    """A player in a room of their own."""
 
     def __init__(self, crowd: Crowd, code: str, token: str, session: str) -> None:
         if crowd.case.as_program:
@@ -188,19 +187,19 @@ class Player(Socket):
         self.code = code
         self.role = crowd.case.body.get("side", "X")
         self.matches: dict[int, list[str]] = {}
-        """The moves of theirs that have been answered, by the number of the match."""
+        """The player's answered moves, by the number of the match."""
         self.finished: set[int] = set()
         self.state: dict[str, Any] = {}
         self.asked: tuple[str, dict[str, Any]] | None = None
-        """What they wait for the answer to."""
+        """The kind and data of the request that has no answer yet."""
         self.n_twice = 0
-        """How many requests were sent over this socket that may have been stored before."""
+        """Number of requests sent over this socket that may have been stored before."""
         self.retry: asyncio.TimerHandle | None = None
         self.n_failures = 0
         self.lost_at: float | None = None
-        """Since when they have not been in their room; ``None``: they are."""
+        """When the player lost the room's socket, or ``None`` while joined."""
 
-    # What comes
+    # Frames from the server
 
     def told(self, kind: str, data: Any) -> None:
         self.n_failures = 0
@@ -212,7 +211,7 @@ class Player(Socket):
             self._error(data)
 
     def _joined(self, state: dict[str, Any]) -> None:
-        """The first time, or after a break: then what was asked for has been done, or is asked for again."""
+        """Handle a join. After a break the pending request is either answered by the state or sent again."""
         if self.lost_at is not None:
             self.crowd.away_s.append(time.perf_counter() - self.lost_at)
             self.lost_at = None
@@ -227,7 +226,7 @@ class Player(Socket):
                 self._try()
 
     def _is_answer(self, state: dict[str, Any]) -> bool:
-        """Whether a state shows what was asked for as done: once, and nothing else of ours."""
+        """Whether a state shows the pending request as done, once, and no other request of this player."""
         assert self.asked is not None
         kind, data = self.asked
         if kind == "reset":
@@ -249,7 +248,7 @@ class Player(Socket):
             self._answered(state)
 
     def _answered(self, state: dict[str, Any]) -> None:
-        """What was asked for has been done: think, and go on."""
+        """Record the answer to the pending request, then think and go on."""
         assert self.asked is not None
         if self.asked[0] == "move":
             self.crowd.answered(self.sent_at, time.perf_counter())
@@ -260,7 +259,7 @@ class Player(Socket):
         self._next()
 
     def _keep(self, state: dict[str, Any]) -> None:
-        """Note what is certain now."""
+        """Record the state, the player's moves in it, and whether the match has ended."""
         self.state, self.number = state, state["number"]
         self.matches[self.number] = [ply["move"] for ply in state["moves"] if ply["role"] == self.role]
         if state["status"] == "finished" and self.number not in self.finished:
@@ -268,10 +267,10 @@ class Player(Socket):
             self.crowd.finished(time.perf_counter())
 
     def _error(self, data: dict[str, Any]) -> None:
-        """Refused: asked for again after a while, unless it may not happen at all.
+        """Handle a refusal: repeat the request after a while, unless the refusal is final.
 
-        What was sent twice, since a socket broke or the database stumbled, may be stored by now, and is refused then:
-        the state tells, or has told already.
+        A request sent twice, because a socket broke or the database failed, may be stored by then. The server then
+        refuses it, and a state that came before or follows a ping shows it as done.
         """
         self.crowd.errors[data["code"]] += 1
         if self.retry is not None:
@@ -286,10 +285,10 @@ class Player(Socket):
         else:
             self.crowd.fault(self, f"{self.asked} was refused: {data}")
 
-    # What goes
+    # Requests to the server
 
     def begin(self) -> None:
-        """Begin after a while, so that not everybody moves at once."""
+        """Begin after a random delay, so that players do not all move at once."""
         self._after(random.random() * self.crowd.case.think_s, self.act)
 
     def _next(self) -> None:
@@ -309,7 +308,6 @@ class Player(Socket):
             self.crowd.loop.call_soon(call)
 
     def act(self) -> None:
-        """Move, or begin the next match."""
         if self.crowd.is_over or self.asked is not None:
             return
         if self.state["status"] == "finished":
@@ -318,7 +316,6 @@ class Player(Socket):
             self._send("move", {"move": random.choice(self.state["legal_moves"]), "ply": self.state["ply"]})
 
     def resign(self) -> None:
-        """Give the match up."""
         self._send("resign", {})
 
     def _send(self, kind: str, data: dict[str, Any]) -> None:
@@ -326,7 +323,7 @@ class Player(Socket):
         self._try()
 
     def _try(self) -> None:
-        """Send what is asked for; with the socket broken it is when there is another."""
+        """Send the pending request, or leave it to the next socket if this one is broken."""
         self.tried_at = time.perf_counter()
         if self.asked is not None and self.is_open:
             self.say(*self.asked)
@@ -345,7 +342,7 @@ class Player(Socket):
             self.come_back()
 
     def come_back(self) -> None:
-        """Try again after a while, as a page does, and longer each time."""
+        """Connect again after a delay that grows with each failure, as a page does."""
         self.lost_at = self.lost_at or time.perf_counter()
         growth = max(1.0, (self.n_failures + 1) / 2, 2.0 ** (self.n_failures - 3))
         wait_s = min(LONGEST_BACK_S, BACK_S * growth) * (0.8 + 0.4 * random.random())
@@ -354,7 +351,7 @@ class Player(Socket):
 
 
 class Crowd:
-    """Everybody, and what happened to them."""
+    """All players and watchers, and a record of what happened to them."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -362,13 +359,13 @@ class Crowd:
         self.players: list[Player] = []
         self.watchers: list[Watcher] = []
         self.latencies: list[tuple[float, float]] = []
-        """When each move was sent, and how many milliseconds later it was answered."""
+        """When each move was sent, and after how many milliseconds it was answered."""
         self.refused_ms: list[float] = []
         self.away_s: list[float] = []
-        """How long each socket that broke took until it was joined again."""
+        """Seconds until each broken socket had joined again."""
         self.thoughts: list[tuple[float, float]] = []
         self.ends: list[float] = []
-        """When each match ended."""
+        """Times at which matches ended."""
         self.errors: Counter[str] = Counter()
         self.faults: list[str] = []
         self.is_over = self.is_closing = False
@@ -378,7 +375,7 @@ class Crowd:
         self.tasks: set[asyncio.Task[None]] = set()
         self.rates: list[float] = []
 
-    # What players tell
+    # Reports of players
 
     def fault(self, player: Player, what: str) -> None:
         self.faults.append(f"{player.code}: {what}")
@@ -398,12 +395,12 @@ class Crowd:
         self.ends.append(now)
 
     def stands(self, player: Player) -> None:
-        """Somebody has what they asked for, and waits for the others."""
+        """Note that a player has an answer and waits for the others."""
         self.standing.add(player)
         if len(self.standing) == len(self.players):
             self.all_stand.set()
 
-    # The course of it
+    # Phases
 
     def connect_soon(self, player: Player) -> None:
         task = self.loop.create_task(self._connect(player))
@@ -419,7 +416,7 @@ class Crowd:
                 socket.come_back()
 
     async def play(self) -> None:
-        """Open the rooms, begin, measure, wait for the last answers."""
+        """Open the rooms, begin, measure, and wait for the last answers."""
         case, todo = self.case, list(range(self.case.n_matches))
         await asyncio.gather(*(self._open_rooms(todo) for _ in range(N_OPENERS)))
         for player in self.players:
@@ -436,7 +433,7 @@ class Crowd:
         await asyncio.sleep(max(1.0, 2 * case.think_s))
         self._begin()
         enough = asyncio.Event()
-        self.loop.add_signal_handler(signal.SIGTERM, enough.set)  # whoever waits for us may have seen it
+        self.loop.add_signal_handler(signal.SIGTERM, enough.set)  # the parent process may have printed it already
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(enough.wait(), case.seconds)
         self._end()
@@ -454,7 +451,7 @@ class Crowd:
         print("end", flush=True)  # noqa: T201
 
     async def _resign_at_once(self) -> None:
-        """As often as fits into the time: all move, all resign; how many a second are stored while they do."""
+        """Repeat for the given time: all move, all resign. Record how many resignations are stored per second."""
         self._begin()
         while not self.rates or time.perf_counter() < self.begin_at + self.case.seconds:
             await self._all(Player.act)
@@ -473,7 +470,7 @@ class Crowd:
         await self.all_stand.wait()
 
     async def _open_rooms(self, todo: list[int]) -> None:
-        """Open rooms one after the other over one connection, until there are enough."""
+        """Open rooms over one connection until there are enough."""
         case, body = self.case, json.dumps(self.case.body).encode()
         head = f"POST /api/rooms HTTP/1.1\r\nHost: {case.site}\r\nContent-Type: application/json\r\nContent-Length: "
         reader, writer = await asyncio.open_connection(**case.connection)
@@ -483,7 +480,7 @@ class Crowd:
             answer = (await reader.readuntil(b"\r\n\r\n")).decode()
             length = int(re.findall(r"(?i)\r\ncontent-length: (\d+)", answer)[0])
             told = await reader.readexactly(length)
-            if re.match(r"HTTP/1.1 50[234]", answer):  # of the site, or of a proxy that finds none
+            if re.match(r"HTTP/1.1 50[234]", answer):  # from the site, or from a proxy without a web process
                 self.errors[f"no room: {answer.splitlines()[0]} {told.decode()}"] += 1
                 todo.append(0)
                 await asyncio.sleep(AGAIN_S)
@@ -494,16 +491,16 @@ class Crowd:
             self.players.append(Player(self, room["code"], room["seat_token"], session))
         writer.close()
 
-    # What was found
+    # Results
 
     def found(self) -> dict[str, Any]:
-        """What happened, as JSON takes it.
+        """Return the results as a dictionary for JSON.
 
-        ``milliseconds`` of every move sent in the measured time, and when it was ``sent``, by the clock that all
-        processes of the machine share; ``away_s``, how long sockets that broke were away; ``news``, for each watcher
-        when it was told how the database is; ``ideal``, how many moves a second the thinking alone
-        would allow; ``frames``, for each watcher how many came in the fullest second, and ``watched_bytes``; ``rooms``,
-        by code the numbers of the matches that ended and the moves of each match that were answered.
+        ``milliseconds``: latency of every move sent in the measured time. ``sent``: when, by the clock that all
+        processes of the machine share. ``away_s``: how long broken sockets were away. ``news``: for each watcher, when
+        it received the database's status. ``ideal``: moves per second if only thinking took time. ``frames``: for each
+        watcher, the frames in its fullest second. ``watched_bytes``: bytes received by each watcher. ``rooms``: by
+        code, the numbers of the ended matches and the answered moves of each match.
         """
         sent, inside = [], []
         for sent_at, ms in self.latencies:
@@ -534,7 +531,7 @@ class Crowd:
 
 
 def _fullest_second(came: list[float]) -> int:
-    """How many came within one second at most, less one: from the first to the last of them is a second too."""
+    """Return the most events within one second, less one: from the first to the last of them is a second too."""
     most = start = 0
     for place, at in enumerate(came):
         while at - came[start] > 1:
@@ -544,7 +541,7 @@ def _fullest_second(came: list[float]) -> int:
 
 
 def _cpu_s() -> float:
-    """Seconds of processor time of this process."""
+    """Return the processor seconds of this process."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 

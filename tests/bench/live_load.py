@@ -1,11 +1,11 @@
-"""Live play by many at once: the site as ``make run`` serves it, all players in one process beside it.
+"""Live play by many at once: the site runs as with ``make run``, and all players in one process beside it.
 
-``python -m tests.bench live-load`` prints every figure; one case by itself, with all that was seen of it:
+``python -m tests.bench live-load`` prints every figure. One case by itself, with all its measurements:
 
     python -m tests.bench.live_load --matches 300 --opponent menace --think 3 --seconds 30 --watchers 5
 
-What the database holds afterwards is compared with what the players were told: every move once and in its order, every
-match that ended once in the totals and in the ledger of the machine, and every bead with its cause.
+Afterwards the database is compared with the frames that the players received. Every move must be stored once and in
+order. Every ended match must be counted once in the machine's totals and ledger, and every bead must have its cause.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ UNBOUNDED = {
     **dict.fromkeys(("OPEN_ROOMS_PER_GUEST", "OPEN_ROOMS_PER_ADDRESS", "SOCKETS_PER_ADDRESS"), MANY),
     **dict.fromkeys(("COPIES_PER_GUEST", "COPIES_PER_ADDRESS"), MANY),
 }
-"""A thousand people behind one address is what no site allows."""
+"""Settings without rate limits and quotas: no site allows a thousand people behind one address."""
 OPPONENTS: dict[str, dict[str, Any]] = {
     "menace": {"opponent": "menace", "side": "X"},
     "fresh": {"opponent": "menace", "side": "X", "fresh": True},
     "random": {"opponent": "random", "side": "X"},
 }
 HOUSE_MACHINE = "menace-second"
-"""Whom they play against who play the house's MENACE with X."""
+"""The opponent in rooms of "menace", where the players have X."""
 NOISES = ("training", "tournament")
 N_RIVALS = 8
 KILLED = ("web", "postgres", "valkey", "workers")
 SOME, MANY_PEOPLE, ALL = sized((100, 300, 1000), (3, 5, 8))
-"""How many matches are played at once."""
+"""Numbers of simultaneous matches."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What the players found and what it cost."""
+    """The players' results, the sample of the servers, and the differences found in the database."""
 
     found: dict[str, Any]
     sample: Sample
@@ -68,43 +68,42 @@ class Result:
 
     @property
     def rate(self) -> float:
-        """Moves a second."""
         return self.n_moves / float(self.found["seconds"])
 
     @property
     def percentiles(self) -> tuple[float, float, float]:
-        """The median, the 95th and the 99th percentile in milliseconds."""
+        """The median, 95th and 99th percentile in milliseconds."""
         cuts = statistics.quantiles(self.found["milliseconds"], n=100)
         return cuts[49], cuts[94], cuts[98]
 
     @property
     def server_cpu_ms(self) -> float:
-        """Milliseconds of processor time of a move, of all processes that have to do with it."""
+        """Processor milliseconds per move of the web processes, PostgreSQL and Valkey."""
         return 1000 * self.each(sum(self.sample.cpu_s.get(name, 0.0) for name in ("web", "postgres", "valkey")))
 
     def each(self, amount: float) -> float:
-        """How much comes to a move of what was seen in the sample, which begins a second later than the players do."""
+        """Return a sampled amount per move. The sample begins a second after the players do."""
         return amount / self.sample.seconds / self.rate
 
     @property
     def is_whole(self) -> bool:
-        """Whether no move was lost or doubled, by the players and by the database."""
+        """Whether all moves were stored once, by the players and by the database."""
         return not self.found["faults"] and not self.wrong
 
 
 def play(
     site: Site, case: Case, *, log_statements: bool = False, meanwhile: Callable[[], None] | None = None
 ) -> Result:
-    """Let everybody play, then compare what they were told with what is stored.
+    """Let all players play, then compare the frames they received with the stored rows.
 
-    Where something is done ``meanwhile`` nothing is sampled, and everybody plays until it is done.
+    With ``meanwhile`` nothing is sampled, and the players go on until that call returns.
     """
     from django.db import connection
 
     before = totals()
     if meanwhile is not None:
         found = played(case, meanwhile)
-        connection.close()  # of before a server died
+        connection.close()  # opened before a server died
         return Result(found, Sample(case.seconds), {}, wrong_rows(found["rooms"], before))
     watch, text = Watch(site), ""
     if log_statements:
@@ -126,9 +125,9 @@ def play(
 
 
 def played(case: Case, meanwhile: Callable[[], None]) -> dict[str, Any]:
-    """What everybody finds who plays while something happens, and until it is over."""
+    """Let all players play until ``meanwhile`` returns, and return their results."""
     with _playing(case) as (client, said):
-        meanwhile()  # in this thread, with which whatever it starts would die
+        meanwhile()  # in this thread: processes that it starts would die with their thread
         client.terminate()
         assert said.readline() == "end\n"
         found: dict[str, Any] = json.load(said)
@@ -138,7 +137,7 @@ def played(case: Case, meanwhile: Callable[[], None]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _playing(case: Case) -> Iterator[tuple[subprocess.Popen[str], IO[str]]]:
-    """The process of the players, from when all have begun, and what it says; it ends with this at the latest."""
+    """Start the players' process; yield it with its output when all have begun, and kill it at the end."""
     command = [sys.executable, "-m", "tests.bench.live_client"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
         try:
@@ -154,7 +153,7 @@ def _playing(case: Case) -> Iterator[tuple[subprocess.Popen[str], IO[str]]]:
 
 
 def wrong_rows(rooms: dict[str, Any], before: dict[int, tuple[int, int]]) -> list[str]:
-    """What the database holds otherwise than the players of these rooms were told, in words."""
+    """Return the differences, in words, between the database and the frames that the players received."""
     from django.core.management import CommandError, call_command
 
     from games.models import MatchStatus, Ply, Room
@@ -182,7 +181,7 @@ def wrong_rows(rooms: dict[str, Any], before: dict[int, tuple[int, int]]) -> lis
 
 
 def totals() -> dict[int, tuple[int, int]]:
-    """The games of every machine, and its lessons that are a match's."""
+    """Return each machine's number of games, and of lessons from matches, by its id."""
     from django.db.models import Count, Q
 
     from learning.models import LessonKind, Machine
@@ -193,7 +192,7 @@ def totals() -> dict[int, tuple[int, int]]:
 
 
 def _miscounted(before: dict[int, tuple[int, int]]) -> list[str]:
-    """Machines that have not one lesson and one game for each match that ended since with them."""
+    """Return the machines without exactly one lesson and one game for each match that ended since ``before``."""
     from django.db.models import Count, Q
 
     from games.models import MatchStatus
@@ -215,7 +214,7 @@ def _miscounted(before: dict[int, tuple[int, int]]) -> list[str]:
 
 
 def make_noise(noises: Sequence[str]) -> None:
-    """Start what the workers are busy with meanwhile: a run of a billion games, a tournament that lasts."""
+    """Start jobs that keep the workers busy: a run of a billion games, a long tournament."""
     from django.contrib.auth import get_user_model
 
     from learning.models import Machine
@@ -233,11 +232,11 @@ def make_noise(noises: Sequence[str]) -> None:
         tournament_start(user=owner, entries=[str(one.pk) for one in rivals[:N_RIVALS]], games=1_000_000)
 
 
-# What is printed
+# Reports
 
 
 def case_of(site: Site, options: argparse.Namespace) -> Case:
-    """The case that was asked for on the command line."""
+    """Return the case for the options of the command line."""
     from learning.models import Machine
 
     return Case(
@@ -255,7 +254,7 @@ def case_of(site: Site, options: argparse.Namespace) -> Case:
 
 
 def report(result: Result) -> Iterator[str]:
-    """All that was seen of a case, in lines."""
+    """Yield the lines of a case's report."""
     found, sample = result.found, result.sample
     median, slow, slowest = result.percentiles
     ideal = f" of {found['ideal']:.1f} that the thinking allows" if found["ideal"] else ""
@@ -276,7 +275,7 @@ def report(result: Result) -> Iterator[str]:
 
 
 def _sample_lines(result: Result) -> Iterator[str]:
-    """What a move costs the processes and the database."""
+    """Yield the costs per move of the processes and the database."""
     sample = result.sample
     each = ", ".join(f"{name} {1000 * result.each(s):.2f}" for name, s in sorted(sample.cpu_s.items()) if s)
     yield f"processor ms/move  {each}; of servers {result.server_cpu_ms:.2f}"
@@ -288,7 +287,7 @@ def _sample_lines(result: Result) -> Iterator[str]:
 
 
 def _statement_lines(result: Result) -> Iterator[str]:
-    """Statements of a move, by kind, in order of the time they took."""
+    """Yield the statements per move by kind, the slowest kinds first."""
     kinds = result.statements
     n_all, took = (sum(column) for column in zip(*kinds.values(), strict=True))
     own = sum(count for kind, (count, _) in kinds.items() if kind not in OF_TRANSACTIONS)
@@ -300,12 +299,12 @@ def _statement_lines(result: Result) -> Iterator[str]:
 
 
 def set_up_here(site: Site) -> None:
-    """Set Django up in this process, on the site's database."""
+    """Set Django up in this process with the site's database."""
     set_up_with(BEADBOX_VAR=str(site.var))
 
 
 def set_up_with(**settings: str) -> None:
-    """Set Django up in this process, with variables of the environment."""
+    """Set Django up in this process with environment variables."""
     os.environ.update(settings, BEADBOX_LOCAL="1", DJANGO_SETTINGS_MODULE="menace_site.settings")
     import django
 
@@ -313,7 +312,7 @@ def set_up_with(**settings: str) -> None:
 
 
 def wait_for_workers() -> None:
-    """Return when the workers have begun, and have done what a new site works out first."""
+    """Wait until the workers run and have finished a new site's first jobs."""
     from learning.models import ExperimentRun, Tournament, TrainingRun
     from menace_site.celery import app
 
@@ -327,7 +326,7 @@ def wait_for_workers() -> None:
 
 @contextlib.contextmanager
 def idle_site(**settings: str) -> Iterator[Site]:
-    """A site of which Django knows here, without bounds, and with nothing to do."""
+    """Run an idle site without rate limits, and set Django up on it in this process."""
     with running_site(**UNBOUNDED, **settings) as site:
         set_up_here(site)
         wait_for_workers()
@@ -335,7 +334,7 @@ def idle_site(**settings: str) -> Iterator[Site]:
 
 
 def options_of(words: list[str]) -> argparse.Namespace:
-    """The case of a command line."""
+    """Parse the options of a command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.live_load", description=__doc__)
     parser.add_argument("--matches", type=int, default=sized(300, 10))
     parser.add_argument("--opponent", choices=OPPONENTS, default="menace")
@@ -351,7 +350,7 @@ def options_of(words: list[str]) -> argparse.Namespace:
 
 
 def main(words: list[str]) -> int:
-    """Play one case and print all of it; 1 where a move was lost or doubled."""
+    """Play one case and print its report; return 1 if a move was lost or doubled."""
     options = options_of(words)
     with idle_site() as site:
         make_noise(options.noise.split(","))
@@ -367,7 +366,7 @@ def _play_options(site: Site, options: argparse.Namespace) -> Result:
 
 
 def live_few() -> Iterator[Figure]:
-    """Few enough figures of live play to be printed among all others: one match and many with the house's MENACE."""
+    """Measure a few figures of live play for ``make bench``: one match and many with the built-in MENACE."""
     with idle_site() as site:
         yield from _few(site, "menace")
 
@@ -380,7 +379,7 @@ def _few(site: Site, opponent: str) -> Iterator[Figure]:
 
 
 def live_load() -> Iterator[Figure]:
-    """Every figure of live play, on two cores with the client beside it."""
+    """Measure every figure of live play, on two cores with the client beside it."""
     with idle_site() as site:
         yield _fresh_rooms()
         for opponent in sized(tuple(OPPONENTS), ("random",)):
@@ -404,7 +403,7 @@ def live_load() -> Iterator[Figure]:
 
 
 def _played(site: Site, **words: Any) -> Result:
-    """A case as on the command line, by the options that differ."""
+    """Play a case as from the command line, given by the options that differ."""
     options = options_of([])
     vars(options).update(words)
     result = _play_options(site, options)
@@ -422,7 +421,7 @@ def _figure(name: str, result: Result, target: str, is_good: bool) -> Figure:
 
 
 def _costs(opponent: str, result: Result) -> Iterator[Figure]:
-    """What a thousand matches cost the servers and those who watch."""
+    """Yield the costs of a thousand matches for the servers and for watching pages."""
     cpu_ms, connections = result.server_cpu_ms, result.sample.most_connections
     yield Figure(f"  processor time of a move against {opponent}", f"{cpu_ms:.1f} ms", "<= 5 ms", cpu_ms <= 5)
     yield Figure("  connections to PostgreSQL", f"{connections} at most", "<= 20", connections <= 20)
@@ -432,7 +431,7 @@ def _costs(opponent: str, result: Result) -> Iterator[Figure]:
 
 
 def _fresh_rooms() -> Figure:
-    """What a thousand rooms with a copy of MENACE take in the tables of what machines know, before anybody moves."""
+    """Measure the table space of machines in a thousand rooms with copies of MENACE, before the first move."""
     from django.db import connection
 
     from games.accounts.principal import Principal

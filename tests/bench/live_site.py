@@ -1,4 +1,4 @@
-"""The whole site as ``make run`` serves it, in a directory of its own, and what it costs while somebody uses it."""
+"""The whole site as ``make run`` serves it, in a directory of its own, and its costs under load."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from typing import Any
 from tests.environment import of_a_shell
 from tests.waiting import HANG_S, wait_until
 
-# One for all sites that are started here: compiling takes half a minute.
+# One cache for all sites that are started here: compiling takes half a minute.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[2] / "var" / "numba"))
 
 SAMPLE_EVERY_S = 0.05
@@ -37,12 +37,12 @@ GROUPS = {
     "live_client": "client",
     "caddy": "proxy",
 }
-"""What a process is, by a word of its command line; else it is what its parent is."""
+"""Groups of processes by a word of the command line. Without such a word a process is in its parent's group."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where it is; ``database`` is how libpq finds its database."""
+    """A running site: its folder, its address, and its database as a libpq connection string."""
 
     var: Path
     port: int
@@ -50,7 +50,7 @@ class Site:
     database: str
 
     def log_statements(self, is_on: bool) -> None:
-        """Write every statement and how long it took to the server's log, or do not."""
+        """Turn the log of statements, with their durations, on or off in the server."""
         import psycopg
 
         with psycopg.connect(self.database, autocommit=True) as connection:
@@ -65,7 +65,7 @@ class Site:
 
 @contextlib.contextmanager
 def running_site(**settings: str) -> Iterator[Site]:
-    """A whole site with its worker and scheduler; ``settings`` are variables of its environment."""
+    """Run a whole site with worker and scheduler; ``settings`` are environment variables."""
     from menace_site.local import processes, servers
     from tests.bench.prepared import prepare
 
@@ -88,7 +88,7 @@ def running_site(**settings: str) -> Iterator[Site]:
 
 
 def answers_at(host: str, port: int) -> bool:
-    """Whether a site is there, and well."""
+    """Whether a healthy site answers at the address."""
     try:
         request = urllib.request.Request(f"http://{host}:{port}/api/health", headers={"Host": "localhost"})
         with urllib.request.urlopen(request, timeout=5):  # our own server
@@ -97,25 +97,25 @@ def answers_at(host: str, port: int) -> bool:
         return False
 
 
-# What it costs
+# Costs
 
 
 @dataclass(frozen=True)
 class Process:
-    """One of our descendants: what it is (a value of ``GROUPS``), and its seconds of processor time so far.
+    """One of this process's descendants: its group (a value of ``GROUPS``) and its processor seconds so far.
 
-    Those of its children that it has waited for are counted with it.
+    The seconds include those of its children that it has waited for.
     """
 
     pid: int
     group: str
     is_leader: bool
-    """Whether its parent is something else."""
+    """Whether its parent is in another group."""
     cpu_s: float
 
 
 def our_processes() -> list[Process]:
-    """All our descendants."""
+    """Return all descendants of this process."""
     parents, words, ticks = dict[int, int](), dict[int, str](), dict[int, int]()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -137,7 +137,7 @@ def our_processes() -> list[Process]:
 
 
 def cpu_seconds(watch_pid: int) -> Counter[str]:
-    """Seconds of processor time so far of each of the groups; the session of the watch itself is none of them."""
+    """Return the processor seconds so far of each group, without the session of the watch itself."""
     spent: Counter[str] = Counter()
     for process in our_processes():
         if process.pid != watch_pid:
@@ -146,7 +146,7 @@ def cpu_seconds(watch_pid: int) -> Counter[str]:
 
 
 def web_megabytes() -> float:
-    """What the web processes hold in memory, what they share with each other counted once."""
+    """Return the memory of the web processes in MB (PSS: shared pages are counted once)."""
     held_kb = 0
     for process in our_processes():
         if process.group == "web":
@@ -157,7 +157,7 @@ def web_megabytes() -> float:
 
 
 def kill_in_turn(groups: Sequence[str], seconds: float) -> None:
-    """Kill a process of each of the groups twice, at even times: first one of those that it leads, then what leads."""
+    """Kill a process of each group twice, at even intervals: first a child process, then the group's leader."""
     pause_s = seconds / (2 * len(groups) + 1)
     for is_leader in (False, True):
         for group in groups:
@@ -169,7 +169,7 @@ def kill_in_turn(groups: Sequence[str], seconds: float) -> None:
 
 
 def _lineage(pid: int, parents: dict[int, int]) -> Iterator[int]:
-    """A process, its parent, and so on."""
+    """Yield a process, its parent, and so on."""
     while pid in parents:
         yield pid
         pid = parents[pid]
@@ -177,21 +177,21 @@ def _lineage(pid: int, parents: dict[int, int]) -> Iterator[int]:
 
 @dataclass
 class Sample:
-    """What PostgreSQL did between :meth:`Watch.begin` and :meth:`Watch.end`; sessions are means over the samples."""
+    """PostgreSQL's activity from :meth:`Watch.begin` to :meth:`Watch.end`; sessions are means over the samples."""
 
     seconds: float = 0.0
     cpu_s: dict[str, float] = field(default_factory=dict)
     web_mb: float = 0.0
-    """What the web processes hold in memory at the end."""
+    """Memory of the web processes at the end."""
     n_transactions: int = 0
-    """Committed or rolled back."""
+    """Committed and rolled-back transactions."""
     n_rolled_back: int = 0
     wal_bytes: int = 0
-    """Written ahead, which is what a disk and a standby have to keep up with."""
+    """Write-ahead log, which a disk and a standby have to keep up with."""
     writing: float = 0.0
-    """Sessions that have written or locked rows, and hold those locks."""
+    """Sessions that have written or locked rows, and so hold locks."""
     idle_writing: float = 0.0
-    """Of these, who do nothing in the database meanwhile: Python works, or waits for a turn to."""
+    """Of these, sessions idle in a transaction: Python works, or waits to run."""
     waiting: float = 0.0
     """Sessions that wait for a lock."""
     busy: float = 0.0
@@ -200,7 +200,7 @@ class Sample:
 
 
 class Watch:
-    """Looks at the database every twentieth of a second while something is measured."""
+    """Samples the database's sessions twenty times a second during a measurement."""
 
     QUERY = """
         SELECT /* watch */ count(*),
@@ -222,11 +222,9 @@ class Watch:
         self.connection = psycopg.connect(site.database, autocommit=True)
 
     def close(self) -> None:
-        """Let the connection go."""
         self.connection.close()
 
     def begin(self) -> None:
-        """From now on."""
         self.rows: list[tuple[Any, ...]] = []
         self.is_over = threading.Event()
         self.counted = self._counted()
@@ -235,11 +233,11 @@ class Watch:
         self.thread.start()
 
     def end(self) -> Sample:
-        """Up to now: what was seen."""
+        """Stop sampling and return the sample since :meth:`begin`."""
         seconds, cpu_s = time.perf_counter() - self.began_at, cpu_seconds(self.connection.info.backend_pid)
         self.is_over.set()
         self.thread.join()
-        own = len(self.rows)  # the watch's own looks are transactions too
+        own = len(self.rows)  # the watch's own queries are transactions too
         counted = (after - before for after, before in zip(self._counted(), self.counted, strict=True))
         committed, rolled_back, wal_bytes = counted
         connections, *others = (list(column) for column in zip(*self.rows, strict=True))
@@ -263,7 +261,7 @@ class Watch:
             self.rows.append(self.connection.execute(self.QUERY).fetchone() or ())
 
     def _counted(self) -> tuple[int, ...]:
-        # Sessions report what they have done once a second at most; who is idle reports in time.
+        # Sessions report their counts at most once a second; an idle session has reported within this time.
         time.sleep(1.1)
         found = self.connection.execute(self.COUNTED).fetchone()
         assert found is not None
@@ -275,9 +273,9 @@ OF_TRANSACTIONS = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 
 
 def statements(log: str) -> dict[str, tuple[int, float]]:
-    """Of each kind of statement in a server's log how many there were, and their milliseconds together.
+    """Return the number of statements of each kind in a server's log, and their total milliseconds.
 
-    A kind is the verb and the first table; what only begins or ends a transaction is a kind by its verb.
+    A kind is the verb and the first table, or the verb alone for statements that begin or end a transaction.
     """
     found: dict[str, tuple[int, float]] = {}
     for took, text in LOGGED.findall(log):
@@ -290,7 +288,7 @@ def statements(log: str) -> dict[str, tuple[int, float]]:
 
 
 def statement_kind(text: str) -> str:
-    """What a statement does, to which table first."""
+    """Return a statement's kind: its verb, its first table, and whether it locks rows."""
     verb = text.split(maxsplit=1)[0].upper().rstrip(";")
     if verb in OF_TRANSACTIONS:
         return verb

@@ -1,7 +1,8 @@
-"""A client that asks as fast as it is answered, or at a rate, over a few connections that stay open.
+"""A load generator: it sends one request again and again over a few open connections, at full speed or at a rate.
 
-A process of its own: ``python -m tests.bench.load PORT PATH N_CONNECTIONS SECONDS RATE < body``, with a rate of 0 for
-as fast as it goes. Prints the latencies of all answers in milliseconds and how many were no 200, as JSON.
+It runs in a process of its own: ``python -m tests.bench.load PORT PATH N_CONNECTIONS SECONDS RATE < body``. A rate of 0
+means full speed. It prints, as JSON, the latencies of all responses in milliseconds and the number of responses other
+than 200.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 
 
 class Connection(asyncio.Protocol):
-    """Sends the request, waits for the whole answer, sends it again, until the time is over."""
+    """Send the request, wait for the whole response, and repeat until the time is over."""
 
     def __init__(self, request: bytes, ends_at: float, pause_s: float, over: asyncio.Future[None]) -> None:
         self.request, self.ends_at, self.pause_s, self.over = request, ends_at, pause_s, over
@@ -39,7 +40,7 @@ class Connection(asyncio.Protocol):
         self.n_refused += not head.startswith(b"HTTP/1.1 200")
         if now >= self.ends_at:
             self.transport.close()
-        else:  # at a rate the next one is due so long after this one was, however late the answer
+        else:  # at a rate, pauses count from the last request's start
             self.over.get_loop().call_later(max(0.0, self.asked_at + self.pause_s - now), self._ask)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -52,7 +53,7 @@ class Connection(asyncio.Protocol):
 
 
 async def load(port: int, path: str, n_connections: int, seconds: float, rate: float, body: bytes) -> dict[str, object]:
-    """Ask for that long, all connections together ``rate`` times a second; the latencies and the number of refusals."""
+    """Send requests for ``seconds``, ``rate`` a second over all connections; return the latencies and refusals."""
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     loop = asyncio.get_running_loop()
     ends_at = time.perf_counter() + seconds

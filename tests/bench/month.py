@@ -1,7 +1,7 @@
-"""A month of the site in ten minutes: its clock moved, 50,000 matches, 5,000 guests, 200 accounts with schedules.
+"""A month of the site in ten minutes: a faster clock, 50,000 matches, 5,000 guests, 200 accounts with schedules.
 
-What is kept for a month is kept for a week here, and what is kept for longer for two, so that what goes is seen to go.
-``BENCH_MONTH_SHARE=0.05`` plays a twentieth of it, in half a minute.
+Periods of retention of a month are shortened to a week, and longer ones to two weeks, so that deletions can be
+observed. ``BENCH_MONTH_SHARE=0.05`` plays a twentieth of it, in half a minute.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ from tests.sizes import sized
 
 SHARE = float(os.environ.get("BENCH_MONTH_SHARE", sized("1", "0.005")))
 SECONDS = 580 * SHARE
-"""So long a month is at least: with what is left to do at its end, ten minutes."""
+"""Minimum seconds of the month; the work left at its end brings the total to ten minutes."""
 MATCHES, GUESTS, ACCOUNTS = int(50_000 * SHARE), int(5_000 * SHARE), max(int(200 * SHARE), 4)
 PLAYERS = 4
-"""They play at once, so that while one waits for the disk or the database another does not."""
+"""Number of playing processes. While one waits for the disk or the database, another runs."""
 WEEK = {
     **dict.fromkeys(("KEEP_GUEST_MATCHES_DAYS", "KEEP_LEDGER_DAYS", "KEEP_COPIES_DAYS"), "7"),
-    # What goes after a quarter and a year, later than that; and of ten matches a person in a month some are too many.
+    # Longer periods get two weeks. The match limits are low, so that ten matches per person in a month exceed them.
     **dict.fromkeys(("KEEP_GUEST_MACHINES_DAYS", "KEEP_MATCHES_DAYS"), "14"),
     "MATCHES_PER_GUEST": "3",
     "MATCHES_PER_ACCOUNT": "5",
 }
 LIMIT_MS = 100
 LONGEST = 5
-"""Of so many kinds of things is told how long the sweep's longest transaction about them took."""
+"""Number of row kinds for which retention's longest transaction is reported."""
 TABLES = """
     SELECT relname, (SELECT count(*) FROM pg_index WHERE indrelid = relid) FROM pg_stat_user_tables ORDER BY relname"""
 OF_INDEX = 32
-"""Bytes of a row in an index: its place, the key, and what is left free in a page."""
+"""Bytes of one row in an index: its tuple id, the key, and free space in the page."""
 
 
 def month() -> Iterator[Figure]:
-    """Size of the database, longest transaction of the sweep, time of a move, and whether every bead has a cause."""
+    """Measure database size, retention's longest transaction and move times; check that every bead has a cause."""
     with contextlib.ExitStack() as running:
         _site(running)
         yield from _month()
 
 
 def _site(running: contextlib.ExitStack) -> None:
-    """Start the database and the broker, durable as in earnest, with the machines of the house that are played."""
+    """Start database and broker, durable as in production, and train the built-in machines that are played."""
     var = Path(tempfile.mkdtemp(prefix="beadbox-month-"))
     running.callback(shutil.rmtree, var, ignore_errors=True)
     os.environ |= WEEK | {"BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1"}
@@ -117,7 +117,7 @@ def _month() -> Iterator[Figure]:
 
 
 def _simulated(sizes: list[int]) -> Iterator[dict[str, Any]]:
-    """Let the month go by; what the clerk came to, and then each who played."""
+    """Let the month pass; yield the results of the maintenance worker, of each player and of the worker."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "clock"
         clock = Clock(file, PLAYERS)
@@ -133,7 +133,7 @@ def _simulated(sizes: list[int]) -> Iterator[dict[str, Any]]:
         begin = time.monotonic()
         while clock[0] < 1:
             time.sleep(0.05)
-            # No part of the month passes before what is played in it is.
+            # The month's clock waits for the slowest player.
             played = min(clock[number] for number in range(1, 1 + PLAYERS))
             clock[0] = min((time.monotonic() - begin) / SECONDS, played + 0.02, 1.0)
             if clock[0] >= len(sizes) / 3:
@@ -147,7 +147,7 @@ def _simulated(sizes: list[int]) -> Iterator[dict[str, Any]]:
 
 @contextlib.contextmanager
 def _disk() -> Iterator[list[float]]:
-    """How many seconds it takes meanwhile to write a page and have it on the disk, as each transaction has to."""
+    """Measure meanwhile the seconds of writing a page and syncing it to disk, as each transaction has to."""
     stalls: list[float] = []
     is_over = threading.Event()
 
@@ -170,7 +170,7 @@ def _disk() -> Iterator[list[float]]:
 
 
 def _accounts_make() -> None:
-    """Accounts with a machine each, which a schedule trains every day."""
+    """Create accounts, each with a machine that a schedule trains daily."""
     from django.contrib.auth import get_user_model
 
     from beadbox.rules.outcome import Side
@@ -206,7 +206,7 @@ def _audited() -> str:
 
 
 def _tables_told() -> None:
-    """What a row of each table takes, for docs/bounds.md."""
+    """Write the bytes per row of each table to the standard error, for docs/bounds.md."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -220,5 +220,5 @@ def _tables_told() -> None:
 
 
 def _p95(seconds: list[float]) -> float:
-    """In milliseconds."""
+    """Return the 95th percentile in milliseconds."""
     return 1000 * statistics.quantiles(seconds, n=20)[-1] if len(seconds) > 1 else 0.0

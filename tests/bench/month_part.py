@@ -1,8 +1,7 @@
-"""A part of the month that ``tests.bench.month`` simulates, as a process of its own: somebody who plays, the clerk,
-or a worker.
+"""One process of the month that ``tests.bench.month`` simulates: a player, the maintenance worker, or a worker.
 
-``python -m tests.bench.month_part (play|keep|work) CLOCK NUMBER MATCHES GUESTS ACCOUNTS``; what came of it is written
-beside the clock as JSON.
+``python -m tests.bench.month_part (play|keep|work) CLOCK NUMBER MATCHES GUESTS ACCOUNTS`` writes its results beside the
+clock as JSON.
 """
 
 from __future__ import annotations
@@ -28,15 +27,21 @@ GAME = "noughts-and-crosses"
 DAYS = 30
 ADDRESSES = 100
 SWEEP_EVERY_H = 12
-"""Hours of the month between two sweeps: a tenth as many as in earnest, as an hour is less than a second."""
+"""Simulated hours between two retention passes: a tenth of the usual passes, as an hour lasts under a second."""
 NEW_CONNECTION_DAYS = 3
-"""So long a player has a connection: in an hour of this month few would be played, and preparing statements costs."""
+"""Simulated days for which a player keeps its connection.
+
+In an hour of this month few matches would be played, and preparing statements takes time.
+"""
 LOOK_EVERY_H = 6
-"""Between two looks at schedules, strengths and ledgers: what they find to do is the same, of schedules each day's."""
+"""Simulated hours between two checks of schedules, strengths and ledgers. Their work stays the same; that of schedules
+
+comes daily.
+"""
 
 
 class Clock:
-    """How much of the month is over, shared by processes: the first word of a file; and how much has been played."""
+    """A clock shared by processes in a file: the month's progress first, then each player's progress, from 0 to 1."""
 
     def __init__(self, file: Path, n_players: int = 0) -> None:
         if n_players:
@@ -53,7 +58,7 @@ class Clock:
         struct.pack_into("d", self._shared, 8 * number, value)
 
     def move(self) -> None:
-        """Have this process live in the month from now on."""
+        """Make this process use the simulated time from now on."""
         from django.utils import timezone
 
         shared = self
@@ -68,7 +73,7 @@ class Clock:
 
 @contextlib.contextmanager
 def telling() -> Iterator[None]:
-    """Have a loop send what is told, as in a web process, where nobody who moves waits for it."""
+    """Run an event loop that sends the broadcasts, as in a web process, so that players do not wait for them."""
     from games.transport.broadcaster import broadcaster_close, broadcaster_open
 
     async def opened() -> None:
@@ -87,24 +92,24 @@ def telling() -> Iterator[None]:
 
 
 def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: int) -> dict[str, Any]:
-    """Play matches one after the other, as anybody would; how long each move took, by tenths of the month."""
+    """Play matches one after the other; return the seconds of each move by tenths of the month, and the refusals."""
     from django.db import connection
 
     from games.exceptions import PlayError
 
     rng = random.Random(number)
-    # Of each person one of those who play: in two places at once somebody would be brought back to the same match.
+    # Each person belongs to one playing process: with two, the second would be brought back to the same match.
     people = range(number - 1, n_guests + n_accounts, clock.n_players)
     took: list[list[float]] = [[] for _ in range(10)]
     refused: Counter[str] = Counter()
     day = 0
     with telling():
         for done in range(n_matches):
-            while clock[0] < 1 and clock[0] < done / n_matches - 0.01:  # faster than the month
+            while clock[0] < 1 and clock[0] < done / n_matches - 0.01:  # ahead of the month
                 time.sleep(0.01)
-            # A web process gives up a connection after an hour. To one that is as old as the site all has cost little,
-            # since its tables were empty, and PostgreSQL would rather plan anew each time than keep a plan that costs
-            # more than the average until now.
+            # A web process renews its connection after an hour. A connection as old as the site learnt its costs on
+            # empty tables, so PostgreSQL would plan anew each time: a stored plan would cost more than the average so
+            # far.
             if day + NEW_CONNECTION_DAYS <= (today := int(DAYS * clock[0])):
                 day = today
                 connection.close()
@@ -117,7 +122,7 @@ def play(clock: Clock, number: int, n_matches: int, n_guests: int, n_accounts: i
 
 
 def _match(rng: random.Random, took: list[float], people: range, n_guests: int) -> None:
-    """One match of somebody: mostly with a machine that many play, or with their own; some never come to an end."""
+    """Play one match of a random person, mostly against a shared machine or their own; some matches stay unfinished."""
     from beadbox.rules.outcome import Side
     from games.accounts.principal import Principal
     from games.live.play import match_play_move
@@ -157,7 +162,7 @@ def _accounts() -> list[int]:
 
 
 def keep(clock: Clock) -> dict[str, Any]:
-    """What the clerk does, until the month is over: schedules, strengths, ledgers, and the sweep."""
+    """Do the maintenance worker's work until the month is over: schedules, strengths, ledgers and retention."""
     from learning.beat import schedules_catch_up
     from learning.models import TrainingRun
     from learning.workers.jobs import TurnEnd
@@ -186,21 +191,21 @@ def keep(clock: Clock) -> dict[str, Any]:
 
 
 def work(clock: Clock) -> dict[str, Any]:
-    """What a worker does, until the month is over: trainings."""
+    """Do a worker's training runs until the month is over."""
     from learning import tasks
     from learning.models import TrainingRun
     from learning.workers.jobs import TurnEnd, claim_next
 
     while clock[0] < 1 or TrainingRun.objects.filter(finished_at=None).exists():
         if (taken := claim_next(tasks.KINDS)) is None:
-            time.sleep(0.25)  # in earnest it is knocked for
+            time.sleep(0.25)  # in production a wake-up ends this wait
         else:
             taken[0].take_turn(taken[1], TurnEnd(0.5))
     return {}
 
 
 def main() -> None:
-    """Do one part, and write what came of it."""
+    """Run one part and write its results."""
     role, file, *numbers = sys.argv[1:]
     import django
 
@@ -211,7 +216,7 @@ def main() -> None:
     clock = Clock(Path(file))
     clock.move()
     number, n_matches, n_guests, n_accounts = map(int, numbers)
-    tasks.wake_up = lambda *_: True  # nobody listens
+    tasks.wake_up = lambda *_: True  # no worker listens for wake-ups
     if role == "play":
         found = play(clock, number, n_matches, n_guests, n_accounts)
     else:

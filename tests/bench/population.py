@@ -1,4 +1,4 @@
-"""Many machines of one rule at once, next to one: how much all cores are worth, and how long a band takes."""
+"""Many machines with one rule trained at once, compared with one machine: gain from all cores, and time of a band."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TARGET, TARGET_SHORT_S, TARGET_BAND_S = 1.6, 0.05, 0.5
 
 
 def many_at_once() -> Iterator[Figure]:
-    """Michie's rule against random play: 200 machines and one taking turns."""
+    """Train 200 machines and one machine in turn, by Michie's rule against random play."""
     table = boxes_compile(game_get("noughts-and-crosses"), Side.FIRST, PRESETS["michie-1961"].rule)
     random, perfect = UNIFORM["random"], UNIFORM["perfect"]
 
@@ -32,7 +32,7 @@ def many_at_once() -> Iterator[Figure]:
         population.train(random, marks, [perfect] if measured else [])
         return time.perf_counter() - begin
 
-    seconds(2, [1], measured=True)  # So that nothing is compiled while the clock runs.
+    seconds(2, [1], measured=True)  # Compile everything before the clock runs.
     ratios, short, band = [], [], []
     for _ in range(N_ROUNDS):
         alone = MACHINES * MOST_GAMES / seconds(1, [MACHINES * MOST_GAMES], measured=False)

@@ -1,6 +1,7 @@
-"""What a new site works out first, done once for all tests that start a site: it takes minutes of a processor.
+"""The work of a new site's first minutes, done once for all tests that start a site.
 
-``tests/conftest.py`` names a folder in ``BEADBOX_PREPARED``; benchmarks run by hand begin with an empty site.
+It takes minutes of processor time. ``tests/conftest.py`` names a folder in ``BEADBOX_PREPARED``; benchmarks run by hand
+begin with an empty site.
 """
 
 import fcntl
@@ -13,11 +14,11 @@ from menace_site.local import servers
 from tests.environment import of_a_shell
 
 STORED = ("postgres", "static", "secret_key")
-"""What of a site's folder is taken along; all else it makes anew."""
+"""Files and folders copied from the prepared site. A new site creates all others itself."""
 
 
 def prepare(var: Path) -> None:
-    """Fill a new site's folder. The first to ask makes what is copied, and the others wait for it."""
+    """Fill a new site's folder. The first caller prepares the files; the others wait for them and copy them."""
     folder = os.environ.get("BEADBOX_PREPARED")
     if not folder:
         return
@@ -33,7 +34,7 @@ def prepare(var: Path) -> None:
 
 
 def work_out(var: Path, **urls: str) -> None:
-    """Run this program for the site in a folder, or for one that is set up already behind ``DATABASE_URL``."""
+    """Run this program for the site in a folder, or for a site behind ``DATABASE_URL`` that is already set up."""
     env = {**of_a_shell(), **urls, "BEADBOX_VAR": str(var), "BEADBOX_LOCAL": "1"}
     env["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
     command = [sys.executable, "-m", "tests.bench.prepared"]
@@ -41,7 +42,7 @@ def work_out(var: Path, **urls: str) -> None:
 
 
 def main() -> None:
-    """Train the house of the site of the environment; all that takes longer counts as over."""
+    """Train the built-in machines of the site in the environment, and mark longer jobs as finished."""
     import django
     from django.core.management import call_command
 

@@ -1,4 +1,4 @@
-"""How fast the Romgon engine is, and what training makes of the Q-learner."""
+"""Speed of the Romgon engine, and strength of the Q-learner after training."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FLIP_GAME = Romgon(FLIPS)
 
 
 def engine() -> Iterator[Figure]:
-    """Warm: each search, count and evaluation has been done once before the clock runs."""
+    """Time searches, move counts and evaluations. Each has run once before the clock starts."""
     for name, options, depth, target_ms in (
         ("hard (depth 2), flip on", FLIPS, 2, 5),
         ("depth 4, flip off", CORE, 4, 50),
@@ -69,16 +69,16 @@ def engine() -> Iterator[Figure]:
 
 
 def learner_curve() -> Iterator[Figure]:
-    """The Q-learner with the constants of the law, with flips, before and while it is trained against ``easy``.
+    """Measure the Q-learner with the constants of the law, with flips, before and during training against ``easy``.
 
-    Each point is 1,000 games as it plays, ε and all. The target: the rate at the end lies above the one at the start,
-    their 95 % intervals apart.
+    Each point is 1,000 games played with the current ε. Target: the win rate at the end is above the rate at the start,
+    and their 95 % intervals do not overlap.
     """
     rule, easy, rng, stored = QRule(), OPPONENTS["easy"], RandomSource(1), dict[str, float]()
     epsilon, trained, first = rule.epsilon, 0, 0.0
 
     def memory() -> QMemory:
-        # A fresh one now and then, as in a run of training: it remembers every key that it was ever asked for.
+        # A fresh memory now and then, as in a training run, since a memory keeps every key that it was asked for.
         return QMemory.load(FLIP_GAME, rule, epsilon, lambda keys: {key: stored[key] for key in keys if key in stored})
 
     for n in CURVE:
@@ -100,9 +100,9 @@ def learner_curve() -> Iterator[Figure]:
 
 
 def q_checks() -> Iterator[Figure]:
-    """The Q-learner with both checks, untrained and trying nothing, against ``easy``: points, draws half.
+    """Measure the untrained Q-learner with both checks and no exploration against ``easy``: points, a draw is half.
 
-    Four random plies, every opening from both sides.
+    Each opening has four random plies and is played from both sides.
     """
     rule = Q_PRESETS["romgon-q-careful"].rule
     for slug, least in (("romgon", 0.90), ("romgon-flip", 0.58)):
@@ -126,7 +126,7 @@ def _evaluations() -> None:
 
 
 def _timed(call: Callable[[], object], n: int, unit: float = 1) -> list[float]:
-    """How long each of ``n`` calls took, in seconds or so many parts of one."""
+    """Return how long each of ``n`` calls took, in seconds times ``unit``. A first call is not timed."""
     call()
     times = []
     for _ in range(n):

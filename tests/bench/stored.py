@@ -1,6 +1,6 @@
-"""What needs the whole site: a run with its boxes, a live move over a socket, the match page over the wire.
+"""Benchmarks of the whole site: a run with its boxes, a live move over a socket, the match page over the wire.
 
-PostgreSQL and Valkey are started for these benchmarks as ``make run`` starts them: durable.
+PostgreSQL and Valkey run as with ``make run``: durable.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ N_MATCHES = sized(60, 1)
 
 @cache
 def site() -> str:
-    """Start servers, database and web server once for all benchmarks here; the site's address."""
+    """Start database, Valkey and web server once for all benchmarks of this module; return the site's address."""
     var = Path(tempfile.mkdtemp(prefix="beadbox-bench-"))
     os.environ.update(BEADBOX_VAR=str(var), BEADBOX_LOCAL="1", BEADBOX_DB_POOL="1")
     os.environ["DJANGO_SETTINGS_MODULE"] = "menace_site.settings"
@@ -57,7 +57,7 @@ def site() -> str:
     call_command("warm_kernels")
     call_command("pretrain", stdout=open(os.devnull, "w"))  # noqa: SIM115  # closed with the process
 
-    # A process of its own, as in earnest: client and server in one would wait for each other's interpreter lock.
+    # A process of its own, as in production: client and server in one would contend for the interpreter lock.
     with socket.socket() as chosen:
         chosen.bind(("127.0.0.1", 0))
         port = chosen.getsockname()[1]
@@ -78,7 +78,7 @@ def _answers(url: str) -> bool:
 
 
 def fifty_thousand_games() -> Iterator[Figure]:
-    """Load 304 boxes, play 50,000 games, store boxes, ledger and random state: the run of ``manage.py train``."""
+    """Time the run of ``manage.py train``: load 304 boxes, play 50,000 games, store boxes, ledger and random state."""
     site()
     from learning.services.runs import Stage, training_run_start
     from learning.workers.runs import RUNS, run_execute
@@ -100,7 +100,7 @@ def fifty_thousand_games() -> Iterator[Figure]:
 
 
 def api_run() -> Iterator[Figure]:
-    """From a call of the API to the last box stored: a real web server, a real worker with nothing else to do."""
+    """Time a run from the API call to the last stored box, with a real web server and an idle worker."""
     address = site()
     from menace_site.celery import app
     from menace_site.local import processes
@@ -111,7 +111,7 @@ def api_run() -> Iterator[Figure]:
         assert wait_until(lambda: bool(app.control.ping(timeout=0.5))), "no worker answers"
         machine, token = _owned()
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
-        for _ in range(sized(8, 1)):  # until each process of its pool has imported and compiled what it needs
+        for _ in range(sized(8, 1)):  # until each process of the pool has imported and compiled its code
             _run_by_api(address, headers, machine, 1000)
         for games, target_s in ((50_000, 0.5), (1_000_000, 1.0)):
             seconds = [_run_by_api(address, headers, machine, games) for _ in range(N_RUNS)]
@@ -126,7 +126,7 @@ def api_run() -> Iterator[Figure]:
 
 
 def _owned() -> tuple[str, str]:
-    """A machine like the house's MENACE, and a token of the account that owns it."""
+    """Create a machine like the built-in MENACE; return its slug and a token of its owner."""
     from django.contrib.auth import get_user_model
 
     from games.accounts.tokens import token_make
@@ -134,14 +134,14 @@ def _owned() -> tuple[str, str]:
     from learning.services.machines import machine_create
 
     house = Machine.objects.get(slug="menace-first")
-    # One of the staff, who may start more runs in an hour.
+    # Staff may start more runs an hour.
     owner = get_user_model().objects.create_user(f"bench-{time.time_ns()}", is_staff=True)
     machine = machine_create(game=house.game, side=house.side, preset=house.preset, name="Of the bench", owner=owner)
     return machine.slug, token_make(user=owner, name="bench", scopes=("train",), lifetime=None)[1]
 
 
 def _run_by_api(address: str, headers: dict[str, str], machine: str, games: int) -> float:
-    """How many seconds a run takes that is asked for over HTTP, seen in the database and not before it is stored."""
+    """Return the seconds of a run requested over HTTP, until the database shows it as stored."""
     from learning.models import TrainingRun
 
     body = json.dumps({"machine": machine, "opponent": "random", "games": games}).encode()
@@ -158,7 +158,7 @@ def _run_by_api(address: str, headers: dict[str, str], machine: str, games: int)
 
 
 def storing_boxes() -> Iterator[Figure]:
-    """What a chunk stores that has changed 10,000 boxes: boxes, lesson and the change of each. And laying them out."""
+    """Time the creation, loading and storing of 10,000 boxes: the boxes, their lesson and the change of each box."""
     site()
     from django.db import transaction
 
@@ -181,7 +181,7 @@ def storing_boxes() -> Iterator[Figure]:
         run = training_run_start(machine=machine.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
         n_boxes = table_of(machine).n_boxes
         assert n_boxes >= N_BOXES
-        for _again in range(2):  # the second finds rows that have changed before
+        for _again in range(2):  # the second pass updates rows that have changed before
             begin = time.perf_counter()
             memory = MEMORY.load(machine)
             loaded.append(time.perf_counter() - begin)
@@ -205,7 +205,7 @@ def storing_boxes() -> Iterator[Figure]:
 
 
 def live_move() -> Iterator[Figure]:
-    """From a move sent over the socket to the state with MENACE's answer back, stored and broadcast to the room."""
+    """Time a move from its frame to the state with MENACE's answer, stored and broadcast to the room."""
     milliseconds = live_moves(site(), N_MATCHES)
     percentile = statistics.quantiles(milliseconds, n=20)[18]
     median = statistics.median(milliseconds)
@@ -218,7 +218,7 @@ def live_move() -> Iterator[Figure]:
 
 
 def live_moves(address: str, n_matches: int) -> list[float]:
-    """Milliseconds of each move of a person in ``n_matches`` played against MENACE, one after the other."""
+    """Return the milliseconds of each human move in ``n_matches`` against MENACE, played one after the other."""
     from websockets.sync.client import connect
 
     milliseconds = []
@@ -244,7 +244,7 @@ N_PAGES = sized(25, 1)
 
 
 def page_of_boxes() -> Iterator[Figure]:
-    """A page of the boxes of a machine with 10,000, over HTTP: as they lie, the most changed, and a narrow choice."""
+    """Time a page of a machine's 10,000 boxes over HTTP: in order, by change, filtered, and deep in the list."""
     address = site()
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
@@ -275,10 +275,10 @@ def page_of_boxes() -> Iterator[Figure]:
 
 
 def _machine_of_many_boxes() -> int:
-    """A trained machine with every board of its side as it lies, filled up to 10,000 rows with boxes that come last.
+    """Create a trained machine with every position of its side, padded with box rows to 10,000; return its id.
 
-    No game here has that many boxes yet. Those that fill up are sorted, counted and narrowed like any other, but have
-    no position that could be read, so they are never on a page that is asked for.
+    No game here has that many boxes yet. The padding is sorted, counted and filtered like other boxes. It comes last
+    and has no readable position, so no requested page shows it.
     """
     from django.db import connection
 
@@ -307,7 +307,7 @@ def _machine_of_many_boxes() -> int:
 
 
 class _Resources(HTMLParser):
-    """The addresses that a page makes a browser fetch."""
+    """Collects the addresses of resources that a browser fetches for a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -321,7 +321,7 @@ class _Resources(HTMLParser):
 
 
 def match_page() -> Iterator[Figure]:
-    """Every byte of the match page as a browser asks for it: the page, its styles, its modules and what they import."""
+    """Measure all bytes of the match page as a browser loads it: page, styles, modules and their imports."""
     address = site()
     body = json.dumps({"opponent": "menace", "side": "O"}).encode()
     request = urllib.request.Request(f"{address}/api/rooms", body, {"Content-Type": "application/json"})

@@ -24,7 +24,7 @@ enum { DRAWN = -3 };
 static const int64_t TICKETS = (INT64_C(1) << 32) - 1;
 static const double UNITS = 1e8;
 
-/* A successor: a node, or -1 -2 -3 where the first side has won, the second has, nobody has. */
+/* A successor: a node, or -1 -2 -3 for a win of the first side, a win of the second, a draw. */
 static int32_t n_nodes, n_edges, n_entries, n_replies, off_policy, by_visits;
 static double reach, discount, outlook, step_size, decay, lowest, reward[3], start_value, epsilon;
 static int32_t *indptr, *successor, *side, *edge_entry, *reply_indptr, *reply_edge;

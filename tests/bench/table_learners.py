@@ -1,6 +1,6 @@
-"""How strong tables of values get: the two tables of docs/learning.md, worked out again.
+"""Strength of value tables: the two tables of docs/learning.md, computed again.
 
-``python -m tests.bench.table_learners`` prints them. The benchmark holds the page to them, figure by figure.
+``python -m tests.bench.table_learners`` prints the tables. The benchmark compares the page with them, cell by cell.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CELL = re.compile(r"(\d?\.\d{3}) ± (\.\d{3})")
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a table: for each rival and number of games the mean of the points and half of its 95 % interval."""
+    """A table row: for each opponent and number of games, the mean points and half of their 95 % interval."""
 
     preset: str
     plays: str
@@ -46,17 +46,16 @@ class Row:
 
     @property
     def head(self) -> str:
-        """How its line begins."""
+        """The first two cells, which identify the row on the page."""
         return f"| `{self.preset}` | {self.plays} |"
 
     @property
     def line(self) -> str:
-        """Its line of the page."""
         return self.head + "".join(f" {_short(mean)} ± {_short(half)} |" for mean, half in self.cells)
 
 
 def rows(preset: str, teacher: str, n_machines: int) -> Iterator[Row]:
-    """What machines of seeds 0, 1, 2, … make of so many games with a teacher, seat by seat."""
+    """Yield the rows of a preset, one for each way of training, from machines of seeds 0, 1, 2, …"""
     for plays, side in SEATS.items():
         points = np.array([_points(preset, teacher, side, seed) for seed in range(n_machines)])
         if side is None:
@@ -68,7 +67,7 @@ def rows(preset: str, teacher: str, n_machines: int) -> Iterator[Row]:
 
 
 def _points(preset: str, teacher: str, side: Side | None, seed: int) -> list[list[float]]:
-    """The exact points of one machine: for each seat, each rival after each number of games."""
+    """Return the exact points of one machine: for each seat, each opponent after each number of games."""
     memory, source = TableMemory.fresh(game_get("noughts-and-crosses"), TABLE_PRESETS[preset].rule), RandomSource(seed)
     found: dict[tuple[Side, str, int], float] = {}
     n_played = 0
@@ -91,12 +90,12 @@ def _short(number: float) -> str:
 
 
 def on_the_page(teacher: str) -> list[str]:
-    """The lines of the page's table of machines that this teacher taught."""
+    """Return the rows in the page's table for a training opponent."""
     return PAGE.read_text().partition(f"| taught by {teacher} |")[2].partition("\n\n")[0].splitlines()
 
 
 def differs(row: Row, lines: list[str]) -> bool:
-    """Whether the page says something else: at full size any other digit, else more than chance explains."""
+    """Whether the page differs from the row: at full size in any digit, else by more than chance explains."""
     line = next((line for line in lines if line.startswith(row.head)), "")
     if N_MACHINES == PAGE_MACHINES:
         return line != row.line
@@ -109,7 +108,7 @@ def differs(row: Row, lines: list[str]) -> bool:
 
 
 def as_the_page_says() -> Iterator[Figure]:
-    """Each preset with each teacher: whether the page has its figures."""
+    """Compare each preset and training opponent with the page."""
     for teacher in TEACHERS:
         lines = on_the_page(teacher)
         for preset in TABLE_PRESETS:

@@ -1,4 +1,4 @@
-"""A machine that keeps values with a million entries: its move, a learnt game, training, all as fast as with none."""
+"""A machine with a million stored values: its moves, its lessons and its training should be as fast as with none."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ N_RUNS = sized(3, 1)
 
 
 def a_million_entries() -> Iterator[Figure]:
-    """Time the choice of a move, the storing of a learnt game and a run, with no entry and with a million."""
+    """Time the choice of a move, the storing of a played game and a training run, with no value and with a million."""
     site()
     from django.db import connection
 
     from learning.services.machines import machine_create
 
     small, large, first = (machine_create(game="romgon", side=None, name=name) for name in ("Small", "Large", "First"))
-    # Kernels are compiled when they are first called, for most of a minute.
+    # Kernels compile at their first call, which takes most of a minute.
     _moves(first)
     _trained(first, 2)
     with connection.cursor() as cursor:
-        # Keys as long as those of a game, and as many more entries as the machine would have after 28,000 games.
+        # Keys are as long as those of a game; after 28,000 games a machine would have as many entries.
         cursor.execute(
             "INSERT INTO learning_value (machine_id, key, start, value, n_visits)"
             " SELECT %s, lpad(to_hex(n * 2654435761 %% 4294967296), 8, '0') || '-' || n || '#' || %s, 0.1, 0.1, 1"
@@ -62,7 +62,7 @@ def _compared(name: str, without: list[float], among: list[float], unit: str, mo
 
 
 def _moves(machine: Any) -> list[float]:
-    """Milliseconds of choosing at positions of a random game, each with a machine that has read nothing yet."""
+    """Return the milliseconds of each choice in a random game, each by a machine that has read no values yet."""
     from beadbox.kernels.random_source import RandomSource
     from learning.kinds.q_learning.memory import values_learner
 
@@ -78,7 +78,7 @@ def _moves(machine: Any) -> list[float]:
 
 
 def _learnt_games(machine: Any) -> list[float]:
-    """Milliseconds of resigning against it after some moves: everything that the end of a match stores."""
+    """Return the milliseconds of each resignation after a few moves: everything that the end of a match stores."""
     from beadbox.rules.outcome import Side
     from games.accounts.principal import Principal
     from games.live.play import match_play_move, match_resign
@@ -103,7 +103,7 @@ def _learnt_games(machine: Any) -> list[float]:
 
 
 def _trained(machine: Any, n_games: int) -> float:
-    """Games a second of a run, its two samples taken apart."""
+    """Return the games per second of a run, with its two strength samples cut to one game each."""
     from learning.kinds.q_learning.training import QLearningTraining
     from learning.services.runs import Stage, training_run_start
     from learning.workers.runs import RUNS, run_execute

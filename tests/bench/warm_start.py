@@ -1,4 +1,4 @@
-"""Whether the second start of the program finds its kernels compiled."""
+"""Checks that a second start of the program finds its kernels compiled."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ print(time.perf_counter() - begin, sum(train_against_opponent.compiled.stats.cac
 
 
 def second_start() -> Iterator[Figure]:
-    """The first training call of a process, with an empty cache and then in a second process with what that left."""
+    """Time the first training call of a process with an empty cache, then of a second process with the filled cache."""
     with tempfile.TemporaryDirectory() as empty:
         cache = os.environ["NUMBA_CACHE_DIR"] if IS_SMALL else empty  # compiling takes half a minute
         (cold, _), (warm, compiled) = _first_call(cache), _first_call(cache)
@@ -46,7 +46,7 @@ def second_start() -> Iterator[Figure]:
 
 
 def _first_call(cache: str) -> tuple[float, int]:
-    """Seconds of the first call in a new process, and how many kernels it had to compile."""
+    """Return the seconds of the first call in a new process, and how many kernels it had to compile."""
     environment = os.environ | {"NUMBA_CACHE_DIR": cache}
     printed = subprocess.run(
         [sys.executable, "-c", FIRST_CALL], env=environment, check=True, capture_output=True, text=True
