@@ -1,1 +1,1 @@
-"""The site on several machines: ``python -m tests.hosts`` builds what docker-compose.yml describes, and tries it."""
+"""The site on several hosts: ``python -m tests.hosts`` builds the services of docker-compose.yml and tests them."""

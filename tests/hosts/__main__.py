@@ -1,12 +1,12 @@
-"""Several machines, for real: what docker-compose.yml describes is built, used and broken. ``make hosts``.
+"""The services of docker-compose.yml on several hosts, built, used and broken. ``make hosts``.
 
     python -m tests.hosts                     network namespaces and Debian's packages, as root; Docker too, if there
-    python -m tests.hosts --docker            docker compose itself alone
+    python -m tests.hosts --docker            docker compose alone
     python -m tests.hosts --only training     one act alone
-    SMALL=1 python -m tests.hosts             all acts, each as short as it can be: what make soak does
-    python -m tests.hosts --release [COMMIT]  from yesterday's program to today's, while people play
+    SMALL=1 python -m tests.hosts             all acts in their shortest form, as in make soak
+    python -m tests.hosts --release [COMMIT]  an upgrade from an older commit to this one during play
 
-Each act says what it found, or what is wrong; the exit status is the number of those that went wrong.
+Each act prints its result or its error; the exit status is the number of failed acts.
 """
 
 from __future__ import annotations
@@ -50,57 +50,58 @@ WEBS = ("web-1", "web-2")
 WORKERS = [f"worker-{number + 1}" for number in range(N_WORKERS)]
 GAME = "noughts-and-crosses"
 N_GAMES = sized(60_000_000, 10_000_000)
-"""Of each run: many turns of every worker, and no end while a host is away."""
+"""Games of each run: enough for many time slices of every worker, and to last while a host is away."""
 ENDLESS, N_ENDLESS = 1_000_000_000, 5
-"""Of each of so many runs, as many as an account may have, that are stopped before their end: one alone may be over in
-80 s, less than a release takes."""
+"""Games and number of runs that are cancelled before their end; the number is an account's limit.
+
+One run alone could end within 80 s, sooner than a release.
+"""
 SCHEDULERS = ("beat-1", "beat-2")
 STANDING = (*WORKERS, *WEBS, "beat-1", "clerk-1", "proxy-1")
-"""Who is well before anybody plays; they wait for the others by themselves."""
+"""Hosts that must be healthy before an act begins; they wait for the others themselves."""
 HOLD, FIRE = "learning.beat.house_tournament_hold", "learning.beat.schedule_fire"
-"""What schedulers send: to see to the tournament of the house, and to a schedule."""
+"""Tasks that schedulers send: for the built-in tournament, and for a schedule."""
 MIXED_S = sized(10, 1)
-"""How long yesterday's program is on today's tables before its processes are renewed."""
+"""Seconds for which the old code runs on the new tables before its processes are replaced."""
 HEAD_S, BODY_S = 10.0, 300.0
-"""The proxy's ``read_header`` and ``read_body``."""
+"""The proxy's limits ``read_header`` and ``read_body``, in seconds."""
 PING_EVERY_S = 1.0
 HELD_S = sized(610, 15)
-"""Seconds for which a WebSocket is held: longer than every limit of the proxy."""
+"""Seconds for which a WebSocket is held open: longer than every limit of the proxy."""
 ANSWERED_S = 3.0
-"""Within which somebody answers, if only with a page."""
+"""Maximum seconds until an answer, be it the fallback page."""
 FAIL_S = 10
-"""The proxy's ``fail_duration``: for so long it sends nobody to a web host that it found starting."""
+"""The proxy's ``fail_duration``: seconds without requests to a web host that was still starting."""
 AWAY_S = sized(12.5, 2.0)
-"""How long a host is away: longer than its connections are kept."""
+"""Seconds for which a host is cut off: longer than its connections are kept."""
 ARRIVED_S = 1.0
-"""After which what a host had sent before it was cut off is stored."""
+"""Seconds after which data that a host sent before the cut is stored."""
 N_FIRED = sized(2, 1)
-"""How often a schedule comes due, once a minute, under two schedulers."""
+"""Number of times that a schedule comes due, once a minute, under two schedulers."""
 BACK_S = 2.0
-"""What a release may cost somebody who plays: a socket that breaks is there again within this time."""
+"""Maximum seconds for which a release may interrupt a player's socket."""
 
 
 def say(text: str) -> None:
-    """Tell whoever waits."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
 class Play:
-    """The acts, on a cluster that stands; all of them by one account."""
+    """The acts on a running cluster, all by one account."""
 
     def __init__(self, cluster: Machines | Docker) -> None:
         self.cluster = cluster
         self.visitor = Visitor(cluster)
         self.of_yesterday: dict[str, int] = {}
-        """So many characters of a host's log are of yesterday's program."""
+        """Length of each host's log, in characters, that the old code wrote."""
         self.visitor.sign_up("teacher")
         self.ask = self.visitor.ask
 
     # Acts
 
     def match(self) -> str:
-        """Two people play each other by WebSocket over TLS, a third looks on; every socket is told of every move."""
+        """Two people play by WebSocket over TLS and a third watches; every socket receives every move."""
         guests = [Visitor(self.cluster) for _ in range(3)]
         code = guests[0].ask("POST", "rooms", opponent="human", game=GAME)["code"]
         seat = guests[1].ask("POST", f"rooms/{code}/join")["seat_token"]
@@ -138,7 +139,7 @@ class Play:
         return f"{len(alone)} runs of {N_GAMES} games; turns by host {shares}; equal thrice, the third time disturbed"
 
     def tournament(self) -> str:
-        """A tournament's pairings are spread over the hosts, one of which vanishes: the same table as by one host."""
+        """Spread a tournament's pairings over the hosts, cut one off, and compare the table with that of one host."""
         machines = [self._machine(f"Entry {number}") for number in range(6)]
         with self._only(WORKERS[:1]):
             alone = self._tournament(machines)
@@ -150,14 +151,14 @@ class Play:
         return f"{len(alone)} entries; turns by host {shares}; the same table"
 
     def web_hosts(self) -> str:
-        """Matches go on while each web host vanishes, is killed and comes back; no move is lost or doubled."""
+        """Cut off, kill and restart each web host during matches; no move may be lost or doubled."""
         told = self._told(self._crowd(lambda: self._each(WEBS, self._cut_and_killed)))
         self._none_serves()
         self._half_open()
         return told
 
     def _half_open(self) -> None:
-        """Who never says all that they want is given up by the proxy, whatever of it they have said."""
+        """Check that the proxy closes connections with incomplete requests."""
         for sent in (self.visitor.half_shaken, self.visitor.half_asked, self.visitor.half_asked_plainly):
             began = time.monotonic()
             with sent() as came:
@@ -194,7 +195,7 @@ class Play:
         return f"a WebSocket held for {HELD_S} s; a body that drips was cut after {cut_s:.0f} s"
 
     def _none_serves(self) -> None:
-        """With all web hosts away, people get a page that comes back by itself, and programs the API's refusal."""
+        """Check that without web hosts people get a page that reloads itself, and programs the API's refusal."""
         browser, at = self.visitor.browser, self.visitor.at
         for name in WEBS:
             self.cluster.kill(name)
@@ -215,12 +216,12 @@ class Play:
         assert all(wait_until(lambda name=name: self.cluster.is_served(name), poll_s=1) for name in WEBS)
 
     def data_hosts(self) -> str:
-        """The same of the hosts of which there is one each: of the broker, the database, the clerk, the proxy."""
+        """Cut off, kill and restart each single host: broker, database, maintenance worker and proxy."""
         names = ("redis-1", "postgres-1", "clerk-1", "proxy-1")
         return self._told(self._crowd(lambda: self._each(names, self._cut_and_killed)))
 
     def schedulers(self) -> str:
-        """A second scheduler, started by mistake, starts nothing twice, though both knock for everything."""
+        """Check that a second scheduler, started by mistake, starts no job twice, though both send every task."""
         from learning.models import Schedule
 
         self.cluster.start("beat-2")
@@ -251,7 +252,7 @@ class Play:
 
     @contextlib.contextmanager
     def _heard(self) -> Iterator[Callable[[str], list[int]]]:
-        """How often each scheduler has sent a task since: as the broker hears it, since their logs tell of no task."""
+        """Count the tasks that each scheduler sends, from the broker's monitor: their logs name no task."""
         import redis
 
         addresses = [self.cluster.address_of(name) for name in SCHEDULERS]
@@ -275,13 +276,13 @@ class Play:
             thread.join()
 
     def release(self) -> str:
-        """Yesterday's program meets today's tables, then every process is renewed in turn; people play on meanwhile."""
+        """Run the old code on the new tables, then replace every process in turn, all during play."""
         assert isinstance(self.cluster, Machines)
         host, port = self.cluster.endpoint
         asked = Prober(host, port, self.cluster.site, str(self.cluster.authority))
 
         def renewed() -> None:
-            # Made now, they are none of those whose lessons are all matches'.
+            # Machines made now are not among those whose lessons must all be of matches.
             machines.extend(self._machine(f"Through a release {number}") for number in range(N_ENDLESS))
             begun.extend(self._run_start(machine, ENDLESS, seed) for seed, machine in enumerate(machines))
             with asked:
@@ -306,7 +307,7 @@ class Play:
         return told
 
     def _renew(self) -> None:
-        """As the runbook says: the database first, then each process when the one before it is well."""
+        """Follow the runbook: migrate the database, then replace each process once the previous one is healthy."""
         self.cluster.release(BASE_DIR)
         say("            the tables are today's")
         time.sleep(MIXED_S)
@@ -319,7 +320,7 @@ class Play:
             self.of_yesterday[name] = len(self.cluster.log(name))
 
     def audit(self) -> str:
-        """After all that every bead has its cause."""
+        """Check that every bead still has its cause."""
         assert wait_until(lambda: not self._unfinished(), poll_s=1)
         for name in (*WEBS, *WORKERS, "clerk-1"):
             said = self.cluster.log(name)[self.of_yesterday.get(name, 0) :]
@@ -333,7 +334,7 @@ class Play:
         return number
 
     def _trained(self, meanwhile: Callable[[], None] = lambda: None) -> list[Any]:
-        """The beads of fresh machines after runs of the same seeds."""
+        """Train fresh machines by runs with fixed seeds and return their beads."""
         machines = [self._machine(f"Pupil {number}") for number in range(sized(2 * N_WORKERS - 1, N_WORKERS))]
         runs = [self._run_start(machine, N_GAMES, seed) for seed, machine in enumerate(machines)]
         meanwhile()
@@ -357,7 +358,7 @@ class Play:
         return bool(self._run(run)["status"] == "finished")
 
     def _stopped(self, run: int) -> None:
-        """A run is asked to stop, and does."""
+        """Cancel a run and wait until it has stopped."""
         self.ask("POST", f"training-runs/{run}/cancel")
         assert wait_until(lambda: self._run(run)["status"] == "cancelled", poll_s=1)
 
@@ -388,7 +389,7 @@ class Play:
         assert all(wait_until(lambda name=name: self.cluster.is_well(name), poll_s=1) for name in others)
 
     def _turns(self, kind: str) -> list[float]:
-        """How many turns of a kind each worker host has had a job for, since it was started."""
+        """Return, for each worker host, the time slices of a kind with a job since its start."""
         return [self.cluster.figure(name, f'beadbox_turns_total{{kind="{kind}"}}') for name in WORKERS]
 
     def _shares(self, kind: str, before: list[float]) -> list[int]:
@@ -402,7 +403,7 @@ class Play:
         assert wait_until(lambda: self.cluster.is_reached(name)), f"{name} is not back"
 
     def _vanishing(self) -> None:
-        """The cable of one host is pulled while it has a run, another is killed with one: others take both up."""
+        """Cut off one host during a run and kill another during a run; other hosts must resume both runs."""
         from learning.models import TrainingRun
 
         left = [
@@ -415,7 +416,7 @@ class Play:
         assert wait_until(lambda: self.cluster.is_well("worker-2"), poll_s=1)
 
     def _away_with_a_pairing(self) -> None:
-        """The cable of a host is pulled while it has a pairing: another takes that up."""
+        """Cut off a host during a pairing; another host must resume it."""
         from learning.models import Pairing
 
         left = self._lost(Pairing, "worker-2", self.cluster.cut, self.cluster.join)
@@ -423,10 +424,10 @@ class Play:
         self._joined("worker-2")
 
     def _joined(self, name: str) -> None:
-        """The cable of a worker's host is put in again.
+        """Connect a worker's host again.
 
-        Celery 5.7 can lose the only slot of a worker whose job fails while the broker is away for more than 43 s, and
-        a slow machine takes that long: the small form starts the worker anew (docs/operating.md, "On a bad day").
+        Celery 5.7 can lose the only slot of a worker whose job fails while the broker is away for more than 43 s. A
+        slow machine takes that long, so the small form restarts the worker (docs/operating.md, "On a bad day").
         """
         self.cluster.join(name)
         if IS_SMALL:
@@ -435,7 +436,7 @@ class Play:
             assert wait_until(lambda: self.cluster.is_well(name), poll_s=1)
 
     def _lost(self, kind: type[Job], name: str, act: Callable[[str], None], undo: Callable[[str], None]) -> Job:
-        """Something happens to a host while it has a job; the job, with the lease that is lost."""
+        """Break a host while it has a job; return the job with the lease that is lost."""
         waiting = kind._default_manager.filter(status__in=("queued", "running"))
         while True:
             assert wait_until(lambda: self._held_by(kind, name) is not None or not waiting.exists(), poll_s=0.01)
@@ -444,16 +445,16 @@ class Play:
             time.sleep(ARRIVED_S)
             if (job := self._held_by(kind, name)) is not None:
                 return job
-            undo(name)  # it had just let go
+            undo(name)  # the host had just released its job
             assert wait_until(lambda: self.cluster.is_well(name), poll_s=1)
 
     def _held_by(self, kind: type[Job], name: str) -> Job | None:
-        """A job that a host has."""
+        """Return a job leased by a host."""
         held = {"status": "running", "leased_by__startswith": f"{self.cluster.hostname(name)} "}
         return kind._default_manager.filter(**held).first()
 
     def _is_taken_up(self, lost: Job) -> bool:
-        """Whether another worker has got what one was lost with, which it may not before the lease has run out."""
+        """Whether another worker has taken over a lost job; it must not do so before the lease ends."""
         assert lost.lease_until is not None
         job = type(lost)._default_manager.get(pk=lost.pk)
         is_taken = job.leased_by != lost.leased_by
@@ -496,13 +497,13 @@ class Play:
         before = totals()
         found = played(case, meanwhile)
         assert not found["faults"], found["faults"]
-        connection.close()  # of before a host was away
+        connection.close()  # opened before a host was away
         wrong = wrong_rows(found["rooms"], before)
         assert not wrong, wrong[:10]
         return found
 
     def _house_is_done(self) -> QuerySet[Tournament]:
-        """Wait until the house has held its tournament, whose pairings take turns beside all that we ask for."""
+        """Wait for the end of the built-in tournament: its pairings compete with ours for time slices."""
         from learning.models import Tournament
 
         houses = Tournament.objects.filter(owner=None)
@@ -510,7 +511,7 @@ class Play:
         return houses
 
     def _is_idle(self) -> bool:
-        """Whether nobody learns, and the house has trained its machines: from now on matches alone teach them."""
+        """Whether no run is unfinished and the built-in machines are trained: from now on only matches teach."""
         from learning.models import Tournament, TrainingRun
 
         is_learning = TrainingRun.objects.filter(finished_at=None).exists()
@@ -528,7 +529,7 @@ ACTS = ("match", "training", "tournament", "schedulers", "limits", "web_hosts", 
 
 
 def lacking() -> list[str]:
-    """What keeps this machine from being several, in sentences."""
+    """Return the reasons, as sentences, why this machine cannot run the hosts."""
     said = []
     if missing := sorted({package for program, package in PACKAGES.items() if shutil.which(program) is None}):
         said.append(f"There is no {', no '.join(missing)}: apt install them.")
@@ -540,7 +541,7 @@ def lacking() -> list[str]:
 
 
 def main(words: list[str]) -> int:
-    """Build, play, say."""
+    """Run the acts that the command line selects; return the number of failed acts."""
     parser = argparse.ArgumentParser(prog="python -m tests.hosts", description=__doc__)
     parser.add_argument("--docker", action="store_true")
     parser.add_argument("--only", choices=ACTS, action="append")
@@ -563,7 +564,7 @@ def main(words: list[str]) -> int:
 
 
 def perform(built: Machines | Docker, acts: Sequence[str]) -> int:
-    """Build it and play the acts; how many went wrong."""
+    """Build the cluster, run the acts and print their results; return the number of failed acts."""
     n_wrong, began = 0, time.monotonic()
     with built as cluster, tempfile.TemporaryDirectory() as here:
         assert wait_until(lambda: all(cluster.is_well(name) for name in STANDING), poll_s=1)
@@ -575,7 +576,7 @@ def perform(built: Machines | Docker, acts: Sequence[str]) -> int:
             began = time.monotonic()
             try:
                 said = getattr(play, act)()
-            except Exception:  # the next act may tell more
+            except Exception:  # report it and go on with the next act
                 n_wrong, said = n_wrong + 1, f"WRONG\n{traceback.format_exc()}"
             say(f"{act:11} {time.monotonic() - began:4.0f} s  {said}")
     return n_wrong
@@ -583,7 +584,7 @@ def perform(built: Machines | Docker, acts: Sequence[str]) -> int:
 
 @contextlib.contextmanager
 def yesterday(commit: str) -> Iterator[Path]:
-    """A folder with the program of a commit: without one the last before which the tables were others."""
+    """Yield a folder with the code of a commit, by default the last commit before the latest migration."""
 
     def git(*words: str) -> str:
         return subprocess.run(["git", *words], check=True, cwd=BASE_DIR, capture_output=True, text=True).stdout.strip()

@@ -1,4 +1,4 @@
-"""docker-compose.yml as it is read: what its services are started with."""
+"""Reads docker-compose.yml: the environment, command and health check of each service."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VARIABLE = re.compile(r"\$(?:\$|\{(?P<name>\w+)(?P<how>:\?|:-)?(?P<else>[^{}]*(?
 
 
 class Compose:
-    """The services, with the variables that its head asks for put in as Compose puts them in."""
+    """The services, with their variables filled in by Compose's rules."""
 
     def __init__(self, variables: dict[str, str], folder: Path = BASE_DIR) -> None:
         self.variables, self.folder = variables, folder
@@ -23,7 +23,7 @@ class Compose:
         self.services: dict[str, dict[str, Any]] = self.read["services"]
 
     def filled(self, text: str) -> str:
-        """A text with its variables: ``${NAME}``, ``${NAME:?why}``, ``${NAME:-else}``; ``$$`` is a dollar."""
+        """Fill in a text's variables: ``${NAME}``, ``${NAME:?why}``, ``${NAME:-else}``; ``$$`` is a dollar."""
 
         def value(match: re.Match[str]) -> str:
             name, how = match["name"], match["how"]
@@ -36,7 +36,7 @@ class Compose:
         return VARIABLE.sub(value, text)
 
     def environment(self, service: str) -> dict[str, str]:
-        """What a service is told, by its files where they are there, but first by the file of services itself."""
+        """Return a service's environment: its existing env files, then the compose file's own values, which win."""
         files = [self.folder / one["path"] for one in self.services[service].get("env_file", [])]
         lines = [line for file in files if file.exists() for line in file.read_text().splitlines()]
         told = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
@@ -44,10 +44,9 @@ class Compose:
         return told | {name: self.filled(value) for name, value in named.items()}
 
     def command(self, service: str) -> list[str]:
-        """What a service runs."""
         return [self.filled(word) for word in self.services[service]["command"]]
 
     def health(self, service: str) -> list[str]:
-        """What is asked to know whether a service is well."""
+        """Return the command of a service's health check."""
         kind, *words = self.services[service]["healthcheck"]["test"]
         return [self.filled(word) for word in (["sh", "-c", *words] if kind == "CMD-SHELL" else words)]

@@ -1,6 +1,6 @@
-"""The same by Docker itself: ``docker compose`` with the file as it is, in a project of its own that is deleted again.
+"""Hosts as Docker containers: ``docker compose`` with the unchanged file, in a project that is deleted afterwards.
 
-Where no registry of images is reached, ``stand_ins.sh`` makes those that the file names.
+Without access to an image registry, ``stand_ins.sh`` makes the images that the file names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PROJECT = "beadbox-hosts"
 
 
 def is_there() -> bool:
-    """Whether Compose and an engine answer."""
+    """Whether Docker Compose and a Docker engine answer."""
     asked = (("docker", "compose", "version"), ("docker", "info"))
     return shutil.which("docker") is not None and not any(
         subprocess.run(words, check=False, capture_output=True).returncode for words in asked
@@ -29,7 +29,7 @@ def is_there() -> bool:
 
 
 class Docker:
-    """The containers, named as those of :class:`tests.hosts.machines.Machines` are: ``worker-2``."""
+    """The containers, named like the hosts of :class:`tests.hosts.machines.Machines`: ``worker-2``."""
 
     site = "beadbox.local"
     endpoint = ("127.0.0.1", 443)
@@ -37,7 +37,7 @@ class Docker:
     def __init__(self, n_webs: int, n_workers: int) -> None:
         self.scale = ("--scale", f"web={n_webs}", "--scale", f"worker={n_workers}")
         secrets = {"SITE": self.site, "SECRET_KEY": os.urandom(40).hex(), "POSTGRES_PASSWORD": "beads"}
-        self.env = {**os.environ, **secrets, "RELEASE": PROJECT}  # no site's image is built anew
+        self.env = {**os.environ, **secrets, "RELEASE": PROJECT}  # leaves other sites' images unchanged
         self.authority = Path(tempfile.mkdtemp()) / "root.crt"
 
     def __enter__(self) -> Docker:
@@ -52,7 +52,7 @@ class Docker:
         self.stack.close()
 
     def start(self, name: str) -> None:
-        """Start a container that was stopped; one that there is not yet is made."""
+        """Start a stopped container, or create it."""
         service, _, number = name.rpartition("-")
         if self._container(name) in self._docker("ps", "--all", "--format", "{{.Names}}").split():
             self._docker("start", self._container(name))
@@ -60,48 +60,46 @@ class Docker:
             self._compose("up", "--detach", "--no-deps", "--no-recreate", "--scale", f"{service}={number}", service)
 
     def kill(self, name: str) -> None:
-        """End what runs in a container, and let it say nothing."""
         self._docker("kill", self._container(name))
 
     def stop(self, name: str) -> None:
-        """Ask a container to end."""
+        """Stop a container as an operator does."""
         self._docker("stop", self._container(name))
 
     def cut(self, name: str) -> None:
-        """Take a container from its network: it runs on, and nobody hears of it."""
+        """Disconnect a container from its network; its programs run on."""
         self._docker("network", "disconnect", f"{PROJECT}_default", self._container(name))
 
     def join(self, name: str) -> None:
-        """And bring it back, by the name of its service."""
+        """Connect a container to its network again, under the name of its service."""
         alias = ("--alias", name.rpartition("-")[0])
         self._docker("network", "connect", *alias, f"{PROJECT}_default", self._container(name))
 
     def manage(self, *words: str) -> str:
-        """What a command of ``manage.py`` says."""
+        """Run a ``manage.py`` command and return its output."""
         return self._compose("exec", "-T", "clerk", "python", "manage.py", *words)
 
     def log(self, name: str) -> str:
-        """What a container has written so far."""
         return self._docker("logs", self._container(name))
 
     def is_well(self, name: str) -> bool:
-        """What the service's own health check said last."""
+        """Whether the service's last health check succeeded."""
         return (
             self._docker("inspect", "--format", "{{.State.Health.Status}}", self._container(name)).strip() == "healthy"
         )
 
     def _has_authority(self) -> bool:
-        """Whether the proxy has made its own authority, of which the certificate is fetched."""
+        """Whether the proxy has created its own certificate authority. Copies the certificate here."""
         with contextlib.suppress(AssertionError):
             self._compose("cp", "proxy:/data/caddy/pki/authorities/local/root.crt", str(self.authority))
         return self.authority.exists()
 
     def is_reached(self, name: str) -> bool:
-        """Whether a container is in its network."""
+        """Whether a container is connected to its network."""
         return bool(self.address_of(name))
 
     def is_served(self, name: str) -> bool:
-        """Whether somebody listens in a container, where others would ask for its service."""
+        """Whether a container accepts connections at its service's port."""
         where = self.address_of(name)
         try:
             if where:
@@ -111,21 +109,21 @@ class Docker:
         return bool(where)
 
     def figure(self, name: str, what: str) -> float:
-        """A figure of those that a worker tells of itself; 0 where it has not counted any yet."""
+        """Return a metric of a worker, or 0 if it has no samples yet."""
         told = f"import urllib.request as u; print(u.urlopen('http://localhost:{PORTS['worker']}/metrics').read().decode())"
         return figure_of(self._docker("exec", self._container(name), "python", "-c", told), what)
 
     def hostname(self, name: str) -> str:
-        """What a container takes for its name."""
+        """Return a container's own host name."""
         return self._docker("inspect", "--format", "{{.Config.Hostname}}", self._container(name)).strip()
 
     @property
     def database(self) -> str:
-        """Where the database is, seen from here."""
+        """The database's URL as seen from this process."""
         return f"postgres://beadbox:beads@{self.address_of('postgres-1')}:{PORTS['postgres']}/beadbox"
 
     def address_of(self, name: str) -> str:
-        """Where a container is; nowhere while it is cut off, or ended."""
+        """Return a container's address; empty while it is disconnected or stopped."""
         where = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}"
         return self._docker("inspect", "--format", where, self._container(name)).strip()
 
@@ -137,7 +135,7 @@ class Docker:
 
     def _docker(self, *words: str) -> str:
         command = ["docker", *words]
-        both = subprocess.STDOUT  # a log comes by either
+        both = subprocess.STDOUT  # a log may use either stream
         done = subprocess.run(
             command, check=False, cwd=BASE_DIR, env=self.env, stdout=subprocess.PIPE, stderr=both, text=True
         )

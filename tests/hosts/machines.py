@@ -1,8 +1,8 @@
-"""What docker-compose.yml describes, of Debian's own packages: every container a network namespace on this machine.
+"""The services of docker-compose.yml from Debian's packages: each container is a network namespace on this machine.
 
-As root. Programs run as nobody in particular, on a file system that cannot be written to but for their volumes and
-/tmp: what holds here of that holds in the containers. One capability they have: to read what is root's, as this
-checkout and its Python may be.
+Needs root. Programs run as an unprivileged user, and their file system is read-only except their volumes and /tmp. So
+whatever works here without write access also works in the containers. Their one capability is to read root's files, as
+this checkout and its Python may be.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ PACKAGES = {
     "setpriv": "util-linux",
     "wget": "wget",
 }
-"""Programs, and the packages of Debian that have them; PostgreSQL's are not on the path."""
+"""Debian's package for each program. PostgreSQL's programs are not on the path."""
 FIRST_NUMBERS = {"postgres": 2, "proxy": 3, "redis": 4, "migrate": 5, "web": 11, "worker": 21, "clerk": 31, "beat": 41}
-"""The last number of the address of the first host of a service."""
+"""Last number of the address of each service's first host."""
 PORTS = {"postgres": 5432, "proxy": 443, "redis": 6379, "web": 8000, "worker": 9100, "clerk": 9100}
-"""Where the hosts of a service listen."""
+"""The port at which each service listens."""
 SITE_USER = 10001
 CADDYFILE = BASE_DIR / "proxy" / "Caddyfile"
 KERNELS = BASE_DIR / "var" / "hosts-kernels"
-"""The volume of compiled kernels; kept, since they take a minute."""
+"""The volume of compiled kernels. It is kept, since compiling takes a minute."""
 COMPILED = BASE_DIR / "var" / "numba"
-"""What the tests have compiled."""
+"""Kernels that the tests have compiled."""
 CONFINED = """
 set -e
 hostname "$1"; user=$2; writable=$3; shift 3
@@ -58,14 +58,14 @@ echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start
 exec setpriv --reuid "$user" --regid "$user" --clear-groups --no-new-privs --pdeathsig KILL \
     --bounding-set=-all,+dac_read_search --inh-caps=-all,+dac_read_search --ambient-caps=-all,+dac_read_search "$@"
 """
-"""A program in its container: a name, folders of its own, no root; ``ip netns exec`` has given it its own mounts."""
+"""Runs a program as in a container: host name, own folders, no root. ``ip netns exec`` gives it its own mounts."""
 
 
 class Machines:
-    """The hosts. A host is named after its service, such as ``worker-2``."""
+    """The hosts, named after their services: ``worker-2``."""
 
     site = "beadbox.local"
-    """For a name that nobody else can resolve Caddy asks its own authority."""
+    """A name that cannot be resolved elsewhere, so that Caddy uses its own certificate authority."""
 
     def __init__(self, n_webs: int, n_workers: int, code: Path = BASE_DIR) -> None:
         self.code = code
@@ -106,24 +106,24 @@ class Machines:
     def __exit__(self, *error: object) -> None:
         self.stack.close()
 
-    # What is asked of it
+    # Interface of a cluster, as of Docker
 
     endpoint = (address(FIRST_NUMBERS["proxy"]), 443)
 
     @property
     def authority(self) -> Path:
-        """The certificate of the proxy's own authority."""
+        """The certificate of the proxy's own certificate authority."""
         return self.var / "caddy" / "caddy" / "pki" / "authorities" / "local" / "root.crt"
 
     def start(self, name: str) -> None:
-        """Start the program of a host; a scheduler or a worker may be one more than there were."""
+        """Start the program of a host. A scheduler or worker may be an additional one."""
         service = name.rpartition("-")[0]
         if name not in self.hosts:
             self.stack.enter_context(self._host(service, int(name.rpartition("-")[2])))
             self._name_hosts()
         own = getattr(self, f"_{service}", self._of_site)
         command, user, folders, environment = own(service)
-        # A core each, and two for a web host, as many processes as which it has: `nproc` says so.
+        # One core each, but two for a web host, which reads the number of its processes from `nproc`.
         n_all, first = os.cpu_count() or 1, self.hosts[name].number
         cores = {(first + more) % n_all for more in range(2 if service == "web" else 1)}
         core = ["taskset", "--cpu-list", ",".join(map(str, sorted(cores)))]
@@ -143,36 +143,36 @@ class Machines:
         self.running[name] = self.hosts[name].start(words, self._log(name), cwd=self.code, **environment)
 
     def kill(self, name: str) -> None:
-        """End what runs on a host, and let it say nothing."""
+        """Kill the program of a host at once."""
         process = self.running.pop(name)
         os.killpg(process.pid, signal.SIGKILL)
         processes.bury(process)
 
     def release(self, code: Path) -> None:
-        """What starts from now on is the program of another folder; the database is brought up to it."""
+        """Switch to the code of another folder for programs started from now on, and migrate the database."""
         self.code = code
         self.compose = Compose(self.secrets, code)
         self._image()
         self._finished("migrate-1")
 
     def stop(self, name: str) -> None:
-        """Ask what runs on a host to end, as Docker does."""
+        """Stop the program of a host gracefully, as Docker does."""
         process = self.running.pop(name)
         processes.stop({process: signal.SIGTERM}, timeout_s=self._grace_s(name))
 
     def cut(self, name: str) -> None:
-        """The cable of a host is pulled: it runs on, and nobody hears of it."""
+        """Cut a host off the network; its programs run on."""
         self.hosts[name].link("down")
 
     def join(self, name: str) -> None:
-        """And put in again."""
+        """Connect a host to the network again."""
         self.hosts[name].link("up")
 
     def manage(self, *words: str) -> str:
-        """What a command of ``manage.py`` says, run by the clerk's host; its fault is ours."""
+        """Run a ``manage.py`` command on the host of the maintenance worker; return its output or fail."""
         _, _, _, environment = self._of_site("clerk")
         command = ["ip", "netns", "exec", self.hosts["clerk-1"].name, sys.executable, "manage.py", *words]
-        environment["METRICS_DIR"] = str(self.var / "metrics")  # outside there is no /tmp of its own
+        environment["METRICS_DIR"] = str(self.var / "metrics")  # this command has no /tmp of its own
         done = subprocess.run(
             command, env={**SURROUNDINGS, **environment}, check=False, capture_output=True, text=True, cwd=self.code
         )
@@ -180,11 +180,10 @@ class Machines:
         return done.stdout
 
     def log(self, name: str) -> str:
-        """What a host has written so far."""
         return self._log(name).read_text(errors="replace")
 
     def is_well(self, name: str) -> bool:
-        """What the service's own health check says."""
+        """Whether the service's health check succeeds."""
         service = name.rpartition("-")[0]
         _, _, _, environment = self._of_site(service)
         words = ["env", f"HOSTNAME={name}", *self.compose.health(service)]
@@ -195,15 +194,15 @@ class Machines:
         return not done.returncode
 
     def is_reached(self, name: str) -> bool:
-        """Whether anything comes back from a host, be it that nobody listens there."""
+        """Whether a host responds, be it by refusing a connection."""
         return isinstance(self._asked(name), ConnectionRefusedError | None)
 
     def is_served(self, name: str) -> bool:
-        """Whether somebody listens on a host, where others would ask for its service."""
+        """Whether a host accepts connections at its service's port."""
         return self._asked(name) is None
 
     def _asked(self, name: str) -> OSError | None:
-        """Why nobody on a host can be talked to; ``None`` if somebody can."""
+        """Return the error of connecting to a host's service, or ``None``."""
         where = self.address_of(name), PORTS[name.rpartition("-")[0]]
         try:
             socket.create_connection(where, 2).close()
@@ -212,22 +211,21 @@ class Machines:
         return None
 
     def figure(self, name: str, what: str) -> float:
-        """A figure of those that a worker host tells of itself; 0 where it has not counted any yet."""
+        """Return a metric of a worker host, or 0 if it has no samples yet."""
         told = f"import urllib.request as u; print(u.urlopen('http://localhost:{PORTS['worker']}/metrics').read().decode())"
         command = ["ip", "netns", "exec", self.hosts[name].name, sys.executable, "-c", told]
         return figure_of(subprocess.check_output(command, text=True), what)
 
     def address_of(self, name: str) -> str:
-        """Where a host is in its network."""
         return address(self.hosts[name].number)
 
     def hostname(self, name: str) -> str:
-        """What a host takes for its name."""
+        """Return a host's own host name."""
         return name
 
     @property
     def database(self) -> str:
-        """Where the database is, seen from here."""
+        """The database's URL as seen from this process."""
         return f"postgres://beadbox:beads@{address(FIRST_NUMBERS['postgres'])}:{PORTS['postgres']}/beadbox"
 
     # How services start: command, user, folders that may be written to, environment
@@ -236,7 +234,7 @@ class Machines:
         if service == "proxy":
             return self._proxy(service)
         settings = {
-            "METRICS_DIR": "/tmp/metrics",  # each container has a /tmp of its own here, and all one /dev/shm
+            "METRICS_DIR": "/tmp/metrics",  # here each container has its own /tmp, but all share one /dev/shm
             **self.compose.environment(service),
             "BEADBOX_VAR": str(self.image),
             "NUMBA_CACHE_DIR": str(KERNELS),
@@ -246,7 +244,7 @@ class Machines:
             "PYTHONPATH": str(self.code),
         }
         folders = [KERNELS]
-        if service == "migrate" and self.code != BASE_DIR:  # releases of before still collect static files
+        if service == "migrate" and self.code != BASE_DIR:  # older releases still collect static files
             folders.append(self.image)
         if "BACKUP_DIR" in settings:
             folders.append(self._volume(self.var / "backups", SITE_USER))
@@ -263,7 +261,7 @@ class Machines:
     def _redis(self, service: str) -> tuple[list[str], int, list[Path], dict[str, str]]:
         folder = self._volume(self.var / "redis", SITE_USER)
         _, *words = self.compose.command(service)
-        # As in the image: it listens to its network, which is the containers' own.
+        # As in the image, listens to its network, which only the containers share.
         networked = ["--bind", "0.0.0.0", "--dir", str(folder)]
         return ["redis-server", *words, *networked], SITE_USER, [folder], {}
 
@@ -289,19 +287,19 @@ class Machines:
                 shutil.rmtree(names)
 
     def _image(self) -> None:
-        """What of a program is in its image only: static files, which processes of another go on without."""
+        """Create the folder of an image: static files. Processes of an older release keep their own."""
         self.image = Path(tempfile.mkdtemp(prefix="image-", dir=self.var))
         self.image.chmod(0o755)
         self.manage("collectstatic", "--no-input", "--verbosity", "0")
-        # Folders for kernels are made wherever Django starts, and here that was root's.
+        # Django creates the folders for kernels at start-up, and here root owned them.
         subprocess.run(["chown", "-R", f"{SITE_USER}:{SITE_USER}", self.image, KERNELS], check=True)
 
     def _name_hosts(self) -> None:
-        """Tell what Docker's names tell: the addresses of all containers of a service."""
+        """Serve the names that Docker's DNS serves: for each service the addresses of all its containers."""
         names = "".join(f"{address(host.number)} {name.rpartition('-')[0]}\n" for name, host in self.hosts.items())
         (self.var / "hosts").write_text(names)
         if "names" in self.running:
-            self.running["names"].send_signal(signal.SIGHUP)  # reads them again
+            self.running["names"].send_signal(signal.SIGHUP)  # makes dnsmasq read the names again
             return
         options = [
             "--keep-in-foreground",
@@ -316,7 +314,7 @@ class Machines:
             self.running["names"] = processes.spawn(["dnsmasq", *options, *where], output=output)
 
     def _databases(self) -> None:
-        """Make the database, as the image of PostgreSQL does, and start it and the broker."""
+        """Create the database, as PostgreSQL's image does, and start database and broker."""
         user = pwd.getpwnam("postgres").pw_uid
         folder = self._volume(self.var / "postgres", user)
         secret = self.var / "password"
@@ -351,7 +349,7 @@ class Machines:
         return True
 
     def _finished(self, name: str) -> None:
-        """Run what ends by itself, and well."""
+        """Run a program that ends by itself, and check its exit status."""
         self.start(name)
         process = self.running.pop(name)
         assert process.wait() == 0, self.log(name)
@@ -375,11 +373,11 @@ class Machines:
 
 
 def figure_of(told: str, what: str) -> float:
-    """A figure of what ``/metrics`` says; 0 where it is not there."""
+    """Return a metric from the text of ``/metrics``, or 0 if it is missing."""
     return sum(float(line.rpartition(" ")[2]) for line in told.splitlines() if line.rpartition(" ")[0] == what)
 
 
 def postgres_programs() -> Path | None:
-    """The folder of Debian's PostgreSQL, the newest that there is."""
+    """Return the folder of Debian's newest PostgreSQL programs, or ``None``."""
     folders = Path("/usr/lib/postgresql").glob("*/bin")
     return max(folders, key=lambda folder: int(folder.parent.name), default=None)

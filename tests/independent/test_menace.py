@@ -1,4 +1,4 @@
-"""The figures of MENACE, and of table Q-learning beside it, come out of the independent programs too, chance apart."""
+"""The independent programs reproduce the figures of MENACE and of table Q-learning, chance apart."""
 
 import math
 import statistics
@@ -16,9 +16,9 @@ pytestmark = pytest.mark.soak
 DOCS = Path(__file__).parents[2] / "docs"
 DOCUMENT = DOCS / "experiments" / "menace-and-after.md"
 N_MARK = 100
-"""The error of the mean of so many MENACEs is .0024 against perfect play."""
+"""Number of MENACEs. The standard error of their mean is 0.0024 against perfect play."""
 N_TABLES = 40
-"""Machines of each teacher. The error of the mean of their points is .0006 to .031."""
+"""Machines of each teacher. The error of the mean of their points is 0.0006 to 0.031."""
 
 
 def test_a_teacher_by_habit_leads_to_the_centre() -> None:
@@ -42,7 +42,7 @@ def test_the_mark_that_all_have_to_reach() -> None:
 
 
 def documented(lesson: str, learner: str) -> list[float]:
-    """A cell of the table of games until MENACE's points: the figure and the edges of its interval."""
+    """Return a cell of the table of games until MENACE's points: the figure and the bounds of its interval."""
     table = DOCUMENT.read_text().split("## Games until it gets as many points against its teacher")[1].split("## ")[0]
     heads, _, *rows = ([cell.strip() for cell in line.split("|")] for line in table.splitlines() if "|" in line)
     row = next(row for row in rows if row[1] == lesson)
@@ -51,12 +51,12 @@ def documented(lesson: str, learner: str) -> list[float]:
 
 @cache
 def wanted() -> float:
-    """MENACE's points against perfect play, moving first."""
+    """Return MENACE's points against perfect play, moving first."""
     return statistics.fmean(mark(seed, good) for seed in range(N_MARK))
 
 
 def near(found: float, low: float, high: float) -> bool:
-    """Whether games lie in an interval, or at the check before it or after it."""
+    """Whether a number of games lies in an interval, widened by one check on each side."""
     at = checks()
     return at[at.index(int(low)) - 1] <= found <= at[at.index(int(high)) + 1]
 

@@ -1,4 +1,4 @@
-"""The independent Romgon is that of the golden data, and gives the shares that ``docs/ai.md`` has of levels asked."""
+"""The independent Romgon agrees with the golden data and with the shares of points in ``docs/ai.md``."""
 
 import json
 from math import sqrt
@@ -34,7 +34,7 @@ def board_read(told: dict[str, Any], flips: bool) -> Board:
 
 
 def is_turned(entry: dict[str, Any]) -> bool:
-    """Whether a position has a turned piece, of which it knows nothing."""
+    """Whether a position has a turned piece, which the independent program does not know."""
     return any(piece.get("rotation") for piece in entry["board"].values())
 
 

@@ -1,1 +1,1 @@
-"""What a site may meet with in a year, done to it while people play: killed, hung, emptied, full, at another time."""
+"""Faults of a year, injected into a site during play: killed or hung processes, lost data, full disks, wrong clocks."""

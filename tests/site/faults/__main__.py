@@ -1,14 +1,14 @@
-"""A whole site, and people who play on it while it is broken: nothing accepted is lost or doubled. ``make faults``.
+"""Faults injected into a whole site during play: no accepted move may be lost or doubled. ``make faults``.
 
     python -m tests.site.faults                     all of them, as root (a small file system and a network of its own)
-    python -m tests.site.faults --only NAME         one alone, or some
-    SMALL=1 python -m tests.site.faults             each for a moment, all in one crowd: what ``make soak`` does
+    python -m tests.site.faults --only NAME         one fault, or some
+    SMALL=1 python -m tests.site.faults             each for a moment, all during one play: as in ``make soak``
 
-Twenty people move twice a second, and a machine learns without end meanwhile: before what happens to the site, and
-after it. Every move that was answered is stored, and no other; each match that ended was counted once; the training,
-once it is stopped, has taught the beads of one that nobody disturbed; all beads have their cause. That a fault was one
-is seen to each time: something died, the disk refused, nobody was reached. The exit status is the number of faults
-after which something was not so.
+Twenty people move twice a second, and a machine learns without end: before each fault, during it and after it.
+Afterwards exactly the answered moves are stored, and each ended match is counted once. The training, once stopped, has
+the beads of an undisturbed one, and all beads have their cause. Each act also checks that its fault took effect: a
+process died, the disk was full, the network was down. The exit status is the number of faults after which a check
+failed.
 """
 
 from __future__ import annotations
@@ -50,50 +50,49 @@ from tests.sizes import IS_SMALL, sized
 from tests.waiting import HANG_S, wait_until
 
 N_PEOPLE, N_WATCHERS = sized((20, 8), (4, 2))
-"""So many watchers that both web processes have some."""
+"""Enough watchers that both web processes have some."""
 ENDLESS = 1_000_000_000_000
-"""The games of a training that does not end by itself."""
+"""Games of a training run that does not end by itself."""
 GAME = "hexapawn"
-"""Which it learns: its boxes are few, so that the small disk holds what is written of them."""
+"""The game of the training run: it has few boxes, so that their rows fit on the small disk."""
 LOOK_S = 0.01
-"""How often somebody looks whether the moment has come."""
+"""Seconds between two polls for a moment or a status."""
 CALM_S = sized(2.0, 0.3)
-"""How long all is well, before and after."""
+"""Seconds without faults, before and after each."""
 SHORT_S = sized(6.0, 2.0)
-"""How long something hangs: longer than anything waits for an answer."""
+"""Seconds for which a process hangs: longer than any wait for an answer."""
 ANSWERED_S, TOLD_S, RETURNED_S, DEARER_MS = 3.0, 2.0, 4.0, 100.0
-"""What is promised: when somebody answers, every page knows, everybody plays; and how much longer a move takes."""
+"""The limits: until an answer, until every page knows, until all play again; and extra time per move."""
 STUCK_MS = 1000.0
-"""Nothing but a move that waited for something that hangs takes so much longer."""
+"""Extra time that only a move blocked by a hung process takes."""
 DISK_MB = 600
 LEFT = sized(100_000, 30_000)
-"""Sessions that have ended: what a sweep takes a second for."""
+"""Number of expired sessions, which retention needs a second to delete."""
 CLOCK = Path(__file__).with_name("clock.c")
 CLONE_NEWNET = 0x40000000
 
 
 def say(text: str) -> None:
-    """Tell whoever waits."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
 @dataclass
 class Scene:
-    """A site that is being broken."""
+    """A site under a fault, and the observations about it."""
 
     site: Site
     run: Any = None
-    """The training that goes on meanwhile."""
+    """The training run during the fault."""
     moments: list[float] = field(default_factory=list)
-    """When it was broken, and when it was mended, by ``time.perf_counter``: of what happens now."""
+    """Times of the current fault's start and end, by ``time.perf_counter``."""
     notes: list[str] = field(default_factory=list)
-    """Figures, to be told."""
+    """Observations to print in the report."""
     ready_s: float = 0.0
-    """How long the site was not ready, after it was killed."""
+    """Seconds until the site was ready again after a kill."""
 
     def note_now(self) -> None:
-        """It is broken now, or mended."""
+        """Record the start or the end of the fault."""
         self.moments.append(time.perf_counter())
 
 
@@ -101,18 +100,18 @@ Act = Callable[[Scene], None]
 Bound = Callable[[Scene, Result], None]
 
 
-# What happens to it
+# Faults
 
 
 def found(group: str, *, is_leader: bool | None = None) -> list[Process]:
-    """Processes of the site, the busiest first: of a group of ``live_site.GROUPS``, those that lead or that are led."""
+    """Return the processes of a group of ``live_site.GROUPS``, busiest first; leaders or others by ``is_leader``."""
     of_group = [one for one in our_processes() if one.group == group and is_leader in {None, one.is_leader}]
     assert of_group, f"there is no {group}"
     return sorted(of_group, key=lambda one: -one.cpu_s)
 
 
 def send(number: signal.Signals, pids: Sequence[int]) -> None:
-    """Send all of them a signal at once."""
+    """Send a signal to all processes at once."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
@@ -121,7 +120,7 @@ def send(number: signal.Signals, pids: Sequence[int]) -> None:
 def killed(
     scene: Scene, group: str, *, is_leader: bool | None = None, at_most: int = 99, seconds: float = SHORT_S
 ) -> None:
-    """They die, without a word, and the site has to help itself."""
+    """Kill processes at once; the site has to recover by itself."""
     pids = [one.pid for one in found(group, is_leader=is_leader)[:at_most]]
     scene.note_now()
     send(signal.SIGKILL, pids)
@@ -131,17 +130,17 @@ def killed(
 
 
 GONE = ("Z", "")
-"""How a process is that has died."""
+"""States of a process that has died."""
 
 
 def hung(
     scene: Scene, group: str, *, is_leader: bool | None = None, at_most: int = 99, seconds: float = SHORT_S
 ) -> None:
-    """They live, and do nothing for a while, unless they are replaced meanwhile, as a web process is after 5 s."""
+    """Stop processes for a while. A web process that hangs may be replaced meanwhile, after 5 s."""
     pids = [one.pid for one in found(group, is_leader=is_leader)[:at_most]]
     scene.note_now()
     send(signal.SIGSTOP, pids)
-    # Sessions of PostgreSQL end as they like, so some may have gone before they could be stopped.
+    # Sessions of PostgreSQL end at any time, so some may have ended before the signal.
     assert wait_until(lambda: all(_state(pid) in ("T", *GONE) for pid in pids)), f"{group} did not hang"
     pids = [pid for pid in pids if _state(pid) == "T"]
     assert pids, f"{group} was gone before it could hang"
@@ -153,14 +152,14 @@ def hung(
 
 
 def _state(pid: int) -> str:
-    """What the kernel says of a process: T is one that is stopped; nothing, if there is none."""
+    """Return the kernel's state of a process: T if stopped; empty if it does not exist."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     return ""
 
 
 class Returning(threading.Thread):
-    """Looks when what has been killed comes back, in what steps, until the site is ready again."""
+    """Observes the return of killed processes, step by step, until the site is ready again."""
 
     def __init__(self, scene: Scene, group: str) -> None:
         import psycopg
@@ -169,27 +168,28 @@ class Returning(threading.Thread):
         super().__init__(daemon=True)
         self.site, self.group = scene.site, group
         self.session = psycopg.connect(**connection.get_connection_params(), autocommit=True)
-        """A session from before: however short the time without PostgreSQL is, it ends."""
+        """A session opened before the kill: it ends even if PostgreSQL is away for a moment only."""
         self.before = {one.pid for one in found(group)}
         self.answered: dict[str, float] = {}
-        """When somebody first answered with a status, by ``time.perf_counter``."""
+        """Time of the first answer with each status, by ``time.perf_counter``."""
         self.recovered_at = 0.0
-        """When PostgreSQL let somebody in again."""
+        """Time at which PostgreSQL accepted a session again."""
 
     def run(self) -> None:
-        """Look, from before it is killed."""
+        """Poll from before the kill until the site is ready."""
         while "200" not in self.answered:
             if self.group == "postgres" and not self.recovered_at and self._is_cut() and _now_there() is not None:
                 self.recovered_at = time.perf_counter()
             status = self._asked()
-            # Before the kill it is 200 too: one counts after PostgreSQL was gone, or after another answer of the web.
+            # Answers before the kill are 200 too, so 200 counts only after PostgreSQL was gone, or after another
+            # status.
             if status != "200" or (self.recovered_at if self.group == "postgres" else self.answered):
                 self.answered.setdefault(status, time.perf_counter())
             time.sleep(LOOK_S)
         self.session.close()
 
     def _is_cut(self) -> bool:
-        """Whether the session from before has ended."""
+        """Whether the session from before the kill has ended."""
         import psycopg
 
         try:
@@ -199,7 +199,7 @@ class Returning(threading.Thread):
         return False
 
     def _asked(self) -> str:
-        """The status of the answer to the question whether the site is ready; "none" without an answer."""
+        """Return the status of the readiness check, or "none" without an answer."""
         connection = http.client.HTTPConnection(self.site.host, self.site.port, timeout=HANG_S)
         with contextlib.closing(connection):
             try:
@@ -209,7 +209,7 @@ class Returning(threading.Thread):
                 return "none"
 
     def started(self) -> list[tuple[float, float]]:
-        """When the group's new processes began, by ``time.perf_counter``, and their seconds of processor time."""
+        """Return the start of each new process of the group, by ``time.perf_counter``, and its processor seconds."""
         began = []
         for one in found(self.group):
             with contextlib.suppress(OSError):  # a process that has ended since, as sessions of PostgreSQL do
@@ -224,7 +224,7 @@ def _began_at(pid: int) -> float:
 
 @contextlib.contextmanager
 def returning(scene: Scene, group: str) -> Iterator[None]:
-    """Note the parts of the time that passes between a kill in the block and a site that is ready."""
+    """Note how the time splits up between a kill in the block and a ready site."""
     watch = Returning(scene, group)
     watch.start()
     yield
@@ -251,7 +251,7 @@ def returning(scene: Scene, group: str) -> Iterator[None]:
 
 
 def all_webs_killed(scene: Scene) -> None:
-    """Nobody is left who listens; somebody answers within three seconds all the same."""
+    """Kill all web processes. Requests must be answered within three seconds all the same."""
     with Prober(scene.site.host, scene.site.port) as prober, returning(scene, "web"):
         killed(scene, "web", seconds=0)
         time.sleep(SHORT_S)
@@ -264,7 +264,7 @@ def all_webs_killed(scene: Scene) -> None:
 
 
 def worker_lost(scene: Scene, number: signal.Signals, *, with_all: bool = False) -> None:
-    """Who has the training dies with its lease, or hangs for longer than it lasts: another takes the training up."""
+    """Kill the worker with the training's lease, or let it hang beyond the lease: another worker takes over."""
     holder = _caught(scene)
     before = _row(scene)
     scene.note_now()
@@ -278,7 +278,7 @@ def worker_lost(scene: Scene, number: signal.Signals, *, with_all: bool = False)
 
 
 def _caught(scene: Scene) -> int:
-    """The process that has the training, stopped while it has it, and between two of its transactions."""
+    """Return the process with the training's lease, stopped between two of its transactions."""
     while True:
         if name := _row(scene).leased_by:
             pid = int(name.rpartition(" ")[2])
@@ -290,7 +290,7 @@ def _caught(scene: Scene) -> int:
 
 
 def _is_free(scene: Scene) -> bool:
-    """Whether nobody has locked the training's row."""
+    """Whether the training's row is unlocked."""
     from django.db import OperationalError, transaction
 
     try:
@@ -302,7 +302,7 @@ def _is_free(scene: Scene) -> bool:
 
 
 def _row(scene: Scene) -> Any:
-    """The training as it is stored; asked again while the database is away."""
+    """Return the stored training run; retry while the database is away."""
     from django.db import Error, connection
 
     rows: list[Any] = []
@@ -319,7 +319,7 @@ def _row(scene: Scene) -> Any:
 
 
 def database_killed(scene: Scene) -> None:
-    """PostgreSQL dies, and is started again."""
+    """Kill PostgreSQL; it is started again."""
     with returning(scene, "postgres"):
         killed(scene, "postgres", is_leader=True, seconds=0)
         assert wait_until(lambda: _now_there() is not None, poll_s=0.02), "PostgreSQL does not come back"
@@ -328,14 +328,14 @@ def database_killed(scene: Scene) -> None:
 
 
 def session_killed(scene: Scene) -> None:
-    """A session of PostgreSQL's dies, so that it ends all others and recovers."""
+    """Kill a session of PostgreSQL, which then ends all others and recovers."""
     with returning(scene, "postgres"):
         killed(scene, "postgres", is_leader=False, at_most=1, seconds=0)
     time.sleep(SHORT_S)
 
 
 def _now_there() -> float | None:
-    """What PostgreSQL takes for the time, in seconds; ``None`` while it is away."""
+    """Return PostgreSQL's time in seconds, or ``None`` while it is away."""
     import psycopg
     from django.db import connection
 
@@ -348,7 +348,7 @@ def _now_there() -> float | None:
 
 
 def emptied(scene: Scene) -> None:
-    """The broker forgets everything: counts of rates, messages to workers."""
+    """Empty the broker: counts of rate limits, messages to workers."""
     import redis
     from django.conf import settings
 
@@ -362,7 +362,7 @@ def emptied(scene: Scene) -> None:
 
 
 def sessions_cut(scene: Scene) -> None:
-    """PostgreSQL ends every session that it has, as an operator may, again and again, each time that some are back."""
+    """End all sessions of PostgreSQL, as an operator may, again each time that some are back."""
     import psycopg
     from django.db import connection
 
@@ -380,7 +380,7 @@ def sessions_cut(scene: Scene) -> None:
 
 
 def cut_short(words: Sequence[str], prepare: Callable[[], None], is_at_work: Callable[[], bool]) -> None:
-    """A command of ``manage.py`` is killed in the middle of its work, sooner and later, each time with work to do."""
+    """Kill a ``manage.py`` command during its work, sooner and later, each time with work to do."""
     for after_s in sized((0.0, 0.02, 0.05, 0.1, 0.2), (0.0,)):
 
         def is_killed_at_work(after_s: float = after_s) -> bool:
@@ -398,7 +398,7 @@ def cut_short(words: Sequence[str], prepare: Callable[[], None], is_at_work: Cal
 
 
 def sweep_killed(scene: Scene) -> None:
-    """The sweep dies in the middle, wherever that is; what it leaves the next one clears."""
+    """Kill retention during its work; the next pass must delete the rest."""
     from django.contrib.sessions.models import Session
     from django.db import connection
 
@@ -423,7 +423,7 @@ def sweep_killed(scene: Scene) -> None:
 
 
 def backup_killed(scene: Scene) -> None:
-    """A back-up dies in the middle, and nothing that looks whole is left; the next one is."""
+    """Kill a back-up during its work; it must leave no file that looks complete. The next one must succeed."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
 
@@ -441,7 +441,7 @@ def backup_killed(scene: Scene) -> None:
 
 
 def disk_full(scene: Scene, folder: Path) -> None:
-    """There is no byte left for a while: neither for a file of ours nor for the database."""
+    """Fill the disk for a while, so that neither a file nor the database can be written."""
     import psycopg
     from django.db import connection
 
@@ -470,7 +470,7 @@ def disk_full(scene: Scene, folder: Path) -> None:
 
 
 def clock_moved(scene: Scene, clock: Path) -> None:
-    """It is an hour later, then an hour earlier than it was, then right again: for the database and for the web."""
+    """Set the clock an hour ahead, an hour back, and right again, for the database and the web processes."""
     health = urllib.request.Request(
         f"http://{scene.site.host}:{scene.site.port}/api/health", headers={"Host": scene.site.host}
     )
@@ -487,7 +487,7 @@ def clock_moved(scene: Scene, clock: Path) -> None:
 
 
 def link_down(scene: Scene) -> None:
-    """Nothing reaches anybody by network for a while, and who was connected stays so."""
+    """Take the network down for a while; connections stay open."""
     where = (scene.site.host, scene.site.port)
     scene.note_now()
     _link("down")
@@ -506,11 +506,11 @@ def _link(state: str) -> None:
     subprocess.run(["ip", "link", "set", "lo", state], check=True)
 
 
-# What is promised
+# Limits
 
 
 def pages_told(scene: Scene, result: Result) -> None:
-    """Every page that is open knows within two seconds that the database is away, and that it is back."""
+    """Check that every open page knows within two seconds that the database is away, and that it is back."""
     broken_at, mended_at = scene.moments
     waits = [0.0]
     assert result.found["news"], "nobody watches"
@@ -524,8 +524,8 @@ def pages_told(scene: Scene, result: Result) -> None:
 
 
 def play_returned(scene: Scene, result: Result) -> None:
-    """Who plays has the answer to a move, or is in the room again, within four seconds of the fault."""
-    if IS_SMALL:  # what else happened to this crowd is in its times too
+    """Check that all players have an answer, or are back in their room, within four seconds of the fault."""
+    if IS_SMALL:  # these times include all other faults of this play
         return
     back_s = max([*result.found["away_s"], max(result.found["milliseconds"]) / 1000])
     scene.notes.append(f"play returned after {back_s:.1f} s, {back_s - scene.ready_s:.1f} s of it clients' back-off")
@@ -533,13 +533,13 @@ def play_returned(scene: Scene, result: Result) -> None:
 
 
 def told_and_returned(scene: Scene, result: Result) -> None:
-    """Both."""
+    """Check the pages, then the players."""
     pages_told(scene, result)
     play_returned(scene, result)
 
 
 def moves_no_dearer(scene: Scene, result: Result) -> None:
-    """A move takes a tenth of a second more at most, and none waits for what hangs."""
+    """Check that a hung process delays moves by at most a tenth of a second, and blocks none of them."""
     begin, end = scene.moments
     found = result.found
     moves = list(zip(found["sent"], found["milliseconds"], strict=True))
@@ -572,7 +572,7 @@ ALL: dict[str, Act] = {
     "a back-up killed": backup_killed,
 }
 OF_ROOT = ("the link down", "the disk full", "the clock moved")
-"""What needs root, for a network, a file system and a clock of its own."""
+"""Faults that need root, for a network, a file system and a clock of their own."""
 BOUNDS: dict[str, Bound] = {
     "all web processes killed": play_returned,
     "PostgreSQL killed": told_and_returned,
@@ -582,11 +582,11 @@ BOUNDS: dict[str, Bound] = {
 }
 
 
-# Who plays and learns meanwhile
+# Players and training
 
 
 def case_of(site: Site) -> Case:
-    """People who do not think for long, and give a site up that says nothing for four seconds."""
+    """Return a case of quick players that give up a socket after four seconds without an answer."""
     from learning.models import Machine
 
     return Case(
@@ -602,7 +602,7 @@ def case_of(site: Site) -> Case:
 
 
 def learning(n_games: int) -> Any:
-    """A training of a machine of its own, always the same one as far as it goes."""
+    """Start a training run of a new machine; it is the same run each time, up to its length."""
     from beadbox.rules.outcome import Side
     from beadbox.rules.registry import game_get
     from learning import tasks
@@ -612,13 +612,13 @@ def learning(n_games: int) -> Any:
 
     preset = preset_usual(game_get(GAME), Side.SECOND)
     pupil = machine_create(game=GAME, side=Side.SECOND, name="In training", preset=preset)
-    run = run_store(pupil, [Stage("random", n_games)], [None], seed=1)  # longer than may be asked for
+    run = run_store(pupil, [Stage("random", n_games)], [None], seed=1)  # longer than users may request
     tasks.wake_up(RUNS, [run.pk])
     return run
 
 
 def broken(scene: Scene, acts: Mapping[str, Act], moments: dict[str, list[float]]) -> None:
-    """What happens while people play: a training begins, goes on before and after something happens, and is stopped.
+    """Run the faults during play: a training run begins, continues before and after each fault, and is cancelled.
 
     The moments of each act are put into ``moments``.
     """
@@ -631,7 +631,7 @@ def broken(scene: Scene, acts: Mapping[str, Act], moments: dict[str, list[float]
     time.sleep(CALM_S)
     assert _row(scene).finished_at is None, "the training was over before anything happened"
     for name, act in acts.items():
-        connection.close()  # of before a server died
+        connection.close()  # opened before a server died
         scene.moments = moments[name] = []
         began = time.monotonic()
         try:
@@ -648,7 +648,7 @@ def broken(scene: Scene, acts: Mapping[str, Act], moments: dict[str, list[float]
 
 
 def _mislearnt(scene: Scene) -> Iterator[str]:
-    """How what was taught differs from what as many games teach that nobody disturbs, in words."""
+    """Yield the differences, in words, from an undisturbed training of as many games."""
     run, twin = _row(scene), Scene(scene.site, learning(_row(scene).games_done))
     assert wait_until(lambda: _row(twin).finished_at is not None), "the undisturbed training does not end"
     taught, undisturbed = (
@@ -662,7 +662,7 @@ def _mislearnt(scene: Scene) -> Iterator[str]:
 
 
 def tried(site: Site, name: str, acts: Mapping[str, Act]) -> bool:
-    """Break the site while people play; whether nothing was lost or doubled. Says what was seen."""
+    """Run faults during play and print the observations; return whether nothing was lost or doubled."""
     begin, scene = time.monotonic(), Scene(site)
     moments: dict[str, list[float]] = {}
     try:
@@ -671,7 +671,7 @@ def tried(site: Site, name: str, acts: Mapping[str, Act]) -> bool:
         for bounded in BOUNDS.keys() & acts.keys():
             scene.moments = moments[bounded]
             BOUNDS[bounded](scene, result)
-    except Exception:  # the next fault may tell more
+    except Exception:  # report it and go on with the next fault
         seen = "; ".join(scene.notes)
         say(f"{name:32} WRONG; {seen}\n{traceback.format_exc()}\n{(site.var / 'supervisor.log').read_text()[-5000:]}")
         return False
@@ -688,11 +688,11 @@ def _told(result: Result) -> str:
     return f"{result.found['n_answered']} moves, the slowest {slowest:.1f} s; refusals and breaks: {breaks}"
 
 
-# The whole
+# Program
 
 
 def network_of_our_own() -> None:
-    """From now on this process and all that it starts have a network of their own, whose one link they may cut."""
+    """Move this process and its children into a network of their own with a single link."""
     if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
         raise OSError(ctypes.get_errno(), "no network of our own")
     _link("up")
@@ -700,7 +700,7 @@ def network_of_our_own() -> None:
 
 @contextlib.contextmanager
 def small_disk() -> Iterator[Path]:
-    """A file system of so many megabytes, in which the site has its data."""
+    """Mount a file system of ``DISK_MB`` megabytes for the site's data."""
     folder = Path(tempfile.mkdtemp(prefix="beadbox-disk-"))
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m,mode=1777", "tmpfs", folder], check=True)
     try:
@@ -711,7 +711,7 @@ def small_disk() -> Iterator[Path]:
 
 
 def lacking() -> list[str]:
-    """What keeps these from being tried, in sentences."""
+    """Return the reasons, as sentences, why the faults cannot all be tried."""
     said = []
     if shutil.which("cc") is None:
         said.append("There is no C compiler, for a clock that can be moved: apt install gcc libc6-dev.")
@@ -723,7 +723,7 @@ def lacking() -> list[str]:
 
 
 def main(words: list[str]) -> int:
-    """Build, break, say."""
+    """Run the selected faults; return the number of failures."""
     parser = argparse.ArgumentParser(prog="python -m tests.site.faults", description=__doc__)
     parser.add_argument("--only", choices=[*ALL, *OF_ROOT], action="append")
     options = parser.parse_args(words)

@@ -1,5 +1,5 @@
-/* What every process of a site takes for the system's clock, preloaded: it is as many seconds wrong as the file
-   BEADBOX_CLOCK says, which all of them map. Debian's libfaketime moves sleeps as well, and Python 3.11's fail then. */
+/* A library to preload into every process of a site: it adds to the system's clock the seconds in the file
+   BEADBOX_CLOCK, which all processes map. Debian's libfaketime also changes sleeps, and Python 3.11's then fail. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
