@@ -1,7 +1,7 @@
-"""Archiving with pgBackRest, tried: a site that is played on goes back to a moment between two back-ups.
+"""Archiving with pgBackRest, tested: a site in use is restored to a moment between two back-ups.
 
-``make archiving``, as root on Debian: its PostgreSQL is Debian's, run by its user, as ``pgbackrest`` is. What is run
-here stands in ``docs/backup.md``, with the same settings.
+``make archiving``, as root on Debian. PostgreSQL is Debian's; it and ``pgbackrest`` run as its user. Commands and
+settings are those of ``docs/backup.md``.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ print(json.dumps([Match.objects.count(), Lesson.objects.count(), now]))
 
 
 class Tried:
-    """A PostgreSQL of Debian's with its archive, and what the site says of its data."""
+    """Debian's PostgreSQL with its archive, and the site's commands on its data."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -83,7 +83,7 @@ class Tried:
         subprocess.run(["runuser", "-u", USER, "--", *command], check=True, cwd="/")
 
     def archive(self, *command: str) -> None:
-        """One command of pgBackRest, as the page has it."""
+        """Run a command of pgBackRest, as in the document."""
         self.as_postgres("pgbackrest", f"--config={self.place}/pgbackrest.conf", f"--stanza={STANZA}", *command)
 
     def start(self) -> None:
@@ -92,7 +92,7 @@ class Tried:
             self.running = processes.spawn(command, output=log, death_signal=signal.SIGINT)
         ready = [BIN / "pg_isready", "--quiet", "--host", self.place]
         answers = wait_until(lambda: subprocess.run(ready, check=False).returncode == 0)
-        # After a return in time it reads for a while before it writes.
+        # After a point-in-time recovery it is read-only for a while.
         writes = answers and wait_until(lambda: self.ask("SELECT pg_is_in_recovery()") == "f")
         assert writes, (self.place / "postgres.log").read_text()
 
@@ -109,20 +109,20 @@ class Tried:
         ).stdout.strip()
 
     def site(self, does: str, database: str = "app") -> tuple[int, int, str]:
-        """How many matches and lessons there are after that, all beads counted, and what the server's clock says."""
+        """Run a step of the site and audit it; return the numbers of matches and lessons, and the server's time."""
         matches, lessons, now = json.loads(self.python("-c", SITE, does, database=database))
         return matches, lessons, now
 
     def python(self, *command: str | Path, database: str = "app") -> bytes:
-        """What the site's Python prints with that database."""
+        """Run the site's Python with that database and return its output."""
         place = f"postgres://postgres@/{database}?host={self.place}"
         env = {**os.environ, "DATABASE_URL": place, "DJANGO_SETTINGS_MODULE": "tests.settings"}
         return subprocess.run([sys.executable, *command], env=env, stdout=subprocess.PIPE, check=True).stdout
 
     def copied(self) -> tuple[int, int, str]:
-        """The same of a site that is made of a back-up, in another database of this server.
+        """Restore a dump into another database of this server, and return its figures as ``site`` does.
 
-        Its programs are newer than this server, where both are installed: what they write has to suit it.
+        The site's client programs may be newer than this server; their dump has to suit it.
         """
         self.as_postgres("createdb", "--host", self.place, "other")
         self.python("manage.py", "backup", self.place / "copies")
@@ -133,7 +133,7 @@ class Tried:
 
 @contextlib.contextmanager
 def tried() -> Iterator[Tried]:
-    """An empty PostgreSQL that archives."""
+    """Run an empty PostgreSQL that archives."""
     place = Path(tempfile.mkdtemp(prefix="beadbox-archiving-"))
     one = Tried(place)
     try:

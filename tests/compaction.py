@@ -1,4 +1,4 @@
-"""Folding a machine's ledger in tests."""
+"""Compaction of a machine's ledger in tests."""
 
 from collections.abc import Iterator
 
@@ -8,14 +8,14 @@ from learning.storage.compaction import compaction_announce, compaction_steps
 
 
 def compact_to(learner: Machine, place: int) -> Iterator[int]:
-    """Fold up all behind a lesson, a step at a time."""
+    """Compact the ledger up to a lesson; each step of the iterator is one transaction."""
     assert compaction_announce(learner.pk, place)
     learner.refresh_from_db()
     return compaction_steps(learner, kind_of(learner).memory.ledger)
 
 
 def compacted(learner: Machine, place: int | None = None) -> Machine:
-    """Fold up all behind a lesson, or all; the machine as it then is."""
+    """Compact the ledger up to a lesson, by default the last, and return the machine as stored."""
     learner.refresh_from_db()
     for _ in compact_to(learner, learner.n_lessons if place is None else place):
         pass

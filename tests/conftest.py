@@ -1,4 +1,4 @@
-"""A private PostgreSQL and Valkey for the run, started once, whatever number of workers share it."""
+"""Fixtures, and a private PostgreSQL and Valkey that are started once for all workers of a run."""
 
 import contextlib
 import fcntl
@@ -25,12 +25,12 @@ from tests.waiting import HANG_S, wait_for_sockets, wait_until
 if TYPE_CHECKING:
     from tests.outage import Outage
 
-# channels.testing brings a live server that imports daphne; ours is uvicorn, so empty stand-ins will do.
+# channels.testing has a live server that imports daphne. The site uses uvicorn, so empty modules suffice.
 for name in ("daphne", "daphne.testing"):
     sys.modules.setdefault(name, types.ModuleType(name))
 sys.modules["daphne.testing"].__dict__.setdefault("DaphneProcess", None)
 wait_for_sockets()
-# How long an example takes says how busy the machine is.
+# The duration of an example depends on the machine's load.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
@@ -41,7 +41,7 @@ CannotTry = Callable[[str], None]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start what no URL names, in the controlling process only: xdist's workers find it at the same place."""
+    """Start the servers for which no URL is set, in the controlling process only; xdist's workers share them."""
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
     var = Path(os.environ["BEADBOX_VAR"])
@@ -54,11 +54,11 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)  # before those that the command line leaves out are left out
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # before tests are deselected by the command line
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Mark the cases of ``sampled`` tests that are not drawn as ``soak``; have whole sites begin before all others.
+    """Mark the cases of ``sampled`` tests that are not drawn as ``soak``, and run tests of whole sites first.
 
-    They take minutes in which they mostly wait.
+    These take minutes, in which they mostly wait.
     """
     cases: dict[tuple[str, int], list[pytest.Item]] = {}
     for item in items:
@@ -79,7 +79,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def _within_one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requests are counted by minute and hour: those of a test never fall between two."""
+    """Stop the clock of rate limits, so that no test spans two minutes or hours."""
     from games.accounts.throttles import Throttle
 
     monkeypatch.setattr(Throttle, "timer", lambda self: 1_800_000_000.0)
@@ -87,7 +87,7 @@ def _within_one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _site_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How much the site has is asked every few seconds: in no test that counts its queries."""
+    """Switch off the periodic count of the site's rows, which would add queries to a test."""
     from games.limits.quotas import site_counts
 
     monkeypatch.setattr(site_counts, "again_at", math.inf)
@@ -95,7 +95,7 @@ def _site_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _nobody_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a slow machine moves wait long enough for a thread to be refused."""
+    """Raise the limit after which waiting moves are refused, since they wait long on a slow machine."""
     from games.limits import admission
 
     monkeypatch.setattr(admission, "BUSY_AFTER_S", HANG_S)
@@ -103,7 +103,7 @@ def _nobody_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _sweep_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its limit is of a transaction, which in a test is the whole of it: a slow machine would meet it later."""
+    """Raise retention's limit per transaction: a test is a single transaction, and a slow machine would exceed it."""
     from learning.workers import retention
 
     monkeypatch.setattr(retention, "STATEMENT_MS", 1000 * HANG_S)
@@ -111,7 +111,7 @@ def _sweep_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def cannot_try(record_property: Callable[[str, object], None]) -> CannotTry:
-    """Tell at the end of the run what this machine refuses to be tried. The test itself asserts what it can."""
+    """Report at the end of the run what this machine cannot test. The test itself asserts the rest."""
     return lambda what: record_property("cannot try", what)
 
 
@@ -127,7 +127,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    """Make the tables once: each process of a run copies them, and finds that all migrations are applied."""
+    """Create the tables once. Each process of a run copies them and finds all migrations applied."""
     from django.db import connection
 
     if os.environ.get("DATABASE_URL"):
@@ -143,13 +143,13 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
             command = [sys.executable, servers.BASE_DIR / "manage.py", "migrate", "--verbosity", "0"]
             subprocess.run(command, env={**os.environ, "DATABASE_URL": made}, check=True)
             with psycopg.connect(made, autocommit=True) as database:
-                database.execute("ANALYZE")  # the site estimates its size by what PostgreSQL knows of its tables
+                database.execute("ANALYZE")  # the site estimates its size from PostgreSQL's statistics
             (var / name).touch()
     connection.settings_dict["TEST"]["TEMPLATE"] = name
 
 
 def environment() -> dict[str, str]:
-    """What a process of its own needs to work on this test's database."""
+    """Return the environment of a process that works on this test's database."""
     from django.conf import settings
     from django.db import connection
 
@@ -159,7 +159,7 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture
 def outage(django_db_setup: None, django_db_blocker: Any) -> "Iterator[Outage]":
-    """Servers that only this test uses, so that it may kill them."""
+    """Yield servers that only this test uses, so that it may kill them."""
     from tests.outage import servers_of_ones_own
 
     with django_db_blocker.unblock(), servers_of_ones_own() as own:
@@ -168,10 +168,10 @@ def outage(django_db_setup: None, django_db_blocker: Any) -> "Iterator[Outage]":
 
 @pytest.fixture
 def start_worker(transactional_db: None) -> Iterator[StartWorker]:
-    """Start a real Celery worker on this test's database; it can be killed, and another started.
+    """Yield a function that starts a Celery worker on this test's database; it may be killed and started again.
 
-    For what crosses processes: locks, leases, progress. Its process group is its own: ``os.killpg(worker.pid, 9)``.
-    Into a ``log`` it writes all that production does.
+    Use it for locks, leases and progress across processes. Each worker has its own process group:
+    ``os.killpg(worker.pid, 9)``. A ``log`` receives everything that production logs.
     """
     from menace_site.celery import app
 

@@ -1,4 +1,4 @@
-"""The environment of a person's shell, without what tests and ``make`` have put into it, and its browser."""
+"""The environment of a person's shell, without variables that tests and ``make`` have set, and the browser's path."""
 
 import os
 import shutil
@@ -15,14 +15,14 @@ OURS = {
     "REDIS_PREFIX",
     "REDIS_URL",
 }
-"""Variables that would lead a program to the settings and servers of the tests, or have ``make`` print its folder."""
+"""Variables that lead a program to the tests' settings and servers, or make ``make`` print its folder."""
 
 
 def of_a_shell() -> dict[str, str]:
-    """The variables that a program inherits which a person starts."""
+    """Return the environment of a program started by a person."""
     return {name: value for name, value in os.environ.items() if name not in OURS and not name.startswith("PYTEST_")}
 
 
 def chromium() -> str | None:
-    """Return the path of the browser that ``CHROMIUM`` names, else of Chromium without windows; ``None`` without it."""
+    """Return the path of the browser in ``CHROMIUM``, else of headless Chromium; ``None`` if there is none."""
     return shutil.which(os.environ.get("CHROMIUM") or "chromium-headless-shell")

@@ -1,4 +1,4 @@
-"""The cast of every test: an owner, an opponent, an outsider, and machines with their boxes."""
+"""Factories of tests: an owner, an opponent, a guest, machines with their boxes, rooms and runs."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -39,12 +39,12 @@ NC = "noughts-and-crosses"
 
 
 def guest(number: int = 1) -> Principal:
-    """A visitor without an account."""
+    """Return a visitor without an account."""
     return Principal(guest=UUID(int=number))
 
 
 def user(name: str = "owner", *, may: Sequence[str] | None = None, **fields: Any) -> Any:
-    """An account. One of the staff may do what is said, as permissions are called, or everything with learners."""
+    """Create an account. ``may`` lists the permissions of staff, by default all of ``learning``."""
     account = get_user_model().objects.create_user(name, password="a good password", **fields)
     if account.is_staff and not account.is_superuser:
         named = Q(content_type__app_label="learning") if may is None else Q(codename__in=may)
@@ -53,7 +53,7 @@ def user(name: str = "owner", *, may: Sequence[str] | None = None, **fields: Any
 
 
 def api_with(account: Any, *scopes: str) -> APIClient:
-    """A program that shows a token of the account; without scopes a browser with its session, ``None`` a guest."""
+    """Return a client with a token of the account or, without scopes, with its session; ``None`` is a guest."""
     api = APIClient()
     if scopes:
         text = tokens.token_make(user=account, name="a test", scopes=scopes, lifetime=None)[1]
@@ -73,7 +73,7 @@ def machine(side: Side = Side.SECOND, preset: str = "", **fields: Any) -> Machin
 
 
 def house() -> dict[Side, Machine]:
-    """The house's two machines for noughts and crosses, untrained."""
+    """Create the two built-in machines of noughts and crosses, untrained, by their sides."""
     return {
         h.side: machine_create(game=h.game, side=h.side, name=h.name, preset=h.preset, slug=h.slug)
         for h in HOUSE
@@ -82,7 +82,7 @@ def house() -> dict[Side, Machine]:
 
 
 def trained(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Machine:
-    """Train through the one road; the machine as it then is."""
+    """Train a machine by a training run, as the site does, and return it as stored."""
     run = training_run_start(machine=learner.slug, stages=[Stage(opponent, games)], seed=seed, enqueue=False)
     claimed = RUNS.claim(run.pk)
     assert claimed is not None
@@ -96,14 +96,14 @@ def machine_strength(machine: Machine) -> Strength:
 
 
 def abandoned(*running: Job) -> None:
-    """Have the leases of these jobs run out now, as they do by themselves when a worker has died."""
+    """Expire the leases of these jobs now, as if their worker had died."""
     for job in running:
         left = type(job)._default_manager.filter(pk=job.pk, status=JobStatus.RUNNING)
         left.update(lease_until=timezone.now(), knocked_at=timezone.now() - timedelta(minutes=1))
 
 
 def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str = "random") -> Memory:
-    """What the same training leaves without any database."""
+    """Return the memory after the same training without a database."""
     from learning.kinds.boxes.memory import table_of
 
     memory = Memory.fresh(table_of(learner))
@@ -112,7 +112,7 @@ def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str 
 
 
 def experimented(slug: str, seed: int = 1, **parameters: int) -> ExperimentRun:
-    """Run an experiment through the one road; the run with its result."""
+    """Run an experiment as the site does, and return its run with the result."""
     run = experiment_request(person=None, experiment=slug, seed=seed, parameters=parameters, enqueue=False)
     claimed = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed is not None
@@ -126,7 +126,7 @@ def room(opponent: str = "perfect", who: Principal | None = None, side: Side = S
 
 
 def play(seated: Seated, who: Principal, *moves: str) -> dict[str, Any]:
-    """Play these moves one after the other; the last state."""
+    """Play these moves in order and return the last state."""
     state: dict[str, Any] = {}
     for move in moves:
         state = match_play_move(code=seated.room.code, person=who, move=move)
@@ -134,17 +134,17 @@ def play(seated: Seated, who: Principal, *moves: str) -> dict[str, Any]:
 
 
 def room_view(room: Room) -> dict[str, Any]:
-    """The state of a room, whole, read anew."""
+    """Return the complete view of a room's state, read anew."""
     return match_view(live_match(match_latest(room)))
 
 
 def room_state(room: Room) -> State:
-    """The same, and what each viewer may know of it."""
+    """Return the state of a room with what each viewer may know of it."""
     return state_of(live_match(match_latest(room)))
 
 
 def play_out(code: str, who: Principal) -> dict[str, Any]:
-    """Play the first legal move until the match is over; the last state."""
+    """Play the first legal move until the match is over, and return the last state."""
     state = room_view(room_get(code))
     while state["status"] == "playing":
         state = match_play_move(code=code, person=who, move=state["legal_moves"][0], ply=state["ply"])
@@ -156,5 +156,5 @@ def stranger() -> Principal:
 
 
 def swept() -> None:
-    """Clear what everybody has left behind, all of it."""
+    """Run retention until nothing is left to delete."""
     assert retention_run(TurnEnd()) is None

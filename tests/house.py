@@ -1,9 +1,10 @@
-"""The house in figures: its rooms, the ways between them, and its size. ``python -m tests.house`` prints them.
+"""Figures of the code's structure: packages of ``learning/``, the imports between them, and sizes.
 
-``python -m tests.house FOLDER`` prints the size of another checkout, to be compared.
+``python -m tests.house`` prints them; ``python -m tests.house FOLDER`` prints the size of another checkout, for a
+comparison.
 
-``test_architecture`` holds each to its bound. A room is an entry of ``learning/``, an arrow leads from a room to
-one that it imports; arrows upward and circles are the import contracts' to refuse.
+``test_architecture`` checks each figure against its limit. A room is an entry of ``learning/``. An arrow leads from a
+room to one that it imports. The import contracts check their direction, and refuse circles.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("beadbox", "games", "learning", "menace_site")
 LONGEST = 60
 SQL = re.compile(r"\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|SET|CREATE|ALTER|DROP)\s+[\w(*{']")
-# Kernels are one loop over arrays: a helper would need as many of them again as arguments.
+# Kernels are one loop over arrays: a helper would need all these arrays as arguments.
 LONG_WITH_REASON = {
     "beadbox/kernels/table_learning.py:train_tables": "a part of it would count references at every move",
     "beadbox/engines/romgon/search.py:best": "alpha-beta with its table of positions, on one stack",
@@ -34,7 +35,7 @@ LONG_WITH_REASON = {
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A figure, the most it may be, what it counts, and the most that it should come down to."""
+    """A figure: its name, the places it counts, its limit, and the target for the limit."""
 
     name: str
     found: tuple[str, ...]
@@ -43,12 +44,12 @@ class Measured:
 
     @property
     def holds(self) -> bool:
-        """Whether there is no more than there may be."""
+        """Whether the figure is within its limit."""
         return len(self.found) <= self.most
 
 
 def measured() -> list[Measured]:
-    """Every figure, measured now."""
+    """Measure all figures of the structure."""
     return [
         Measured("entries of learning/", tuple(rooms()), 27),
         Measured("arrows between its rooms", tuple(arrows()), 120),
@@ -60,14 +61,14 @@ def measured() -> list[Measured]:
 
 
 def rooms() -> Iterator[str]:
-    """The entries of ``learning/``, its mark as a package apart."""
+    """Yield the entries of ``learning/``, without its ``__init__.py``."""
     for path in sorted((ROOT / "learning").iterdir()):
         if path.name not in ("__init__.py", "__pycache__"):
             yield path.name
 
 
 def arrows() -> list[str]:
-    """``from -> to``, once for each pair of rooms."""
+    """Return ``from -> to`` for each pair of rooms with an import."""
     graph = grimp.build_graph("learning", cache_dir=None)
     found = set()
     for module in graph.modules:
@@ -79,7 +80,7 @@ def arrows() -> list[str]:
 
 
 def leases() -> Iterator[str]:
-    """Modules in which a job gets a lease: the protocol of jobs is written once."""
+    """Yield the modules in which a job gets a lease: the protocol of jobs must be written once."""
     lease = re.compile(r"\blease_until\b.*\btimedelta\b")
     for path in sources():
         if "models" not in path.parts and lease.search(path.read_text()):
@@ -87,7 +88,7 @@ def leases() -> Iterator[str]:
 
 
 def long_functions() -> Iterator[str]:
-    """``path:line name (lines)`` of each function that is too long without a reason."""
+    """Yield ``path:name (lines)`` of each function that is too long without a listed reason."""
     for path in sources():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -98,7 +99,7 @@ def long_functions() -> Iterator[str]:
 
 
 def sources() -> list[Path]:
-    """Every module of the site; migrations are history."""
+    """Return every module of the site except migrations."""
     return [
         path
         for package in PACKAGES
@@ -108,7 +109,7 @@ def sources() -> list[Path]:
 
 
 def sizes(root: Path) -> Iterator[tuple[str, int]]:
-    """Sizes of the code and the documents under ``root``, by name."""
+    """Yield the names and values of sizes of code and documents under ``root``."""
     for package in (*PACKAGES, "tests"):
         files = [path for path in (root / package).rglob("*.py") if "migrations" not in path.parts]
         texts = [path.read_text() for path in files]
@@ -127,7 +128,7 @@ def _n_lines(text: str) -> int:
 
 
 def _n_sql_lines(text: str) -> int:
-    """Lines of strings that begin as a statement of SQL does."""
+    """Return the number of lines in strings that begin like a statement of SQL."""
     tree = ast.parse(text)
     parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     n_lines = 0
@@ -140,7 +141,7 @@ def _n_sql_lines(text: str) -> int:
 
 
 def report(figures: list[Measured]) -> str:
-    """A line for each figure, and what it counts where it does not hold."""
+    """Return a line for each figure, and the counted places of each figure above its limit."""
     lines = []
     for figure in figures:
         aim = "" if figure.target is None else f" (target {figure.target})"
@@ -151,7 +152,7 @@ def report(figures: list[Measured]) -> str:
 
 
 def main() -> None:
-    """Print each size; and of this checkout each figure, and what is in the way where one does not hold."""
+    """Print all sizes and, for this checkout, all figures."""
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT
     for name, number in sizes(root):
         sys.stdout.write(f"{number:7,}  {name}\n")

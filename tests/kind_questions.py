@@ -1,4 +1,4 @@
-"""Counts the places outside the kinds that ask which kind of machine there is: none, says ``test_architecture``."""
+"""Finds the places outside the kinds that depend on the kind of a machine; ``test_architecture`` allows none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KIND_TYPES = {
     *(f"Kind{part}" for part in PARTS),
     *(f"{kind}{part}" for kind in KIND_PREFIXES for part in PARTS),
 }
-"""Whoever asks whether something is one of these asks which kind of machine it has."""
+"""Types of kinds: code that checks for one of them depends on the kind of a machine."""
 KIND_CLASSES = {
     *("BoxRule", "QRule", "ValueRule", "TableRule"),
     *("Memory", "OpenMemory", "QMemory", "ValueMemory", "TableMemory"),
@@ -33,12 +33,12 @@ KIND_CLASSES = {
     *("BOXES", "Q_LEARNING", "VALUE_LEARNER", "TABLE_LEARNER"),
     *("PRESETS", "Q_PRESETS", "VALUE_PRESETS", "TABLE_PRESETS", "DEFAULT_PRESETS"),
 }
-"""What belongs to one kind: who imports it means that kind and no other."""
+"""Names of a single kind: a module that imports one depends on that kind."""
 KIND_MODULES = re.compile(r"learning\.kinds\.(?:boxes|q_learning|value_learner|table_learner|keyed_values)(?:\.|$)")
-"""The modules of one kind, the same."""
+"""The modules of a single kind."""
 KIND_SLUGS = {"boxes", "q-learning", "value-learner", "table-learner"}
 KINDS_OWN = ("learning/kinds/", "beadbox/learners/")
-"""Where a kind may be sure of itself: its own modules, and the library's learners."""
+"""Folders that may depend on their kind: its own modules, and the library's learners."""
 IMPORTS_WITH_REASON = {
     "learning/urls.py": "the addresses of boxes",
     "learning/admin/__init__.py": "Django finds the admin pages of every kind here",
@@ -49,16 +49,16 @@ IMPORTS_WITH_REASON = {
     "learning/management/commands/replay.py": "recorded games teach boxes",
     "learning/management/commands/teach_levels.py": "the values that come with the program are learnt ones",
 }
-"""Modules that say boxes, or values, because they are about those, and why. What is about any machine has no place."""
+"""Modules about boxes or values that may import them, and why. Modules about machines in general have no place here."""
 IN_PAGES = re.compile(
     r"keeps_values|typeof [\w.]+\.epsilon"
     r"|\bkind\w* *[!=]==? *[\"'](?:boxes|q-learning|value-learner|table-learner)[\"']"
 )
-"""The same question in a template or a script."""
+"""Code that depends on the kind in a template or a script."""
 
 
 def kind_questions() -> Iterator[str]:
-    """The places outside the kinds' own modules that ask which kind of machine there is."""
+    """Yield the places outside the kinds' own modules that depend on the kind of a machine, as ``path:line``."""
     for path in sorted(
         [
             *ROOT.glob("beadbox/**/*.py"),
@@ -83,7 +83,7 @@ def kind_questions() -> Iterator[str]:
 
 
 def imports_of_a_kind(node: ast.AST) -> bool:
-    """``from learning.kinds.q_learning import live``, ``from beadbox.learners.boxes.rule import BoxRule``."""
+    """Whether a node imports from a kind, as in ``from learning.kinds.q_learning import live``."""
     match node:
         case ast.Import(names=names):
             return any(KIND_MODULES.match(alias.name) for alias in names)
@@ -94,7 +94,7 @@ def imports_of_a_kind(node: ast.AST) -> bool:
 
 
 def asks(node: ast.AST) -> bool:
-    """Whether a node asks, in one of these ways.
+    """Whether a node checks the kind of a machine in one of these ways.
 
     ``isinstance(…, QRule)``, ``case QRule():``, ``… is QRule``, ``type(…) is type(…)``, ``rule.kind == QRule.kind``,
     ``machine.keeps_values``.

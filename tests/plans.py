@@ -1,4 +1,4 @@
-"""How many rows PostgreSQL reads for a statement, as its plan tells when it is carried out."""
+"""The rows that PostgreSQL reads for a statement, according to its plan."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from django.db import connection
 
 
 def rows_read(statement: str, *tables: str) -> dict[str, int]:
-    """The most rows that one step reads of each of these tables. The statement, with values in it, is carried out."""
+    """Execute a statement, with values in it, and return the most rows that one step reads of each table."""
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}")
         ((plan,),) = cursor.fetchone()

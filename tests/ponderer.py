@@ -1,4 +1,4 @@
-"""A player that takes its time."""
+"""A slow computer player for tests."""
 
 import threading
 from typing import Any
@@ -10,7 +10,7 @@ from tests.waiting import HANG_S
 
 
 class Ponderer(SeatPlayer):
-    """Plays the first legal move, but not before it may; then it is told of every thought."""
+    """Plays the first legal move, once the test allows it; records each call."""
 
     slug = "ponderer"
     name = "Ponderer"

@@ -1,4 +1,4 @@
-"""Somebody who asks a site ten times a second whether it answers, and what: while it is broken, or renewed."""
+"""A client that requests a page of a site ten times a second, during a fault or a release, and counts the answers."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from menace_site.local.fallback_responder import UNAVAILABLE_TEXT
 
 EVERY_S = 0.1
 PATIENCE_S = 5.0
-"""Longer than anybody may take to answer; who has not answered by then is asked anew."""
+"""Timeout of a request in seconds: longer than any answer may take. Then a new request is sent."""
 
 
 @dataclass
 class Prober:
-    """Asks from the beginning of a ``with`` to its end, in a thread of its own."""
+    """Sends requests in a thread of its own, from the beginning of a ``with`` block to its end."""
 
     host: str
     port: int
     site: str = "localhost"
-    """The name that the host is asked by."""
+    """The host name in the requests."""
     authority: str = ""
-    """Whose word for that name is taken; without one nothing is encrypted."""
+    """The file with the certificate authority that vouches for the host name. Without it nothing is encrypted."""
     path: str = "/api/health"
     answered_at: list[float] = field(default_factory=list)
-    """When something came back, whatever it was: by ``time.perf_counter``, the first is when it began."""
+    """When any answer came, by ``time.perf_counter``; the first entry is the start."""
     statuses: Counter[str] = field(default_factory=Counter)
-    """What was answered, by status; ``stand-in`` where nobody serves yet, ``none`` where nothing came."""
+    """Number of answers by status; ``stand-in`` is the fallback responder, ``none`` a missing answer."""
     broken: list[str] = field(default_factory=list)
-    """Faults: what was answered with 5xx and is no refusal of the site's own, that says why."""
+    """Faults: 5xx answers other than the site's own refusals, which give a code."""
 
     def __enter__(self) -> Prober:
         self.trust = ssl.create_default_context(cafile=self.authority) if self.authority else None
@@ -52,7 +52,7 @@ class Prober:
 
     @property
     def longest_s(self) -> float:
-        """The longest time in which nobody answered."""
+        """The longest time without an answer, in seconds."""
         moments = [*self.answered_at, time.perf_counter()]
         return max(after - before for before, after in itertools.pairwise(moments))
 
@@ -81,7 +81,7 @@ class Prober:
 
 
 def _is_refusal(body: str) -> bool:
-    """Whether an answer is the API's own, with its code: what a proxy says has none."""
+    """Whether an answer is the API's own refusal, with a code; a proxy's answer has none."""
     with contextlib.suppress(ValueError):
         told = json.loads(body)
         return isinstance(told, dict) and "code" in told

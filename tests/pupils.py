@@ -1,7 +1,7 @@
-"""A class of pupils behind one address: what their browsers ask and send while they play, for tests.
+"""A class of simulated pupils behind one address: the requests and frames of their browsers during play.
 
-Each pupil loads pages, teaches a machine or plays a classmate, asks for the progress of the machine, and plays through
-a socket or, where sockets are blocked, by asking as often as ``static/js/asker.js`` does. Files are left out.
+Each pupil loads pages, teaches a machine or plays a classmate, and asks for the machine's progress. Play goes through a
+socket or, where sockets are blocked, by polling as often as ``static/js/asker.js`` does. Static files are left out.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from websockets.exceptions import ConnectionClosed
 
 ASKER = (Path(__file__).parent.parent / "static" / "js" / "asker.js").read_text()
 WAITS_S = [ms / 1000 for ms in json.loads(ASKER.partition("WAITS_MS = ")[2].partition(";")[0].replace("_", ""))]
-"""How long a page waits before it asks again, the longer nothing happened."""
+"""Seconds before each poll of a page; they grow while nothing happens."""
 NC = "noughts-and-crosses"
 PING_S = 10.0
 
 
 @dataclass
 class Lesson:
-    """What happens to the whole class."""
+    """Settings and counts of a lesson of the whole class."""
 
     port: int
     seconds: float
     quick_s: tuple[float, float] = (1.0, 4.0)
-    """How long a pupil thinks, at least and at most."""
+    """Minimum and maximum of a pupil's thinking time in seconds."""
     statuses: Counter[int] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     n_pupils: int = 0
@@ -47,12 +47,12 @@ class Lesson:
 
     @property
     def is_over(self) -> bool:
-        """Its time is up, and there have been as many moves as pupils: on a busy machine it lasts longer."""
+        """Whether the time is up and there are as many moves as pupils; so it lasts longer on a busy machine."""
         return time.monotonic() - self.begin >= self.seconds and self.n_moves >= self.n_pupils
 
     @property
     def figures(self) -> str:
-        """What came of it, in one line."""
+        """The lesson's results in one line."""
         statuses = ", ".join(f"{status}: {n}" for status, n in sorted(self.statuses.items()))
         refused = ", ".join(f"{code}: {n}" for code, n in self.refused.items()) or "none"
         return (
@@ -63,7 +63,7 @@ class Lesson:
 
 @dataclass
 class Answer:
-    """An answer of the site, which the lesson has counted."""
+    """A response of the site, counted by the lesson."""
 
     status: int
     headers: dict[str, str]
@@ -74,14 +74,14 @@ class Answer:
         return json.loads(self.body)
 
     def data(self, name: str) -> Any:
-        """A ``json_script`` block of a page."""
+        """Return the data of a ``json_script`` block of a page."""
         found = re.search(rf'<script id="{name}" type="application/json">(.*?)</script>', self.body.decode())
         assert found, (self.status, name)
         return json.loads(found[1])
 
 
 class Browser:
-    """A browser as far as the site can tell: cookies, and one connection that is kept open."""
+    """A browser as the site sees it: cookies, and one connection that is kept open."""
 
     def __init__(self, lesson: Lesson) -> None:
         self.lesson = lesson
@@ -97,7 +97,7 @@ class Browser:
         return await self._asked_until_not_busy("GET", path, headers)
 
     async def form(self, path: str, **fields: str) -> Answer:
-        """Post a form of a page, and go where it leads."""
+        """Post a form of a page and follow its redirect."""
         body = urlencode({"csrfmiddlewaretoken": self.cookies["csrftoken"], **fields})
         answer = await self._asked_until_not_busy(
             "POST", path, {"Content-Type": "application/x-www-form-urlencoded"}, body
@@ -105,7 +105,7 @@ class Browser:
         return await self.get(answer.headers["location"]) if answer.status == 302 else answer
 
     async def post(self, path: str, data: Any) -> Answer:
-        """Post JSON as a page does."""
+        """Post JSON as a page's script does."""
         headers = {"Content-Type": "application/json", "X-CSRFToken": self.cookies["csrftoken"]}
         return await self._ask("POST", path, headers, json.dumps(data))
 
@@ -123,7 +123,7 @@ class Browser:
         async with self.one_at_a_time:
             try:
                 answer = await self._exchange(request)
-            except (asyncio.IncompleteReadError, ConnectionError):  # it was open for longer than the server keeps it
+            except (asyncio.IncompleteReadError, ConnectionError):  # the server closes idle connections
                 self.streams = None
                 answer = await self._exchange(request)
         self.lesson.statuses[answer.status] += 1
@@ -158,7 +158,7 @@ class Browser:
 
 
 class Match:
-    """The page of a match, and the pupil before it."""
+    """The page of a match, and its pupil."""
 
     def __init__(self, browser: Browser, page: Answer) -> None:
         self.browser, self.lesson = browser, browser.lesson
@@ -176,7 +176,7 @@ class Match:
             self.has_changed.set()
 
     async def play(self) -> None:
-        """Move when it is one's turn, look at what the machine has learnt, play again; until the lesson is over."""
+        """Move in turn, look at the machine after each match, and play again until the lesson is over."""
         shown = 0
         while not self.lesson.is_over:
             if self.is_mine:
@@ -200,7 +200,7 @@ class Match:
                         await self.has_changed.wait()
 
     async def look_at(self, machine: int) -> None:
-        """Open the page of a machine, and ask how far it has come."""
+        """Open the page of a machine and request its progress."""
         await self.browser.get(f"/machines/{machine}")
         await self.browser.get(f"/api/machines/{machine}/progress")
 
@@ -208,12 +208,12 @@ class Match:
         raise NotImplementedError
 
     async def hear(self) -> None:
-        """Hear the news, until this is called off."""
+        """Receive states until cancelled."""
         raise NotImplementedError
 
 
 class AskedMatch(Match):
-    """A page whose socket is blocked (``static/js/asker.js``)."""
+    """A match page with blocked sockets, which polls (``static/js/asker.js``)."""
 
     etag = ""
     n_idle = 0
@@ -252,18 +252,18 @@ class AskedMatch(Match):
 
 
 BUSY = 1013
-"""What a busy site closes a socket with."""
+"""The close code of a busy site's sockets."""
 
 
 class SocketMatch(Match):
-    """A page with its socket."""
+    """A match page with its socket."""
 
     socket: ClientConnection | None = None
 
     async def send(self, kind: str, data: Any) -> None:
         if self.socket is not None:
             version = self.state["version"]
-            with suppress(ConnectionClosed):  # the state that comes with the next socket tells whose turn it is
+            with suppress(ConnectionClosed):  # the next socket brings the current state
                 await self.socket.send(json.dumps({"type": kind, "data": data}))
             while self.state["version"] == version and not self.lesson.is_over:
                 self.has_changed.clear()
@@ -278,13 +278,13 @@ class SocketMatch(Match):
         return connect(url, origin=origin, additional_headers=headers, ping_interval=None)  # type: ignore[arg-type]
 
     async def look_at(self, machine: int) -> None:
-        """Open its page with the socket that tells of its games."""
+        """Open the machine's page with the socket that reports its games."""
         await super().look_at(machine)
         async with self.connected(f"/api/machines/{machine}/ws") as page:
             await page.ping()
 
     async def hear(self) -> None:
-        """Listen. A site that is busy may close a socket (1013), and the page comes back."""
+        """Receive frames. A busy site may close the socket (1013), and the page connects again."""
         async for socket in self.connected(f"{self.path}/ws"):
             self.socket = socket
             try:
@@ -324,7 +324,7 @@ async def _follow(match: Match) -> None:
 
 
 async def _pupil(lesson: Lesson, kind: type[Match]) -> None:
-    """Teach a machine of one's own."""
+    """Let a pupil teach a machine of their own."""
     browser = Browser(lesson)
     front = await browser.get("/")
     side = re.search(rf'value="{NC}"><input type="hidden" name="side" value="(\w*)"', unescape(front.body.decode()))
@@ -337,7 +337,7 @@ async def _pupil(lesson: Lesson, kind: type[Match]) -> None:
 
 
 async def _two(lesson: Lesson, kind: type[Match]) -> None:
-    """Two pupils play each other, one of whom has read the code from the other's screen, and a third looks on."""
+    """Let two pupils play each other, by the room's code, and a third watch."""
     one, other, third = Browser(lesson), Browser(lesson), Browser(lesson)
     for browser in (one, other):
         await browser.get("/")
@@ -349,7 +349,7 @@ async def _two(lesson: Lesson, kind: type[Match]) -> None:
 
 
 async def hold(lesson: Lesson, *, blocked: int, sockets: int = 0) -> None:
-    """Let so many pupils play whose sockets are blocked, and so many with sockets; half of them meet in threes."""
+    """Run a lesson of ``blocked`` polling pupils and ``sockets`` pupils with sockets; half of them play in threes."""
     lesson.n_pupils = blocked + sockets
     groups = []
     for kind, n_pupils in ((AskedMatch, blocked), (SocketMatch, sockets)):

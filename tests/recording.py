@@ -1,7 +1,7 @@
-"""Recordings of what users of the site notice, in ``tests/data/recorded``: compared, or with ``RECORD=1`` written anew.
+"""Recordings of the site's public behaviour in ``tests/data/recorded``: compared, or written anew with ``RECORD=1``.
 
-Run as a program, this prints the names that other systems know: tasks, loggers, commands, metrics, settings.
-It imports every module of the site, so it runs in a process of its own.
+Run as a program, it prints the names that other systems know: tasks, loggers, commands, metrics, settings. It imports
+every module of the site, so it runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ SHORT_LIST = re.compile(r"\[\n([^][{}]{1,200}?)\n *\]")
 SETTING = re.compile(
     r"""\benv\.\w+\(\s*"([A-Z_]+)"|os\.environ[\w.]*[(\[]"([A-Z_]+)"|"([A-Z_]+)" (?:not )?in os\.environ"""
 )
-"""A name of the environment where it is read."""
+"""A reading of an environment variable, with its name."""
 
 
 def hold(name: str, found: Any) -> None:
-    """Compare with the recording of this name; values other than text are recorded as indented JSON."""
+    """Compare a value with the recording of this name. Values other than text are recorded as indented JSON."""
     text = without_chance(found if isinstance(found, str) else indented(found))
     file = RECORDED / name
     if os.environ.get("RECORD"):
@@ -47,13 +47,13 @@ def hold(name: str, found: Any) -> None:
 
 
 def indented(found: Any) -> str:
-    """JSON with short lists of numbers and texts in one line each."""
+    """Return JSON with each short list of numbers and texts on one line."""
     text = json.dumps(found, indent=1, ensure_ascii=False)
     return SHORT_LIST.sub(lambda short: f"[{' '.join(short[1].split())}]", text) + "\n"
 
 
 def without_chance(text: str) -> str:
-    """The text with placeholders for moments, codes of rooms, drawn slugs and tokens."""
+    """Return the text with placeholders for times, room codes, random slugs and tokens."""
     for code in CODE.findall(text):
         text = text.replace(code, "<code>")
     text = SLUG.sub("<slug>", text)
@@ -61,7 +61,7 @@ def without_chance(text: str) -> str:
 
 
 def packages() -> set[str]:
-    """The names of the top-level packages of the site."""
+    """Return the names of the site's top-level packages."""
     return {file.parent.name for file in ROOT.glob("*/__init__.py")} - {"tests"}
 
 
@@ -127,7 +127,7 @@ def names() -> dict[str, Any]:
 
 
 def refusals() -> list[list[Any]]:
-    """Code, status, sentence and seconds to wait of each refusal of a service."""
+    """Return code, status, message and retry seconds of each refusal of a service."""
     from games.exceptions import PlayError
 
     found = {(one.code, one.status, one.message, one.retry_after_s) for one in below(PlayError)}
@@ -135,7 +135,7 @@ def refusals() -> list[list[Any]]:
 
 
 def options_of(command: str) -> dict[str, Any]:
-    """The options of a command, and of those below it, that are not Django's own."""
+    """Return the options of a command and its subcommands, without Django's own."""
     from django.core.management import BaseCommand, get_commands, load_command_class
 
     usual = {action.dest for action in BaseCommand().create_parser("manage.py", "any")._actions}

@@ -1,7 +1,7 @@
 """Replay a training run, written from docs/replay.md alone: ``python tests/replay.py menace|her|q-table SEED [GAMES]``.
 
-It imports nothing of the project, and so tells whether the page is right. The machine is new and learns from random
-play. Prints a line for each box or entry that it met, and the state of the random source in the end.
+It imports no code of the project, and so checks the document. The machine is new and learns from random play. Prints a
+line for each box or entry of the run, and the final state of the random source.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Source:
 
 
 Move = tuple[int, ...]
-"""The squares that it touches, 0 to 8."""
+"""The squares that a move touches, 0 to 8."""
 
 
 class Noughts:
-    """Noughts and crosses. In both games the squares come first in the text of a position."""
+    """Noughts and crosses. In both games the text of a position begins with its squares."""
 
     start = "........."
     symmetries = (
@@ -110,7 +110,7 @@ def canonical(game: Game, board: str) -> str:
 
 @cache
 def classes(game: Game, board: str) -> list[list[Move]]:
-    """The legal moves, those together that the symmetries of the canonical board carry into each other."""
+    """Return the legal moves in classes; symmetries of the canonical board map moves of a class onto each other."""
     kept = [symmetry for symmetry in game.symmetries if turned(board, symmetry) == board]
     found: dict[frozenset[Move], list[Move]] = {}
     for move in game.moves(board):
@@ -129,7 +129,7 @@ def played_at_random(game: Game, board: str, source: Source) -> str:
 
 
 def replay_boxes(game: Game, side: int, initial: list[int], source: Source, n_games: int, *, is_her: bool):
-    """The beads of every box that was opened: HER learns by ``gardner-her``, MENACE by ``michie-1961``."""
+    """Return the beads of every opened box. HER learns by ``gardner-her``, MENACE by ``michie-1961``."""
     boxes: dict[str, list[int]] = {}
     for _ in range(n_games):
         board, ply, path = canonical(game, game.start), 0, []
@@ -161,7 +161,7 @@ def replay_boxes(game: Game, side: int, initial: list[int], source: Source, n_ga
 
 
 def replay_q_table(game: Game, source: Source, n_games: int):
-    """The value of every entry that was learnt, by its key."""
+    """Return the value of every learnt entry, by its key."""
     values: dict[str, float] = {}
     for _ in range(n_games):
         side, board, path = source.below(2), canonical(game, game.start), []

@@ -1,8 +1,7 @@
-"""The bill of materials of the site: what cyclonedx-bom reads from the locks, vendored JavaScript, fonts and images.
+"""The bill of materials of the site: locked packages by cyclonedx-bom, vendored JavaScript, fonts and images.
 
-Licences and what needs what are those of the packages as they are installed, which the locks have proved by their hash.
-
-``make sbom`` pipes the former through this module.
+Licences and dependencies are those of the installed packages, which pip has verified by the locks' hashes. ``make
+sbom`` pipes cyclonedx-bom's output through this module.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ FONTS = ROOT / "beadbox" / "printing" / "fonts"
 
 
 def vendored() -> list[dict[str, Any]]:
-    """The components of ``static/vendor``, each with where it came from and the hash that npm's lock has of it."""
+    """Return the components of ``static/vendor`` with their origin and the hash in npm's lock."""
     packages = json.loads(NPM_LOCK.read_text())["packages"]
     components = []
     for folder in sorted(VENDORED.iterdir()):
@@ -47,7 +46,7 @@ def vendored() -> list[dict[str, Any]]:
 
 
 def fonts() -> list[dict[str, Any]]:
-    """The fonts of printed sheets, in the version that the text beside them names."""
+    """Return the fonts of printed sheets, in the version that their README names."""
     (version,) = re.findall(r"Noto Sans (\d\S+)", (FONTS / "README.md").read_text())
     purl = f"pkg:generic/noto-sans@{version}"
     return [
@@ -64,7 +63,7 @@ def fonts() -> list[dict[str, Any]]:
 
 
 def images() -> list[dict[str, Any]]:
-    """The components that ``docker-compose.yml`` starts from, by their exact versions."""
+    """Return the images that ``docker-compose.yml`` starts from, by their exact versions."""
     text = (ROOT / "docker-compose.yml").read_text()
     named = set(re.findall(r"^\s*(?:image:(?: &\w+)?|FROM) (\S+:[\w.-]+)$", text, re.MULTILINE))  # ours has a variable
     components = []
@@ -75,7 +74,7 @@ def images() -> list[dict[str, Any]]:
 
 
 def installed() -> dict[str, Any]:
-    """What cyclonedx-bom reads from the packages that are installed here: their licences, and what each needs."""
+    """Run cyclonedx-bom on the installed packages: their licences and dependencies."""
     words = ("environment", "--output-reproducible", "--pyproject", "pyproject.toml", sys.executable)
     command = [sys.executable, "-W", "ignore", "-m", "cyclonedx_py", *words]
     told: dict[str, Any] = json.loads(subprocess.run(command, check=True, cwd=ROOT, capture_output=True).stdout)
@@ -83,16 +82,16 @@ def installed() -> dict[str, Any]:
 
 
 def completed(bill: dict[str, Any], here: dict[str, Any], licences: dict[str, str]) -> None:
-    """Add to the bill of a lock what the installed packages tell of themselves; of others nothing is known.
+    """Add licences and dependencies of the installed packages to the bill of a lock, which has neither.
 
-    Where cyclonedx-bom finds no licence it is that of ``licences``, by the name of the package.
+    If cyclonedx-bom finds no licence, ``licences`` supplies it by the name of the package.
     """
     names = {canonicalize_name(name): [{"license": {"name": licence}}] for name, licence in licences.items()}
     known = {one["purl"]: one for one in here["components"]}
     purls = {one["bom-ref"]: one["purl"] for one in here["components"]}
     needs = {purls.get(one["ref"], one["ref"]): one.get("dependsOn", []) for one in here["dependencies"]}
     for component in bill["components"]:
-        component["bom-ref"] = component["purl"]  # the number of a line, before
+        component["bom-ref"] = component["purl"]  # before, a line number
         told = known.get(component["purl"], {}).get("licenses") or names.get(canonicalize_name(component["name"]))
         if told:
             component["licenses"] = told

@@ -1,4 +1,4 @@
-"""What an answer has to look like."""
+"""Compares API responses with the OpenAPI schema."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number":
 
 
 def differences(value: Any, schema: dict[str, Any], known: dict[str, Any], where: str) -> list[str]:
-    """Where a value is not what a schema says."""
+    """Return the differences between a value and a schema, in words."""
     while "$ref" in schema:
         schema = known[schema["$ref"].rpartition("/")[2]]
     if "oneOf" in schema:

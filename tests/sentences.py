@@ -1,4 +1,4 @@
-"""The sentences that people read, gathered from templates, scripts and Python without running anything."""
+"""The sentences that people read, extracted from templates, scripts and Python without running them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNREAD = re.compile(
     r"<(script|style|svg|pre)\b.*?</\1>|<!--.*?-->|\{#.*?#\}|\{% comment %\}.*?\{% endcomment %\}", re.DOTALL
 )
 BRANCH = re.compile(r"\{% (?:elif|else|for|empty|endfor|include|block|endblock|extends|load|csrf_token)\b.*?%\}")
-"""Where a sentence ends: of the branches only one is read."""
+"""Template tags that end a sentence: only one of several branches is read."""
 SAID_IN_TAGS = re.compile(r'\b(?:title|aria-label|placeholder|content)="([^"]*)"')
 END = re.compile(r"(?<=[.?!])[”\")]*\s+(?=[A-Z“\"(×0-9`]|x [a-z])")
 BREAK = "\n"
@@ -29,24 +29,21 @@ NOT_ON_PAGES = re.compile(
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, and the file it stands in."""
-
     file: str
     text: str
 
     @property
     def n_words(self) -> int:
-        """A value put in at run time counts as one word."""
+        """The number of words; a value inserted at run time counts as one."""
         return len(re.findall(r"\S*\w\S*", self.text))
 
 
 def sentences() -> list[Sentence]:
-    """All of them."""
     return [*_of_templates(), *_of_scripts(), *_of_python()]
 
 
 def split(text: str) -> Iterator[str]:
-    """The sentences of a text; each break ends one."""
+    """Yield the sentences of a text; each break ends one."""
     for part in text.split(BREAK):
         for sentence in END.split(" ".join(part.split())):
             if " " in sentence.strip():
@@ -54,7 +51,7 @@ def split(text: str) -> Iterator[str]:
 
 
 def text_of_template(source: str) -> str:
-    """What a reader sees of a template, a line for each block; values as "x"."""
+    """Return the visible text of a template, with a line for each block, and "x" for each value."""
     source = BRANCH.sub("<hr>", UNREAD.sub("<hr>", source))
     source = re.sub(r"\{\{.*?\}\}", "x", source)
     source = re.sub(r"\{%.*?%\}", "", source)
@@ -95,7 +92,7 @@ def _of_python() -> Iterator[Sentence]:
 
 
 def _strings(tree: ast.AST) -> Iterator[str]:
-    """Strings that read like a sentence: no docstring, and nothing that is logged or is SQL."""
+    """Yield strings that read like sentences, without docstrings, log messages and SQL."""
     unread: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr):  # docstrings

@@ -1,6 +1,6 @@
-"""The sizes of the programs that measure and break things: ``SMALL=1`` gives each its smallest form.
+"""Sizes of benchmarks and fault tests: ``SMALL=1`` gives each its smallest form.
 
-That form shows that a program still runs, and judges no time. ``make soak`` runs every program so.
+The smallest form shows that a program still runs, and judges no times. ``make soak`` runs every program this way.
 """
 
 import os

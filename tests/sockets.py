@@ -1,4 +1,4 @@
-"""The sockets of the site, as a test speaks through them: through the real ASGI application."""
+"""WebSocket clients of tests, which connect to the real ASGI application."""
 
 from typing import Any, Self
 
@@ -10,11 +10,11 @@ from games.accounts import tokens
 from menace_site.asgi import application
 
 PAGE = [(b"host", b"localhost"), (b"origin", b"http://localhost")]
-"""The headers by which a socket is one of a page of ours."""
+"""The headers of a socket opened by the site's own pages."""
 
 
 class _Socket(WebsocketCommunicator):
-    # Channels' own keep threads from closing their connections, for tests inside one transaction. Ours are not.
+    # Channels' own methods keep threads from closing connections, for tests inside one transaction. These are not.
     send_input = ApplicationCommunicator.send_input
     receive_output = ApplicationCommunicator.receive_output
 
@@ -33,7 +33,7 @@ class _Socket(WebsocketCommunicator):
 
 
 class Socket(_Socket):
-    """A connection to a room, by seat token or as a page of ours that only watches."""
+    """A connection to a room, by seat token or as a page that only watches."""
 
     def __init__(self, code: str, token: str = "", bearer: str = "") -> None:
         headers = [] if token else PAGE
@@ -51,7 +51,7 @@ def token_of(account: Any, *scopes: str) -> str:
 
 
 class RunSocket(_Socket):
-    """A connection to a run: with a token as a program, else as a page of ours that nobody is logged in to."""
+    """A connection to a run, as a program with a token or as a page without a log-in."""
 
     def __init__(self, path: str, token: str = "", session: str = "") -> None:
         headers = [(b"authorization", f"Bearer {token}".encode())] if token else PAGE
@@ -61,7 +61,7 @@ class RunSocket(_Socket):
 
 
 def tournament_after(before: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    """The whole tournament as a client has it after a frame ``state``: what static/js/tournament_tables.js makes."""
+    """Return a client's tournament after a frame ``state``, as static/js/tournament_tables.js computes it."""
     assert change["since"] == before["version"]
     now = {**before, **change}
     for table, name in (("entries", "number"), ("pairings", "number"), ("standings", "entry"), ("crosstable", "entry")):

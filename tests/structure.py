@@ -1,7 +1,7 @@
-"""Count what makes the code hard to follow. ``python -m tests.structure`` prints each figure, its limit and its target.
+"""Measures what makes code hard to follow. ``python -m tests.structure`` prints each figure, its limit and its target.
 
-``make check`` refuses a figure above its limit, and prints what was counted. A limit is the figure of the day on which
-it was last lowered; the targets are those of issue 35. The import contracts check the order of the layers.
+``make check`` refuses a figure above its limit and prints the places it counts. A limit is the figure of the day on
+which it was last lowered; the targets are those of issue 35. The import contracts check the order of the layers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEARNERS = {
     name: (f"beadbox/learners/{name}/", f"learning/kinds/{name}/")
     for name in ("boxes", "q_learning", "value_learner", "table_learner")
 }
-"""The two folders of each learner, as beginnings of ``path`` or ``path:class``."""
+"""The two folders of each learner, as prefixes of ``path`` or ``path:class``."""
 KIND_MODULE = re.compile(r"learning/kinds/\w+\.py")
 KERNEL_FOLDERS = ("beadbox/kernels/", "beadbox/engines/")
 SERVICE_OR_PORT = re.compile(r"(^|/)(services|ports?|players)\w*(/|\.py)")
@@ -31,7 +31,7 @@ Imports = list[tuple[str, str]]
 
 
 def measured() -> list[Measured]:
-    """Every figure, measured now."""
+    """Measure all figures of the site's code."""
     code = Code({path.relative_to(ROOT).as_posix(): path.read_text() for path in sources()})
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     imports = [(one, other) for one in graph.modules for other in graph.find_modules_directly_imported_by(one)]
@@ -67,13 +67,13 @@ def measured() -> list[Measured]:
 
 
 def folder_children(modules: set[str], package: str) -> tuple[str, ...]:
-    """The modules and packages directly in a package, without migrations."""
+    """Return the modules and packages directly in a package, without migrations."""
     parents = ((module.rpartition(".")[0], module) for module in sorted(modules))
     return tuple(module for parent, module in parents if parent == package and not module.endswith(".migrations"))
 
 
 def imports_between(imports: Imports, children: tuple[str, ...]) -> tuple[str, ...]:
-    """``from -> to`` once for each pair of children, whatever module in them imports."""
+    """Return ``from -> to`` for each pair of children with an import between any of their modules."""
     if not children:
         return ()
     depth = children[0].count(".") + 1
@@ -82,13 +82,13 @@ def imports_between(imports: Imports, children: tuple[str, ...]) -> tuple[str, .
 
 
 def import_cycles(imports: Imports) -> tuple[str, ...]:
-    """Each set of modules that import each other in a circle."""
+    """Return each set of modules with a circle of imports."""
     found = nx.strongly_connected_components(nx.DiGraph(imports))
     return tuple(", ".join(sorted(modules)) for modules in found if len(modules) > 1)
 
 
 def passes_on(function: Function) -> bool:
-    """Whether the function is one call whose arguments are all its parameters or attributes of ``self``."""
+    """Whether the function is a single call with only its own parameters or attributes of ``self`` as arguments."""
     body = function.body[1:] if ast.get_docstring(function) else function.body
     call = getattr(body[0], "value", None) if len(body) == 1 and isinstance(body[0], ast.Return | ast.Expr) else None
     if isinstance(call, ast.Await | ast.YieldFrom):
@@ -106,14 +106,14 @@ def passes_on(function: Function) -> bool:
 
 
 def parameters(function: Function, *, starred: bool) -> list[ast.arg]:
-    """The parameters of a function; ``starred`` adds ``*args`` and ``**kwargs``."""
+    """Return the parameters of a function; ``starred`` adds ``*args`` and ``**kwargs``."""
     named = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
     more = [function.args.vararg, function.args.kwarg] if starred else []
     return [*named, *filter(None, more)]
 
 
 class Code:
-    """The modules of the site by path, and what the names in each of them stand for."""
+    """The modules of the site by path, and the definitions and imports of their names."""
 
     def __init__(self, texts: dict[str, str]) -> None:
         self.n_lines = {path: text.count("\n") for path, text in texts.items()}
@@ -123,7 +123,7 @@ class Code:
         self.defined = {path: dict(defined_names(tree)) for path, tree in self.trees.items()}
 
     def definition(self, path: str, name: str) -> tuple[str, ast.stmt | None] | None:
-        """The path and the statement that define a name, across imports; no statement if the name is a module."""
+        """Return the path and statement that define a name, across imports; the statement of a module is ``None``."""
         if name in self.defined[path]:
             return path, self.defined[path][name]
         module, original = self.imported[path].get(name, ("", ""))
@@ -132,7 +132,7 @@ class Code:
         return self.definition(self.paths[module], original) if module in self.paths else None
 
     def definitions(self, path: str, node: ast.AST) -> Iterator[tuple[str, ast.stmt | None]]:
-        """The definitions of all names in a node, those behind a module and a dot and in quotes among them."""
+        """Yield the definitions of all names in a node, including attributes of modules and quoted names."""
         for part in ast.walk(node):
             name = part.id if isinstance(part, ast.Name) else getattr(part, "value", None)
             if isinstance(name, str) and (found := self.definition(path, name)):
@@ -143,13 +143,13 @@ class Code:
                     yield inner
 
     def long_modules(self) -> tuple[str, ...]:
-        """``path (lines)`` of each module that is too long."""
+        """Return ``path (lines)`` of each module that is too long."""
         return tuple(f"{path} ({lines})" for path, lines in self.n_lines.items() if lines > MAX_MODULE_LINES)
 
     def kind_interfaces(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The methods and the attributes of ``Kind``, and of the interfaces that its bases and attributes name.
+        """Return the methods and attributes of ``Kind`` and of the interfaces that its bases and attributes name.
 
-        An interface is a class of a module directly in ``learning/kinds/`` that has methods, or attributes to call.
+        An interface is a class in a module directly in ``learning/kinds/`` with methods or callable attributes.
         """
         paths = [path for path in self.trees if KIND_MODULE.fullmatch(path)]
         classes = {
@@ -172,7 +172,7 @@ class Code:
         return tuple(methods), tuple(attributes)
 
     def importers(self, places: tuple[str, ...]) -> tuple[str, ...]:
-        """The modules outside these places that import a class which is defined in them."""
+        """Return the modules outside these places that import a class defined in them."""
         return tuple(
             path
             for path, tree in self.trees.items()
@@ -187,7 +187,7 @@ class Code:
         )
 
     def functions_that(self, counts: Callable[[Function], bool]) -> tuple[str, ...]:
-        """``path:line name`` of each function that counts."""
+        """Return ``path:line name`` of each function that counts."""
         return tuple(
             f"{path}:{node.lineno} {node.name}"
             for path, tree in self.trees.items()
@@ -196,7 +196,7 @@ class Code:
         )
 
     def most_parameters(self, folders: tuple[str, ...]) -> tuple[str, ...]:
-        """``path:function(parameter)`` for each parameter of the function in these folders that has most of them."""
+        """Return ``path:function(parameter)`` for each parameter of the function here with the most parameters."""
         found = (
             tuple(f"{path}:{node.name}({one.arg})" for one in parameters(node, starred=True) if one.arg != "self")
             for path, tree in self.trees.items()
@@ -218,7 +218,7 @@ class Code:
         )
 
     def has_any(self, path: str, annotation: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
-        """Whether an annotation says ``Any``, itself or by an alias, wherever that is defined."""
+        """Whether an annotation contains ``Any``, directly or by an alias, wherever it is defined."""
         if "Any" in names_in(annotation):
             return True
         aliases = [(where, node) for where, node in self.definitions(path, annotation) if is_alias(node)]
@@ -228,7 +228,7 @@ class Code:
 
 
 def imported_names(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Each imported name, with its module and what it is called there."""
+    """Yield each imported name, with its module and its original name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield from ((alias.asname or alias.name, (node.module, alias.name)) for alias in node.names)
@@ -237,7 +237,7 @@ def imported_names(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def defined_names(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
-    """Each name that a statement of the module itself defines."""
+    """Yield each name that the module itself defines, with its statement."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef | Function):
             yield node.name, node
@@ -252,12 +252,12 @@ def is_alias(node: ast.AST | None) -> bool:
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """The names in an annotation, those in quotes among them."""
+    """Return the names in an annotation, including quoted ones."""
     return set(re.findall(r"[A-Za-z_]\w*", ast.unparse(node)))
 
 
 def main() -> None:
-    """Print every figure; exit with 1 if one is above its limit."""
+    """Print all figures; exit with 1 if one is above its limit."""
     figures = measured()
     sys.stdout.write(report(figures))
     sys.exit(not all(figure.holds for figure in figures))

@@ -1,4 +1,4 @@
-"""House rules that no linter knows. The dependency rules between modules are contracts in pyproject.toml."""
+"""Rules of the code base that no linter knows. Rules for imports between modules are contracts in pyproject.toml."""
 
 import ast
 import re
@@ -54,7 +54,7 @@ def tracked() -> list[Path]:
 
 
 def imported_by(file: Path) -> set[str]:
-    """The top-level packages that a module imports, wherever in it."""
+    """Return the top-level packages that a module imports anywhere."""
     names = set()
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""Several things at the same moment."""
+"""Functions that run at the same moment."""
 
 import threading
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from tests.waiting import HANG_S
 
 
 def at_once(*works: Callable[[], Any]) -> list[BaseException]:
-    """Run these in threads of their own, started together; what they raised."""
+    """Run functions in threads that start together, and return the exceptions they raised."""
     faults: list[BaseException] = []
     start = threading.Barrier(len(works))
 

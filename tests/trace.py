@@ -1,6 +1,6 @@
-"""Record which functions of the site run, and how far "go to definition" follows them.
+"""Records which functions of the site run, and how far "go to definition" follows them.
 
-``python -m tests.trace`` runs ``tests/site/test_trace.py``, which holds the figures to their limits and prints them.
+``python -m tests.trace`` runs ``tests/site/test_trace.py``, which prints the figures and checks their limits.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from tests.house import PACKAGES, ROOT
 from tests.structure import Function
 
 LIBRARY = ("beadbox/",)
-jedi.settings.dynamic_params = False  # a reader does not look for the callers of a function to know its arguments
+jedi.settings.dynamic_params = False  # a reader does not search callers to know a function's arguments
 Place = tuple[str, str]
 """The path of a module, and the qualified name of a function in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The calls of functions of the site, in their order."""
+    """The calls of functions of the site, in order."""
 
     calls: tuple[Place, ...]
 
@@ -48,7 +48,7 @@ class Trace:
 
     @property
     def n_entered_again(self) -> int:
-        """How often a call leads to another module that was entered before."""
+        """The number of calls that lead back to a module entered before, from another module."""
         paths = [path for path, _ in self.calls]
         changes = [path for before, path in zip(["", *paths], paths, strict=False) if path != before]
         return len(changes) - len(set(changes))
@@ -56,7 +56,7 @@ class Trace:
 
 @dataclass(slots=True)
 class Recorder:
-    """Records calls in the loop's task and in threads; in every thread if there is no task."""
+    """Records calls in the loop's task and in its threads; without a task, in every thread."""
 
     task: asyncio.Task[Any] | None = None
     calls: list[Place] | None = None
@@ -64,7 +64,7 @@ class Recorder:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """See calls in this thread and in threads that start from now on."""
+        """Record calls in this thread and in threads that start from now on."""
         threading.setprofile(self._see)
         sys.setprofile(self._see)
         try:
@@ -94,14 +94,14 @@ class Recorder:
 
 @cache
 def site_path(filename: str) -> str | None:
-    """The path of a module of the site from the root; ``None`` for any other file."""
+    """Return the path of a module of the site from the root, or ``None`` for any other file."""
     path = Path(filename)
     name = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else ""
     return name if name.partition("/")[0] in PACKAGES else None
 
 
 class Reader:
-    """Follows the calls in a function as "go to definition" of an editor does."""
+    """Follows the calls in a function as an editor's "go to definition" does."""
 
     def __init__(self, root: Path = ROOT) -> None:
         self.root = root
@@ -110,7 +110,7 @@ class Reader:
         self.module = cache(self._module)
 
     def reached(self, start: Place, traced: set[Place]) -> set[Place]:
-        """The traced functions that are found from this one, each in the source of one found before."""
+        """Return the traced functions found from this one, each in the source of one found before."""
         waiting, seen = [start], {start}
         while waiting:
             found = set(self.called(waiting.pop())) & traced - seen
@@ -119,7 +119,7 @@ class Reader:
         return seen
 
     def called(self, place: Place) -> Iterator[Place]:
-        """The definitions to which the calls in the source of a function lead; of a class, what makes an object."""
+        """Yield the definitions that the calls in a function's source lead to; for a class, its constructors."""
         path, name = place
         script, functions, lines = self.module(path)
         for call in ast.walk(functions[name]):
@@ -145,7 +145,7 @@ class Reader:
 
 
 def definitions(node: ast.AST, before: str = "") -> Iterator[tuple[str, ast.AST]]:
-    """Each class and function below a node by its qualified name."""
+    """Yield each class and function below a node by its qualified name."""
     for child in ast.iter_child_nodes(node):
         name = before
         if isinstance(child, ast.ClassDef | Function):

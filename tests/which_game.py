@@ -1,6 +1,6 @@
-"""Places outside the folders of games that ask *which* game it is: what has to be asked is what it can do.
+"""Finds places outside the games' folders that check *which* game it is, instead of what the game can do.
 
-``python -m tests.which_game`` prints them with their number.
+``python -m tests.which_game`` prints the places and their number.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from beadbox.rules.registry import GAMES
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = {file.parent.name for file in (ROOT / "beadbox" / "rules").glob("*/rules.py")}
 OWN = (
-    "beadbox/rules/registry.py",  # the one line that every game has
-    "beadbox/engines/registry.py",  # and one for its engine, if its family has one
-    "learning/advice/registry.py",  # and for its adviser
+    "beadbox/rules/registry.py",  # has one line for each game
+    "beadbox/engines/registry.py",  # has one line for each engine
+    "learning/advice/registry.py",  # has one line for each adviser
     *(f"beadbox/rules/{folder}/" for folder in FOLDERS),
-    *(f"beadbox/engines/{folder}/" for folder in FOLDERS),  # a search that knows one family
-    *(f"learning/advice/{folder}.py" for folder in FOLDERS),  # a format of questions that others laid down
+    *(f"beadbox/engines/{folder}/" for folder in FOLDERS),  # a search for one family
+    *(f"learning/advice/{folder}.py" for folder in FOLDERS),  # a request format of other projects
     "migrations/",  # history
 )
 NAMES = {
@@ -35,7 +35,7 @@ NAMES = {
     )
     if text is not None
 }
-"""What games and their pieces are called: nothing is compared with these."""
+"""The names of games and their pieces. Code outside the games' folders must not compare values with them."""
 _NAME = "|".join(re.escape(name) for name in sorted(NAMES))
 _LITERAL = f"""["'`](?:{_NAME})["'`]"""
 _COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
@@ -47,11 +47,11 @@ _IN_TEMPLATE = re.compile(rf"{{%\s*(?:el)?if\b[^%]*{_LITERAL}")
 
 
 _OF_A_GAME = re.compile(rf"(?:beadbox\.rules|beadbox\.engines|learning\.advice)\.(?:{'|'.join(FOLDERS)})\b")
-"""A game, its engine, its adviser."""
+"""The modules of a game, its engine and its adviser."""
 
 
 def in_python(text: str) -> Iterator[int]:
-    """The lines of a module that import a game, or compare something with the name of one or of its pieces."""
+    """Yield the lines of a module that import a game, or compare a value with the name of a game or piece."""
     for node in ast.walk(ast.parse(text)):
         imported = []
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -69,18 +69,18 @@ def in_python(text: str) -> Iterator[int]:
 
 
 def in_text(pattern: re.Pattern[str], text: str) -> Iterator[int]:
-    """The lines in which a pattern is found."""
+    """Yield the lines with matches of a pattern."""
     for found in pattern.finditer(text):
         yield text.count("\n", 0, found.start()) + 1
 
 
 def without_comments(text: str) -> str:
-    """A script without its comments, every line where it was."""
+    """Return a script without its comments; line numbers stay the same."""
     return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
 
 
 def places() -> list[str]:
-    """Every such place as ``file:line``."""
+    """Return all such places as ``path:line``."""
     found = []
     for top in ("beadbox", "games", "learning", "menace_site", "templates", "static/js"):
         for file in sorted((ROOT / top).rglob("*")):

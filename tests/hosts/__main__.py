@@ -125,7 +125,7 @@ class Play:
         return "five moves, told to three sockets"
 
     def training(self) -> str:
-        """Six machines learn on three hosts, undisturbed, then with hosts that vanish, then on one: equal beads."""
+        """Check that machines get equal beads on three hosts, undisturbed or with vanishing hosts, and on one host."""
         self._house_is_done()
         with self._only(WORKERS[:1]):
             alone = self._trained()
@@ -170,7 +170,7 @@ class Play:
             assert IS_SMALL or HEAD_S - 1 <= took_s <= HEAD_S + 5, f"{sent.__name__}: given up after {took_s:.1f} s"
 
     def limits(self) -> str:
-        """The proxy refuses what is too large and cuts what drips; a WebSocket outlives all its limits."""
+        """Check the proxy's limits on large requests and slow bodies, and that a WebSocket outlives all of them."""
         head = f"POST /api/rooms HTTP/1.1\r\nHost: {self.cluster.site}\r\n"
         for more, status in (("Content-Length: 4000000", "413"), (f"X-Large: {'x' * 80_000}", "431")):
             with self.visitor.asked(f"{head}{more}\r\n\r\n".encode()) as came:
@@ -478,7 +478,7 @@ class Play:
     # People
 
     def _crowd(self, meanwhile: Callable[[], None]) -> dict[str, Any]:
-        """What people find who play until something has happened; what is stored is what they were told."""
+        """Let people play until ``meanwhile`` returns, compare stored rows with their frames, return the results."""
         from django.db import connection
 
         host, port = self.cluster.endpoint
