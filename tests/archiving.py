@@ -154,7 +154,7 @@ def tried() -> Iterator[Tried]:
 
 
 def main() -> int:
-    """Archive, back up, play, lose everything, and go back to before; 0 if what is there then is what was."""
+    """Archive, back up, play, lose everything, restore; return 0 if the restored figures are those of that time."""
     if os.geteuid() != 0 or not shutil.which("pgbackrest") or not BIN.parts:
         sys.stdout.write(
             "Debian's packages postgresql and pgbackrest are needed, and only root may run them as their users.\n"

@@ -207,7 +207,7 @@ class Code:
         return max(found, key=len)
 
     def functions_with_any(self) -> tuple[str, ...]:
-        """``path:line name`` of each public function with ``Any`` in its signature, but for starred parameters."""
+        """Return ``path:line name`` of each public function with ``Any`` in its signature, except in ``*args``."""
         return tuple(
             f"{path}:{node.lineno} {node.name}"
             for path, tree in self.trees.items()

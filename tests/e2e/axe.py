@@ -1,7 +1,7 @@
-"""axe-core over a page: the rules of WCAG 2.2 AA that a program can check, and what axe calls best practice.
+"""Runs axe-core on a page: the rules of WCAG 2.2 AA that a program can check, and axe's best practices.
 
-It comes with the tools of ``tests/js`` (``make test`` installs them). The page is looked at as it stands, and axe is
-put into it past the content security policy, as an extension of a reader's browser would be.
+axe-core comes with the tools of ``tests/js`` (``make test`` installs them). The page is checked as it is. axe enters it
+past the content security policy, as an extension of a reader's browser would.
 """
 
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ from playwright.sync_api import Page
 SOURCE = settings.BASE_DIR / "tests" / "js" / "node_modules" / "axe-core" / "axe.min.js"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-# Those that look at colours; no other rule has to be asked again in another theme.
+# The rules about colours; only these need a second check in another theme.
 COLOUR_RULES = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
 
-# Colours on their way from one theme to the other are neither's. To look into style sheets (`preload`) axe would write
-# one of its own into the page, which the policy refuses.
+# Animations between the themes are finished first: their colours belong to neither. `preload` is off, since axe would
+# add a style sheet of its own to the page, which the policy refuses.
 RUN = """async ([runOnly, besides]) => {
   for (const animation of document.getAnimations()) animation.finish();
   const rules = Object.fromEntries(besides.map((id) => [id, { enabled: false }]));
@@ -29,7 +29,7 @@ RUN = """async ([runOnly, besides]) => {
 
 
 def violations(page: Page, besides: Iterable[str] = ()) -> list[str]:
-    """What axe finds wrong with the page in either theme, without the rules ``besides``."""
+    """Return axe's findings on the page in both themes, without the rules ``besides``."""
     page.evaluate(SOURCE.read_text())
     wrong = []
     for theme, rules in zip(THEMES, (RULES, COLOUR_RULES), strict=True):

@@ -1,7 +1,7 @@
-"""A live site and a real browser: uvicorn serves the real application in a thread, Chromium visits it.
+"""A live site and a real browser: uvicorn serves the real application in a thread, and Chromium visits it.
 
-``page.goto("/")`` goes to the site; each test starts with an empty database. ``page`` is one visitor, ``visitor()``
-makes more, each with cookies of their own. Whatever any of them complains of fails the test (``watch``).
+``page.goto("/")`` goes to the site; each test starts with an empty database. ``page`` is one visitor; ``visitor()``
+makes more, each with their own cookies. Any complaint of a browser fails the test (``watch``).
 """
 
 import os
@@ -27,20 +27,20 @@ from tests.waiting import HANG_S, PAGE_HANG_S, wait_until
 expect.set_options(timeout=PAGE_HANG_S * 1000)
 
 CHROMIUM_ARGS = [
-    "--no-sandbox",  # root may not have one
+    "--no-sandbox",  # root has no sandbox
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
-    "--disable-background-networking",  # the tests need no network, and it may be closed
+    "--disable-background-networking",  # the tests need no network, which may be closed
     "--disable-component-update",
     "--disable-sync",
 ]
-# What the browser writes with depends on no machine: our fonts, and no others.
+# The browser uses the tests' fonts and no others, so that text looks the same on every machine.
 FONTCONFIG = {"FONTCONFIG_FILE": str(settings.BASE_DIR / "tests" / "data" / "fonts" / "fonts.conf")}
 
 
 class LiveSite:
-    """The site on a port of its own, which it keeps when it is restarted."""
+    """The site on a port of its own, which stays the same after a restart."""
 
     def __init__(self) -> None:
         self.port = 0
@@ -53,7 +53,7 @@ class LiveSite:
     def start(self) -> None:
         from menace_site.asgi import application
 
-        # Bound here, so that nobody takes the port between choosing it and serving.
+        # Bound here, so that no other program takes the port before the site serves.
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(("127.0.0.1", self.port))
@@ -72,7 +72,7 @@ class LiveSite:
         self.socket.close()
 
     def is_idle(self) -> bool:
-        """Whether no request or socket is being served, and nothing goes on in the database."""
+        """Whether no request, socket, background move or database query is in progress."""
         if self.server.server_state.tasks or not background_moves.is_idle():
             return False
         with connection.cursor() as cursor:
@@ -89,7 +89,7 @@ class LiveSite:
 
 @pytest.fixture(scope="session")
 def live_site(django_db_setup: None) -> Iterator[LiveSite]:
-    # Playwright's own loop runs in this thread, so Django takes each query of a test for one in async code.
+    # Playwright's loop runs in this thread, so Django takes each query of a test for one in async code.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     site = LiveSite()
     yield site
@@ -104,7 +104,7 @@ def base_url(live_site: LiveSite) -> str:
 
 @pytest.fixture(autouse=True)
 def _database(transactional_db: None, live_site: LiveSite) -> Iterator[None]:
-    """The server sees only what was committed, and has done with it before the tables are emptied."""
+    """Give the server committed data only, and wait for it before the tables are emptied."""
     yield
     assert wait_until(live_site.is_idle)
 
@@ -130,8 +130,10 @@ document.addEventListener("securitypolicyviolation", (event) =>
 
 
 class Watch:
-    """Notes what goes wrong in any page: console errors, exceptions, refusals of the content security policy,
-    failed and refused requests, and every request to another origin.
+    """Records the complaints of all pages.
+
+    These are console errors, exceptions, violations of the content security policy, failed and refused requests, and
+    every request to another origin.
     """
 
     def __init__(self, origin: str) -> None:
@@ -141,7 +143,7 @@ class Watch:
         self._allowed: list[re.Pattern[str]] = []
 
     def allow(self, *patterns: str) -> None:
-        """Expect complaints like these, in a test that causes them."""
+        """Allow complaints that match these patterns, in a test that causes them."""
         self._allowed += [re.compile(pattern) for pattern in patterns]
 
     def over(self, context: BrowserContext) -> BrowserContext:
@@ -168,7 +170,7 @@ class Watch:
             self.complaints.append(f"another origin: {request.url}")
 
     def _failed(self, request: Request) -> None:
-        # A page that is left stops loading what it had begun.
+        # The browser aborts the requests of a page that is left.
         if request.failure != "net::ERR_ABORTED":
             self.complaints.append(f"failed: {request.failure} {request.url}")
 
@@ -194,13 +196,13 @@ Visitor = Callable[..., Page]
 
 @pytest.fixture
 def visitor(new_context: Callable[..., BrowserContext], watch: Watch) -> Visitor:
-    """Another person with a browser of their own; options are those of a browser context."""
+    """Return a function that opens a page in another browser context; its options are those of a context."""
     return lambda **options: watch.over(new_context(**options)).new_page()
 
 
 @pytest.fixture
 def owner(context: BrowserContext, live_site: LiveSite) -> Any:
-    """An account whose session the browser holds."""
+    """Create an account and sign its session into the browser."""
     account = user("owner")
     sign_in(context, live_site, account)
     return account

@@ -1,4 +1,4 @@
-"""Contrast as it is computed on a page: of text, and of what has to be told apart to play (WCAG 1.4.3 and 1.4.11)."""
+"""Contrasts computed on a page: of text, and of everything that a player has to tell apart (WCAG 1.4.3 and 1.4.11)."""
 
 from playwright.sync_api import Page
 
@@ -66,9 +66,9 @@ DULL_BEADS = """() => {
   return dull;
 }"""
 
-# Pieces, lines of boards, beads and drawn curves against what is painted behind them, words in pictures likewise, and
-# edges or faces of buttons and fields against what they stand on. What is faint on purpose (a ghost, a bead that is
-# gone, a button that is switched off) is left out, and so is a button that is nothing but words.
+# Pieces, lines of boards, beads and drawn curves against the paint behind them; words in pictures likewise; edges or
+# faces of buttons and fields against their background. Elements that are faint on purpose (a ghost, a removed bead, a
+# disabled button) and buttons of words alone are left out.
 DULL = """([least, leastText]) => {
   const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgba = (colour) => {
@@ -145,7 +145,7 @@ DULL = """([least, leastText]) => {
 
 
 def faint(page: Page) -> list[str]:
-    """What is too faint on the page as it stands, in either theme: text, pieces, beads, edges of buttons."""
+    """Return elements with too little contrast on the page in both themes: text, pieces, beads, edges of buttons."""
     wrong = []
     for theme in THEMES:
         page.emulate_media(color_scheme=theme)

@@ -1,4 +1,4 @@
-"""Every page and every state of the site, once set up and brought about: for what has to hold on all of them."""
+"""Every page and every state of the site, set up once, for tests of properties that all pages share."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +26,7 @@ PASSWORD = "a good password"
 
 @dataclass
 class World:
-    """What the pages are about: both machines of the house after 50,000 games, rooms, people."""
+    """The data behind the pages: both built-in machines after 50,000 games, rooms, people."""
 
     machines: dict[Side, Machine]
     site: LiveSite
@@ -39,12 +39,12 @@ class World:
 
     @property
     def box(self) -> Box:
-        """The fullest box of a second move, which is never a first glance's box."""
+        """The box of a second move with the most visits."""
         return max(Box.objects.filter(machine=self.machine, move_number=2), key=lambda box: sum(box.visits))
 
 
 def world(site: LiveSite, watch: Watch) -> World:
-    """Set the world up, on a thread of its own: Playwright's loop runs in this one."""
+    """Create the data in another thread, since Playwright's loop runs in this one."""
 
     def set_up() -> World:
         try:
@@ -61,7 +61,7 @@ def _world(site: LiveSite, watch: Watch) -> World:
     for machine, opponent in ((machines[Side.FIRST], "random"), (machines[Side.SECOND], "perfect")):
         trained(machine, 50_000, opponent=opponent)
     made = World(machines, site, watch)
-    # A match that is over, seen by a stranger; one that goes on; one that waits; a copy that lost all its beads.
+    # A finished match, seen by a stranger; one in progress; one that waits; a copy that lost all its beads.
     over = room("menace", guest(1), Side.SECOND)
     play_out(over.room.code, guest(1))
     going_on = room("menace", guest(2))
@@ -88,7 +88,7 @@ def log_in(page: Page, name: str) -> None:
 
 
 def play_mid(page: Page, _: World) -> None:
-    """A match in the middle, with the box open."""
+    """A match in progress, with the box open."""
     page.goto(NOUGHTS)
     page.locator("#play-first").click()
     expect_turn(page)
@@ -97,7 +97,7 @@ def play_mid(page: Page, _: World) -> None:
 
 
 def play_romgon(page: Page, _: World) -> None:
-    """A match on hexagons with a piece in the hand, flips and turns to choose from, and the engine's view."""
+    """A match on hexagons with a chosen piece, flips and turns on offer, and the engine's view."""
     romgon_begin(page, "medium", "flip", "turn")
     cell(page, "1-6").click()
     page.locator("#offers").get_by_role("button", name="Flip").click()
@@ -116,7 +116,7 @@ def play_finished(page: Page, world: World) -> None:
 
 
 def play_past(page: Page, world: World) -> None:
-    """A match that is over, seen as it was after its first move."""
+    """A finished match, shown after its first move."""
     play_finished(page, world)
     page.locator("#moves button").nth(0).click()
     expect(page.locator("#replay-words")).to_have_text("After move 1 of 2.")
@@ -158,7 +158,7 @@ def play_keys(page: Page, world: World) -> None:
 
 
 def exhibition(page: Page, _: World) -> None:
-    """Two machines of the house, three moves on, with both boxes open and the beads on the board."""
+    """Two built-in machines after three moves, with both boxes open and the beads on the board."""
     page.goto("/play/noughts-and-crosses")
     page.locator("#watch-them").click()
     expect(page.locator("#show-tools")).to_be_visible()
@@ -169,7 +169,7 @@ def exhibition(page: Page, _: World) -> None:
 
 
 def seat_taken_over(page: Page, _: World) -> None:
-    """A copy of a machine of the house, its piece chosen for a second move."""
+    """A copy of a built-in machine, with a piece chosen for its second move."""
     page.goto("/play/hexapawn")
     page.locator("#take-seat").click()
     expect_turn(page)
@@ -178,7 +178,7 @@ def seat_taken_over(page: Page, _: World) -> None:
 
 
 def play_empty(page: Page, _: World) -> None:
-    """The machine finds no bead in the box of its second move."""
+    """A machine with an empty box at its second move."""
     for box in Box.objects.filter(machine__slug="menace-first", move_number=2):
         box.beads = [0] * len(box.beads)
         box.save()
@@ -199,7 +199,7 @@ def room_of(kind: str) -> Callable[[Page, World], None]:
 
 
 def learning(address: str) -> Callable[[Page, World], None]:
-    """Watch it learn, standing still, with its curve and the band behind it."""
+    """*Watch it learn*, paused, with its curve and the band behind it."""
 
     def visit(page: Page, world: World) -> None:
         page.goto(address)
@@ -238,7 +238,7 @@ def drawings(page: Page, world: World) -> None:
 
 
 def machine_large(page: Page, world: World) -> None:
-    """A machine whose strength is a sample."""
+    """The page of a machine with a sampled strength."""
     page.goto(Machine.objects.get(slug="large").get_absolute_url())
     page.get_by_text("How certain this is").click()
     expect(page.locator("#sampled")).to_be_visible()
@@ -346,7 +346,7 @@ def admin_boxes(page: Page, world: World) -> None:
 
 @contextmanager
 def lost(page: Page, world: World) -> Iterator[None]:
-    """While the network is away."""
+    """Cut the page's network for the block."""
     world.watch.allow("WebSocket connection", "ERR_INTERNET_DISCONNECTED")
     page.context.set_offline(True)
     expect(page.locator("#connection")).to_be_visible()
@@ -421,7 +421,7 @@ SITE = {name: visit for name, visit in STATES.items() if not name.startswith("ad
 
 
 def options(width: int, height: int, *, dark: bool = False, **more: Any) -> dict[str, Any]:
-    """Of a browser context."""
+    """Return options of a browser context."""
     return {
         "viewport": {"width": width, "height": height},
         "color_scheme": "dark" if dark else "light",

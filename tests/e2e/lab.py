@@ -1,4 +1,4 @@
-"""Every page of the lab and every state of it, once set up: what ``everywhere`` is for the rest of the site."""
+"""Every page and every state of the lab, set up once, as ``everywhere`` does for the rest of the site."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournam
 from learning.workers.runs import RUNS, Pace, run_chunk
 from tests.factories import guest, machine, play_out, room, trained, user
 
-if TYPE_CHECKING:  # which signs people in with what is here
+if TYPE_CHECKING:  # conftest imports this module
     from tests.e2e.conftest import LiveSite, Watch
 
 T = TypeVar("T")
 
 
 def aside(make: Callable[[], T]) -> T:
-    """Do something with the database on a thread of its own: Playwright's loop runs in this one."""
+    """Run a function that uses the database in another thread, since Playwright's loop runs in this one."""
 
     def made() -> T:
         try:
@@ -42,7 +42,7 @@ def aside(make: Callable[[], T]) -> T:
 
 
 def sign_in(context: BrowserContext, site: LiveSite, account: Any) -> None:
-    """Give the browser a session of the account, without the page for it."""
+    """Give the browser a session of the account without visiting the log-in page."""
     client = Client()
     client.force_login(account)
     session = client.cookies[settings.SESSION_COOKIE_NAME].value
@@ -51,7 +51,7 @@ def sign_in(context: BrowserContext, site: LiveSite, account: Any) -> None:
 
 @dataclass
 class Lab:
-    """What the pages are about."""
+    """The data behind the lab's pages."""
 
     watch: Watch
     owner: Any
@@ -70,7 +70,7 @@ class Lab:
 
 
 def lab(watch: Watch, account: Any) -> Lab:
-    """Set the lab up."""
+    """Create the data in another thread."""
     return aside(lambda: _lab(watch, account))
 
 
@@ -97,7 +97,7 @@ def _lab(watch: Watch, account: Any) -> Lab:
 
 
 def _runs(machines: dict[str, Machine]) -> dict[str, TrainingRun]:
-    """A run in every state. Those that go on have no worker, so they stay as they are."""
+    """Create a run in every state. No worker runs, so unfinished ones stay as they are."""
     learner, second, busy, frozen = (machines[name] for name in ("learner", "second", "busy", "frozen"))
     stages = [Stage("random", 10_000_000), Stage(str(second.pk), 90_000_000, learns=True)]
     running = training_run_start(machine=busy.slug, stages=stages, seed=5, enqueue=False)
@@ -148,7 +148,7 @@ Visit = Callable[[Page, Lab], None]
 
 
 def at(address: str) -> Visit:
-    """A page as it comes; ``{learner}`` and the like stand for numbers."""
+    """Visit a page; ``{learner}`` and other names of machines stand for their ids."""
 
     def visit(page: Page, lab: Lab) -> None:
         page.goto(address.format(**{name: one.pk for name, one in lab.machines.items()}))
@@ -157,7 +157,7 @@ def at(address: str) -> Visit:
 
 
 def opened(address: str) -> Visit:
-    """The page with everything open that can be opened."""
+    """Visit a page and open everything that can be opened."""
 
     def visit(page: Page, lab: Lab) -> None:
         at(address)(page, lab)
@@ -167,7 +167,7 @@ def opened(address: str) -> Visit:
 
 
 def refused(address: str, button: str, **fields: str) -> Visit:
-    """What a form answers to such fields; the browser's own checks are switched off."""
+    """Submit a form with invalid fields and the browser's own checks switched off."""
 
     def visit(page: Page, lab: Lab) -> None:
         lab.watch.allow("status: 400", "status of 400")
@@ -322,7 +322,7 @@ def not_yours(page: Page, lab: Lab) -> None:
 
 
 def void(_: object) -> None:
-    """For a visit of one line: what going there answers is of no interest."""
+    """Discard a value, so that a lambda can be a visit."""
 
 
 EMPTY: dict[str, str] = {
@@ -333,7 +333,7 @@ EMPTY: dict[str, str] = {
     "compare": "/machines/compare",
     "tokens": "/account/tokens",
 }
-"""What an account sees while there is nothing at all."""
+"""Addresses of pages for an account without any data."""
 
 LAB: dict[str, Visit] = {
     "machines": at("/machines"),

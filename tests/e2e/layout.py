@@ -1,4 +1,4 @@
-"""What must hold of the layout of a page, whatever the width, the font and the size of the text."""
+"""Checks of a page's layout at any width, font and text size."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from playwright.sync_api import Page
 
 @dataclass(frozen=True)
 class Text:
-    """What a page is written with: a font of ``tests/data/fonts``, and the size that the reader has set, in pixels."""
+    """How text is rendered: a font of ``tests/data/fonts``, and the reader's font size in pixels."""
 
     font: str
     size: int = 16
 
 
-NARROW = Text("Carlito")  # as fonts.conf has it, so that pages are written with it as they come
+NARROW = Text("Carlito")  # the default of fonts.conf
 WIDE = Text("Bitstream Vera Sans")
 LARGE = Text("Bitstream Vera Sans", 32)  # twice as large (WCAG 1.4.4)
 
-# In the page: text that leaves its box or is cut off by it, text on text, and boxes that scroll unseen by keyboard.
-# Pictures are drawn to a measure of their own; what stands above the page (the sheet, a dialogue, a peek) is compared
-# with itself alone; what is scrolled out of its box lies on nothing.
+# In the page: text that leaves its box or is cut off by it, text on text, and scrolling boxes without keyboard access.
+# Pictures have their own measure. Layers above the page (the sheet, a dialogue, a peek) are compared with themselves
+# alone. Content scrolled out of its box covers nothing.
 BROKEN = """() => {
   const wrong = [];
   const tag = (one) => one.outerHTML.replace(/\\s+/g, " ").slice(0, 90);
@@ -85,9 +85,9 @@ BROKEN = """() => {
 
 
 def write(page: Page, text: Text) -> None:
-    """Write the page, as it stands, with this text: the browser's own settings, which media queries follow too."""
+    """Render the page with this font and size, by the browser's own settings, which media queries follow too."""
     families = dict.fromkeys(("standard", "serif", "sansSerif"), text.font)
-    # A session may set the families once.
+    # A session may set the families only once.
     browser = page.context.new_cdp_session(page)
     browser.send("Page.setFontFamilies", {"fontFamilies": families})
     browser.send("Page.setFontSizes", {"fontSizes": {"standard": text.size, "fixed": text.size * 13 // 16}})
@@ -97,7 +97,7 @@ def write(page: Page, text: Text) -> None:
 def with_each(
     page: Page, look: Callable[[Page], list[str]], texts: Iterable[Text] = (NARROW, WIDE, LARGE)
 ) -> list[str]:
-    """What ``look`` finds wrong with the page as it stands, written with each of the texts."""
+    """Return the findings of ``look`` on the page rendered with each of the texts."""
     wrong = []
     for text in texts:
         write(page, text)
@@ -108,7 +108,7 @@ def with_each(
 
 
 def broken(page: Page) -> list[str]:
-    """What is wrong with the layout: sideways scrolling, and text that cannot be read."""
+    """Return faults of the layout: sideways scrolling, and text that cannot be read."""
     wrong: list[str] = page.evaluate(BROKEN)
     return wrong
 

@@ -1,8 +1,7 @@
-"""Pictures of every page and state, to be looked at: three widths, light and dark, under ``var/screenshots``.
+"""Pictures of every page and state, to be looked at: three widths, light and dark, in ``var/screenshots``.
 
-``make pictures`` draws them, or ``SCREENSHOTS=FOLDER make pictures``; of one width alone
-``pytest -m e2e tests/e2e/pictures.py -k 1280``. They prove
-nothing: what holds on every page is in ``test_pages_hold.py``.
+``make pictures`` draws them, or ``SCREENSHOTS=FOLDER make pictures``; for one width alone run ``pytest -m e2e
+tests/e2e/pictures.py -k 1280``. They check nothing: ``test_pages_hold.py`` checks every page.
 """
 
 import os
@@ -69,16 +68,16 @@ def test_pictures_of_the_lab(new_context: Callable[..., BrowserContext], live_si
 
 
 def take_all(page: Page, name: str) -> None:
-    """The page at every width, and again as wide as it was."""
+    """Take the page at every width, then restore its width."""
     for width, height in HEIGHTS.items():
         page.set_viewport_size({"width": width, "height": height})
-        # A chart follows a moment later.
+        # A chart adapts a moment later.
         assert wait_until(lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
         take(page, width, name)
 
 
 def take(page: Page, width: int, name: str) -> None:
-    """The page in both themes. A sheet, a dialogue and a peek stand in the window; the rest is the whole page."""
+    """Take the page in both themes: the window if a sheet, dialogue or peek is open, else the whole page."""
     in_window = name in IN_WINDOW or (width < 700 and name.startswith("match"))
     for theme in THEMES:
         page.emulate_media(color_scheme=theme)
@@ -90,7 +89,7 @@ def take(page: Page, width: int, name: str) -> None:
 
 
 def _young_machine() -> None:
-    """A machine that has played a little, so that its beads are many-coloured and can be counted."""
+    """Train a machine a little, so that its boxes have beads of many colours that can be counted."""
     try:
         trained(house()[Side.FIRST], 300, opponent="random")
     finally:

@@ -1,4 +1,4 @@
-"""What a person does on the match page, and how long they wait for what."""
+"""Actions of a player on the match page, with the waits that they need."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ def cell(page: Page, name: str | int) -> Locator:
 
 
 def free_cells(page: Page) -> list[str]:
-    """The squares that may be played now."""
+    """Return the squares that may be played now."""
     return [
         str(one.get_attribute("data-cell"))
         for one in page.locator("#board.is-mine .cell.is-playable").element_handles()
@@ -30,18 +30,18 @@ def is_over(page: Page) -> bool:
 
 
 def expect_turn(page: Page) -> None:
-    """It is this visitor's turn, and the board is open."""
+    """Wait until it is this visitor's turn and the board is open."""
     expect(page.locator("#board.is-mine .is-playable").first).to_be_visible()
 
 
 def expect_plies(page: Page, number: int) -> None:
-    """So many moves have been shown, or the match is over."""
+    """Wait until the page shows ``number`` moves, or the match is over."""
     done = page.locator(f"#moves:has(> li:nth-child({number})), #status[data-status=finished]")
     expect(done.first).to_be_attached()
 
 
 def play_mouse(page: Page, square: str | None = None, *, answers: int = 1) -> str:
-    """Click a free square, the first when none is named, and wait for the answer; the square."""
+    """Click a free square, by default the first, wait for the answer, and return the square."""
     before = n_plies(page)
     chosen = square or free_cells(page)[0]
     cell(page, chosen).click()
@@ -50,18 +50,18 @@ def play_mouse(page: Page, square: str | None = None, *, answers: int = 1) -> st
 
 
 def play_out_mouse(page: Page) -> None:
-    """Play whatever is free until the match is over."""
+    """Play the first free square until the match is over."""
     while not is_over(page):
         expect_turn(page)
         play_mouse(page)
 
 
 NOUGHTS = "/play/noughts-and-crosses"
-"""The page with every way to play it."""
+"""The page with all ways to play noughts and crosses."""
 
 
 def start_first(page: Page) -> Match:
-    """Into a match against the house, beginning; the match."""
+    """Start a match against the built-in machine, moving first, and return it."""
     page.goto(NOUGHTS)
     page.locator("#play-first").click()
     expect_turn(page)
@@ -69,7 +69,7 @@ def start_first(page: Page) -> Match:
 
 
 def start_other(page: Page, opponent: str, side: str = "first") -> None:
-    """Into a match of the other kinds, by the names on the form."""
+    """Start a match of another kind, by the names on the form."""
     page.goto(NOUGHTS)
     page.locator(f'.opponent:has(input[value="{opponent}"])').click()
     page.locator(f'.sides label:has(input[value="{side}"])').click()
@@ -78,11 +78,11 @@ def start_other(page: Page, opponent: str, side: str = "first") -> None:
 
 
 def goto_and_join(page: Page, address: str) -> None:
-    """Visit a page and wait until its socket has been answered: from here on it hears of everything."""
+    """Visit a page and wait for its socket's first frame; from then on the page receives every state."""
     heard: list[str | bytes] = []
 
     def listen(socket: WebSocket) -> None:
-        # Playwright takes no method of a built-in type for a listener.
+        # Playwright accepts no method of a built-in type as a listener.
         def hear(frame: str | bytes) -> None:
             heard.append(frame)
 
@@ -90,7 +90,7 @@ def goto_and_join(page: Page, address: str) -> None:
 
     page.on("websocket", listen)
     page.goto(address)
-    # Events are handed out while the browser is asked something.
+    # Playwright delivers events during calls to the browser.
     assert wait_until(lambda: bool(page.title() and heard))
 
 
@@ -103,12 +103,12 @@ def match_of(page: Page) -> Match:
 
 
 def changes_told(page: Page) -> list[tuple[str, int, int]]:
-    """What the page says of each bead after the match: its mark, how many came or went, how many there are now."""
+    """Return each bead's change on the page after the match: its mark, how many came or went, and the new number."""
     told = []
     for item in page.locator("#changes > li").all():
         words = item.locator(".change-words").inner_text()
         if "filled again" in words:
-            continue  # during the match, and not learnt from it
+            continue  # a refill during the match, not learnt from it
         after = re.search(r"becomes? ([\d,]+)\.$", words)
         assert after, words
         mark = item.locator(".bead-mark").first.text_content()
@@ -118,7 +118,7 @@ def changes_told(page: Page) -> list[tuple[str, int, int]]:
 
 
 def changes_stored(match: Match) -> list[tuple[str, int, int]]:
-    """The same from the ledger."""
+    """Return each bead's change in the ledger, like ``changes_told``."""
     from learning.kinds.boxes.look import slots_view
     from learning.models import Change
 
@@ -133,14 +133,14 @@ def changes_stored(match: Match) -> list[tuple[str, int, int]]:
 
 
 def start(page: Page, opponent: str, *additions: str) -> Match:
-    """From Romgon's page into a match with these additions, beginning with Black; the match."""
+    """Start a match from Romgon's page with these additions, as Black, and return it."""
     romgon_begin(page, opponent, *additions)
     expect_turn(page)
     return match_of(page)
 
 
 def romgon_begin(page: Page, opponent: str, *additions: str) -> None:
-    """From Romgon's page into a match with these additions."""
+    """Start a match from Romgon's page with these additions."""
     page.goto("/play/romgon")
     for addition in additions:
         page.locator(f".with input[value={addition}]").check()
@@ -152,7 +152,7 @@ def romgon_begin(page: Page, opponent: str, *additions: str) -> None:
 
 
 def tab_to(page: Page, selector: str) -> None:
-    """Press Tab until this has the focus."""
+    """Press Tab until the element has the focus."""
     for _ in range(60):
         if page.locator(f"{selector}:focus").count():
             return

@@ -1,4 +1,4 @@
-"""Accounts: made in the middle of playing, logged in and out of, passwords changed, forgotten and guessed."""
+"""Accounts: created during play, logged in and out of, passwords changed, forgotten and guessed."""
 
 import re
 from typing import Any
@@ -18,7 +18,7 @@ from tests.factories import house, user
 
 pytestmark = pytest.mark.e2e
 
-PASSWORD = "a good password"  # that of every account the factories make
+PASSWORD = "a good password"  # the password of every account from the factories
 NEW_PASSWORD = "seven glass beads"
 
 
@@ -57,7 +57,7 @@ def test_a_guest_signs_up_and_keeps_the_match(page: Page) -> None:
     page.get_by_role("link", name="Look").click()
     expect(page).to_have_url(f"{room}/matches/1")
     page.goto(room)
-    # It is still theirs to go on with.
+    # They can go on with the machine.
     page.locator("#again").click()
     expect_turn(page)
 
@@ -222,7 +222,7 @@ def test_a_wrong_password_and_then_too_many(page: Page, watch: Watch) -> None:
         expect(page.get_by_role("alert")).to_be_visible()
     log_in(page, password="not the one")
     expect(page.get_by_role("heading", name="Too many tries")).to_be_visible()
-    # The right one does not help either until the time is up; playing goes on without an account.
+    # The right password does not help until the time is up; play goes on without an account.
     log_in(page)
     expect(page.get_by_role("heading", name="Too many tries")).to_be_visible()
     page.get_by_role("link", name="play without an account").click()

@@ -1,4 +1,4 @@
-"""The staff's pages: boards drawn as boards, beads as bars, history read-only."""
+"""The staff's pages: boards shown as boards, beads as bars, history read-only."""
 
 import re
 from typing import Any
@@ -21,7 +21,7 @@ CHANGEABLE = {"name", "description", "is_public", "learns"}
 
 @pytest.fixture(autouse=True)
 def _staff(page: Page) -> None:
-    """A member of staff is logged in, and one match has been played."""
+    """Log a member of staff in and play one match."""
     house()
     user("staff", is_staff=True, is_superuser=True)
     page.goto("/admin/")
@@ -32,7 +32,7 @@ def _staff(page: Page) -> None:
 
 
 def expect_read_only(page: Page) -> None:
-    """Nothing to fill in, nothing to save, nothing to delete."""
+    """Check that nothing can be filled in, saved or deleted."""
     expect(page.locator("#content-main form input:not([type=hidden]), #content-main form textarea")).to_have_count(0)
     expect(page.get_by_role("button", name="Save")).to_have_count(0)
     expect(page.get_by_role("link", name="Delete")).to_have_count(0)

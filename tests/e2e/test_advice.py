@@ -1,4 +1,4 @@
-"""The page where a board is set up by hand: mouse, keyboard, phone, and what a program would send."""
+"""The page with a board editor: mouse, keyboard, phone, and the request that a program would send."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def test_a_board_is_set_up_asked_about_and_the_move_shown(page: Page, watch: Wat
     page.get_by_role("radio", name="X", exact=True).check()
     cell(page, "1").click()
     cell(page, "2").click()
-    cell(page, "2").click()  # the same again takes it away
+    cell(page, "2").click()  # a second click removes the piece
     page.get_by_role("radio", name="O", exact=True).check()
     cell(page, "5").click()
     page.get_by_role("radio", name="X", exact=True).check()
@@ -59,7 +59,7 @@ def test_an_answer_to_another_question_is_not_left_standing(page: Page) -> None:
     page.route("**/api/ai/move", lambda route: held.append(route))  # noqa: PLW0108 -- the tool marks what it calls, which no built-in allows
     page.get_by_role("button", name="Ask for a move").click()
     expect(page.locator("#answer")).to_have_text("Thinking…")
-    page.get_by_role("radio", name="O", exact=True).first.check()  # which piece comes next is no part of the question
+    page.get_by_role("radio", name="O", exact=True).first.check()  # the chosen piece is not part of the request
     expect(page.locator("#answer")).to_have_text("Thinking…")
     page.locator("#level").select_option("hard")
     expect(page.locator("#answer")).to_have_text(nothing)
@@ -101,7 +101,7 @@ def test_romgon_by_keyboard_with_a_flipped_and_turned_piece(page: Page) -> None:
         "which way it points is seen, a third of a turn too"
     )
     page.locator("#rotation").select_option("2")
-    page.get_by_role("radio", name="black square").check()  # flipped and turned as before: it cannot be told apart
+    page.get_by_role("radio", name="black square").check()  # it looks alike flipped and turned
     cell(page, "6-0").click()
     expect(cell(page, "6-0")).to_have_attribute("aria-label", re.compile("^6-0, Black flipped square"))
 

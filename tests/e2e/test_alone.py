@@ -1,4 +1,4 @@
-"""A browser that would take both seats of its own room is asked first, and plays both sides if it wants to."""
+"""A browser that would take both seats of its own room is asked first, and may play both sides."""
 
 import pytest
 from playwright.sync_api import Page, expect

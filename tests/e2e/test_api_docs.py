@@ -1,4 +1,4 @@
-"""The page of the API: what it shows runs as it stands against a live site, and its table has every code."""
+"""The page of the API: its examples run unchanged against a live site, and its table has every code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.e2e
 
 
 def ran(command: list[str]) -> str:
-    """What a program writes."""
+    """Run a program and return its output."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -64,5 +64,5 @@ def test_the_page_begins_with_what_one_needs(page: Page, size: dict[str, int]) -
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     groups = page.locator("#swagger-ui .opblock-tag a span")
     expect(groups).to_have_text(list(GROUPS))
-    page.evaluate("document.getElementById('swagger-ui').remove()")  # which is another project's
+    page.evaluate("document.getElementById('swagger-ui').remove()")  # Swagger UI is another project's
     assert violations(page) == []

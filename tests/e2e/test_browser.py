@@ -1,4 +1,4 @@
-"""The page that shows the API to people: an outside script or an inline one would leave it blank."""
+"""The page that shows the API to people: an external or inline script would leave it blank."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -16,7 +16,7 @@ def test_the_api_page_works_under_our_content_security_policy(page: Page) -> Non
 
 
 def test_the_site_keeps_its_address_through_a_restart(page: Page, live_site: LiveSite, watch: Watch) -> None:
-    watch.allow("favicon.ico")  # JSON names no icon
+    watch.allow("favicon.ico")  # a JSON page names no icon
     live_site.restart()
     page.goto("/api/health")
     expect(page.locator("body")).to_contain_text('"status": "ok"')

@@ -1,4 +1,4 @@
-"""Reloads, lost connections, restarts of the server, and a second tab that missed something."""
+"""Reloads, lost connections, restarts of the server, and a second tab that missed a move."""
 
 import asyncio
 import contextlib
@@ -90,7 +90,7 @@ def test_a_page_whose_room_is_gone_does_not_come_back_to_it(page: Page, live_sit
     in_the_middle(page)
     sockets: list[str] = []
     page.on("websocket", lambda socket: sockets.append(socket.url))
-    # After some sockets that did not open, the page asks by REST, too.
+    # After some failed sockets the page also polls by REST.
     watch.allow(*NO_SERVER, r"404.*/joined")
     live_site.stop()
     Room.objects.all().delete()
@@ -111,7 +111,7 @@ def test_a_restart_of_the_server_in_the_middle(page: Page, live_site: LiveSite, 
             "The connection is lost. Your match is safe. This page tries again…"
         )
         expect_board_stays(page)
-        # A move that cannot be sent is not lost in silence, and the board stays open.
+        # A failed move is reported, and the board stays open.
         cell(page, free_cells(page)[0]).click()
         expect(page.locator("#error")).to_contain_text("Your move was not sent")
         expect_board_stays(page)
@@ -125,7 +125,7 @@ def test_a_restart_of_the_server_in_the_middle(page: Page, live_site: LiveSite, 
 
 @contextlib.contextmanager
 def pulse_kept(site: LiveSite) -> Iterator[None]:
-    """Meanwhile the site asks how its servers are, as a web process does from its first moment to its last."""
+    """Run the site's dependency monitor for the block, as a web process does."""
     keeping = asyncio.run_coroutine_threadsafe(DEPENDENCIES.keep(), site.server.servers[0].get_loop())
     try:
         yield
@@ -153,7 +153,7 @@ def test_pages_say_what_hangs_and_that_it_is_back(
             for said in (match, learn):
                 expect(said).to_have_text(AWAY)
             expect_board_stays(page)
-            # What needs no memory goes on.
+            # Learning needs no database and goes on.
             before = str(learning.locator("#games").text_content())
             expect(learning.locator("#games")).not_to_have_text(before)
             go_on(*postgres)
@@ -199,7 +199,7 @@ def test_pages_without_a_socket_of_their_own_say_so_too(
             expect(own.locator("#live")).to_have_text(AWAY)
             expect(own.locator("#site-trouble")).to_be_hidden()
             assert sorted(sockets) == sorted(["/site/ws"] * len(pages) + [f"/machines/{machine.pk}/ws"])
-            # At its end the page has a line more, and nothing beneath it.
+            # The page has one more line at its end, and nothing beneath it.
             pages[0].evaluate("scrollTo(0, document.body.scrollHeight)")
             assert broken(pages[0]) == violations(pages[0]) == []
         finally:
@@ -245,9 +245,9 @@ def test_a_second_tab_that_missed_a_move(page: Page) -> None:
     late.route_web_socket(re.compile("/ws"), between)
     late.goto(page.url)
     expect_turn(late)
-    # Who joins is told how things stand, so the move must come after that.
+    # A joining page receives the current state, so the move must come after that.
     assert wait_until(lambda: bool(late.title() and joined))
-    # The square that one tab takes is not the one the other asks for: both are still free on the late board.
+    # The two tabs ask for different squares: both are still free on the late board.
     mine, other = free_cells(page)[0], free_cells(page)[-1]
     play_mouse(page, mine)
     stored = match_of(page).n_plies

@@ -1,4 +1,4 @@
-"""Printing and exchange in a real browser: sheets to keep, a machine taken away and brought back."""
+"""Printing and exchange in a real browser: printed sheets, a machine exported and imported."""
 
 import re
 from itertools import pairwise
@@ -29,7 +29,7 @@ def test_print_a_machine(page: Page) -> None:
       const label = getComputedStyle(box, "::before");
       return [label.printColorAdjust, label.backgroundColor, getComputedStyle(box.parentElement).position];
     }"""
-    # The wall may just have been drawn anew: a box that has left the page has no styles.
+    # The wall may have been redrawn: a box that has left the page has no styles.
     drawn = page.wait_for_function(f"found = ({on_paper})(document.querySelector('.wall-box')); found[0] && found")
     adjust, colour, position = drawn.json_value()
     assert (adjust, position) == ("exact", "static")

@@ -1,4 +1,4 @@
-"""An experiment run by a guest: how far it is, what came of it, drawn and in tables; a real worker runs it."""
+"""An experiment run by a guest: its progress, and its result as drawings and tables; a real worker runs it."""
 
 import csv
 import re
@@ -53,7 +53,7 @@ def test_a_guest_runs_an_experiment_and_the_result_comes_by_itself(
     rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8-sig").splitlines()))
     assert {row["part"] for row in rows} == {"figure", "perfect", "losses"}
 
-    # What somebody has asked for before is there at once.
+    # The result of an earlier request appears at once.
     guest.goto("/experiments/gardner")
     run_it(guest, 7)
     expect(guest.locator("#result")).to_have_attribute("data-status", "finished")

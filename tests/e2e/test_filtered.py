@@ -1,4 +1,4 @@
-"""WebSockets blocked, as in schools: pages ask instead, and everything that a match tells is told all the same."""
+"""WebSockets blocked, as in schools: pages poll instead, and still receive everything about a match."""
 
 import re
 from collections.abc import Callable
@@ -34,12 +34,12 @@ NO_SOCKETS = "delete window.WebSocket"
 
 
 def closed(route: WebSocketRoute) -> None:
-    """Accepted, and dropped."""
+    """Accept a socket and close it."""
     route.close()
 
 
 def mute(route: WebSocketRoute) -> None:
-    """Accepted, and nothing is passed on."""
+    """Accept a socket and pass nothing on."""
 
 
 def block(page: Page, how: Callable[[WebSocketRoute], None] = closed) -> Page:
@@ -91,7 +91,7 @@ def test_two_browsers_play_each_other_and_a_third_follows(page: Page, visitor: V
         expect(one.locator("#status")).to_contain_text(words)
     expect(friend.locator("#connection")).to_have_text(BLOCKED)
 
-    # Sides are swapped: each page learns which one it has now.
+    # After the swap each page shows its new side.
     page.locator("#swap").click()
     expect_turn(friend)
     expect(page.locator("#status")).to_contain_text("to move")
@@ -107,7 +107,7 @@ def test_a_move_made_on_an_old_board_is_refused_in_plain_words(page: Page, watch
     late = block(page.context.new_page())
     late.goto(page.url)
     expect(late.locator("#connection")).to_have_text(BLOCKED)
-    # Nothing new, it is told, though there is.
+    # The server answers that nothing is new, though something is.
     late.route(re.compile("/joined$"), lambda route: route.fulfill(status=304))
     mine, other = free_cells(page)[0], free_cells(page)[-1]
     play_mouse(page, mine)

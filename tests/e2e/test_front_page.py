@@ -1,4 +1,4 @@
-"""The front page and the menu in real browsers: on a laptop, on a phone and by keyboard; how much each page sends."""
+"""The front page and the menu in real browsers: on a laptop, on a phone and by keyboard; bytes sent per page."""
 
 import pytest
 from playwright.sync_api import Page, expect

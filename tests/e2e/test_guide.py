@@ -1,4 +1,4 @@
-"""Every game says its rules: the guide on its pages, and letters and numbers on the boards whose squares texts name."""
+"""Every game explains its rules: the guide on its pages, and letters and numbers on boards with named squares."""
 
 import re
 
@@ -42,7 +42,7 @@ def test_the_guide_is_open_on_a_first_visit_and_one_press_away_later(visitor: Vi
     page.locator("#how:visible, #guide > summary:visible").first.click()
     expect(guide).to_have_attribute("open", "")
     expect(guide.locator("h3").first).to_be_in_viewport()
-    page.goto("/play/hexapawn-4x3")  # of one family there is one guide
+    page.goto("/play/hexapawn-4x3")  # a family of games has one guide
     expect(guide).not_to_have_attribute("open", "")
     page.goto("/play/noughts-and-crosses")
     expect(guide).to_have_attribute("open", "")
@@ -60,7 +60,7 @@ def test_a_board_carries_the_letters_and_numbers_that_texts_name_its_squares_by(
     page = visitor(**options(360, 740))
     teach_her(page)
     expect(page.locator("#board .coordinates text")).to_have_text(["a", "b", "c", "3", "2", "1"])
-    for name in ("a1", "b3", "c2"):  # each letter stands below its column, each number beside its row
+    for name in ("a1", "b3", "c2"):  # each letter is below its column, each number beside its row
         square = cell(page, name).bounding_box()
         letter, number = (
             page.locator("#board .coordinates text", has_text=re.compile(f"^{part}$")).bounding_box() for part in name

@@ -1,4 +1,4 @@
-"""The lab in a real browser: make a machine, train it, see the curve move, cancel; look into its boxes at any time."""
+"""The lab in a real browser: make a machine, train it, see the curve move, cancel; look into boxes at any time."""
 
 import csv
 import re
@@ -29,7 +29,7 @@ AT_THE_END = """() => {
     const last = [...document.querySelectorAll(".wall-box")].at(-1).getBoundingClientRect();
     return last.bottom > 0 && last.top < innerHeight;
 }"""
-"""Goes to the end of a page, and says whether the last box is seen there."""
+"""Scrolls to the end of a page and returns whether the last box is visible."""
 
 
 def games_shown(page: Page) -> int:
@@ -67,7 +67,7 @@ def test_make_a_machine_train_it_see_the_curve_move_and_cancel(
     assert page.evaluate("window.isTheSamePage") is True
     done = games_shown(page)
 
-    # It goes on without the page, and a page that comes back knows all of it.
+    # The run goes on without the page, and a page that comes back shows all of it.
     page.reload()
     assert games_shown(page) >= done
     page.get_by_text("The same as a table").click()
@@ -211,7 +211,7 @@ def test_the_presets_and_the_fields_follow_the_game(page: Page, owner: Any) -> N
     expect(page.locator("[name=board]:visible")).to_have_count(6)
     expect(page.locator("[name=preset]:checked")).to_have_value("michie-1961")
     expect(side).to_be_visible()
-    # What was filled in for machines with boxes stands in nobody's way, however wrong.
+    # Wrong values in fields of machines with boxes do not matter here.
     page.locator("#rule-details summary").first.click()
     page.get_by_label("After a loss").fill("1.5")
     page.get_by_label("Romgon", exact=True).check()
@@ -294,7 +294,7 @@ def test_the_time_machine_shows_every_box_as_it_stood(page: Page) -> None:
     for seed in (1, 2):
         trained(learner, 200, seed=seed)
     opening = learner.boxes.get(move_number=1)
-    # A training is kept after 1, 100 and 200 games.
+    # A run stores lessons after 1, 100 and 200 games.
     then = opening.changes.filter(lesson__number__lte=5).order_by("-lesson__number")[0].after
     page.goto(f"/machines/{learner.pk}/boxes")
     label = page.locator(f'.wall-box[data-position="{opening.position}"]')
@@ -327,7 +327,7 @@ def test_why_this_move_by_clicking_and_by_typing(page: Page) -> None:
     expect(page.locator("#turned a")).to_have_attribute("href", box.get_absolute_url())
     page.locator("#back").click()
     expect(page.locator("#position")).to_have_value("X........")
-    # The same position, turned: the same box.
+    # The same position, turned, has the same box.
     page.locator("#position").fill(".......OX")
     page.get_by_role("button", name="Look").click()
     expect(page.locator("#turned a")).to_have_attribute("href", box.get_absolute_url())
@@ -344,11 +344,11 @@ def test_thousands_of_boxes_scroll_and_are_walked_along(page: Page) -> None:
     expect(boxes.first).to_be_in_viewport()
     for _ in range(5):
         page.mouse.wheel(0, 3000)
-    # The wheel's scrolling comes when it comes, and may come after ours.
+    # The wheel's scrolling may come after the script's.
     assert wait_until(lambda: page.evaluate(AT_THE_END))
     expect(page.locator('.wall-box[data-at="0"]')).to_have_count(0)
-    assert boxes.count() < 700  # only what is near the screen is in the page
-    # What is still to be hung is not blank: its place on the shelf is drawn.
+    assert boxes.count() < 700  # only boxes near the screen are in the page
+    # Boxes not yet in the page are not blank: their place on the shelf is drawn.
     shadow = "getComputedStyle(document.querySelector('.wall-boxes:last-of-type'), '::after').backgroundImage"
     assert "shelf" in page.evaluate(shadow)
 

@@ -1,4 +1,4 @@
-"""Watch it learn in a real browser: it starts by itself, goes where it is sent, and a link is worth its beads."""
+"""*Watch it learn* in a real browser: it starts by itself, goes to any game, and a link reproduces its beads."""
 
 import re
 from pathlib import Path
@@ -25,7 +25,7 @@ HIDE = """() => {
   window.show = () => hide(false);
   hide(true);
 }"""
-# Nothing changes for half a second.
+# Whether nothing changes for half a second.
 STANDS = """async () => {
   const seen = document.getElementById("games").textContent;
   await new Promise((done) => setTimeout(done, 500));
@@ -42,13 +42,13 @@ def speed(page: Page, name: str) -> None:
 
 
 def boxes(page: Page) -> list[str]:
-    """Every box of the wall in words, its beads among them."""
+    """Return every box of the wall in words, with its beads."""
     expect(page.locator(".wall-box")).to_have_count(304)
     told: list[str] = page.evaluate(TOLD)
     return told
 
 
-# Every box of the wall is opened in turn, and says what lies in it.
+# Opens every box of the wall in turn, and returns the text about its beads.
 OPENED = """() => Object.fromEntries([...document.querySelectorAll('.wall-box')].map((one) => {
   one.click();
   return [one.dataset.position, document.querySelector('#matchbox svg').getAttribute('aria-label')];
@@ -56,7 +56,7 @@ OPENED = """() => Object.fromEntries([...document.querySelectorAll('.wall-box')]
 
 
 def beads(page: Page) -> dict[str, list[int]]:
-    """What the wall holds, bead for bead."""
+    """Return the beads of each box on the wall."""
     expect(page.locator(".wall-box")).to_have_count(304)
     told: dict[str, str] = page.evaluate(OPENED)
     numbers = {key: [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) of ", text)] for key, text in told.items()}
@@ -80,7 +80,7 @@ def test_it_starts_by_itself_at_every_speed_and_goes_back_to_any_game(page: Page
     expect(page.locator("#told")).to_contain_text("Stopped after")
     expect(page).to_have_url(re.compile(r"/learn/noughts-and-crosses\?games=\d{6}"))
 
-    # Back to game N: along the curve, by the slider's keys, and what was there before is there again.
+    # Back to game N, along the curve or by the slider's keys: its earlier state is there again.
     over = page.locator(".u-over").bounding_box()
     assert over is not None
     page.mouse.move(over["x"] + over["width"] * 0.9, over["y"] + 20)
@@ -91,7 +91,7 @@ def test_it_starts_by_itself_at_every_speed_and_goes_back_to_any_game(page: Page
     page.get_by_role("button", name="Back to the start").click()
     expect(games(page)).to_have_text("After no games")
     slider = page.get_by_role("slider")
-    # In other colours the picture is drawn anew, and the slider still lies under it.
+    # In another theme the picture is redrawn, and the slider still lies under it.
     place, picture = slider.bounding_box(), page.locator(".u-over").element_handle()
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("(picture) => !picture.isConnected", arg=picture)
@@ -107,14 +107,14 @@ def test_it_starts_by_itself_at_every_speed_and_goes_back_to_any_game(page: Page
     for number in ("one game", "two games"):
         page.get_by_role("button", name="One game").click()
         expect(games(page)).to_have_text(f"After {number}")
-    # Whoever gets the link sees the same beads.
+    # Another visitor with the link sees the same beads.
     other = visitor(**options(1280, 800))
     other.goto(link)
     expect(games(other)).to_have_text("After 1,000 games")
     assert boxes(other) == before
     assert other.locator("#tally").text_content() == tally
 
-    # And keeps it, without an account.
+    # They keep the machine without an account.
     seen = beads(other)
     other.get_by_role("button", name="Keep this machine").click()
     expect(other.locator('[data-total="games"]')).to_have_text("1,000")
@@ -129,7 +129,7 @@ def test_a_knob_shows_what_it_does_and_an_address_what_is_wrong_with_it(visitor:
     page = visitor(**options(1280, 800))
     page.goto("/learn/hexapawn?win=many&teacher=perfect&games=40&seed=" + "9" * 300 + "&colour=red&loss=-2")
     problems = page.locator("#problem-list li")
-    expect(problems).to_have_count(2)  # colour is no knob, and is ignored
+    expect(problems).to_have_count(2)  # colour is no parameter, and is ignored
     for part in ("win: Please give a whole number", "seed: Please give a whole number"):
         expect(problems.filter(has_text=part)).to_have_count(1)
     expect(page.get_by_label("After a win")).to_have_attribute("aria-invalid", "true")
@@ -174,7 +174,7 @@ def test_it_goes_on_without_a_network_and_asks_for_nothing(page: Page, watch: Wa
     watch.allow("ERR_INTERNET_DISCONNECTED", "WebSocket", "/health/ready", "/api/learn")
 
     def asked() -> list[str]:
-        """But for the icon, which the browser wants with each new address, and for whether the site is there again."""
+        """Return the requests so far, without the icon, which each new address requests, and readiness checks."""
         paths = [request.url for request in watch.requests]
         return [path for path in paths if not path.endswith(("/static/img/icon.svg", "/health/ready"))]
 
@@ -189,7 +189,7 @@ def test_it_goes_on_without_a_network_and_asks_for_nothing(page: Page, watch: Wa
     ):
         speed(page, name)
         expect(games(page)).to_have_text(re.compile(told))
-    # Where nobody looks, nothing is worked out.
+    # A hidden page does no work.
     page.evaluate(HIDE)
     page.wait_for_function(STANDS)
     page.evaluate("window.show()")
@@ -283,7 +283,7 @@ def test_by_keyboard_alone(visitor: Visitor) -> None:
     page = visitor(**options(1280, 800))
     page.goto("/learn?games=30")
     expect(games(page)).to_have_text("After 30 games")
-    # Who asked for stillness starts it, or goes on game by game.
+    # With reduced motion the visitor starts it, or goes on game by game.
     page.get_by_role("button", name="One game").focus()
     page.keyboard.press("Enter")
     expect(games(page)).to_have_text("After 31 games")

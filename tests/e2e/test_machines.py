@@ -1,4 +1,4 @@
-"""Machines: the ways to play one, its page that lives while it plays, and the life of one box."""
+"""Machines: the ways to play one, its page that is updated live, and the history of one box."""
 
 import re
 from typing import Any
@@ -125,7 +125,7 @@ def test_the_wall_lives_while_the_machine_plays(page: Page, visitor: Visitor) ->
     expect(wall.locator("#live")).to_have_text("Changed just now")
     assert wall.evaluate("window.isTheSamePage") is True
 
-    # What the page was told is what a reload shows.
+    # A reload shows the same as the live page.
     shown = wall.locator(f'.wall-box[data-position="{last.position}"]').get_attribute("aria-label")
     wall.reload()
     label = wall.locator(f'.wall-box[data-position="{last.position}"]')
@@ -224,7 +224,7 @@ def test_a_page_shows_what_was_learnt_while_it_was_on_its_way(page: Page) -> Non
 
     def taught_meanwhile(route: Route) -> None:
         play_out(room("menace").room.code, guest())
-        connection.close()  # Playwright calls this in a context of its own, and so it has one of its own
+        connection.close()  # Playwright calls this in another context, with a connection of its own
         route.continue_()
 
     page.route("**/machine*.js", taught_meanwhile, times=1)

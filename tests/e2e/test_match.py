@@ -1,4 +1,4 @@
-"""A whole match against the house's MENACE, with the mouse and with the keyboard alone."""
+"""A whole match against the built-in MENACE, with the mouse and with the keyboard alone."""
 
 import re
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.e2e
 
 
 def expect_box_of_last_draw(page: Page) -> Draw:
-    """The open box is that of the machine's last draw: its label, the bead in the corner, the odds."""
+    """Check that the open box shows the machine's last draw: label, drawn bead and odds. Return the draw."""
     draw = Draw.objects.filter(seat__match=match_of(page)).latest("ply")
     box = page.locator("#matchbox > svg")
     expect(box).to_have_attribute("data-position", draw.position)
@@ -48,7 +48,7 @@ def expect_box_of_last_draw(page: Page) -> Draw:
 
 
 def expect_end(page: Page) -> None:
-    """The match is over: why, and every bead that was added or taken away, as in the database."""
+    """Check the end of a match: the reason, and every added or removed bead as in the database."""
     match = match_of(page)
     assert match.status == MatchStatus.FINISHED
     expect(page.locator("#status")).to_have_text(re.compile("won: three in a row|A draw: |gave up"))
@@ -76,11 +76,11 @@ def test_a_whole_match_with_the_mouse(page: Page) -> None:
 
     play_out_mouse(page)
     expect_end(page)
-    # Three squares, or five when the last move made two rows at once.
+    # Three squares, or five if the last move completed two lines.
     winning = room_view(room_get(code_of(page)))["winning_cells"]
     expect(page.locator(".is-winning")).to_have_count(len(winning))
 
-    # Each change opens its box again, and there is a way back to now.
+    # Each change opens its box again, and a button leads back to the present.
     first = page.locator("#changes button").first
     if first.count():
         first.click()
@@ -136,7 +136,7 @@ def test_looking_back_at_a_box_and_returning(page: Page) -> None:
 def test_the_box_is_turned_to_fit_the_board_and_shown_as_printed(page: Page) -> None:
     house()
     start_first(page)
-    # A box prints one corner only; the other three come to it by turning.
+    # A box prints only one corner; turning leads to the other three.
     turned = page.locator("#turn-box")
     for corner in ("1", "3", "7", "9"):
         play_mouse(page, corner)
@@ -199,14 +199,14 @@ def test_what_happened_is_announced_once(page: Page) -> None:
 
 
 def expect_focus_on_board(page: Page) -> None:
-    """A square has the focus, and one can see it."""
+    """Check that a square has the focus, visibly."""
     here = page.locator("#board .cell:focus-visible")
     expect(here).to_have_count(1)
     expect(here.locator(".cell-focus")).not_to_have_css("stroke", "none")
 
 
 def walk_to(page: Page, square: str) -> None:
-    """Arrow keys from the square that has the focus to another."""
+    """Move the focus to a square by arrow keys."""
     here = int(str(page.locator("#board .cell:focus").get_attribute("data-cell"))) - 1
     there = int(square) - 1
     down, right = there // 3 - here // 3, there % 3 - here % 3
@@ -217,7 +217,7 @@ def walk_to(page: Page, square: str) -> None:
 
 
 def play_out_keyboard(page: Page) -> None:
-    """Play from the board, which has the focus and keeps it, until the match is over."""
+    """Play by keyboard until the match is over; the board has the focus and keeps it."""
     while not is_over(page):
         expect_turn(page)
         expect_focus_on_board(page)
@@ -241,7 +241,7 @@ def test_a_whole_match_with_the_keyboard_alone(page: Page) -> None:
     expect_focus_on_board(page)
     play_out_keyboard(page)
     expect_end(page)
-    # What had the focus may be gone; it is never nowhere.
+    # The focused element may be gone, but the focus is always somewhere in the page.
     expect(page.locator("body:focus")).to_have_count(0)
     expect(page.locator("main :focus-visible")).to_have_count(1)
 

@@ -1,4 +1,4 @@
-"""A match on a phone, 360 × 740: the board stays where it is, and what is needed is in sight, with large text too."""
+"""A match on a phone, 360 × 740: the board stays in place and all controls are in sight, even with large text."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -36,7 +36,7 @@ def box(page: Page, selector: str) -> dict[str, float]:
 
 
 def expect_in_sight(page: Page, *selectors: str) -> None:
-    """Whole within the window, and not under the sheet."""
+    """Check that elements are entirely within the window, and not under the sheet."""
     sheet = page.locator("#box-sheet")
     fixed = sheet.is_visible() and sheet.evaluate("(one) => getComputedStyle(one).position") == "fixed"
     bottom = box(page, "#box-sheet")["y"] if fixed else HEIGHT
@@ -100,7 +100,7 @@ def test_a_long_name_hides_neither_the_board_nor_what_comes_next(visitor: Visito
     expect_in_sight(page, "#board", "#status")
     play_out_mouse(page)
     expect_in_sight(page, "#board", "#status")
-    page.locator("#again").click(trial=True)  # nothing lies over it
+    page.locator("#again").click(trial=True)  # nothing covers it
 
 
 def test_romgon_ends_in_sight_too(visitor: Visitor) -> None:
@@ -159,7 +159,7 @@ def test_the_keyboard_is_on_the_board_on_ones_turn_and_at_play_again_after_the_e
 
 
 def test_a_friend_finds_the_free_seat_in_sight(page: Page, visitor: Visitor, live_site: LiveSite) -> None:
-    sign_in(page.context, live_site, user("W" * 150))  # as long as a name may be
+    sign_in(page.context, live_site, user("W" * 150))  # the longest permitted name
     page.goto("/play/noughts-and-crosses")
     page.locator('.opponent:has(input[value="human"])').click()
     page.locator("#play-other").click()

@@ -1,4 +1,4 @@
-"""Old browsers of schools: what a page says when its scripts did not run, and how it looks without new styles."""
+"""Old browsers of schools: the message of a page without running scripts, and its look without new styles."""
 
 import json
 import re
@@ -31,7 +31,7 @@ OUR_MODULES = re.compile(r"/static/js/(?!theme|started|site|socket)\w+\.js")
 
 
 def said(page: Page) -> Locator:
-    """What the page says of its scripts, if a screen reader finds it too."""
+    """Return the page's message about its scripts, as a screen reader finds it."""
     return page.get_by_role("alert").filter(has_text=NOT_RUN)
 
 
@@ -70,7 +70,7 @@ def test_a_match_says_at_once_that_its_scripts_broke_off(
 
 
 def test_a_match_says_it_without_javascript(page: Page, visitor: Visitor, watch: Watch) -> None:
-    watch.allow("failed: csp")  # what the browser calls a script that it does not fetch
+    watch.allow("failed: csp")  # the browser's name for a script that the policy blocks
     house()
     start_first(page)
     other = visitor(java_script_enabled=False)
@@ -123,7 +123,7 @@ def test_a_match_whose_scripts_come_late_takes_it_back(page: Page, visitor: Visi
     other = visitor()
     held: list[Route] = []
 
-    def hold(route: Route) -> None:  # Playwright takes no method of a built-in type
+    def hold(route: Route) -> None:  # Playwright accepts no method of a built-in type
         held.append(route)
 
     other.route(re.compile(r"/static/js/dom\.js"), hold)
@@ -202,7 +202,7 @@ def test_every_page_of_the_lab_that_needs_scripts_says_that_they_did_not_run(
 
 @cache
 def old_sheets() -> dict[str, str]:
-    """Our style sheets by name, without all that the oldest browsers leave out."""
+    """Return the style sheets by name, without everything that the oldest browsers ignore."""
     paths = [str(path.relative_to(settings.BASE_DIR)) for path in (settings.BASE_DIR / "static/css").glob("*.css")]
     node = Path(sys.executable).with_name("node")
     command = [node, "tests/js/old_browser.js", *paths]
@@ -211,7 +211,7 @@ def old_sheets() -> dict[str, str]:
 
 
 def grow_old(page: Page) -> Page:
-    """The page, in a browser that reads style sheets as the oldest do."""
+    """Give the page style sheets as the oldest browsers read them."""
 
     def answer(route: Route) -> None:
         name = route.request.url.rpartition("/")[2].partition(".")[0]

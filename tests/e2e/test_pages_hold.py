@@ -1,4 +1,4 @@
-"""What holds on every page: names, sizes, layout, contrast, stillness, and how much is sent."""
+"""Properties of every page: names, sizes, layout, contrast, stillness, and bytes sent."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.e2e
 MATCH_PAGE_MAX_BYTES = 200_000
 TARGET_MIN_PX = 44
 
-# In the page: what can be used must have a name that a screen reader can say.
+# In the page: every control needs a name that a screen reader can say.
 NAMELESS = """() => {
   const fields = "input:not([type=hidden]), select, textarea";
   const used = `a[href], button, summary, [tabindex], [role=gridcell], [role=img], ${fields}`;
@@ -33,7 +33,7 @@ NAMELESS = """() => {
     || one.textContent.trim())).map((one) => one.outerHTML.slice(0, 160));
 }"""
 
-# What a finger has to hit: squares, buttons, main links. Links within a sentence are as high as their line.
+# In the page: touch targets, which are squares, buttons and main links. Links in a sentence are as high as their line.
 SMALL = """(least) => {
   const fields = "input:not([type=hidden], [type=checkbox], [type=radio]), select, label.choice, .opponent";
   const targets = `button, .button, summary, .masthead a, .cell, .wall-box, ${fields}`;
@@ -45,8 +45,8 @@ SMALL = """(least) => {
 }"""
 
 
-# In which windows with which texts a page is tried: no page may need more than 320 pixels (WCAG 1.4.10).
-PHONE_PX = 360  # where a finger has to hit everything
+# The window widths and texts for each page: none may need more than 320 pixels (WCAG 1.4.10).
+PHONE_PX = 360  # here touch targets are checked
 Layouts = Mapping[int, tuple[Text, ...]]
 LAYOUTS: Layouts = {320: (WIDE,), PHONE_PX: (NARROW, WIDE, LARGE), 768: (WIDE,), 1280: (NARROW, LARGE)}
 EVERY = pytest.param(LAYOUTS, marks=pytest.mark.soak, id="every window")
@@ -78,7 +78,7 @@ OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = t
 
 
 def misfits(page: Page, layouts: Layouts = LAYOUTS) -> list[str]:
-    """What is wrong with the layout of the page in any of those windows, and too small on a phone."""
+    """Return faults of the page's layout in any of those windows, and targets too small for a phone."""
     wrong = []
     for width, texts in layouts.items():
         page.set_viewport_size({"width": width, "height": 800})
@@ -97,7 +97,7 @@ def nameless(page: Page) -> list[str]:
     return wrong if page.locator("h1").count() == 1 and "Beadbox" in page.title() else [*wrong, "one heading, a title"]
 
 
-# In the page: what can be used, but for the radio buttons that arrows reach, and how it looks when it is reached.
+# In the page: the controls, without radio buttons that arrows reach, and their look with the focus.
 REACHABLE = """() => [...document.querySelectorAll(
   "main :is(a[href], summary, textarea, [tabindex='0'], :is(button, select, input:not([type=hidden])):enabled)")]
   .filter((one) => one.checkVisibility() && one.tabIndex >= 0 && !(one.type === "radio" && !one.checked))
@@ -140,7 +140,7 @@ def test_the_lab_holds_on_every_width_and_by_keyboard(visitor: Visitor, live_sit
 
 
 def unreachable(page: Page) -> list[str]:
-    """What Tab does not reach, or without showing where it is."""
+    """Return the controls that Tab does not reach, or reaches without a visible focus."""
     page.evaluate(DRAWN)
     wanted = dict(enumerate(page.evaluate(REACHABLE)))
     page.evaluate("document.activeElement.blur(); document.querySelector('.skip').focus()")
@@ -185,7 +185,7 @@ def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, text: 
         told = (browser.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"] for node in nodes)
         return {font["familyName"] for fonts in told for font in fonts}
 
-    # A browser that is busy may write some lines once more before it has taken the other font in.
+    # A busy browser may render some lines once more before it applies the other font.
     assert wait_until(lambda: (NARROW.font in used()) == (text == NARROW)), used()
     assert {text.font, "DejaVu Sans Mono"} <= used() <= {"Carlito", "Bitstream Vera Sans", "DejaVu Sans Mono"}
     size = "[getComputedStyle(document.documentElement).fontSize, matchMedia('(max-width: 30rem)').matches]"
@@ -197,7 +197,7 @@ def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, text: 
 def test_no_page_of_the_admin_complains(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     made = world(live_site, watch)
     found: dict[str, list[str]] = {}
-    STATES["experiment-waiting"](visitor(), made)  # so that there is a queue
+    STATES["experiment-waiting"](visitor(), made)  # makes a queue
     for name, visit in STATES.items():
         if name.startswith("admin"):
             page = visitor()
@@ -212,8 +212,8 @@ def test_no_page_of_the_admin_complains(visitor: Visitor, live_site: LiveSite, w
     assert found == {}
 
 
-# Templates of Django's own, for rows within a row: columns of buttons without a name, a frame that scrolls. And of
-# the field by which it looks for rows the text inside, which is read with the field and is none by itself.
+# Faults of Django's own templates: for inline rows, columns of buttons without a name and a scrolling frame; in the
+# search field for rows, the inner text, which is read with the field.
 OF_DJANGO = ["empty-table-header", "scrollable-region-focusable", "aria-input-field-name"]
 
 
@@ -293,7 +293,7 @@ def test_the_match_page_is_light_and_stands_alone(page: Page, watch: Watch) -> N
     held = page.context.cookies()
     fresh = page.context.browser
     assert fresh is not None
-    # A browser that has nothing of the site yet, but holds the seat.
+    # A browser with an empty cache that holds the seat.
     context = watch.over(fresh.new_context(base_url=watch.origin))
     context.add_cookies(held)  # type: ignore[arg-type]  # what one call returns the other takes
     watch.requests.clear()

@@ -1,4 +1,4 @@
-"""People among themselves: the link, the code, spectators, a full room, giving up."""
+"""People playing each other: the link, the code, spectators, a full room, resigning."""
 
 import re
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.e2e
 
 
 def invite(page: Page) -> str:
-    """Open a room for a friend; the link."""
+    """Open a room for a friend and return the link."""
     start_other(page, "human")
     expect(page.locator("#status")).to_have_text("Waiting for the other player.")
     expect(page.locator("#share-words")).to_contain_text("Send this link to a friend.")
@@ -49,7 +49,7 @@ def test_two_people_play_by_link(page: Page, visitor: Visitor) -> None:
         expect(one.locator("#lesson")).to_be_hidden()
         expect(one.locator("#no-box")).to_be_visible()
 
-    # Whoever asks for a rematch with the sides swapped, both are told which side is theirs now.
+    # After a rematch with swapped sides, both players see their new side.
     friend.locator("#swap").click()
     expect(friend.locator("#status")).to_have_text("Your turn: place a cross.")
     expect(page.locator("#status")).to_have_text("Guest (crosses) to move.")
@@ -99,7 +99,7 @@ def test_a_third_person_watches_and_cannot_move(page: Page, visitor: Visitor) ->
         expect(third.locator(button)).to_be_hidden()
     assert match_of(page).n_plies == 1
 
-    # They see the end as well, and who watches is not offered a rematch.
+    # Spectators see the end as well, and are not offered a rematch.
     expect_turn(friend)
     friend.locator("#resign").click()
     friend.locator("#resign-yes").click()
@@ -115,7 +115,7 @@ def test_a_spectator_who_asks_all_the_same_is_told_why_not(page: Page, visitor: 
     third = visitor()
     third.goto(page.url)
     expect(third.locator("#watching")).to_be_visible()
-    # The page of a spectator cannot send a move; the protocol can.
+    # A spectator's page cannot send a move, but the protocol can.
     third.evaluate(
         """async () => {
             const { receive } = await import(document.querySelector('script[type=module][src*="room"]').src);
@@ -178,7 +178,7 @@ def test_two_take_the_last_seat_at_once(page: Page, visitor: Visitor) -> None:
         expect(one.locator("#connection")).to_be_hidden()
     friend.locator("#join button").click()
     expect_turn(page)
-    # The offer is gone from the other's page without a reload.
+    # The offer disappears from the other page without a reload.
     expect(third.locator("#join")).to_be_hidden()
     expect(third.locator("#watching")).to_be_visible()
 

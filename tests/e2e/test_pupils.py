@@ -1,4 +1,4 @@
-"""A machine of one's own: by mouse in one click, by keyboard on a phone, its page and its menu, and nobody else's."""
+"""A personal machine: by mouse in one click, by keyboard on a phone, its page and menu, hidden from others."""
 
 import re
 
@@ -40,14 +40,14 @@ def test_one_click_and_it_learns_from_nobody_else(page: Page, visitor: Visitor, 
     first_box = page.locator("#progress-words .bead-row .visually-hidden")
     expect(first_box).to_have_count(2)
     assert first_box.first.inner_text() != first_box.last.inner_text().replace("Now", "Before")
-    # Every box that has changed, with all of its beads as they were and as they are.
+    # Every changed box, with all of its beads before and after.
     rows = page.locator(".change-box").first.locator(".bead-row")
     expect(rows).to_have_count(2)
     before, after = (rows.nth(at).locator(".visually-hidden").inner_text().split(": ")[1] for at in range(2))
     assert before != after
     assert violations(page) == []
 
-    # It stays theirs from match to match, and has its page, where the owner's menu opens by keyboard.
+    # The machine stays theirs from match to match. On its page the owner's menu opens by keyboard.
     page.locator("#again").click()
     expect_turn(page)
     play_out_mouse(page)
@@ -62,7 +62,7 @@ def test_one_click_and_it_learns_from_nobody_else(page: Page, visitor: Visitor, 
     expect(page.locator("#owner-menu")).to_have_attribute("open", "")
     assert violations(page) == []
     tab_to(page, f'#owner-menu a[href="/machines/{mine.pk}/reset"]')
-    page.keyboard.press("Enter")  # let it forget everything
+    page.keyboard.press("Enter")  # makes it forget everything
     page.locator("#confirm").click()
     expect(page.locator("#progress")).to_contain_text("It has not finished a game yet")
 

@@ -1,4 +1,4 @@
-"""A redraw keeps the focus and the unfolded parts."""
+"""A redraw keeps the focus and the open parts."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Looking back at earlier boards of a match, with the mouse and with the keys, while it goes on and afterwards."""
+"""Earlier boards of a match, by mouse and keys, during the match and afterwards."""
 
 import re
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.e2e
 
 
 def expect_board(page: Page, pieces: str, words: str) -> None:
-    """The nine squares, and what is said of them."""
+    """Check the nine squares and the text about them."""
     expect(page.locator("#replay-words")).to_have_text(words)
     for name, piece in zip("123456789", pieces, strict=True):
         expected = {".": "empty", "X": "X", "O": "O"}[piece]
@@ -26,7 +26,7 @@ def press(page: Page, *names: str) -> None:
 
 
 def moved(page: Page, players: Iterable[Page], *squares: str) -> None:
-    """These squares in turn, by these players in turn."""
+    """Play these squares in turn by these players in turn."""
     for player, square in zip(players, squares, strict=False):
         expect_turn(player)
         cell(player, square).click()
@@ -52,14 +52,14 @@ def test_a_match_is_looked_back_at_while_it_goes_on(page: Page, visitor: Visitor
     expect_board(page, "O...X....", "After move 2 of 4. The match went on: one move since you looked back.")
     expect(page.locator("#status")).to_have_text("Your turn: place a cross.")
     expect(page.locator("#announce")).to_contain_text("You are still looking back. After move 2 of 4.")
-    cell(page, "7").click(force=True)  # nothing comes of it
+    cell(page, "7").click(force=True)  # has no effect
     expect(page.locator("#board .is-playable")).to_have_count(0)
     press(page, "Forward one move", "Forward one move")
     expect_board(page, "O.O.X...X", "Look back at earlier moves.")
     assert len(asked) == 1
     expect_turn(page)
 
-    # With the keys, from the list: the board that came meanwhile is all that is fetched.
+    # With the keys, from the list: only the board that came meanwhile is fetched.
     moved(page, [page], "2")
     expect_turn(friend)
     page.locator("#moves button[tabindex='0']").focus()
@@ -75,7 +75,7 @@ def test_a_match_is_looked_back_at_while_it_goes_on(page: Page, visitor: Visitor
     expect_board(page, "OXO.X...X", "Look back at earlier moves.")
     expect(page.locator("#moves button[data-ply='4']")).to_be_focused()
 
-    # Over: the buttons lead through it, and another match begins at its own end.
+    # After the end the buttons lead through the match, and the next match begins at its own end.
     page.locator("#resign").click()
     page.locator("#resign-yes").click()
     expect(page.locator("#replay-words")).to_have_text("Step through the match, move by move.")

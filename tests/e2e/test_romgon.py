@@ -1,4 +1,4 @@
-"""Romgon in real browsers: a match against the engine with a flip, by mouse, by keyboard and with a finger."""
+"""Romgon in real browsers: a match against the engine with a flip, by mouse, by keyboard and by touch."""
 
 import re
 
@@ -32,7 +32,7 @@ def rules_of(match: Match) -> Romgon:
 
 
 def play_any(page: Page, match: Match) -> None:
-    """Play a capture if there is one, else what takes the game on: choosing a piece, then its target."""
+    """Play a capture if there is one, else a move: choose a piece, then its target."""
     match.refresh_from_db()
     game = rules_of(match)
     position = game.decode(match.position)

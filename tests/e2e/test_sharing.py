@@ -1,4 +1,4 @@
-"""A machine shown to a friend, a match at an address of its own, and own things first: on a phone and on a laptop."""
+"""A machine shown to a friend, a match at its own address, and own machines first: on a phone and on a laptop."""
 
 import os
 
@@ -19,7 +19,7 @@ TEACH = 'form[action="/teach"]:has([value="noughts-and-crosses"]) button'
 
 
 def looked_at(page: Page, name: str) -> None:
-    """The layout holds and nothing is out of reach; with a folder in the environment, a picture is kept there."""
+    """Check layout and accessibility; keep a picture if the environment names a folder."""
     assert broken(page) == []
     assert violations(page) == []
     if folder := os.environ.get("BEADBOX_PICTURES"):

@@ -43,7 +43,7 @@ def test_a_tournament_is_held_and_its_table_fills_by_itself(
     guest = visitor(**PHONE)
     guest.goto(page.url)
     expect(guest.locator("#cancel")).to_have_count(0)
-    start_worker()  # from here on the tables fill, without a reload, for everybody who looks
+    start_worker()  # from here on the tables fill without a reload, for all visitors
     Tournament.objects.get()
     for watching in (page, guest):
         expect(watching.locator("#status")).to_have_text("Finished", timeout=HANG_S * 1000)

@@ -1,4 +1,4 @@
-"""Games that are like none of the site's, on the match page: nothing there knows what their moves are called."""
+"""Games unlike all of the site's, on the match page, which must not know their kinds of moves."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The page of a machine's values in a real browser: walked on by mouse, by keyboard and by the links of the table."""
+"""The page of a machine's values in a real browser: used by mouse, by keyboard and by the table's links."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def test_walking_through_the_values_by_mouse_and_keyboard(page: Page, width: int
         cell(page, hexagon).focus()
         page.keyboard.press("Enter")
     expect(page.get_by_text("Black is to move.")).to_be_visible()
-    # What is no plain move is in the table only.
+    # Moves of other kinds are only in the table.
     page.get_by_role("link", name="flips over").first.click()
     expect(page.get_by_text("White is to move.")).to_be_visible()
     page.get_by_role("link", name="Back to the start").click()

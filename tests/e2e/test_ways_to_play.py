@@ -1,4 +1,4 @@
-"""In a machine's seat, watching two machines, and pieces that move from square to square: each in real browsers."""
+"""Other ways to play in real browsers: in a machine's seat, watching two machines, pieces that move on squares."""
 
 import re
 from typing import Any
@@ -44,7 +44,7 @@ def watching(visitor: Visitor, address: str) -> Page:
 
 
 def play_out(page: Page) -> None:
-    """Play what is free, square by square or piece by piece, until the match is over."""
+    """Play any legal moves, square by square or piece by piece, until the match is over."""
     while not is_over(page):
         expect_turn(page)
         before = n_plies(page)
@@ -90,7 +90,7 @@ def test_a_person_in_a_machines_seat_teaches_it_while_a_friend_watches(page: Pag
             expect(one.locator("#records > li").nth(side)).to_contain_text("has played one game.")
     assert set(Lesson.objects.values_list("machine", "kind")) == {(own.pk, "match"), (other.pk, "match")}
 
-    # Given up at once, the next match is a game lost without a single bead moved.
+    # The next match is resigned at once: the game is lost without a change of beads.
     page.locator("#again").click()
     expect_turn(page)
     page.locator("#resign").click()
@@ -131,7 +131,7 @@ def test_two_machines_move_when_their_host_says_so_and_a_friend_watches(page: Pa
         page.locator("#step").click()
         for one in (page, friend):
             expect(one.locator("#moves > li")).to_have_count(number)
-            # Each machine's box stays on view while the other one's is opened.
+            # Each machine's box stays visible while the other's is opened.
             for at in range(min(number, 2)):
                 expect(one.locator(("#matchbox", "#matchbox-2")[at]).locator(".is-drawn")).to_be_visible()
     assert match_of(page).n_plies == 3, "nothing moves by itself"
@@ -167,7 +167,7 @@ def test_it_plays_on_at_a_chosen_speed_until_it_is_paused(page: Page) -> None:
     expect_plies(page, 2)
     page.locator("#run").click()
     expect(page.locator("#run")).to_have_text("Play on")
-    # A step that was under way still comes; after the next one that is asked for by hand, no other does.
+    # A step in progress still arrives; after the next step by hand, no other does.
     page.locator("#step").click()
     shown = n_plies(page)
     page.locator("#step").click()

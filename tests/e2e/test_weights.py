@@ -1,4 +1,4 @@
-"""Matches against the strongest learnt values in a real browser: their weights, what they saw, what a match changed."""
+"""Matches against the strongest learnt values in a real browser: weights, features, and changes by a match."""
 
 import json
 import re
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.e2e
 
 
 def strongest() -> Machine:
-    """The value for flips that comes with the program, looking as far ahead as a machine may."""
+    """Import the value for flips that ships with the program, with the greatest search depth of a machine."""
     file = json.loads((FOLDER / "flips.json").read_text())
     file["rule"]["play_depth"] = 4
     return machine_import(user=None, content=json.dumps(file).encode(), name="V").machine
@@ -30,7 +30,7 @@ def number(words: str) -> float:
 
 
 def heat_map_looked_at(page: Page) -> None:
-    """By keyboard to a piece, and its numbers on the board are those of the table."""
+    """Choose a piece by keyboard, and check that its numbers on the board are those of the table."""
     page.get_by_role("radio", name="square").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -47,7 +47,7 @@ def heat_map_looked_at(page: Page) -> None:
 
 
 def parts_looked_at(page: Page, words: str) -> Locator:
-    """A move against whoever it is, and the parts of the answer add up; the section that tells of them."""
+    """Play a move against either opponent; check that the answer's parts add up, and return their section."""
     page.wait_for_url(re.compile("/rooms/"))
     expect_turn(page)
     play_any(page, match_of(page))

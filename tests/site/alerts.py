@@ -1,7 +1,7 @@
-"""The alert rules against a real Prometheus: a site is broken in many ways, and each time the right alert fires.
+"""The alert rules against a real Prometheus: a site is broken in many ways, and the right alert fires each time.
 
 Run by ``make alerts``, as it takes minutes and Debian's package ``prometheus``. The rules are those of
-``docs/monitoring`` with their times shortened, since nobody waits for a day here, and the database's growth with them.
+``docs/monitoring`` with shorter times (no run lasts a day) and a lower limit on the database's growth.
 """
 
 import json
@@ -39,7 +39,7 @@ CONFIG = {
 
 
 def shortened(text: str) -> str:
-    """The rules in seconds."""
+    """Return the rules with times of seconds."""
     for long, short in SHORTER.items():
         text = text.replace(long, short)
     return re.sub(r"(?m)^( +for: ).*$", r"\g<1>2s", text)
@@ -61,7 +61,7 @@ class Watched:
             )
 
     def _data(self, path: str) -> Any:
-        """What Prometheus answers; ``None`` while it is being started."""
+        """Return the answer of Prometheus, or ``None`` while it starts."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/{path}", timeout=HANG_S) as response:
                 return json.load(response)["data"]
@@ -78,7 +78,7 @@ class Watched:
         return float(data["result"][0]["value"][1]) if data and data["result"] else 0.0
 
     def ask(self, path: str, body: dict[str, Any] | None = None, **headers: str) -> tuple[int, Any]:
-        """What the site answers to a program."""
+        """Return status and body of the site's answer to a program."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.run.port}{path}", data, {"Content-Type": "application/json", **headers}
@@ -90,7 +90,7 @@ class Watched:
             return error.code, error.read()
 
     def room(self) -> Any:
-        """A new room, in which it is the first player's turn."""
+        """Create a room in which the first player is to move."""
         status, room = self.ask("/api/rooms", {"game": "noughts-and-crosses", "opponent": "random", "side": 0})
         assert status == 201, room
         return json.loads(room)
@@ -100,7 +100,7 @@ class Watched:
             database.execute(statement)
 
     def pids(self, child: str) -> list[int]:
-        """The processes of a part of the site, with all that they have forked."""
+        """Return the process ids of a part of the site, with all descendants."""
         found = [self.run.children()[child]]
         for pid in found:
             with suppress(OSError):
@@ -109,7 +109,7 @@ class Watched:
 
     @contextmanager
     def stopped(self, child: str) -> Iterator[None]:
-        """Processes that hang meanwhile."""
+        """Stop the processes of a part of the site for the block."""
         pids = self.pids(child)
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
@@ -121,14 +121,14 @@ class Watched:
                     os.kill(pid, signal.SIGCONT)
 
     def manage(self, code: str) -> None:
-        """Have the site's own code do something."""
+        """Run code in the site's own environment."""
         env = {**of_a_shell(), "DJANGO_SETTINGS_MODULE": "menace_site.settings", "BEADBOX_LOCAL": "1"}
         command = [sys.executable, str(BASE_DIR / "manage.py"), "shell", "--no-imports", "--command", code]
         subprocess.run(command, env=env | {"BEADBOX_VAR": str(self.run.var)}, check=True)
 
     @contextmanager
     def changed(self, there: str, back: str) -> Iterator[None]:
-        """A database in which something is otherwise meanwhile."""
+        """Change the database for the block."""
         self.tell(there)
         try:
             yield
@@ -136,7 +136,7 @@ class Watched:
             self.tell(back)
 
     def fires(self, alert: str, *others: str, meanwhile: Callable[[], object] = lambda: None) -> None:
-        """Wait until this alert fires; of the others none does but those that follow from the same."""
+        """Wait until the alert fires; no alert except ``others``, which have the same cause, may fire meanwhile."""
 
         def holds() -> bool:
             meanwhile()
@@ -165,8 +165,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     run = Run(folder / "var", METRICS_ADDRESSES="127.0.0.1")
     run.wait_until_serving()
     site = Watched(run, folder)
-    site.manage(BACKUP)  # by itself it makes its first some minutes later
-    # Before the first scrape Prometheus takes the site for one that is down.
+    site.manage(BACKUP)  # the site itself makes the first back-up some minutes later
+    # Before the first scrape Prometheus counts the site as down.
     assert wait_until(lambda: site.value('up{job="beadbox"}') == 1)
     yield site
     processes.stop({site.prometheus: signal.SIGTERM})
@@ -176,7 +176,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
 
 @pytest.fixture(autouse=True)
 def _quiet(watched: Watched) -> None:
-    """Nothing fires before anything is broken, and what was is mended."""
+    """Check that no alert fires before a fault, and that the fault is mended afterwards."""
     assert watched.is_quiet(), watched.firing()
 
 
@@ -268,7 +268,7 @@ def test_players_are_turned_away(watched: Watched) -> None:
 
         def move() -> None:
             for socket in sockets[40:]:
-                with suppress(TimeoutError):  # who never reads is gone after a while
+                with suppress(TimeoutError):  # a client that never reads is disconnected
                     while True:
                         socket.recv(timeout=0)
                 socket.send('{"type": "move", "data": {"move": "5"}}')
@@ -286,7 +286,7 @@ def test_the_database_grows(watched: Watched) -> None:
 def test_no_back_up_is_made(watched: Watched) -> None:
     folder = watched.run.var / "backups"
     folder.rename(folder.with_name("away"))
-    folder.touch()  # so that the next cannot be made either
+    folder.touch()  # the next back-up fails too
     try:
         watched.fires("BackupOld")
     finally:
@@ -300,7 +300,7 @@ def test_the_workers_die_again_and_again(watched: Watched) -> None:
     seen = -1.0
 
     def kill() -> None:
-        """All workers at once, in the middle of their turns; again when it has been noticed."""
+        """Kill all workers during their time slices, again after each detection."""
         nonlocal seen
         lost = watched.value("sum(beadbox_leases_lost_total)")
         if lost > seen and watched.value("sum(beadbox_jobs_running)") > 0:

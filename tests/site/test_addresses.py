@@ -1,4 +1,4 @@
-"""Where ``make run`` listens, whom it lets in by which names, and the addresses that it prints."""
+"""The addresses at which ``make run`` listens, the host names it accepts, and the addresses it prints."""
 
 import http.server
 import socket
@@ -26,7 +26,7 @@ def free_port(family: int = socket.AF_INET, host: str = "127.0.0.1") -> int:
 
 @pytest.fixture
 def computer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A computer with a name and three addresses, whichever ours has."""
+    """Simulate a computer with a fixed name and three addresses."""
     monkeypatch.setattr(addresses, "own_addresses", lambda: [V4, V4_TOO, V6])
     monkeypatch.setattr(socket, "gethostname", lambda: "Beads.school.example")
 
@@ -205,11 +205,11 @@ def test_a_port_in_use_is_blamed_on_the_port() -> None:
             listening("127.0.0.1", taken.getsockname()[1])
 
 
-# The supervisor asks whether its site is ready
+# The supervisor's check that its site is ready
 
 
 class Ready(http.server.BaseHTTPRequestHandler):
-    """Answers 200 to the host that its server lets in, and 400 to any other."""
+    """Answers 200 to the host name that its server accepts, and 400 to any other."""
 
     def do_GET(self) -> None:
         self.send_response(200 if self.headers["Host"] == f"{self.server.host}:{self.server.server_port}" else 400)  # type: ignore[attr-defined]

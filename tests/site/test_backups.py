@@ -1,4 +1,4 @@
-"""All data as one file, made while they are used, and a site made of it; and what is refused, with nothing changed."""
+"""Back-ups in one file, made during use, and sites restored from them; refusals change nothing."""
 
 import contextlib
 import json
@@ -70,7 +70,7 @@ print(json.dumps(found))
 
 
 def restored(file: Path, var: Path, *arguments: str) -> tuple[dict[str, object], str]:
-    """What a new site on one's own machine holds that was made of the file and played on; and what was said of it."""
+    """Restore the file into a new local site and play on it; return its figures and the output."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("BEADBOX_")}
     env |= {"DJANGO_SETTINGS_MODULE": "menace_site.settings", "BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(var)}
     env |= {"SECRET_KEY": settings.SECRET_KEY, "REDIS_PREFIX": "restored"}
@@ -84,7 +84,7 @@ def restored(file: Path, var: Path, *arguments: str) -> tuple[dict[str, object],
 
 @contextlib.contextmanager
 def used(learner: Machine) -> Iterator[Callable[[], int]]:
-    """A site that is trained and played on meanwhile; asked, how much has happened."""
+    """Train and play for the block; yield a function that returns how much has happened."""
     over, happened = threading.Event(), [0, 0]
 
     def train() -> None:
@@ -145,9 +145,9 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def empty() -> Iterator[None]:
-    """A database with nothing in it, in place of the test's own."""
+    """Use an empty database in place of the test's own."""
     own = connection.settings_dict["NAME"]
-    name = f"{own}_empty"  # tests at once have databases of their own
+    name = f"{own}_empty"  # parallel tests have databases of their own
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE DATABASE {name}")
     connection.close()

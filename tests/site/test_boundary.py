@@ -1,4 +1,4 @@
-"""What stands before Django: sockets by origin, bodies by size, addresses behind proxies, one shape of refusal."""
+"""Checks before Django: sockets by origin, bodies by size, addresses behind proxies, one format of refusals."""
 
 import json
 import re
@@ -83,12 +83,12 @@ async def test_a_socket_comes_from_our_pages_or_from_a_program_with_a_token(
         ("", "beads.example", "ws", "", "http://beads.example:8000", False),
         ("", "elsewhere.example", "ws", "", "http://elsewhere.example", False),
         ("", "", "ws", "", "http://localhost", False),
-        # Behind a proxy that ends TLS, and one that names the scheme of the socket itself.
+        # Behind a proxy that ends TLS, and one that sends the socket's own scheme.
         ("", "beads.example", "ws", "https", "https://beads.example", True),
         ("", "beads.example", "ws", "wss", "https://beads.example", True),
         ("", "beads.example", "ws", "https", "http://beads.example", False),
         ("", "beads.example", "ws", "http", "http://beads.example", True),
-        # With a name of its own the site believes no header.
+        # With a configured name the site trusts no header.
         ("https://beads.example", "192.168.1.20:8000", "ws", "", "https://beads.example", True),
         ("https://beads.example", "beads.example", "ws", "https", "https://beads.example:443", True),
         ("https://beads.example", "beads.example", "ws", "https", "https://beads.example:8443", False),
@@ -133,7 +133,7 @@ async def test_a_socket_to_nowhere_is_closed() -> None:
 async def handshake(
     address: str, *, path: str = "/api/rooms/abc/ws", forwarded: str = "", can_answer: bool = True
 ) -> dict[str, Any]:
-    """What a page's socket from this address is told first."""
+    """Return the first event to a page's socket from this address."""
     headers = [*PAGE, (b"x-forwarded-for", forwarded.encode())]
     scope = {
         "type": "websocket",
@@ -237,7 +237,7 @@ class Box(serializers.Serializer[Any]):
 
 
 class Refusing(APIView):
-    """Refuses in the way that its test asks for."""
+    """Refuses with the error that its test has set."""
 
     authentication_classes = ()
     permission_classes = ()
@@ -404,7 +404,7 @@ GUARDS = {
 
 @pytest.fixture
 def guarded(client: Client, settings: Any) -> Iterator[set[tuple[str, str]]]:
-    """What guards a page of a site that speaks TLS, as Django's own answer has it."""
+    """Yield the security headers of a page over TLS, as Django's own response has them."""
     settings.SECURE_HSTS_SECONDS = 3600
     for kept in (security_headers, security_headers_of_asgi):
         kept.cache_clear()
@@ -415,7 +415,7 @@ def guarded(client: Client, settings: Any) -> Iterator[set[tuple[str, str]]]:
 
 
 def said(event: Any) -> set[tuple[str, str]]:
-    """The headers of an answer that ASGI is given."""
+    """Return the headers of a response that ASGI receives."""
     return {(name.decode(), value.decode()) for name, value in event["headers"]}
 
 
@@ -477,10 +477,10 @@ def test_every_refusal_stands_in_the_protocol_with_its_status() -> None:
         several, names = statuses.split(", "), re.findall(r"`(\w+)`", codes)
         assert not told.keys() & set(names), "each stands there once"
         told |= dict(zip(names, several * len(names) if len(several) == 1 else several, strict=len(several) > 1))
-    known = {kind.code: str(kind.status) for kind in refusals() if kind is not MoveRefusedError}  # which has the rules'
+    known = {kind.code: str(kind.status) for kind in refusals() if kind is not MoveRefusedError}  # the rules word it
     assert {code: told.get(code) for code in known} == {
         code: "–" if told.get(code) == "–" else status for code, status in known.items()
-    }  # "–": told over a socket alone
+    }  # "–": sent over sockets only
     for code in {kind.code for kind in refusals() if kind.retry_after_s is not None} | {"throttled"}:
         (row,) = re.findall(rf"^\| `{code}` \|.*", page, re.MULTILINE)
         assert "`Retry-After`, over a socket `retry_after_s`" in row, "whoever is to wait is told for how long"

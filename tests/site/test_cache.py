@@ -1,4 +1,4 @@
-"""The cache with its server away or hanging: every method of Django's interface gives up quickly and raises nothing."""
+"""The cache with its server down or hanging: every method of Django's interface returns quickly and raises nothing."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ ANSWERS: dict[str, tuple[tuple[Any, ...], Any]] = {
     "set_many": (({"bead": 1, "box": 2},), ["bead", "box"]),
     "touch": (("bead",), False),
 }
-"""What each method is asked here, and what it answers while nothing is remembered."""
+"""Arguments of each method here, and its result while the cache is empty."""
 PURE = {"get_backend_timeout", "make_and_validate_key", "make_key", "validate_key"}
-"""Methods that ask no server."""
+"""Methods that do not connect to the server."""
 OUR_ANSWERS = {"count": (("bead", 60), 0), "length": (("bead",), 0)}
 
 
 @pytest.fixture
 def n_connections() -> list[int]:
-    """How many connections the server that hangs has taken, in its only entry."""
+    """A list with the number of connections that the hanging server has accepted."""
     return [0]
 
 
@@ -52,7 +52,7 @@ def n_connections() -> list[int]:
 def away(
     request: pytest.FixtureRequest, n_connections: list[int], tmp_path: Path, settings: Any, monkeypatch: Any
 ) -> Iterator[ForgivingRedisCache]:
-    """The site's cache, as patient as in production, with a server that is not there or never answers."""
+    """Yield the site's cache, with production time limits, and a server that is down or never answers."""
     path = tmp_path / "redis.sock"
     kept: list[socket.socket] = []
 

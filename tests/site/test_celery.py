@@ -1,4 +1,4 @@
-"""The worker that the site starts is the one that our tasks reach."""
+"""The worker that the site starts receives the site's tasks."""
 
 import json
 import math
@@ -36,17 +36,17 @@ def test_a_worker_listens_to_every_queue_and_another_takes_over(start_worker: St
     queues = app.control.inspect(timeout=HANG_S, limit=1).active_queues()
     assert {queue["name"] for node in queues.values() for queue in node} == set(settings.CELERY_TASK_QUEUES)
 
-    # A task belongs to the request that led to it.
+    # A task carries the id of the request that led to it.
     before = REQUEST_ID.set("an-id-of-a-request")
     jobs_recover.delay()
     REQUEST_ID.reset(before)
     assert wait_until(lambda: "jobs_reap" in log.read_text())
-    # A slow machine may have the worker say more, of the broker.
+    # On a slow machine the worker may log more, about the broker.
     (line,) = (line for line in map(json.loads, log.read_text().splitlines()) if "jobs_reap" in line.get("task", ""))
     assert (line["task"], line["state"]) == ("learning.tasks.jobs_reap", "success")
     assert (line["request_id"], line["level"]) == ("an-id-of-a-request", "INFO")
 
-    # Where there is no web process the worker tells what was counted, to those who may know.
+    # Without a web process the worker serves the metrics, to permitted addresses.
     url = f"http://127.0.0.1:{port}/metrics"
     with urllib.request.urlopen(url, timeout=HANG_S) as response:
         assert 'beadbox_tasks_total{state="success",task="learning.tasks.jobs_reap"}' in response.read().decode()

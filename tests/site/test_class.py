@@ -1,4 +1,4 @@
-"""A class of 60 and of 120 behind one address, at the default rates: nobody is told to wait (429)."""
+"""Classes of 60 and of 120 behind one address, at the default rates, receive no 429."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ CLASSES = {
     "60 whose WebSockets are blocked, for two minutes": (60, 0, 120),
     "120, half of them blocked": (60, 60, 60),
 }
-"""How many pupils have their WebSockets blocked, how many not, and the seconds of their lesson."""
+"""Number of pupils with blocked WebSockets, of pupils with open ones, and the seconds of the lesson."""
 GUESSES = 600
-"""The default of ``THROTTLE_GUESS``, in an hour."""
+"""The default of ``THROTTLE_GUESS`` per hour."""
 
 
 def test_a_class_behind_one_address_meets_no_rate() -> None:
@@ -38,7 +38,7 @@ def test_a_class_behind_one_address_meets_no_rate() -> None:
 
 
 async def meets_a_rate(port: int) -> bool:
-    """Guess codes of rooms until the site refuses more guesses, at the latest after ten times as many as it allows.
+    """Guess room codes until the site refuses more guesses, at most ten times as many as it allows.
 
     A busy machine may not count each of them: the cache has a tenth of a second to answer.
     """

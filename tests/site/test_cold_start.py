@@ -1,4 +1,4 @@
-"""A new site in an empty folder: it answers before its kernels are compiled, on every Python that it is made for."""
+"""A new site in an empty folder: it answers before its kernels are compiled, on every supported Python."""
 
 import contextlib
 import json
@@ -41,7 +41,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Run]]:
 
 
 class Api:
-    """A program that talks to a run, as one guest."""
+    """An API client of a run, as one guest."""
 
     def __init__(self, run: Run) -> None:
         self.url = f"http://localhost:{run.port}"
@@ -49,7 +49,7 @@ class Api:
         self.opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
 
     def __call__(self, path: str, body: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
-        """Status and JSON of an answer; not that of the stand-in for web processes that have only just begun."""
+        """Return status and JSON of an answer; retry while the fallback responder answers for a starting process."""
         answers: list[tuple[int, dict[str, Any]]] = []
 
         def is_answered() -> bool:
@@ -72,7 +72,7 @@ class Api:
 
 
 def manage(run: Run, *words: str, **environment: str) -> str:
-    """What a management command prints, in the folder of a run and by its Python."""
+    """Run a management command in the folder of a run, by its Python, and return the output."""
     done = subprocess.run(
         [run.python, "manage.py", *words],
         cwd=servers.BASE_DIR,
@@ -86,7 +86,7 @@ def manage(run: Run, *words: str, **environment: str) -> str:
 
 
 def play(run: Run) -> None:
-    """Begin a match with a machine, and make a move that it answers."""
+    """Begin a match with a machine, and play a move that it answers."""
     api = Api(run)
     status, room = api("/api/rooms", {"game": "noughts-and-crosses", "opponent": "menace"})
     assert status == 201, room
@@ -100,7 +100,7 @@ def web_processes(run: Run) -> list[str]:
 
 
 def hasten(run: Run) -> None:
-    """Have the compiler share a busy machine as all others do: what is nice would wait for them. As only root may."""
+    """Raise the compiler to normal priority, so that it gets its share of a busy machine. Only root may do so."""
     for pid in run.processes():
         with contextlib.suppress(PermissionError, ProcessLookupError):
             os.setpriority(os.PRIO_PROCESS, int(pid), 0)
@@ -125,7 +125,7 @@ def test_it_answers_before_its_kernels_are_compiled_and_changes_over(start: Call
 
 
 def interpreter(version: str) -> str | None:
-    """A Python of this version that runs: on the path, or one of pyenv's."""
+    """Return the path of a working Python of this version, from PATH or pyenv."""
     kept = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
     for found in [sys.executable, shutil.which(f"python{version}"), *map(str, kept)]:
         told = "import sys; print('{}.{}'.format(*sys.version_info))"
@@ -139,7 +139,7 @@ def interpreter(version: str) -> str | None:
 
 @pytest.fixture
 def python_of(tmp_path: Path) -> Callable[[str], str | None]:
-    """Finds a Python with what the site needs, in an environment of its own if it is not this one."""
+    """Return a function that finds a Python with the site's packages, in a new environment if it is not this one."""
 
     def find(version: str) -> str | None:
         found = interpreter(version)
@@ -178,7 +178,7 @@ def test_every_python_starts_plays_trains_and_audits(
     prepare(tmp_path / "var")
     run = start(python=python, BEADBOX_KERNELS="plain")
     play(run)
-    # By numba, too: a kernel that is small is compiled for it.
+    # Also by numba: a small kernel is compiled for it.
     manage(run, "train", "him", "--games=1", BEADBOX_KERNELS="")
     assert "boxes add up" in manage(run, "audit")
     record_property("tried", f"Python {version}")

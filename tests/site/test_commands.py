@@ -1,4 +1,4 @@
-"""The commands of ``manage.py`` tell how they are used."""
+"""The commands of ``manage.py`` explain their use."""
 
 import pytest
 from django.core.management import get_commands, load_command_class

@@ -1,4 +1,4 @@
-"""The production services, as far as a file can be tested without Docker."""
+"""The production services, as far as the compose file can be tested without Docker."""
 
 import os
 import re
@@ -26,10 +26,10 @@ SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 ENDING = {"migrate", "proxy-owner"}
 IMAGE = "beadbox:${RELEASE:-latest}"
 PROCESS_MB = {"web": 176 + 170, "worker": 150}
-"""What a process takes, measured: PSS, its share of what it has in common with others. A web process has a helper."""
+"""Measured MB of a process by PSS, its share of shared memory included. A web process has a helper."""
 PARENT_MB = 150
 N_THREADS = {"web": 40 + 8 + MOST_THREADS, "worker": 8 + MOST_THREADS}
-"""How many threads a process has at most, and its helper."""
+"""Maximum threads of a process and its helper."""
 OF_SITE = {"migrate", "web", "worker", "clerk", "beat"}
 
 
@@ -48,7 +48,7 @@ def test_a_container_is_bounded_and_nobody_in_it_is_root(name: str) -> None:
     assert {"mem_limit", "pids_limit", "user"} <= set(service)
     assert set(service["logging"]["options"]) == {"max-size", "max-file"}
     assert not {"privileged", "pid", "ipc"} & set(service)
-    if str(service["user"]).partition(":")[0] in {"0", "root"}:  # gives a folder away, and can reach nobody
+    if str(service["user"]).partition(":")[0] in {"0", "root"}:  # it only changes a folder's owner, and has no network
         assert (name, service["network_mode"], service["cap_add"]) == (
             "proxy-owner",
             "none",
@@ -62,7 +62,7 @@ def test_after_a_restart_of_its_host_all_that_does_not_end_runs_again(name: str)
 
 
 def mounts(name: str) -> list[str]:
-    """What a service mounts: a volume by its name, or what begins with a dot and is of this folder."""
+    """Return a service's mounts: names of volumes, or paths of this folder, which begin with a dot."""
     return [mount.partition(":")[0] for mount in SERVICES[name].get("volumes", [])]
 
 
@@ -152,7 +152,7 @@ def test_redis_keeps_what_it_is_given() -> None:
 
 
 def started(service: str, n_cores: int, folder: Path) -> list[str]:
-    """The words that a container's own shell starts its program with, on a host of so many cores."""
+    """Return the command line with which a container's shell starts its program on a host with so many cores."""
     for name, does in (("nproc", f"echo {n_cores}"), ("python", "printf '%s\\n' \"$@\"")):
         (folder / name).write_text(f"#!/bin/sh\n{does}\n")
         (folder / name).chmod(0o755)
@@ -181,7 +181,7 @@ def test_a_database_has_a_connection_for_whoever_wants_one() -> None:
     web, worker = (int(compose.environment(name)[f"{name.upper()}_PROCESSES"]) for name in ("web", "worker"))
     site = setting("DATABASES", **SAFE, BEADBOX_DB_POOL="1")["DATABASES"]
     pool: int = site["default"]["OPTIONS"]["pool"]["max_size"]  # type: ignore[index]
-    others = 8  # of the clerk, the scheduler, a back-up and a release
+    others = 8  # of the maintenance worker, the scheduler, a back-up and a release
     wanted = scale["web"] * web * (pool + 1) + scale["worker"] * (worker + 1) + others
     words = dict(word.removeprefix("-c").split("=") for word in SERVICES["postgres"]["command"][1:])
     reserved = 3  # superuser_reserved_connections

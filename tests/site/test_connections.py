@@ -1,4 +1,4 @@
-"""Connections to a web process itself: how long they may rest, and those whose client reads nothing."""
+"""Connections to a web process: how long they may idle, and clients that read nothing."""
 
 import asyncio
 import contextlib
@@ -14,10 +14,10 @@ from menace_site.local.servers import BASE_DIR
 from tests.waiting import HANG_S, POLL_S
 
 CHROME_IDLE_S = 300
-"""How long Chrome keeps a connection that it may use again; Firefox 115, Safari less."""
+"""Seconds for which Chrome keeps an idle connection; Firefox uses 115, Safari less."""
 UNREAD_S = 1
 LARGE = 32 * 1024**2
-"""More than the kernel keeps of a connection."""
+"""More bytes than the kernel buffers for a connection."""
 ASKS_FOR_MUCH = b"GET /large HTTP/1.1\r\nHost: site\r\n\r\n"
 SOCKET = (
     b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -27,7 +27,7 @@ PING = b"\x89\xfd\0\0\0\0" + b"p" * 125
 
 
 async def site(scope: Any, receive: Any, send: Any) -> None:
-    """Answers with much; lets every WebSocket in and waits until it is gone."""
+    """Send a large response, or accept a WebSocket and wait until it is gone."""
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.accept"})
@@ -40,7 +40,7 @@ async def site(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture
 async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Server]:
-    """A server with the options of our web processes and a short wait for readers."""
+    """Run a server with the options of the web processes and a short limit for readers."""
     monkeypatch.setattr(web, "UNREAD_S", UNREAD_S)
     config = uvicorn.Config(site, port=0, **{**web.OPTIONS, "lifespan": "off", "timeout_graceful_shutdown": 1})
     server = uvicorn.Server(config)
@@ -54,14 +54,14 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Serve
 
 @contextlib.asynccontextmanager
 async def unread(server: uvicorn.Server, sent: bytes) -> AsyncIterator[asyncio.StreamWriter]:
-    """A connection whose client reads the head of an answer and nothing more."""
+    """Open a connection and read only the headers of the response."""
     host, port = server.servers[0].sockets[0].getsockname()
     reader, writer = await asyncio.open_connection(host, port)
     writer.write(sent)
     await reader.readuntil(b"\r\n\r\n")
     reader._transport.pause_reading()
     yield writer
-    writer.transport.abort()  # a close would wait for what is not read
+    writer.transport.abort()  # a close would wait for unread data
     await asyncio.sleep(0)
 
 

@@ -1,4 +1,4 @@
-"""What is reported of an error, to a small server that takes Sentry's envelopes."""
+"""Error reports to a small server that accepts Sentry's envelopes."""
 
 import gzip
 import json
@@ -15,8 +15,8 @@ import pytest
 from menace_site.local.servers import BASE_DIR
 from tests.conftest import environment
 
-# The site as production has it, but for its servers: one request breaks, one task, one error is logged, and strangers
-# send what is refused.
+# The site as in production, except for its servers: one request fails, one task fails, one error is logged, and
+# strangers send requests that are refused.
 BREAKS = """
 import asyncio, logging
 from menace_site.asgi import application
@@ -71,7 +71,7 @@ PRIVATE = ("very-secret", "203.0.113.77", "a-rooms-code", "a-pupils-name", "a-pu
 
 @pytest.fixture
 def taker() -> Iterator[HTTPServer]:
-    """Takes envelopes and keeps them."""
+    """Run a server that collects envelopes."""
 
     class Taker(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -94,7 +94,7 @@ def taker() -> Iterator[HTTPServer]:
 
 
 def run(dsn: str) -> str:
-    """What it writes into its log."""
+    """Run the failing program and return its log."""
     env = {**environment(), "SENTRY_DSN": dsn, "LOG_LEVEL": "ERROR"}
     done = subprocess.run([sys.executable, "-c", BREAKS], cwd=BASE_DIR, env=env, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()

@@ -1,4 +1,4 @@
-"""The health page tells what answers and names what does not."""
+"""The health page reports which servers answer and names those that do not."""
 
 import pytest
 from django.test import Client
@@ -26,7 +26,7 @@ def test_health_names_the_part_that_is_silent(client: Client, settings) -> None:
 
 def test_alive_asks_nobody(client: Client, settings) -> None:  # type: ignore[no-untyped-def]
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
-    response = client.get("/api/health/live")  # without a database, which this test may not touch
+    response = client.get("/api/health/live")  # without a database, which this test may not use
     assert (response.status_code, response.json()) == (200, {"status": "alive"})
 
 
@@ -43,7 +43,7 @@ def test_ready_is_who_can_play_a_move_at_once(  # type: ignore[no-untyped-def]
         assert client.get("/api/health").status_code == 200
     finally:
         ADMISSION.leave(number)
-    settings.REDIS_URL = "unix:///nowhere/valkey.sock"  # without which play goes on
+    settings.REDIS_URL = "unix:///nowhere/valkey.sock"  # play goes on without it
     assert client.get("/api/health/ready").status_code == 200
     monkeypatch.setitem(health.PARTS, "database", health.Question(lambda: False))
     refused = client.get("/api/health/ready")

@@ -1,4 +1,4 @@
-"""Refusals that help: which address or name was meant, what an account is needed for, where a token belongs."""
+"""Refusals that help: they name similar addresses and names, reasons for an account, and the place of a token."""
 
 from __future__ import annotations
 

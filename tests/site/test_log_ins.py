@@ -1,4 +1,4 @@
-"""What is written down of log-ins: what failed is known afterwards, bounded, and nothing of what was sent."""
+"""Records of log-ins: failed ones are kept, in bounded number, without any of the data sent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WRONG = {"username": "ada", "password": "wrong"}
 
 
 def goes_by(minutes: float) -> None:
-    """Let so much time go by for what is known of log-ins."""
+    """Move all records of log-ins back in time by some minutes."""
     for model in (AccessAttempt, AccessFailureLog, AccessLog):
         for one in model._default_manager.all():
             model._default_manager.filter(pk=one.pk).update(attempt_time=one.attempt_time - timedelta(minutes=minutes))

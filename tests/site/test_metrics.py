@@ -1,4 +1,4 @@
-"""``/metrics``: what several processes have counted, what the rows say, and who is told."""
+"""``/metrics``: sums over several processes, figures from rows, and the addresses that may read them."""
 
 import asyncio
 import json
@@ -51,7 +51,7 @@ sys.stdin.read()
 
 @pytest.fixture
 def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[int]]]:
-    """Starts a process that counts and forks one that does the same; their numbers."""
+    """Yield a function that starts a counting process and forks another from it, and returns their ids."""
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
     started: list[subprocess.Popen[bytes]] = []
 
@@ -68,7 +68,7 @@ def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
 
 
 def read() -> dict[str, float]:
-    """What all processes have counted together."""
+    """Return the sums over all processes."""
     samples = [sample for metric in Processes().collect() for sample in metric.samples]
     return {sample.name: sample.value for sample in samples if sample.name in ("kept_total", "now", "took_count")}
 
@@ -125,10 +125,10 @@ async def test_a_process_is_watched_whatever_its_figures_are(
         ("::ffff:203.0.113.5", [], False),
         ("", [], False),
         ("unix:", [], False),
-        # Who pretends to be behind a proxy.
+        # Clients that claim to be behind a proxy.
         ("203.0.113.5", ["127.0.0.1"], False),
         ("203.0.113.5", ["127.0.0.1, 10.1.2.3"], False),
-        # Who pretends to be one of ours to a proxy of ours, which adds who it was.
+        # Clients that claim to be local to a local proxy, which adds their address.
         ("127.0.0.1", ["127.0.0.1, 203.0.113.5"], False),
         ("127.0.0.1", ["127.0.0.1", "203.0.113.5"], False),
         ("127.0.0.1", ["203.0.113.5, 127.0.0.1"], False),
@@ -158,7 +158,7 @@ def test_an_address_that_is_none_is_said_at_the_start(networks: list[str], error
 
 @pytest.fixture
 def told_here(settings: Any) -> None:
-    """This machine may ask."""
+    """Permit metrics for this machine."""
     settings.METRICS_ADDRESSES = ["127.0.0.0/8"]
 
 
@@ -180,7 +180,7 @@ async def ask(
         ({"peer": "203.0.113.5", "headers": ((b"x-forwarded-for", b"127.0.0.1"),)}, 403),
         ({"headers": ((b"forwarded", b"for=127.0.0.1"),)}, 403),
         ({"method": "POST"}, 405),
-        # Whoever collects asks by whatever name it knows a machine by.
+        # A collector may use any name of a machine.
         ({"headers": ((b"host", b"web:8000"),), "method": "HEAD"}, 200),
     ],
 )
@@ -193,7 +193,7 @@ async def test_who_asks_how_is_answered_with(asked: dict[str, Any], status: int)
 
 
 def value_of(name: str, **labels: str) -> float:
-    """What this process has counted."""
+    """Return a metric of this process."""
     return REGISTRY.get_sample_value(name, labels) or 0
 
 
@@ -282,7 +282,7 @@ def test_the_latest_back_up_has_an_age_where_any_are_kept(
     settings.BACKUP_DIR = str(tmp_path / "no folder yet")
     assert told() == [math.inf]
     settings.BACKUP_DIR = str(tmp_path)
-    for hours in (30, 3, -5):  # the last by a clock that was wrong
+    for hours in (30, 3, -5):  # the last by a wrong clock
         (tmp_path / (datetime.now(UTC) - timedelta(hours=hours)).strftime(NAME)).touch()
     (tmp_path / "beadbox-20260230T000000Z.dump").touch()
     assert told() == [pytest.approx(3 * 3600, abs=60)]
@@ -320,7 +320,7 @@ def test_the_rules_and_the_dashboard_ask_for_what_there_is() -> None:
     asked = [rule["expr"] for rule in rules] + [one["expr"] for panel in panels for one in panel["targets"]]
     names = {name for text in asked for name in re.findall(r"beadbox_\w+", text)}
     there = [*REGISTRY.collect(), *Copies().collect(), *Site().collect()]
-    # A histogram is asked for by its buckets or count, and what has labels has no sample before the first.
+    # Queries name a histogram's buckets or count; a metric with labels has no sample before the first event.
     told = {
         name for one in there for name in (one.name, f"{one.name}_total", f"{one.name}_bucket", f"{one.name}_count")
     }

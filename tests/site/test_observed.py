@@ -1,4 +1,4 @@
-"""Every request and socket has an id and a line, and neither says where it came from or what it proved itself with."""
+"""Every request and socket has an id and a log line, without its address or credentials."""
 
 import asyncio
 import io
@@ -45,7 +45,7 @@ Lines = Callable[[], list[dict[str, Any]]]
 
 @pytest.fixture
 def lines() -> Iterator[Lines]:
-    """What production has written since the test began, line by line."""
+    """Yield a function that returns the lines logged since the test began, as production logs them."""
     written = io.StringIO()
     console = {**LOGGING["handlers"]["console"], "formatter": "json", "stream": written}
     handlers = {**LOGGING["handlers"], "console": console}
@@ -57,12 +57,12 @@ def lines() -> Iterator[Lines]:
 
 @database_sync_to_async
 def opened() -> str:
-    """The code of a room in which one waits for another."""
+    """Create a room that waits for a second player, and return its code."""
     return room_create(person=Principal(), game="noughts-and-crosses", opponent="human", side=0).room.code
 
 
 async def ask(path: str, *, method: str = "GET", body: bytes = b"", **headers: str) -> tuple[int, str]:
-    """The status of an answer, and its id."""
+    """Return a response's status and id."""
     own = {"host": "localhost", "x-forwarded-for": ADDRESS, **headers}
     scope = {
         "type": "http",
@@ -134,7 +134,7 @@ async def test_a_request_has_one_line_without_codes_tokens_and_addresses(
 @pytest.mark.parametrize(
     ("path", "sent", "body"),
     [
-        ("/rooms/abcdef", {"cookie": CSRF}, FORM),  # no token in the form
+        ("/rooms/abcdef", {"cookie": CSRF}, FORM),  # no CSRF token in the form
         ("/rooms/abcdef", {"origin": "https://elsewhere-secret.example"}, FORM),
         ("/rooms/abcdef", {"host": "abcdef.example"}, FORM),
         ("/rooms/abcdef", {"cookie": "sessionid=very-secret"}, FORM),
@@ -258,7 +258,7 @@ async def test_who_sends_too_fast_has_one_line_for_all_of_it(lines: Lines, monke
 @pytest.mark.parametrize(
     ("kind", "first"),
     [
-        ("http", {"type": "http.response.start", "status": 200}),  # and breaks in the middle of its answer
+        ("http", {"type": "http.response.start", "status": 200}),  # fails in the middle of its response
         ("http", {"type": "http.response.start", "status": 500}),
         ("http", None),
         ("websocket", {"type": "websocket.accept"}),

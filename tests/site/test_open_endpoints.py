@@ -1,4 +1,4 @@
-"""The short road to an open endpoint: threads of its own, a queue that has an end, slow questions apart."""
+"""The fast path to an open endpoint: threads of its own, a bounded queue, separate threads for slow requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.waiting import HANG_S
 
 
 class Site:
-    """An application whose view waits until it is told to go on."""
+    """An application with a view that waits until the test lets it go on."""
 
     def __init__(self) -> None:
         self.go_on = threading.Event()

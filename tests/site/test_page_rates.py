@@ -1,4 +1,4 @@
-"""Forms of pages: all count, whatever they do and whenever they were added; what begins something counts once more."""
+"""Rate limits of forms: every form counts, even one added later, and forms that start jobs count a second time."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def rates(monkeypatch: pytest.MonkeyPatch) -> Rates:
 
 
 def visitor() -> Client:
-    """Somebody at an address that nobody has counted for."""
+    """Return a client with an address that no counter knows."""
     return Client(REMOTE_ADDR=str(IPv6Address(uuid4().int)))
 
 
 def pages(patterns: list[Any], before: str = "/") -> Iterator[str]:
-    """An address of every page there is."""
+    """Yield an address of every page."""
     for pattern in patterns:
         route = before + str(pattern.pattern).removeprefix("^")
         if hasattr(pattern, "url_patterns"):

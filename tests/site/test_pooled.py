@@ -1,4 +1,4 @@
-"""The pool that web processes borrow connections from: one that its server has ended is never lent."""
+"""The connection pool of web processes: it never lends a connection that its server has ended."""
 
 import threading
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @contextmanager
 def pool_of(pool: dict[str, Any], **options: Any) -> Iterator[DatabaseWrapper]:
-    """A pool of connections, as a web process has one."""
+    """Yield a database wrapper with a pool, as in a web process."""
     settings = connection.settings_dict
     options = {**settings["OPTIONS"], **options, "pool": pool}
     wrapper = load_backend("menace_site.server.pooled").DatabaseWrapper(
@@ -42,7 +42,7 @@ def pooled() -> Iterator[DatabaseWrapper]:
 
 
 def backend_of(wrapper: DatabaseWrapper) -> int:
-    """The server process that answers over the connection that is lent next."""
+    """Return the process id of the server behind the connection that the pool lends next."""
     with wrapper.cursor() as cursor:
         pid = int(cursor.execute("SELECT pg_backend_pid()").fetchone()[0])
     wrapper.close()

@@ -1,4 +1,4 @@
-"""Every program of the repository that no other test runs, in its smallest form: what nobody runs decays."""
+"""Every program of the repository that no other test runs, in its smallest form, to keep it working."""
 
 import os
 import re
@@ -102,7 +102,7 @@ def test_without_root_each_says_so_in_its_last_line(program: str) -> None:
 
 
 def of_root(cannot_try: CannotTry, *words: str) -> None:
-    """Run a program to its end; where this machine cannot, its last line says why."""
+    """Run a program to its end. If this machine cannot, its last line must give the reason."""
     done = run(*words)
     said = done.stdout.splitlines()
     if not IS_ROOT and done.returncode == 1 and "nly root may" in said[-1]:

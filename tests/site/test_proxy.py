@@ -1,4 +1,4 @@
-"""The proxy of ``docker-compose.yml``, for real: what it limits, and connections that rest and are used again."""
+"""The real proxy of ``docker-compose.yml``: its limits, and the reuse of idle connections."""
 
 import asyncio
 import contextlib
@@ -25,17 +25,17 @@ from tests.site.test_connections import PING, SOCKET
 from tests.waiting import HANG_S, wait_until
 
 REST_S = 7.0
-"""Longer than uvicorn itself keeps a connection that rests: 5 s."""
+"""Seconds of idling: longer than uvicorn's own limit of 5 s."""
 LIMIT_S = 3
-"""In place of the proxy's limits of minutes, and of the site's own for what nobody reads."""
+"""Seconds in place of the proxy's limits of minutes and of the site's limit for unread data."""
 LARGE = 64 * 1024**2
-"""More than two kernels keep of a connection."""
+"""More bytes than two kernels buffer for a connection."""
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
 pytestmark = pytest.mark.soak
 
 
 async def site(scope: Any, receive: Any, send: Any) -> None:
-    """Tells which port it was asked from, of another connection another one. /large is large; a WebSocket is echoed."""
+    """Return the client's port, which differs for each connection. /large is large; a WebSocket is echoed."""
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.accept"})
@@ -52,7 +52,7 @@ async def site(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture
 async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Server]:
-    """A web process."""
+    """Run a web process with short limits."""
     monkeypatch.setattr(web, "UNREAD_S", LIMIT_S)
     options = {**web.OPTIONS, "lifespan": "off", "timeout_graceful_shutdown": 1, "ws_ping_interval": 1}
     config = uvicorn.Config(site, port=0, **options)
@@ -66,14 +66,13 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Serve
 
 @pytest.fixture
 def port(server: uvicorn.Server) -> int:
-    """Where it serves."""
     number: int = server.servers[0].sockets[0].getsockname()[1]
     return number
 
 
 @pytest.fixture
 async def outside(port: int, tmp_path: Path, cannot_try: CannotTry) -> AsyncIterator[int | None]:
-    """The port of the proxy before it; ``None`` where there is no Caddy."""
+    """Run the proxy before the server and yield its port; ``None`` without Caddy."""
     if shutil.which("caddy") is None:
         cannot_try("what the proxy limits (apt install caddy)")
         yield None
@@ -83,7 +82,7 @@ async def outside(port: int, tmp_path: Path, cannot_try: CannotTry) -> AsyncIter
 
 
 async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
-    """The body of an answer."""
+    """Send a request and return the body of the response."""
     async with asyncio.timeout(HANG_S):
         writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         head = await reader.readuntil(b"\r\n\r\n")
@@ -92,7 +91,7 @@ async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> b
 
 
 async def asked_twice(port: int) -> tuple[bytes, bytes]:
-    """The answers to a client that rests between two requests and uses its connection again."""
+    """Send two requests over one connection, with a pause between them; return both bodies."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     first = await asked(reader, writer)
     await asyncio.sleep(REST_S)
@@ -102,7 +101,7 @@ async def asked_twice(port: int) -> tuple[bytes, bytes]:
 
 
 def caddyfile(port: int, upstream: int) -> str:
-    """The proxy's own file, for a site without TLS that is here, and not at a name."""
+    """Return the proxy's own file, changed for a local site without TLS."""
     text = (BASE_DIR / "proxy" / "Caddyfile").read_text()
     text = re.sub(r"(?m)^http:// \{\n.*\n\}\n", "", text)
     text = text.replace("{$SITE} {", f"http://localhost:{port} {{").replace(
@@ -113,7 +112,7 @@ def caddyfile(port: int, upstream: int) -> str:
 
 
 def listens(port: int) -> bool:
-    """Whether a connection to a port of this machine is taken."""
+    """Whether a port of this machine accepts connections."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
@@ -155,12 +154,12 @@ async def connection(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asy
     reader, writer = await asyncio.open_connection("localhost", port)
     async with asyncio.timeout(HANG_S):
         yield reader, writer
-    writer.transport.abort()  # a close would wait for what is not read
+    writer.transport.abort()  # a close would wait for unread data
     await asyncio.sleep(0)
 
 
 def was_served(answer: bytes) -> bool:
-    """Whether the site answered. Where a client seems gone Caddy writes nothing, which is a 200 without a body."""
+    """Whether the site answered. To a client that seems gone Caddy sends nothing, seen as a 200 without a body."""
     return b" 200 " in answer and not answer.endswith(b"\r\n\r\n")
 
 

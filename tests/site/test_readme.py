@@ -1,4 +1,4 @@
-"""Each ``make run`` line of the README as it stands, in a network that has its address; reached from another host."""
+"""Each ``make run`` line of the README, unchanged, in a network with its address, and visited from another host."""
 
 import http.client
 import os
@@ -24,7 +24,7 @@ README = " ".join((BASE_DIR / "README.md").read_text().split())
 LINES = list(dict.fromkeys(re.findall(r"(?:[A-Z_]+=[^ `]+ )*make (?:[A-Z_]+=[^ `]+ )*run\b", README)))
 PRINTED = re.compile(r"http://[^\s,]+")
 V4, V6 = "192.168.1.20", "fd00:77::20"
-"""The address that the README has in place of the reader's, and one of IPv6."""
+"""The README's example address, and an address of IPv6."""
 pytestmark = pytest.mark.soak
 
 
@@ -33,7 +33,7 @@ def ip(*words: str) -> None:
 
 
 def lacking() -> str:
-    """Why this machine can have no second host; empty when it can."""
+    """Return the reason why this machine can have no second host, or an empty string."""
     if os.geteuid():
         return "only root may make network namespaces"
     if shutil.which("ip") is None:
@@ -44,7 +44,7 @@ def lacking() -> str:
 
 @contextmanager
 def two_hosts() -> Iterator[tuple[list[str], list[str]]]:
-    """What to put before a command so that it runs on the site's host, or on the other one."""
+    """Create two hosts; yield the command prefixes that run a program on the site's host and on the other one."""
     site, other = (f"readme-{os.getpid()}-{name}" for name in ("site", "other"))
     with ExitStack() as after:
         for name in (site, other):
@@ -61,8 +61,8 @@ def two_hosts() -> Iterator[tuple[list[str], list[str]]]:
 
 @contextmanager
 def started(line: str, var: Path, before: list[str]) -> Iterator[list[str]]:
-    """Type a line into a shell; the addresses that it prints once it serves. Ctrl-C ends it."""
-    # The packages are there: nothing is installed, as a second host reaches no registry.
+    """Run a line in a shell, yield the addresses that it prints once it serves, and end it by Ctrl-C."""
+    # The packages are there. Nothing is installed, as a second host reaches no registry.
     env = of_a_shell() | {"BEADBOX_VAR": str(var), "MAKEFLAGS": "SITE= SERVERS="}
     output = var / "output"
     with output.open("wb") as file:
@@ -86,7 +86,7 @@ def started(line: str, var: Path, before: list[str]) -> Iterator[list[str]]:
 
 
 def visited(url: str, before: list[str]) -> str:
-    """What keeps a person at another computer from playing at an address; empty if nothing does."""
+    """Return the error of a player on the other host at an address, or an empty string."""
     command = [*before, sys.executable, "-m", "tests.site.visitor_by_address", url, f"p{os.urandom(6).hex()}"]
     done = subprocess.run(command, cwd=BASE_DIR, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stderr
@@ -94,7 +94,7 @@ def visited(url: str, before: list[str]) -> str:
 
 @pytest.fixture(scope="module")
 def var(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of all runs: it is set up once."""
+    """Return the folder of all runs, set up once."""
     folder = tmp_path_factory.mktemp("readme")
     prepare(folder)
     return folder
@@ -109,7 +109,7 @@ OTHERS = [
     "BIND=:: make run",
     f"BIND=:: ALLOWED_HOSTS=' .example.org , [{V6.upper()}],' make run",
 ]
-"""Lines that the README leads to."""
+"""Lines that follow from the README."""
 
 
 @pytest.mark.parametrize("line", [*LINES, *OTHERS])

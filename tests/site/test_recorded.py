@@ -1,7 +1,7 @@
-"""What users of the site notice is as it is recorded in ``tests/data/recorded``, so that moved code is proven equal.
+"""The site's public behaviour is as recorded in ``tests/data/recorded``, which proves that moved code is equal.
 
-``RECORD=1 python -m pytest tests/site/test_recorded.py`` writes the recordings anew, where a change is meant.
-Seeds are fixed and ids begin at 1; moments, codes of rooms and tokens have placeholders.
+``RECORD=1 python -m pytest tests/site/test_recorded.py`` writes the recordings anew after an intended change. Seeds are
+fixed and ids begin at 1; times, room codes and tokens have placeholders.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ on_sockets = pytest.mark.django_db(transaction=True)
 def _without_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "randbits", lambda bits: 7)
     monkeypatch.setattr(secrets, "randbelow", lambda limit: 7 % limit)
-    # Tournaments are told of each pairing, however quickly the next one follows.
+    # Each pairing is broadcast, however quickly the next one follows.
     monkeypatch.setattr(type(caches["default"]), "add", lambda *args, **options: True)
 
 
 def first_ids() -> None:
-    """Give the first row of each table the id 1, whatever tests were run before."""
+    """Restart the ids of each table at 1, whatever tests ran before."""
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), apps.get_models()):
             cursor.execute(statement)
@@ -186,7 +186,7 @@ async def test_frames_of_a_tournament() -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    """Samples are small, and no thought is cut short on a busy machine."""
+    """Make strength samples small, and searches long enough even on a busy machine."""
     settings.AI_TIME_BUDGET_S = settings.AI_QUICK_TIME_BUDGET_S = HANG_S
     for kind in KINDS.values():
         monkeypatch.setattr(type(kind.training), "sampling", replace(kind.training.sampling, n_games=1))
@@ -194,7 +194,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
 
 @pytest.fixture
 def world(db: None, quick: None) -> dict[str, Any]:
-    """A machine of each kind and something of everything else, and the owner's client."""
+    """Create a machine of each kind and one of everything else; return these with the owner's client."""
     first_ids()
     house()
     owner = user("owner")
@@ -215,7 +215,7 @@ def world(db: None, quick: None) -> dict[str, Any]:
     seated = room("machine", person(owner), machine="table")
     play(seated, person(owner), "1", "2")
     romgon = room_create(person=person(owner), game="romgon", opponent="machine", machine="values", side=Side.FIRST)
-    first_ids()  # some numbers of rows were taken and given back
+    first_ids()  # some ids were used and rolled back
     start = game_get("romgon").encode(game_get("romgon").initial_position())
     return {
         "code": seated.room.code,
@@ -316,14 +316,14 @@ ALSO_AT = {
     "/tournaments/1/tournament.json": "/api/tournaments/1",
     "/experiments/runs/1/result.json": "/api/experiment-runs/1",
 }
-"""Downloads that hold what an address of the API answers."""
+"""Downloads with the same content as an address of the API."""
 EXPORTED = [
     f"/api/machines/{ref}/export?format={form}"
     for ref in ("boxes", "values", "weights", "table")
     for form in ("native", "csv", "matchbox-ai", "hexapawn-rl")
 ]
 HELD_ALREADY = ("/api/machines/boxes", "/api/machines/values", *ALSO_AT)
-"""What is golden data of ``tests/data/exports``, or an answer: here only its headers are."""
+"""Files covered by ``tests/data/exports`` or by an API response: only their headers are recorded here."""
 
 
 def test_files(world: dict[str, Any]) -> None:
@@ -365,7 +365,7 @@ CHANGING = re.compile(
     r"|\b\d\d? [A-Z][a-z]{2,8} \d{4}(?:, (?:[\d:]+|noon|midnight)(?:\s[ap]\.m\.)?)?"
     r"|\b(?:\d+|an?)\s(?:second|minute)s? ago|\bnow(?=</span>)"
 )
-"""Parts of a page that differ from one day or process to the next."""
+"""Parts of a page that differ by day or process."""
 
 
 def test_pages(world: dict[str, Any]) -> None:

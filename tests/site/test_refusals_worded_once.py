@@ -1,4 +1,4 @@
-"""A refusal says the same on a page, over the API and over a socket: each act is refused on every road it can take."""
+"""A refusal has the same text on a page, over the API and over a socket; each act is tried on every path."""
 
 from __future__ import annotations
 
@@ -79,26 +79,26 @@ def timing_form(**data: Any) -> TimingForm:
 
 
 class Number(forms.Form):
-    """A whole number as pages and the API take it."""
+    """A form with a whole number from 1 to 9."""
 
     games = forms.IntegerField(min_value=1, max_value=9)
 
 
 class NumberSerializer(serializers.Serializer[Any]):
-    """The same for the API."""
+    """A serializer with the same whole number."""
 
     games = serializers.IntegerField(min_value=1, max_value=9)
 
 
 class Text(forms.Form):
-    """A text as pages and the API take it."""
+    """A form with a text and a choice."""
 
     name = forms.CharField(max_length=3)
     kind = forms.ChoiceField(choices=[("a", "A")])
 
 
 class TextSerializer(serializers.Serializer[Any]):
-    """The same for the API."""
+    """A serializer with the same text and choice."""
 
     name = serializers.CharField(max_length=3)
     kind = serializers.ChoiceField(choices=["a"])
@@ -169,7 +169,7 @@ def test_an_act_is_refused_in_the_same_words_on_every_road(act: str) -> None:
 
 
 def refusals() -> Iterator[tuple[str, str]]:
-    """The library's refusals of rules, files and prints; values as "x"."""
+    """Yield the library's refusals of rules, files and prints, with values as "x"."""
     yield from (("errors.py", re.sub(r"\{.*?\}", "X", sentence)) for sentence in SENTENCES.values())
     kinds = {"RuleError", "WeightsError", "PrintingError"}
     for path in sorted((ROOT / "learning").rglob("*.py")):

@@ -1,8 +1,8 @@
-"""Old and new code on one database: what a migration may do while yesterday's processes still run (docs/releases.md).
+"""Old and new code on one database: what a migration may do while older processes still run (docs/releases.md).
 
-A migration *expands*: it adds what yesterday's code need not know of, and stops nobody who moves. What takes away or
-tightens is a *contraction*: a migration of its own, called ``NNNN_contract_...``, in a later release than the code that
-stopped using it.
+A migration *expands*: it makes only additions that the old code can ignore, and blocks no player. A removal or
+tightening is a *contraction*: a migration of its own, called ``NNNN_contract_...``, in a later release than the code
+that stopped using the removed part.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from menace_site.local.servers import BASE_DIR
 from menace_site.management.commands import set_up
 
 BEFORE_THE_RULE = {"games": 10, "learning": 29}
-"""The last migrations from before there was a rule: sites that run them are stopped meanwhile."""
+"""The last migrations before this rule: releases from these versions stop the site."""
 TAKES_AWAY = (
     migrations.RemoveField,
     migrations.DeleteModel,
@@ -45,9 +45,9 @@ TAKES_AWAY = (
     migrations.AlterModelTable,
     migrations.RemoveConstraint,
 )
-"""What is done in an instant, to any number of rows."""
+"""Operations that take an instant for any number of rows."""
 TAKES_A_TABLE = (*TAKES_AWAY, AddConstraintNotValid, migrations.AddField)
-"""What nobody else may use the table for, for that instant, which may be long in coming."""
+"""Operations that lock a table for an instant, but may wait long for that lock."""
 STOPS_NOBODY = (
     AddConstraintNotValid,
     AddIndexConcurrently,
@@ -61,7 +61,7 @@ OF_AN_INDEX = r"(CREATE|DROP) INDEX CONCURRENTLY [^;]+"
 
 
 def wrongs(migration: Any) -> Iterator[str]:
-    """What of a migration would break yesterday's code, or hold it up."""
+    """Yield the reasons why a migration would break or block old code."""
     made: set[str] = set()
     is_contraction = "_contract_" in migration.name
     waits_briefly = migration.atomic and migration.operations[0] is BRIEFLY
@@ -71,7 +71,7 @@ def wrongs(migration: Any) -> Iterator[str]:
         if isinstance(operation, migrations.CreateModel):
             made.add(operation.name_lower)
         elif getattr(operation, "model_name_lower", None) in made:
-            continue  # nobody knows of the table yet
+            continue  # no code knows the table yet
         elif isinstance(operation, TAKES_A_TABLE) and not waits_briefly:
             yield f"{name} may wait for who reads for long, and everybody behind it: after BRIEFLY, in a transaction."
         elif isinstance(operation, TAKES_AWAY):
@@ -90,7 +90,7 @@ def wrongs(migration: Any) -> Iterator[str]:
 
 
 def _done(operations: Iterable[Operation]) -> Iterator[Operation]:
-    """What is done to the database, in order."""
+    """Yield the operations on the database, in order."""
     for operation in operations:
         if isinstance(operation, migrations.SeparateDatabaseAndState):
             yield from _done(operation.database_operations)
@@ -99,13 +99,13 @@ def _done(operations: Iterable[Operation]) -> Iterator[Operation]:
 
 
 def _is_of_an_index(operation: Operation, is_atomic: bool) -> bool:
-    """Whether it is SQL for an index that has no name in a model, of a field, made or dropped beside all others."""
+    """Whether an operation is SQL that creates or drops, concurrently, an index on a field that no model names."""
     text = getattr(operation, "sql", None)
     return isinstance(text, str) and not is_atomic and re.fullmatch(OF_AN_INDEX, text) is not None
 
 
 def _wrong_field(name: str, field: Any) -> Iterator[str]:
-    """What PostgreSQL does under lock as it adds a column: it tells, at ``client_min_messages=debug1``."""
+    """Yield the reasons why adding a column needs a long lock, as PostgreSQL logs at ``client_min_messages=debug1``."""
     has_default = field.db_default is not NOT_PROVIDED
     if not field.null and not has_default and not isinstance(field, models.ManyToManyField):
         yield f"{name}: yesterday's code inserts rows without it; null or db_default."
@@ -138,7 +138,7 @@ LOCAL = {config.label for config in apps.get_app_configs() if (BASE_DIR / config
 
 
 def ours() -> list[Any]:
-    """The migrations since there is a rule, in order."""
+    """Return the migrations since this rule, in order."""
     return [
         migration
         for (app, name), migration in sorted(LOADER.disk_migrations.items())
@@ -164,7 +164,7 @@ def expands(*operations: Operation, name: str = "0099_more", atomic: bool = True
 
 
 def nothing(*states: Any) -> None:
-    """A step of a migration."""
+    """An empty step of a migration."""
 
 
 NULLABLE = models.IntegerField(null=True)

@@ -1,4 +1,4 @@
-"""The secret key is changed: what the old one has signed counts for as long as it is among the fallbacks."""
+"""A change of the secret key: signatures by the old key count as long as it is among the fallbacks."""
 
 import json
 import re

@@ -1,8 +1,8 @@
-"""What the schema allows, and what it does not, is asked of the whole site: nothing breaks, and every answer is in it.
+"""Valid and invalid requests by the schema, sent to the whole site: nothing fails, and the schema covers each answer.
 
-The cases are the same on every machine and in every order of the tests: their seed is fixed, rows have the same ids,
-room and token the same text, and each case finds the database as the first one did. That is why the site is called as a
-WSGI server calls it: then a request is answered in the thread, and the transaction, of the test.
+The cases are the same on every machine and in every order of tests: their seed is fixed, rows have the same ids, room
+and token have the same text, and each case finds the same database. For this the site is called as a WSGI server calls
+it: the request runs in the thread and the transaction of the test.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from tests import factories
 pytestmark = [pytest.mark.django_db, pytest.mark.soak]
 
 CASES = 1000
-"""At least, all different, for each of the two who ask."""
+"""Minimum number of different cases for each of the two clients."""
 CHECKS: list[Any] = [
     not_a_server_error,
     status_code_conformance,
@@ -84,7 +84,7 @@ KNOWN: dict[str, list[Any]] = {
     "seat_token": [SEAT_TOKEN],
     "board": [EMPTY, "X...O...."],
 }
-"""What is there, by the name of the parameter or field that asks for it: chance would never find it."""
+"""Existing values by the name of their parameter or field, since random values would never match."""
 RIGHT: dict[str, list[dict[str, Any]]] = {
     "POST /api/rooms": [
         {"opponent": "human"},
@@ -103,12 +103,12 @@ RIGHT: dict[str, list[dict[str, Any]]] = {
     "POST /api/ai/move": [{"game": "noughts-and-crosses", "board": EMPTY, "machine": "learner"}],
     "POST /api/ai/evaluate": [{"game": "noughts-and-crosses", "board": EMPTY}],
 }
-"""What there is a good answer to, to begin with: some of its fields are then filled in otherwise."""
+"""Valid requests to begin with; some of their fields are then replaced."""
 
 
 @pytest.fixture
 def owner(settings: Any) -> Any:
-    """Somebody who has one of everything, beside what everybody has."""
+    """Create the built-in data, and an account with one of everything."""
     settings.AI_TIME_BUDGET_S = 0.02
     with connection.cursor() as cursor:
         models = [model for name in ("games", "learning") for model in apps.get_app_config(name).get_models()]
@@ -135,7 +135,7 @@ def owner(settings: Any) -> Any:
 
 @pytest.fixture
 def application() -> Iterator[Any]:
-    """The site as a server calls it, but for what ends a request: it would close the test's own connection."""
+    """Yield the WSGI application without the signals that would close the test's own connection."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     yield get_wsgi_application()
@@ -145,7 +145,7 @@ def application() -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def no_constants_of_ours(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Hypothesis tries numbers and texts of the modules that are imported, and which those are is chance."""
+    """Hide the constants of imported modules from Hypothesis, since the set of these modules varies."""
     monkeypatch.setattr(providers, "_get_local_constants", providers.Constants)
     providers.CONSTANTS_CACHE.cache.clear()
     yield
@@ -192,7 +192,7 @@ def test_every_answer_to_anything_is_in_the_schema(
 
     for operation in operations:
         cases = one_of([operation.as_strategy(mode) for mode in GenerationMode])
-        # What nobody but an account may do has one answer for guests.
+        # Endpoints for accounts only have one answer for guests.
         n_cases = each if may_be_asked(operation, who) else each // 5
         how = hypothesis.settings(
             max_examples=n_cases,
@@ -209,12 +209,12 @@ def test_every_answer_to_anything_is_in_the_schema(
 
 
 def may_be_asked(operation: schemathesis.APIOperation, who: str) -> bool:
-    """Whether the schema says that this needs no account, or who asks has one."""
+    """Whether the operation needs no account by the schema, or the client has one."""
     return who == "an account" or {} in operation.definition.raw.get("security", [{}])
 
 
 def put_in_what_is_there(case: schemathesis.Case, chance: Random) -> None:
-    """Name what there is: in no place, in some of those where something is named, or in all and nothing else."""
+    """Put existing values into none of the fields, into some of them, or into all and nothing else."""
     how = chance.choice(["nowhere", "somewhere", "everywhere"])
     if how == "everywhere" and case.operation.label in RIGHT:
         case.body = {**chance.choice(RIGHT[case.operation.label])}

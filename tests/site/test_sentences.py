@@ -1,4 +1,4 @@
-"""Sentences on pages are short, begin with their subject, and are none of those that people stumbled over."""
+"""Sentences on pages are short, begin with their subject, and avoid phrases that readers stumbled over."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_WORDS = 20
 NO_SUBJECT = re.compile(
     r"(Whoever|Somebody|Nobody|Anybody)\b|(Who|What|Those (that|who)|So (many|long|that)|Such as)\b.*\.$"
 )
-"""Relative clauses and indefinite words as subjects. Questions may begin so, and headings ("What the columns mean")."""
+"""Relative clauses and indefinite words as subjects. Questions and headings ("What the columns mean") may use them."""
 STUMBLED_OVER = re.compile(
     "|".join(
         (
@@ -57,11 +57,11 @@ STUMBLED_OVER = re.compile(
     ),
     re.IGNORECASE,
 )
-"""Turns that people stumbled over, and their like."""
+"""Phrases that readers stumbled over, and similar ones."""
 
 
 def faults(sentence: Sentence) -> list[str]:
-    """What is wrong with it."""
+    """Return the faults of a sentence."""
     found = []
     if sentence.n_words > MOST_WORDS:
         found.append(f"{sentence.n_words} words")

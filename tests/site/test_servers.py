@@ -1,4 +1,4 @@
-"""The private servers: where they are found, where they live, and what they survive."""
+"""The private servers: their programs, their folders, and their return after faults."""
 
 import os
 import re
@@ -28,7 +28,7 @@ def _forget_how_to_run() -> Iterator[None]:
 
 
 def serve_and_ask(var: Path) -> None:
-    """Start both, ask both, and stop them."""
+    """Start both servers, query both, and stop them."""
     with servers.throwaway_servers(var, database=True, redis=True):
         with psycopg.connect(servers.private_database_url(var)) as database:
             assert database.execute("SELECT 1").fetchone() == (1,)
@@ -38,7 +38,7 @@ def serve_and_ask(var: Path) -> None:
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ``var`` whose PostgreSQL has its data and is not running."""
+    """Return a ``var`` with the data of a PostgreSQL that is not running."""
     var = tmp_path_factory.mktemp("servers")
     servers.prepare_postgres(var)
     return var
@@ -67,7 +67,7 @@ def test_who_hangs_in_a_transaction_loses_its_locks(tmp_path: Path, monkeypatch:
         url = servers.private_database_url(tmp_path)
         with psycopg.connect(url) as hangs, psycopg.connect(url) as waits:
             hangs.execute("SELECT pg_advisory_xact_lock(1)")
-            waits.execute("SELECT pg_advisory_xact_lock(1)")  # for ever, if it was never taken away
+            waits.execute("SELECT pg_advisory_xact_lock(1)")  # blocks until the lock is released
             with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout):
                 hangs.execute("SELECT 1")
 
@@ -88,7 +88,7 @@ def test_a_server_that_is_still_stopping_is_waited_for(prepared: Path) -> None:
     (data / "postmaster.pid").write_text(f"{old.pid}\n{data}\n")
     assert servers._is_running_on(old.pid, data)
     assert old.stdin is not None
-    old.stdin.close()  # it ends now, in its own time
+    old.stdin.close()  # the old process ends in its own time from here on
     servers.prepare_postgres(prepared)
     assert not (data / "postmaster.pid").exists()
     old.wait()
@@ -122,13 +122,13 @@ def test_a_path_that_no_socket_could_have_gets_a_short_one(name: str, tmp_path: 
 
 
 def why_not(way: servers.Unprivileged) -> str:
-    """Why this machine cannot try a way, found out without it; empty when it can."""
+    """Return the reason why this machine cannot use a way, found without it; else an empty string."""
     folders = [folder.stat() for folder in servers.postgres_bin().parents]
     closed = [folder for folder in folders if not folder.st_mode & stat.S_IXOTH]
     if way is servers.NAMESPACE:
         if subprocess.run(["unshare", "--user", "true"], capture_output=True, check=False).returncode:
             return "user namespaces are refused"
-        is_strange = any(folder.st_uid != os.geteuid() for folder in closed)  # there root is a user like others
+        is_strange = any(folder.st_uid != os.geteuid() for folder in closed)  # there root is an ordinary user
         return "PostgreSQL itself lies below a closed folder of somebody else" if is_strange else ""
     if os.geteuid() != 0:
         return "only root may become somebody else"
@@ -142,7 +142,7 @@ def why_not(way: servers.Unprivileged) -> str:
 
 @pytest.fixture
 def nameless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever we are, PostgreSQL would not run as that: as root it does not, nor as a user without a name."""
+    """Simulate a user without a name, under which PostgreSQL does not run; nor does it run as root."""
 
     def name_of(uid: int) -> None:
         raise KeyError(uid)
@@ -160,16 +160,16 @@ def test_postgresql_runs_in_each_way_that_the_machine_allows(
             servers.unprivileged()
         cannot_try(f"PostgreSQL by {' '.join(way.prefix)} ({reason})")
         return
-    # Not under tmp_path: pytest closes that to others, and the last way gets through no closed directory.
+    # Not under tmp_path: pytest closes it to other users, and the last way passes no closed directory.
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
         if way is servers.SETPRIV:
             place.chmod(0o755)
-        else:  # all of it below a closed home, PostgreSQL itself too
+        else:  # everything is below a closed home, even PostgreSQL
             (place / "bin").symlink_to(servers.postgres_bin())
             monkeypatch.setattr(servers, "postgres_bin", lambda: place / "bin")
         serve_and_ask(place / "var")
-        serve_and_ask(place / "var")  # and again, on what it left
+        serve_and_ask(place / "var")  # again, on the data left by the first
         assert (place / "var" / "postgres" / "PG_VERSION").stat().st_uid == (way.owner or os.geteuid())
 
 
@@ -189,7 +189,7 @@ def test_what_is_refused_leads_to_the_next_way(
     n_refused: int, nameless: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With stand-ins that refuse the first ways and allow the others, so whatever this machine allows."""
-    option = ("--map-group=65534", "--ambient-caps=+dac_override", "--reuid=65534")  # one that no later way has
+    option = ("--map-group=65534", "--ambient-caps=+dac_override", "--reuid=65534")  # an option that no later way has
     refusals = [f'case "$*" in *{word}*) exit 1;; esac\n' for word in option[:n_refused]]
     for program in ("unshare", "setpriv"):
         (tmp_path / program).write_text("".join(["#!/bin/sh\n", *refusals]))

@@ -1,4 +1,4 @@
-"""Production refuses to be unsafe; a local run needs nothing."""
+"""Production refuses unsafe settings; a local run needs none."""
 
 import json
 import multiprocessing
@@ -28,12 +28,12 @@ SAFE = {
 
 
 PRELOADED = ["celery", "django.core.management.commands.check", "beadbox.learners.built_in", "reportlab"]
-"""What takes long to import and reads no setting: one process does, and each case is forked from it."""
+"""Slow imports that read no setting: one process does them, and each case is forked from it."""
 multiprocessing.set_forkserver_preload(PRELOADED)
 
 
 def django(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Django in a process of its own, with nothing in the environment but what is given."""
+    """Run Django in a process of its own, with only the given environment."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "NUMBA_CACHE_DIR") if name in os.environ}
     env = {**kept, "DJANGO_SETTINGS_MODULE": "menace_site.settings", **environment}
     with tempfile.TemporaryDirectory() as folder:
@@ -46,7 +46,7 @@ def django(*command: str, **environment: str) -> subprocess.CompletedProcess[str
 
 
 def run_forked(command: tuple[str, ...], env: dict[str, str], said: list[Path]) -> None:
-    """Do in a process that has just been forked what Python does with such a command line."""
+    """Do, in a forked process, what Python does with such a command line."""
     for number, file in enumerate(said, 1):
         os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), number)
     os.environ.clear()
@@ -64,7 +64,7 @@ def deploy_check(**environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def faults(**environment: str) -> list[str]:
-    """The errors that the site's own check finds in settings; Django's apps are not loaded for it."""
+    """Return the errors that the site's own check finds in settings; Django's apps are not loaded."""
     code = """
 from django.core.checks import ERROR
 from menace_site.server.checks import check_settings

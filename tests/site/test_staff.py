@@ -1,4 +1,4 @@
-"""The staff's pages are for who knows a password and has a device."""
+"""The staff's pages require a password and a device."""
 
 import re
 from datetime import timedelta
@@ -48,12 +48,12 @@ def logged_in(account: Any) -> Client:
 
 
 def code_of(device: TOTPDevice, steps: int = 0) -> str:
-    """What an app shows for a device, so many steps after what was shown when it was last used."""
+    """Return the code of a device's app, ``steps`` after the code of its last use."""
     return f"{totp(device.bin_key, drift=device.drift + steps):06d}"
 
 
 def set_up(account: Any) -> tuple[Client, list[str]]:
-    """The session in which somebody has set up a device, and the recovery codes that they were shown."""
+    """Set up a device; return the session and the recovery codes shown."""
     client = logged_in(account)
     client.get(PAGE)
     answer = client.post(PAGE, {"code": code_of(TOTPDevice.objects.get(user=account)), "next": USAGE})
@@ -61,19 +61,19 @@ def set_up(account: Any) -> tuple[Client, list[str]]:
 
 
 def set_up_again(account: Any) -> tuple[Client, list[str]]:
-    """The same, of somebody who had one."""
+    """Set up a device for an account that had one before."""
     factor_forget(account)
     return set_up(account)
 
 
 def another_step(account: Any) -> TOTPDevice:
-    """The device, as it is half a minute later: a code counts once."""
+    """Return the device as it is half a minute later, since a code counts once."""
     TOTPDevice.objects.filter(user=account).update(last_t=-1, throttling_failure_count=0)
     return TOTPDevice.objects.get(user=account)
 
 
 def admin_addresses() -> list[str]:
-    """Every address under ``/admin/``, with something in the place of what it asks for."""
+    """Return every address under ``/admin/`` with sample parameters."""
     found = []
 
     def walk(patterns: Any, before: str) -> None:

@@ -1,4 +1,4 @@
-"""The answers while a site starts."""
+"""The answers of the fallback responder while a site starts."""
 
 import socket
 

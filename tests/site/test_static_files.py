@@ -1,4 +1,4 @@
-"""Static files as a site that runs has them: under names that tell their content, imported by those names."""
+"""Static files of a running site: their names contain a hash of the content, and imports use these names."""
 
 import re
 from pathlib import Path

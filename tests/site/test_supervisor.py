@@ -1,4 +1,4 @@
-"""The supervisor, for real: what is killed comes back, and what was stored is still there."""
+"""The real supervisor: killed processes come back, and stored data are still there."""
 
 import contextlib
 import os
@@ -71,7 +71,7 @@ class Run:
             )
 
     def children(self) -> dict[str, int]:
-        """The process id of each child that lives, by its name."""
+        """Return the process id of each living child by its name."""
         found = {}
         for pid in read(Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")).split():
             command = read(Path("/proc") / pid / "cmdline").replace("\0", " ")
@@ -81,7 +81,7 @@ class Run:
         return found
 
     def processes(self) -> set[str]:
-        """Every living process that was started for this ``var``, down to the last grandchild."""
+        """Return every living process that was started for this ``var``, including all descendants."""
         return {
             entry.name
             for entry in Path("/proc").iterdir()
@@ -171,7 +171,7 @@ def test_what_is_killed_comes_back_and_forgets_nothing(start: Callable[..., Run]
         assert database.execute("SELECT word FROM kept").fetchall() == [("bead",)]
         assert valkey.get("kept") == "box"
 
-    second = start()  # of the same folder, while the first serves
+    second = start()  # with the same folder, while the first serves
     assert second.process.wait(HANG_S) == 1
     assert "already runs" in read(second.output)
 
@@ -210,7 +210,7 @@ def test_where_nothing_can_be_written_the_site_goes_on() -> None:
 
 @pytest.fixture
 def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> supervisor.Supervisor:
-    """A supervisor whose programs are not started, and whose web server is not ready a hundred times."""
+    """Return a supervisor that starts no programs and finds its web server not ready a hundred times."""
     answers = iter(["503 Service Unavailable"] * 100)
     monkeypatch.setattr(supervisor, "REMIND_S", 1e-4)
     monkeypatch.setattr(supervisor, "POLL_S", 1e-5)
@@ -253,7 +253,7 @@ def test_a_log_is_bounded_while_its_program_writes(tmp_path: Path, monkeypatch: 
     words = "import itertools\nfor n in itertools.count(1): print(f'{n:099}', flush=True)"
 
     def is_turned_over_twice() -> bool:
-        """Whether what was put aside does not begin with the first line."""
+        """Whether the rotated log no longer begins with the first line."""
         site._watch()
         return read(tmp_path / "it.log.1")[:99] not in {"", f"{1:099}"}
 

@@ -1,4 +1,4 @@
-"""What others wrote: its licences, and the bill of materials."""
+"""Third-party software: its licences, and the bill of materials."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Games that are like none of the site's go through all of it, with nothing told about them but their rules."""
+"""Games unlike all of the site's pass through all of it, with nothing given but their rules."""
 
 import json
 import re
@@ -51,7 +51,7 @@ def staff() -> Any:
 
 
 def made(game: Game[Any, Any], account: Any) -> list[Machine]:
-    """A machine for each side of a game that takes boxes, made as a program makes one."""
+    """Create by the API a machine for each side of a game that has box machines."""
     machines = []
     for side in Side if game.takes_boxes else ():
         body = {"game": game.slug, "side": side.value, "name": f"{game.name} {side.value}"}
@@ -71,7 +71,7 @@ def trained(machine: Machine, account: Any, opponent: str = "random") -> None:
 
 
 def pages_from(client: Client, *addresses: str) -> Iterator[tuple[str, str]]:
-    """Every page that can be reached by links from these, with its text."""
+    """Yield every page reachable by links from these addresses, with its text."""
     waiting, known = list(addresses), set(addresses)
     while waiting:
         address = waiting.pop()

@@ -1,4 +1,4 @@
-"""How many functions and modules a reader has to follow: the journeys of issue 35, each at most what it is today."""
+"""The functions and modules that a reader has to follow: the journeys of issue 35, with today's figures as limits."""
 
 import json
 import sys
@@ -42,7 +42,7 @@ async def match_play(socket: Socket, state: dict[str, Any], recorder: Recorder) 
 
 
 def figures(traces: list[Trace]) -> tuple[int, ...]:
-    """The largest number of functions, modules and modules entered again, and of the first two without the library."""
+    """Return the maximum of functions, modules and modules entered again, and of the first two without the library."""
     each = [
         (len(one.functions), len(one.modules), one.n_entered_again, len(own.functions), len(own.modules))
         for one in traces
@@ -86,7 +86,7 @@ async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def trace_of(journey: Callable[[], Any]) -> list[Trace]:
-    """Traces of a journey that has been made once before, so that what is kept in memory is there."""
+    """Return traces of a journey after a first one has filled the caches."""
     recorder, traces = Recorder(), []
     journey()
     for _ in range(N_REPEATS):

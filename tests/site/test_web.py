@@ -1,4 +1,4 @@
-"""Web processes and who stands in for them, for real, with an application that starts and ends when it is told."""
+"""Real web processes and their fallback responder, with an application that starts and ends on command."""
 
 import asyncio
 import contextlib
@@ -32,7 +32,7 @@ async def until(file: str) -> None:
 
 
 async def site(scope: Any, receive: Any, send: Any) -> None:
-    """Starts when it may, and answers; to /late when it may."""
+    """Start, and answer requests to /late, when the test allows it; answer other requests at once."""
     if scope["type"] == "lifespan":
         await receive()
         Path(os.environ["TOLD"], f"starts-{os.getpid()}").touch()
@@ -49,7 +49,7 @@ async def site(scope: Any, receive: Any, send: Any) -> None:
 
 
 class Server:
-    """The processes of a web host."""
+    """The processes of a web host, run by ``menace_site.web``."""
 
     def __init__(self, told: Path, *options: str, application: str = "site") -> None:
         self.told = told
@@ -68,7 +68,7 @@ class Server:
         return [int(file.name.removeprefix("starts-")) for file in self.told.glob("starts-*")]
 
     def status(self) -> int | None:
-        """What a request is answered with; None where the connection is refused."""
+        """Return the status of a response, or ``None`` if the connection is refused."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=PAGE_HANG_S) as answer:
                 return int(answer.status)
@@ -77,7 +77,7 @@ class Server:
             return error.code
         except urllib.error.URLError as error:
             return None if isinstance(error.reason, ConnectionRefusedError) else -1
-        except OSError:  # a process took it along
+        except OSError:  # a process has already taken it
             return -1
 
 
@@ -100,14 +100,14 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def importing(tmp_path: Path) -> Iterator[Server]:
-    """One that imports its application until it is told to go on, and has a stand-in."""
+    """Yield a server with a fallback responder that imports its application until the test lets it go on."""
     with serving(Server(tmp_path, "--stand-in", application="slow_site")) as server:
         assert wait_until(lambda: server.status() == 503)
         yield server
 
 
 def slow_site() -> Any:
-    """An application whose import takes its time: uvicorn calls it while it loads."""
+    """Return the application after a slow import: uvicorn calls this while it loads."""
     assert wait_until(Path(os.environ["TOLD"], "import").exists)
     return site
 
@@ -189,7 +189,7 @@ def test_what_cannot_start_ends_and_is_not_tried_again(tmp_path: Path, applicati
 
 
 async def broken_site(scope: Any, receive: Any, send: Any) -> None:
-    """It starts nowhere."""
+    """Fail at start-up, like an application with an error."""
     await receive()
     await send({"type": "lifespan.startup.failed", "message": "on purpose"})
 

@@ -1,4 +1,4 @@
-"""A person at another computer: opens a site at the address that it prints, signs up, and plays by a socket.
+"""A visitor at another computer: opens a site at its printed address, signs up, and plays by a socket.
 
 python -m tests.site.visitor_by_address http://192.168.1.20:8000
 """
