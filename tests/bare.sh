@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# make bare: both commands of the README where nothing was ever installed by hand.
+# make bare: run both commands of the README on a system without any installed tools.
 #
-# A minimal Debian root, made by debootstrap from this machine's own package source, with its pip and proxy settings,
-# gets what the README asks for and a clone of what is committed. There `make run` has to answer and to stop, and
-# `make test` to pass. All of it happens in name spaces of its own: when they end, no process and no mount is left.
+# debootstrap makes a minimal Debian root from this machine's package source, with its pip and proxy settings. The root
+# gets the packages that the README names and a clone of the last commit. There `make run` has to answer and to stop,
+# and `make test` has to pass. All of it runs in namespaces of its own: when they end, no process and no mount is left.
 #
 #   BARE=test make bare                      only one of the two, or other targets of the Makefile
 #   BARE="browser test-browser" make bare    such as the browser tests alone
-#   BARE_KEEP=1 make bare                    leaves the root for a look, and says where
+#   BARE_KEEP=1 make bare                    keeps the root, and prints its path
 set -euo pipefail
 
 refuse() { echo "make bare: $*" >&2; exit 1; }
@@ -25,8 +25,8 @@ outside() {
     trap leave EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
-    # In the background, since bash would let a signal wait for a command in front; in a group of its own, since it
-    # would else ignore SIGINT, with all its children.
+    # In the background, since bash delays signals during a foreground command; in a process group of its own, since
+    # otherwise it and its children would ignore SIGINT.
     set -m
     unshare --mount --pid --mount-proc --fork --kill-child \
         "$0" inside "$work/root" "$VERSION_CODENAME" "$PWD" </dev/null &
@@ -39,21 +39,21 @@ leave() {
     if [ -n "${BARE_KEEP:-}" ]; then
         echo "make bare: the root is kept: chroot $work/root. Remove it with rm -r $work."
     else
-        # A name space that was killed may take a moment to end. Its mounts were never to be seen out here.
+        # A killed namespace may take a moment to end. Its mounts were never visible outside.
         for _ in {1..100}; do rm -rf "$work" 2>/dev/null && break || sleep 0.1; done
     fi
 }
 
 inside() {
     root=$1 release=$2 repository=$3
-    trap 'exit 143' INT TERM # the first process of a name space gets no signal that it does not ask for
+    trap 'exit 143' INT TERM # the first process of a namespace receives only signals with a handler
     build
     for command in ${BARE:-run test}; do
         echo "make bare: make $command"
         if [ "$command" = run ]; then
             run_and_stop
         else
-            there CI=true make "$command" # a browser that could not be installed is no reason to pass
+            there CI=true make "$command" # a missing browser must not pass
         fi || refuse "make $command failed."
         echo "make bare: make $command passed."
     done
@@ -68,7 +68,7 @@ build() {
     debootstrap --variant=minbase --include=python3,python3-venv,make,git,ca-certificates \
         "$release" "$root" "$mirror" >"$root.log" 2>&1 || { cat "$root.log"; refuse "debootstrap failed."; }
 
-    # How this machine reaches its registries; nothing of what it has installed.
+    # Settings to reach this machine's registries, but none of its installed software.
     echo "$sources" >"$root/etc/apt/sources.list"
     apt-config dump Acquire >"$root/etc/apt/apt.conf.d/99machine"
     for file in /etc/resolv.conf /etc/hosts /etc/apt/auth.conf /etc/apt/auth.conf.d /usr/local/share/ca-certificates; do
@@ -77,7 +77,7 @@ build() {
     chroot "$root" update-ca-certificates >/dev/null 2>&1
     settings=()
     for name in $(compgen -e | grep -iE '^(https?|all|no)_proxy$'); do settings+=("$name=${!name}"); done
-    # What pip reads from files first, then what the environment says instead. Folders of this machine are not there.
+    # pip's settings from files first, then from the environment, which wins. Settings of folders here are left out.
     while IFS="=" read -r name value; do
         [[ $name != *cert ]] || cp -L --parents "$value" "$root"
         name=${name//-/_}
@@ -101,9 +101,9 @@ there() {
     chroot "$root" /usr/bin/env -i -C /root/beadbox HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin "${settings[@]}" "$@"
 }
 
-# The site answers at the address that it prints, and after Ctrl-C nothing of it runs any more.
+# The site must answer at the address that it prints; after Ctrl-C none of its processes may run.
 run_and_stop() {
-    set -m # a group of its own, to which Ctrl-C can be sent
+    set -m # a process group of its own, to receive Ctrl-C
     there make run >"$root.log" 2>&1 &
     site=$!
     set +m
@@ -115,7 +115,7 @@ run_and_stop() {
 for path in ("/", "/api/health"):
     print(urllib.request.urlopen(sys.argv[1] + path).status, sys.argv[1] + path)' "$address" || { cat "$root.log"; return 1; }
     kill -INT -- "-$site"
-    wait "$site" || true # make ends by the signal that it got
+    wait "$site" || true # make ends by that signal
     cat "$root.log"
     grep -q 'Beadbox has stopped' "$root.log" || return 1
     for process in /proc/[0-9]*; do

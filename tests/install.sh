@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh WHAT TEST=PACKAGES...: install Debian's packages for each test that fails, as root where there is apt-get.
+# install.sh WHAT TEST=PACKAGES...: install Debian packages for each TEST that fails. Only with root and apt-get.
 what=$1
 shift
 missing=

@@ -101,7 +101,7 @@ def test_romgon_by_keyboard_with_a_flipped_and_turned_piece(page: Page) -> None:
         "which way it points is seen, a third of a turn too"
     )
     page.locator("#rotation").select_option("2")
-    page.get_by_role("radio", name="black square").check()  # it looks alike flipped and turned
+    page.get_by_role("radio", name="black square").check()  # this piece looks alike flipped and turned
     cell(page, "6-0").click()
     expect(cell(page, "6-0")).to_have_attribute("aria-label", re.compile("^6-0, Black flipped square"))
 

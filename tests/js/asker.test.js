@@ -6,7 +6,7 @@ import { Connection, settled } from "./stand_ins.js";
 
 let events;
 let asked;
-/** What the server answers next, by default that there is nothing new. */
+/** The server's next answer, by default 304: nothing new. */
 let answers;
 
 beforeEach(() => {
@@ -63,7 +63,7 @@ async function passes(ms) {
   }
 }
 
-/** The ways in which networks block sockets: what becomes of each that is opened. */
+/** The ways in which networks block sockets: the fate of each new socket. */
 const FILTERS = {
   "refuse them": (connection) => connection.breaks(),
   "leave them hanging": () => {},
@@ -79,7 +79,7 @@ const FILTERS = {
   },
 };
 
-/** Lets time pass while each socket that is opened meets the filter. */
+/** Lets time pass while the filter acts on each new socket. */
 async function filtered(filter, ms) {
   let met = 0;
   for (let left = ms; left > 0; left -= 100) {
@@ -155,7 +155,7 @@ test("a page that is hidden asks for nothing, and at once when it is seen again"
   await filtered(FILTERS["refuse them"], 3_000);
   Object.assign(document, { visibilityState: "hidden" });
   document.dispatchEvent(new Event("visibilitychange"));
-  await passes(2_000); // what was on its way
+  await passes(2_000); // requests already on their way
   const before = asked.length;
   await passes(60_000);
   assert.equal(asked.length, before);

@@ -1,4 +1,4 @@
-/** What is newer than the oldest browsers of docs/browsers.md does not pass `make check`. */
+/** `make check` refuses features newer than the oldest browsers of docs/browsers.md. */
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -11,7 +11,7 @@ const LAYOUT = {
   cells: NAMES.map((name, at) => ({ id: String(at + 1), x: (at % 3) + 0.5, y: Math.floor(at / 3) + 0.5, name })),
   roles: ["X", "O"],
 };
-/** Two columns, three rows. */
+/** A board of two columns and three rows. */
 const NARROW = { ...LAYOUT, columns: 2, cells: LAYOUT.cells.filter(({ x }) => x < 2) };
 
 test("a quarter turn clockwise takes the top left to the top right", () => {

@@ -1,5 +1,5 @@
-// Scripts and templates use what the oldest browsers know (docs/browsers.md); formats and faults are Biome's (style.jsonc).
-// The language by es-x, HTML by Baseline, and what a browser offers to scripts by MDN's data.
+// Scripts and templates use only features of the oldest browsers (docs/browsers.md): es-x checks the language, Baseline
+// checks HTML, and MDN's data the interfaces for scripts. Biome checks format and faults (style.jsonc).
 import html from "@html-eslint/eslint-plugin";
 import bcd from "@mdn/browser-compat-data" with { type: "json" };
 import esx from "eslint-plugin-es-x";
@@ -10,7 +10,7 @@ const VERSIONS = OLDEST.map((one) => one.split(" ")).map(([name, version]) => [
   version,
 ]);
 const OFFERED = { ...bcd.api, ...bcd.javascript.builtins };
-/** Interfaces of the DOM whose members are asked for on anything: of others the name alone would say too little. */
+/** Interfaces of the DOM with members checked by name on any object; other members have ambiguous names. */
 const OF_THE_DOM = /Element$|^(Node|Document|DocumentFragment|Event|Animation|Response|Request|Blob|URL)$/;
 
 function isKnown({ __compat: { support } }) {
@@ -24,7 +24,7 @@ function isKnown({ __compat: { support } }) {
   );
 }
 
-/** Names of members of the language and the DOM that every one of those browsers lacks, whatever has them. */
+/** Names of members of the language and the DOM that one of those browsers lacks in all objects that have them. */
 const UNKNOWN = new Set();
 const known = new Set();
 for (const [owner, members] of Object.entries(OFFERED))
@@ -66,7 +66,7 @@ export default [
     plugins: { "es-x": esx, site: { rules: { "browser-has-it": browserHasIt } } },
     rules: {
       "site/browser-has-it": "error",
-      // Older by the language, younger in Safari.
+      // Older in the language, newer in Safari.
       "es-x/no-class-static-block": "error",
       "es-x/no-regexp-lookbehind-assertions": "error",
     },
@@ -77,7 +77,7 @@ export default [
     language: "html/html",
     languageOptions: { templateEngineSyntax: { "{{": "}}", "{%": "%}", "{#": "#}" } },
     rules: {
-      // <dialog> came to Safari with 15.4, and so the year after.
+      // <dialog> came to Safari with 15.4, in the next year.
       "html/use-baseline": ["error", { available: BASELINE_YEAR + 1 }],
     },
   },

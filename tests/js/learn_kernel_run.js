@@ -1,4 +1,4 @@
-/** Does in JavaScript what tests/beadbox/test_learn_kernel.py has done in Python: cases on stdin, results on stdout. */
+/** Runs the cases of tests/beadbox/test_learn_kernel.py in JavaScript: cases on stdin, results on stdout. */
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ runInThisContext(readFileSync(file, "utf8"));
 /** A classic script exports nothing. */
 export const { learnKernel: kernel } = globalThis;
 
-/** What a case comes to: the machine after all games, the last of them told. */
+/** The result of a case: the machine after all games, with a trace of the last game. */
 function result(graphs, { graph, plan, seed, games }) {
   const ground = kernel.groundOf(graphs[graph], plan);
   const run = kernel.fresh(ground, seed);

@@ -1,4 +1,8 @@
-/** How fast the kernel of "Watch it learn" is in Node: `{view, plan, games}` on stdin, figures on stdout (tests/bench/first_seconds.py). */
+/**
+ * Speed of the kernel of "Watch it learn" in Node, for tests/bench/first_seconds.py.
+ *
+ * Reads `{view, plan, games}` on stdin and prints the figures.
+ */
 
 import { readFileSync } from "node:fs";
 import { kernel } from "./learn_kernel_run.js";
@@ -7,7 +11,7 @@ const MACHINES = 200;
 const { view, plan, games } = JSON.parse(readFileSync(0, "utf8"));
 const ground = kernel.groundOf(kernel.openGraph(view), plan);
 
-/** The seconds that something takes. */
+/** Returns the seconds that a call takes. */
 function seconds(act) {
   const begin = performance.now();
   act();
@@ -15,7 +19,7 @@ function seconds(act) {
 }
 
 const train = (n) => seconds(() => kernel.train(kernel.fresh(ground, 1), n));
-train(200_000); // until it is compiled
+train(200_000); // until the kernel is compiled
 const atOnce = games / train(games);
 const most = kernel.BAND_MARKS[kernel.BAND_MARKS.length - 1];
 const band = seconds(() => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { MatchStore } from "../../static/js/match_store.js";
 
-/** A page that notes what it is asked for; `slow` holds each drawing until it is let go. */
+/** A page that records the store's calls; with `slow`, each drawing lasts until the test ends it. */
 function page({ slow = false } = {}) {
   const noted = { drawn: [], rejoined: 0, refused: [], failed: 0, letGo: [] };
   const viewer = { role: null, isHost: false };

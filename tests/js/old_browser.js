@@ -1,14 +1,14 @@
 /**
- * The style sheets as the oldest browsers read them: what these do not know, and all that asks for it, is left out.
+ * Style sheets as the oldest browsers read them: without unknown features, and without the rules that query them.
  *
- * Prints a JSON object, from each path that it was given to what is left of the style sheet.
+ * Prints a JSON object that maps each given path to the remaining style sheet.
  */
 
 import { readFile } from "node:fs/promises";
 import stylelint from "stylelint";
 import { OLD } from "./stylelint.config.js";
 
-/** What is left of a style sheet. */
+/** Returns the rest of a style sheet that the oldest browsers read. */
 export async function read(code) {
   const { results } = await stylelint.lint({ code, config: OLD });
   const { root, messages } = results[0]._postcssResult;

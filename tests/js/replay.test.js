@@ -7,7 +7,7 @@ import { partsOf, settled } from "./stand_ins.js";
 const PARTS = ["tools", "first", "back", "on", "now", "words", "list"];
 const state = (plies, number = 1) => ({ number, moves: Array(plies).fill({}), status: "playing" });
 
-/** A match of four plies; the server answers when it is told to. */
+/** A match of four plies; the server answers when the test lets it. */
 function begun() {
   const asked = [];
   const noted = { looked: [], complained: [] };

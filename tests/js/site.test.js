@@ -24,7 +24,7 @@ beforeEach(() => {
   });
 });
 
-/** A page that has loaded, some time ago. */
+/** A page that was loaded some time ago. */
 async function loaded(page = () => {}) {
   n += 1;
   await import(`../../static/js/site.js?${n}`);
@@ -73,7 +73,7 @@ test("a page that is hidden has no socket, and is told at once when it is looked
   Connection.all[1].opens();
   says("away");
   assert.equal(place.textContent, AWAY);
-  // What it comes back to is still so: nobody is told otherwise for a moment.
+  // The trouble is still there on return, and the page shows it all the time.
   turns("hidden");
   turns("visible");
   Connection.all[2].opens();

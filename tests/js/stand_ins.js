@@ -1,9 +1,9 @@
-/** Stand-ins for what a browser has, as far as the modules that are tested here ask for it. */
+/** Stand-ins for the parts of a browser that the tested modules use. */
 
-// lit-html asks for these as soon as it is loaded.
+// lit-html reads these when it is loaded.
 globalThis.document ??= { createTreeWalker: () => null, createComment: () => null };
 
-/** An element that hears events and has what it was given. */
+/** An element that receives events and keeps the properties it was given. */
 export class Part extends EventTarget {
   constructor(more = {}) {
     super();
@@ -31,12 +31,12 @@ export class Part extends EventTarget {
   }
 }
 
-/** Parts of these names. */
+/** Returns a new part for each of these names. */
 export function partsOf(...names) {
   return Object.fromEntries(names.map((name) => [name, new Part()]));
 }
 
-/** A connection that the test opens, closes and speaks through. */
+/** A WebSocket that the test opens, closes and sends through. */
 export class Connection extends EventTarget {
   static CONNECTING = 0;
   static OPEN = 1;
@@ -74,7 +74,7 @@ export class Connection extends EventTarget {
   }
 }
 
-/** Lets everything that waits for no clock come to its end. */
+/** Waits until all promises that need no timer have settled. */
 export async function settled() {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
 }

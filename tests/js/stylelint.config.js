@@ -1,11 +1,11 @@
-// Style sheets use what the oldest browsers know (docs/browsers.md). What is newer stands within `@supports`, so that the
-// page is whole without it. Two plugins look, since each sees what the other does not: one by Baseline, one by caniuse.
+// Style sheets use features of the oldest browsers (docs/browsers.md). Newer features are inside `@supports`, so that
+// the page is complete without them. Two plugins check this, by Baseline and by caniuse, since each has gaps.
 import noUnsupported from "stylelint-no-unsupported-browser-features";
 // biome-ignore lint/correctness/noUnresolvedImports: it is there, and Node.js finds it
 import useBaseline from "stylelint-plugin-use-baseline";
 import { BASELINE_YEAR, OLDEST } from "./browsers.js";
 
-/** Younger than that year in some browser, yet known to all of the list, by this name or by another that stands beside it. */
+/** Newer than that year in some browser, but all listed browsers have it, under this name or one given beside it. */
 const KNOWN = {
   "accent-color": ["/./"],
   appearance: ["none"],
@@ -15,9 +15,9 @@ const KNOWN = {
   "forced-color-adjust": ["none"],
   "overflow-wrap": ["anywhere"],
   "scroll-behavior": ["auto"],
-  outline: ["/./"], // with corners that are not round
+  outline: ["/./"], // older browsers draw square corners
 };
-/** Newer than the list, and missed by no reader: a line breaks elsewhere, a page scrolls on. */
+/** Newer than the list, but harmless where it is missing: a line breaks elsewhere, a page scrolls on. */
 const NICETIES = { "overscroll-behavior": ["contain"], "text-wrap": ["balance"] };
 
 const rules = (tolerated, ignored) => ({
@@ -29,7 +29,7 @@ const rules = (tolerated, ignored) => ({
     ],
     "plugin/no-unsupported-browser-features": [
       true,
-      // Caniuse counts no other name, and no part of what it calls one feature.
+      // Caniuse has no alternative names, and no parts of its features.
       {
         browsers: OLDEST,
         ignorePartialSupport: true,
@@ -39,11 +39,11 @@ const rules = (tolerated, ignored) => ({
   },
 });
 
-/** What such a browser leaves out, for old_browser.js. */
+/** Rules that find the features that such a browser ignores, for old_browser.js. */
 export const OLD = rules(KNOWN, []);
 
 export default {
-  // The other plugin sees to :has(), and that it stands within `@supports`.
+  // The other plugin checks that :has() is inside `@supports`.
   ...rules({ ...KNOWN, ...NICETIES }, ["css-has", "css-overscroll-behavior"]),
   reportNeedlessDisables: true,
 };

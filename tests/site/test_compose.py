@@ -48,7 +48,7 @@ def test_a_container_is_bounded_and_nobody_in_it_is_root(name: str) -> None:
     assert {"mem_limit", "pids_limit", "user"} <= set(service)
     assert set(service["logging"]["options"]) == {"max-size", "max-file"}
     assert not {"privileged", "pid", "ipc"} & set(service)
-    if str(service["user"]).partition(":")[0] in {"0", "root"}:  # it only changes a folder's owner, and has no network
+    if str(service["user"]).partition(":")[0] in {"0", "root"}:  # only changes a folder's owner, and has no network
         assert (name, service["network_mode"], service["cap_add"]) == (
             "proxy-owner",
             "none",
