@@ -16,7 +16,7 @@ def test_the_api_page_works_under_our_content_security_policy(page: Page) -> Non
 
 
 def test_the_site_keeps_its_address_through_a_restart(page: Page, live_site: LiveSite, watch: Watch) -> None:
-    watch.allow("favicon.ico")  # a JSON page names no icon
+    watch.allow("favicon.ico")  # JSON names no icon
     live_site.restart()
     page.goto("/api/health")
     expect(page.locator("body")).to_contain_text('"status": "ok"')

@@ -159,7 +159,7 @@ def test_the_keyboard_is_on_the_board_on_ones_turn_and_at_play_again_after_the_e
 
 
 def test_a_friend_finds_the_free_seat_in_sight(page: Page, visitor: Visitor, live_site: LiveSite) -> None:
-    sign_in(page.context, live_site, user("W" * 150))  # the longest permitted name
+    sign_in(page.context, live_site, user("W" * 150))  # as long as a name may be
     page.goto("/play/noughts-and-crosses")
     page.locator('.opponent:has(input[value="human"])').click()
     page.locator("#play-other").click()

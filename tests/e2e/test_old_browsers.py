@@ -70,7 +70,7 @@ def test_a_match_says_at_once_that_its_scripts_broke_off(
 
 
 def test_a_match_says_it_without_javascript(page: Page, visitor: Visitor, watch: Watch) -> None:
-    watch.allow("failed: csp")  # the browser's name for a script that the policy blocks
+    watch.allow("failed: csp")  # what the browser calls a script that it does not fetch
     house()
     start_first(page)
     other = visitor(java_script_enabled=False)
