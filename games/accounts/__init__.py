@@ -1,4 +1,4 @@
-"""People who log in: names, sign-up, tokens, the second factor, e-mails, blocked addresses."""
+"""Accounts: names, sign-up, log-in, tokens, the second factor, e-mails and blocked addresses."""
 
 from games.accounts.account_names import AnySpellingBackend
 

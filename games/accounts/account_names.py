@@ -1,4 +1,4 @@
-"""Accounts by name: one name in any case and normal form, kept apart by the database (``AccountName``)."""
+"""Accounts by name. Spellings in another case or normal form are the same name (``AccountName``)."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ from games.validators import name_validate
 
 NAME_TAKEN = "This name is taken. Choose another name."
 BATCH_SIZE = 1_000
-"""Accounts whose names are folded in one transaction."""
+"""Accounts whose folded names are stored in one transaction."""
 
 
 def account_named(name: str) -> Any:
-    """The account with this name: the one spelled so, else the one with the same key; ``None`` if there is none."""
+    """Return the account with this exact name, else the one with the same key; ``None`` if there is none."""
     accounts = get_user_model().objects
     by_key = accounts.filter(account_name__key=name_key(name), account_name__is_duplicate=False)
     return accounts.filter(username=name).first() or by_key.first()
 
 
 def log_in_name(name: str) -> str:
-    """One form for all spellings of a name, as axes counts log-ins by it: its columns take 255 characters."""
+    """Return the one form of all spellings of a name by which axes counts log-ins. Its columns hold 255 characters."""
     return name_key(name)[:255]
 
 
 class AnySpellingBackend(ModelBackend):
-    """Django's log-in, with the name in any case and normal form."""
+    """Django's log-in, which accepts the name in any case and normal form."""
 
     def authenticate(self, request: Any, username: Any = None, password: Any = None, **kwargs: Any) -> Any:
-        """The account of the name, if the password is right.
+        """Return the account of the name if the password is right; ``None`` without a name or a password.
 
         Raises:
-            PermissionDenied: it is not. Django's own backend, which sessions name, would compare it a second time.
+            PermissionDenied: the password is wrong. Without the error, Django's own backend, which sessions name, would
+                compare the password a second time.
         """
         if username is None or password is None:
             return None
@@ -53,13 +54,13 @@ class AnySpellingBackend(ModelBackend):
 
 
 def account_name_require(name: str, account: Any) -> AccountName | None:
-    """Refuse a new name of an account that cannot be shown or that another account has.
+    """Refuse a new account name that cannot be shown or that another account has.
 
     Returns:
-        What is stored of the name that the account had before.
+        The stored row of the account's previous name; ``None`` if there is none.
 
     Raises:
-        ValidationError.
+        ValidationError: the name is refused.
     """
     key = name_key(name)
     known = None if account.pk is None else AccountName.objects.filter(account=account).first()
@@ -71,20 +72,24 @@ def account_name_require(name: str, account: Any) -> AccountName | None:
 
 
 class NameForm:
-    """A form with the name of an account."""
+    """A form with an account name."""
 
     def clean_username(self) -> Any:
-        """The name, if no other account has it in any case or normal form."""
+        """Return the name if no other account has it in any case or normal form."""
         form: Any = self
         django_s = getattr(super(), "clean_username", None)
         name = form.cleaned_data["username"] if django_s is None else django_s()
-        if name:  # Django's own answers None for a name that it has refused already
+        if name:  # Django returns None for a name that it has already refused
             account_name_require(name, form.instance)
         return name
 
 
 def name_before_save(instance: Any, raw: bool, update_fields: Any = None, **_: Any) -> None:
-    """Check the name of an account that is about to be stored; of one that is renamed, store the folded forms first."""
+    """Check the name of an account before it is saved. For a renamed account, store the folded forms first.
+
+    Raises:
+        ValidationError: the name is refused.
+    """
     if raw or (update_fields is not None and "username" not in update_fields):
         return
     try:
@@ -101,7 +106,7 @@ def name_after_save(instance: Any, created: bool, raw: bool, **_: Any) -> None:
     """Store the folded forms of a new account's name.
 
     Raises:
-        IntegrityError: another account took the name at the same moment. The new one is not kept.
+        IntegrityError: another account took the name at the same moment. The new account is not kept.
     """
     if not created or raw:
         return
@@ -115,12 +120,12 @@ def name_after_save(instance: Any, created: bool, raw: bool, **_: Any) -> None:
 
 
 def account_names_fill(accounts: Any, names: Any) -> None:
-    """Store the folded names of accounts that have no right ones, the oldest first.
+    """Store the folded names of accounts whose stored forms are missing or wrong, the oldest account first.
 
     The later of two accounts with one key is marked as a duplicate.
 
     Args:
-        accounts, names: the models; a migration has its own.
+        accounts, names: the models. A migration passes its historical ones.
     """
     known = names.objects.values_list("pk", "key", "account__username")
     names.objects.filter(pk__in=[pk for pk, key, username in known.iterator() if key != name_key(username)]).delete()
@@ -139,7 +144,7 @@ def account_names_fill(accounts: Any, names: Any) -> None:
 
 
 def account_names_shared(names: Any) -> Iterator[str]:
-    """A sentence for each account whose name another one has in another case or normal form."""
+    """Yield a sentence for each account whose name another account has in another case or normal form."""
     for later in names.objects.filter(is_duplicate=True).select_related("account").order_by("key", "pk"):
         first = names.objects.select_related("account").get(key=later.key, is_duplicate=False).account
         yield (
@@ -153,7 +158,7 @@ def _forms(username: str) -> dict[str, str]:
 
 
 def _vacant_take(names: Any) -> None:
-    """Let the oldest duplicate of a key have it, where nobody has it any more."""
+    """Give each key without a holder to the oldest of its duplicates."""
     holders = names.objects.filter(key=OuterRef("key"), is_duplicate=False)
     vacant = names.objects.filter(~Exists(holders), is_duplicate=True).order_by("key", "pk").distinct("key")
     names.objects.filter(pk__in=[one.pk for one in vacant]).update(is_duplicate=False)

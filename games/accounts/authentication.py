@@ -1,4 +1,4 @@
-"""Programs that act for an account: the Bearer token of a request or a socket, and what its scopes allow."""
+"""Authentication of programs by the Bearer token of a request or a socket, and the permissions of its scopes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from games.exceptions import PlayError, TokenScopeError
 from games.models import ApiToken
 
 GUEST_KEY = "guest"
-"""Where a session keeps the guest number of its browser."""
+"""Session key of the guest number of the browser."""
 LINKS_KEY = "links"
-"""Where a session keeps the ids of the secret links that its browser has opened, the latest last."""
+"""Session key of the ids of the secret links that the browser has opened, the latest last."""
 CSRF_NEEDS = (
     "A request with a session's cookie needs the header X-CSRFToken with the value of the cookie csrftoken."
     " Over https it also needs the header Referer. Or send no cookies."
@@ -40,9 +40,9 @@ SESSION_READ = "SELECT session_data FROM django_session WHERE session_key = %s A
 
 
 def bearer_of(authorization: str) -> str | None:
-    """The token of an ``Authorization`` header; ``None`` when it holds none.
+    """Return the token of an ``Authorization`` header; ``None`` if there is none.
 
-    A token of ours behind another word, or none, comes with what stands around it, so that it is refused.
+    An account token behind another scheme, or without one, is returned with the text around it, so that it is refused.
     """
     kind, _, text = authorization.strip().partition(" ")
     if kind.lower() == "bearer":
@@ -51,7 +51,7 @@ def bearer_of(authorization: str) -> str | None:
 
 
 class BearerAuthentication(BaseAuthentication):
-    """``Authorization: Bearer <token>``. A token that does not count is refused, never taken for a guest."""
+    """``Authorization: Bearer <token>``. An invalid token is refused, never treated as a guest."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         text = bearer_of(request.headers.get("Authorization", ""))
@@ -68,13 +68,13 @@ class BearerAuthentication(BaseAuthentication):
 
 
 class SessionAuthentication(PlainSessionAuthentication):
-    """A session's cookie; the refusal of a request without its CSRF token says what to send."""
+    """Session cookie authentication whose CSRF refusal says which headers to send."""
 
     def enforce_csrf(self, request: Request) -> None:
-        """Refuse what another site may have sent.
+        """Refuse a request that another site may have sent.
 
         Raises:
-            PermissionDenied: the CSRF token is missing or wrong, or Origin and Referer are of no page of ours.
+            PermissionDenied: the CSRF token is missing or wrong, or Origin or Referer is not of this site.
         """
         try:
             super().enforce_csrf(request)
@@ -83,7 +83,7 @@ class SessionAuthentication(PlainSessionAuthentication):
 
 
 class VisitorAuthentication(BaseAuthentication):
-    """A browser without an account, by its session: it sees what is its own or shared with it, and writes nothing."""
+    """A browser without an account, by its session. It reads its own and shared rows, and writes nothing."""
 
     def authenticate(self, request: Request) -> tuple[Visitor, None] | None:
         user = getattr(request._request, "user", None)  # noqa: SLF001 - request.user would ask this method again
@@ -91,7 +91,7 @@ class VisitorAuthentication(BaseAuthentication):
 
 
 class AccountRequired(IsAuthenticated):
-    """An account. A guest is told what anybody without one is told (401): a number of a browser proves none."""
+    """Require an account. A guest is refused with 401 like any other visitor, because a guest number is no account."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if not super().has_permission(request, view):
@@ -100,16 +100,16 @@ class AccountRequired(IsAuthenticated):
 
 
 class AccountOrReadOnly(AccountRequired):
-    """The same for whoever writes; everybody may read."""
+    """Require an account to write; reading is open."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return request.method in SAFE_METHODS or super().has_permission(request, view)
 
 
 class ScopePermission(BasePermission):
-    """A token needs ``read`` to look, and the view's ``needs_scope`` (``train`` unless it says) for everything else.
+    """Require the scope ``read`` for safe methods, and else the view's ``needs_scope`` (default ``train``).
 
-    Who is logged in, or a guest, has no scopes; what they may do is decided elsewhere.
+    Applies to tokens only. Logged-in accounts and guests have no scopes; their permissions are checked elsewhere.
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:
@@ -123,7 +123,7 @@ class ScopePermission(BasePermission):
 
 
 def scope_require(request: Request, scope: str) -> None:
-    """Refuse a token without this scope, where what the body asks for needs more than the view.
+    """Refuse a token without this scope, for a body that needs more than the view's scope.
 
     Raises:
         TokenScopeError.
@@ -137,7 +137,7 @@ def _lacks(scope: str) -> TokenScopeError:
 
 
 def user_of_scope(scope: dict[str, Any], needs: str = "read") -> AnyUser:
-    """The account behind a socket now: by session, or by the Bearer token of its handshake. Touches the database.
+    """Return the account behind a socket now, by session or by the handshake's Bearer token. Queries the database.
 
     Raises:
         TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
@@ -146,7 +146,7 @@ def user_of_scope(scope: dict[str, Any], needs: str = "read") -> AnyUser:
 
 
 def visitor_of_scope(scope: dict[str, Any], needs: str) -> tuple[AnyUser, SocketSession | None]:
-    """The account behind a socket now and its session, if it has one, read once. Raises as :func:`user_of_scope`."""
+    """Return the account behind a socket now and its session, if any, read once. Raises as :func:`user_of_scope`."""
     user, session = _visitor_read(scope, needs)
     scope.get("observed", {})["account"] = user.pk
     return user, session
@@ -165,30 +165,30 @@ def _visitor_read(scope: dict[str, Any], needs: str) -> tuple[AnyUser, SocketSes
 
 
 def account_or_visitor(request: HttpRequest) -> AnyUser:
-    """The account that a request's session is logged in to, else the visitor whose browser it is."""
+    """Return the account that the request's session is logged in to, else the :class:`Visitor` of the browser."""
     links = frozenset(request.session.get(LINKS_KEY, ()))
     user = get_user(request) if SESSION_KEY in request.session else None
     if user is not None and user.is_authenticated:
-        setattr(user, "links", links)  # noqa: B010 - Django's class of accounts knows of none; Principal.of reads them
+        setattr(user, "links", links)  # noqa: B010 - Django's user class lacks this attribute; Principal.of reads it
         return user
     guest = request.session.get(GUEST_KEY)
     return Visitor(UUID(guest) if guest else None, links=links)
 
 
 class SocketSession(SessionStore):
-    """A session as it is now: read by one plain statement, its text decoded once."""
+    """A session read afresh by one plain statement. Its decoded text is cached."""
 
     seen: SeenSession | None = None
-    """As it was read, if it was there."""
+    """The session as it was read; ``None`` if it did not exist."""
 
     def cycle_key(self) -> None:
-        """Stay under the key: no answer of a socket brings the browser another one.
+        """Keep the session key, because a socket cannot send the browser a new one.
 
-        Django asks for it where a session was begun under a secret key of before; the next page does it.
+        Django rotates the key of a session that was signed with an old secret key; the next page request does that.
         """
 
     def load(self) -> dict[str, object]:
-        """What is in it; nothing, if it has ended."""
+        """Return the contents of the session; empty if it has ended."""
         with connection.cursor() as cursor:
             cursor.execute(SESSION_READ, [self.session_key, timezone.now()])
             found = cursor.fetchone()
@@ -201,7 +201,7 @@ class SocketSession(SessionStore):
 
 @lru_cache(maxsize=4096)
 def _session_decoded(text: str) -> dict[str, Any]:
-    """What the signed text of a session says. Nobody changes it."""
+    """Decode the signed text of a session. The cached result must not be changed."""
     return SessionStore().decode(text)
 
 
@@ -210,6 +210,6 @@ def _bearer_of_scope(scope: dict[str, Any]) -> str | None:
 
 
 def _header(scope: dict[str, Any], name: bytes) -> str:
-    """A header of a socket's handshake; empty if it had none."""
+    """A header of a socket's handshake; empty if it is missing."""
     value: bytes = dict(scope.get("headers", [])).get(name, b"")
     return value.decode("latin1")

@@ -1,7 +1,7 @@
-"""Addresses to which nothing is answered, held in memory: to ask costs a move nothing, and no database.
+"""Blocked addresses, held in memory, so that the check costs a move no query.
 
-A process reads them when it starts and again every :data:`READ_AGAIN_S` (``menace_site.server.lifespan``). With the
-database away those that were read last stay in force.
+A process reads them at its start and again every :data:`READ_AGAIN_S` (``menace_site.server.lifespan``). While the
+database is away, the blocks read last stay in force.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ HASH_CHARACTERS = 32
 
 
 def hash_read(text: str) -> str | None:
-    """The hash of an address (``games.accounts.identity.address_of``) that a text is; ``None`` if it is none."""
+    """Return the address hash (``games.accounts.identity.address_of``) that the text is; ``None`` if it is none."""
     text = text.strip().lower()
     return text if len(text) == HASH_CHARACTERS and set(text) <= set("0123456789abcdef") else None
 
 
 class Blocks:
-    """What is blocked, as it was last read."""
+    """Blocked networks and address hashes, as last read from the database."""
 
     def __init__(self) -> None:
         self._networks: dict[tuple[int, int], set[int]] = {}
@@ -30,7 +30,7 @@ class Blocks:
         self.is_empty = True
 
     def put(self, texts: list[str]) -> None:
-        """These are blocked from now on, and nothing else."""
+        """Replace the blocks by these networks and hashes."""
         networks: dict[tuple[int, int], set[int]] = {}
         for text in texts:
             if (network := network_of(text)) is None:
@@ -43,11 +43,11 @@ class Blocks:
         self.is_empty = not texts
 
     def read(self) -> None:
-        """Read them again."""
+        """Read the blocks in force from the database."""
         self.put(list(AddressBlock.objects.filter(expires_at__gt=timezone.now()).values_list("network", flat=True)))
 
     def holds(self, text: str) -> bool:
-        """Whether an address lies in a network that is blocked: one look-up for each length of these."""
+        """Whether an address lies in a blocked network. One look-up per prefix length in use."""
         if (address := address_read(text)) is None:
             return False
         number = int(address)
@@ -58,4 +58,4 @@ class Blocks:
 
 
 BLOCKS = Blocks()
-"""Those of this process."""
+"""The blocks of this process."""

@@ -1,4 +1,4 @@
-"""Letters to whoever owns an account, about what has changed: it may have been somebody else."""
+"""E-mails to the owner of an account about a change, which another person may have made."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from django.template.loader import get_template
 
 
 def password_told(user: User) -> None:
-    """Of a new password. Where the letter cannot be sent the password is changed all the same."""
+    """Send the owner an e-mail about a new password. A failure to send it does not undo the change."""
     _send(user, "Your password at Beadbox", "registration/password_changed_email.txt", user.email)
 
 
 def address_told(user: User, old: str) -> None:
-    """Of another e-mail address, to both: whoever reads one of them alone hears of it."""
+    """E-mail both the old and the new address about a changed address, so that the reader of either learns of it."""
     for address in dict.fromkeys((old, user.email)):
         _send(user, "Your e-mail address at Beadbox", "registration/address_changed_email.txt", address)
 

@@ -1,5 +1,3 @@
-"""Forms of accounts."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -15,13 +13,13 @@ from games.validators import name_validate
 
 
 def refusal_add(form: forms.BaseForm, error: PlayError) -> None:
-    """Say a refusal of a service at the field that it is about, in the words of the API."""
+    """Show the refusal of a service at the field concerned, in the words of the API."""
     field, sentence = error.parts
     form.add_error(field if field in form.fields else None, sentence)
 
 
 class LogInForm(AuthenticationForm):
-    """A log-in: what is longer than any name is refused before it is written down as an attempt."""
+    """Log-in form that refuses a text longer than any name before the attempt is recorded."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -29,7 +27,7 @@ class LogInForm(AuthenticationForm):
 
 
 class TokenForm(forms.Form):
-    """What a new token is for, what it may do, and for how long."""
+    """Purpose, scopes and lifetime of a new token."""
 
     name = forms.CharField(label="Name of the token", max_length=60, validators=[name_validate])
     scopes = forms.MultipleChoiceField(
@@ -48,7 +46,7 @@ class TokenForm(forms.Form):
     )
 
     def clean(self) -> dict[str, object]:
-        """The days become a ``lifetime``."""
+        """Replace ``days`` by a ``lifetime``."""
         cleaned: dict[str, Any] = super().clean() or {}
         if "days" in cleaned:
             days = cleaned.pop("days")

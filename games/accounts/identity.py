@@ -1,4 +1,4 @@
-"""The principal, read once at the edge from a request or a socket (:class:`games.accounts.principal.Principal`)."""
+"""The principal, read once per request or socket (:class:`games.accounts.principal.Principal`)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,17 +27,17 @@ from games.limits.addresses import Address, address_counted, client_address
 from games.limits.rates import AnyRequest
 
 SEATED_KEY = "seated"
-"""In the session of a guest: the day of the last seat. A change of it gives the session its full time again."""
+"""Session key of the day on which the guest last took a seat. A change of the value renews the session's lifetime."""
 
 NEWCOMER_S = 60
-"""Who presses twice before the first answer has come is the same guest for so long."""
+"""Seconds for which repeated presses of a browser without a session yield the same guest number."""
 
 
 class VisitorMiddleware(AuthenticationMiddleware):
-    """Who asks for a page: an account as Django knows it, else the visitor whose browser it is."""
+    """Set ``request.user`` to the account of the session, else to the :class:`Visitor` of the browser."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Read neither before it is asked for."""
+        """Defer the reading of session and account until ``request.user`` is used."""
         super().process_request(request)
         request.user = SimpleLazyObject(lambda: account_or_visitor(request))  # type: ignore[assignment]
 
@@ -49,28 +49,28 @@ class VisitorMiddleware(AuthenticationMiddleware):
 
 
 def address_from(request: AnyRequest) -> Address | None:
-    """The address that a request comes from, as far as our proxies reach; ``None`` through a Unix socket.
+    """Return the client address of a request as our proxies report it; ``None`` through a Unix socket.
 
-    Every rate, bound, block and lock of a log-in counts by it.
+    Every rate, limit, block and log-in lock counts by this address.
     """
     meta = request.META
     return client_address(meta.get("REMOTE_ADDR") or "", meta.get("HTTP_X_FORWARDED_FOR", ""), settings.NUM_PROXIES)
 
 
 def address_text(request: AnyRequest) -> str:
-    """The same as text; empty through a Unix socket."""
+    """Return the client address of a request as text; empty through a Unix socket."""
     return str(address_from(request) or "")
 
 
 def log_in_address(request: AnyRequest) -> str | None:
-    """The address for the log of log-ins, of IPv6 that of the network; the log takes no empty one."""
+    """Return the address for the log of log-ins, for IPv6 that of the network; ``None`` where it is unknown."""
     return address_counted(address_from(request)) or None
 
 
 def address_of(request: AnyRequest) -> str:
-    """Where a request comes from: a keyed hash of the address, of IPv6 of its network.
+    """Return the origin of a request as a keyed hash of its address, for IPv6 of its network.
 
-    Enough to count by, and nobody reads the address in it.
+    The hash can be counted by, but the address cannot be read from it.
     """
     ident = address_counted(address_from(request))
     network = f"{ident}/64" if ":" in ident else ident
@@ -78,9 +78,9 @@ def address_of(request: AnyRequest) -> str:
 
 
 def person_of(user: AnyUser, session: Any, token: str = "", address: str = "") -> Principal:
-    """The principal behind a user, a session and a seat token; any may be missing, and so may the address.
+    """Return the principal of a user, a session and a seat token; any of them may be missing, and so may the address.
 
-    Without a session, neither a guest number nor a link of the user counts.
+    Without a session, the user's guest number and links do not count.
     """
     guest = session.get(GUEST_KEY) if session is not None else None
     principal = Principal.of(user)
@@ -94,14 +94,14 @@ def person_of(user: AnyUser, session: Any, token: str = "", address: str = "") -
 
 
 def seat_token_of(request: Request) -> str:
-    """The seat token that a request to the API shows in its body or its header. It may prove nothing.
+    """Return the seat token that an API request sends in its body or header, unverified; empty if there is none.
 
     Raises:
         TokenInvalidError: it is the token of an account.
     """
     try:
         body = None if request.method in SAFE_METHODS else request.data
-    except UnsupportedMediaType:  # no matter where no body is needed
+    except UnsupportedMediaType:  # harmless where no body is needed
         body = None
     token = body.get("seat_token") if isinstance(body, dict) else None
     shown: str = token if token and isinstance(token, str) else request.headers.get("X-Seat-Token", "")
@@ -109,21 +109,21 @@ def seat_token_of(request: Request) -> str:
 
 
 def person_of_request(request: HttpRequest, token: str = "") -> Principal:
-    """The person behind a request that may only read or that carries its own token."""
+    """Return the principal of a request that only reads or that carries its own token."""
     return person_of(request.user, request.session, token, address_of(request))
 
 
 @contextmanager
 def guest_seated(request: HttpRequest, person: Principal) -> Iterator[Principal]:
-    """The person who is about to take a seat in this block; a visitor gets a guest number.
+    """Yield the principal that takes a seat in this block. A visitor without a guest number gets one.
 
-    It is kept in the session only when the block ends well: who is refused leaves nothing behind.
+    The session stores the number only when the block succeeds, so a refused visitor leaves nothing behind.
     """
     if GUEST_KEY in request.session:
         try:
             yield person
         except GuestMovedError:
-            if request.session.exists(request.session.session_key or ""):  # not the one that the log-in has ended
+            if request.session.exists(request.session.session_key or ""):  # not the session that the log-in has ended
                 del request.session[GUEST_KEY]
             raise
     else:
@@ -131,14 +131,14 @@ def guest_seated(request: HttpRequest, person: Principal) -> Iterator[Principal]
         yield replace(person, guest=guest)
         request.session[GUEST_KEY] = guest.hex
     today = timezone.now().date().isoformat()
-    if request.session.get(SEATED_KEY) != today:  # so that the session lives on for whoever comes back
+    if request.session.get(SEATED_KEY) != today:  # so that the session lives on for a returning guest
         request.session[SEATED_KEY] = today
 
 
 def _newcomer(request: HttpRequest) -> UUID:
-    """The number of a browser that has none yet: for a minute the same, however often it asks.
+    """Return a guest number for a browser without one. It stays the same for :data:`NEWCOMER_S` seconds.
 
-    Two presses of a button come without a session both. What they have in common is the browser's CSRF cookie.
+    Two quick presses of a button both come without a session. They share the browser's CSRF cookie.
     """
     guest = uuid4()
     secret = request.META.get("CSRF_COOKIE")
@@ -149,9 +149,10 @@ def _newcomer(request: HttpRequest) -> UUID:
 
 
 def person_of_scope(scope: dict[str, Any], needs: str) -> Principal:
-    """The person behind a socket at this moment: session, account and token are read again, as each may have ended.
+    """Return the principal behind a socket now. Session, account and token are read again, as each may have ended.
 
-    Of a guest it is known by which session; whether that still stands can be asked with something else.
+    For a guest, the principal names the session it was read from, so that a later statement can check that it still
+    stands.
 
     Raises:
         TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
@@ -163,7 +164,7 @@ def person_of_scope(scope: dict[str, Any], needs: str) -> Principal:
 
 
 def request_of_scope(scope: dict[str, Any]) -> HttpRequest:
-    """The handshake of a socket as a request, as far as it tells from where it comes."""
+    """Return the handshake of a socket as a request that holds the fields of the client address only."""
     request = HttpRequest()
     forwarded = [value.decode("latin1") for name, value in scope.get("headers", []) if name == b"x-forwarded-for"]
     request.META = {"REMOTE_ADDR": (scope.get("client") or [""])[0]}

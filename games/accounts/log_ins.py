@@ -1,10 +1,10 @@
-"""What is written down of log-ins, and when none is tried any more: django-axes, and what it leaves to the site.
+"""Records and locks of log-ins: django-axes, and the parts that it leaves to the site.
 
-axes counts the failures of one name from one address, and locks that pair for a while. Beside it stands a log of all
-that failed, which no log-in erases, and two rates of an account wherever it is tried from (``docs/decisions/0062``):
+axes counts the failures per name and address, and locks such a pair for a while. In addition there is a log of all
+failures, which no log-in erases, and two rates per account, whatever the address (``docs/decisions/0062``):
 
-* Failures. Beyond the rate it is tried from nowhere but where it has logged in lately: strangers with many addresses do
-  not go on, and do not keep the owner out either.
+* Failures. Beyond the rate, only addresses with an earlier log-in may try: attackers with many addresses are stopped
+  and the owner is not locked out.
 * Log-ins. Each leaves a session and a line of the log.
 """
 
@@ -24,17 +24,17 @@ from games.accounts.principal import AnyUser
 from games.accounts.throttles import AddressThrottle
 
 FAILURES_OF_A_NAME = 1_000
-"""So many of its failures are kept, the newest."""
+"""Failures kept per name, the newest."""
 
 
 class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no types
-    """axes' own, which keeps nothing of what was sent and says how long somebody waits."""
+    """The handler of axes, without the submitted form data and with the length of a lock."""
 
     def clean_expired_user_attempts(self, request: Any = None, credentials: dict[str, Any] | None = None) -> int:
-        """Forget what this name has tried from this address and has run out, so that it counts anew.
+        """Delete the expired attempts of this name from this address, so that its count begins anew.
 
-        axes clears everybody's here. What an attack leaves would then be paid for by whoever logs in next, and beyond
-        65,535 rows nobody could any more; the sweep has time for it.
+        axes would delete the expired attempts of all names here. The next log-in would then pay for the rows of an
+        attack, and beyond 65,535 rows every log-in would fail. The retention sweep deletes the others.
         """
         run_out = AccessAttempt.objects.filter(
             username=get_client_username(request, credentials),
@@ -44,30 +44,30 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
         return int(run_out.delete()[0])
 
     def post_save_access_attempt(self, instance: AccessAttempt, **kwargs: Any) -> None:
-        """Drop query and body, in the transaction in which axes has added them: no failure makes its row longer."""
+        """Drop query and body in the transaction in which axes added them, so that failures never lengthen the row."""
         AccessAttempt.objects.filter(pk=instance.pk).update(get_data="", post_data="")
 
     def remove_out_of_limit_failure_logs(self, *, username: str, limit: int | None = None) -> int:
-        """Forget the oldest failures of a name beyond the bound; axes takes any."""
+        """Delete the oldest failures of a name beyond ``limit``. The method of axes deletes arbitrary ones."""
         failures = AccessFailureLog.objects.filter(username=username)
         n_kept = limit or FAILURES_OF_A_NAME
         n_gone, _ = failures.filter(pk__lte=failures.order_by("-pk").values("pk")[n_kept : n_kept + 1]).delete()
         return int(n_gone)
 
     def user_login_failed(self, sender: Any, credentials: dict[str, Any], request: Any = None, **kwargs: Any) -> None:
-        """Write it down, and count it for the account where a password was looked at."""
+        """Record a failure, and count it for the account if the password was checked."""
         was_locked = request is not None and request.axes_locked_out
         super().user_login_failed(sender, credentials, request, **kwargs)
         if not was_locked and (account := _account(credentials)):
             AddressThrottle("account", str(account.pk), "failures").allow_request(request)
 
     def user_logged_in(self, sender: Any, request: Any, user: AnyUser, **kwargs: Any) -> None:
-        """Write it down, and count it."""
+        """Record and count a log-in."""
         super().user_logged_in(sender, request, user, **kwargs)
         AddressThrottle("account", str(user.pk), "log-ins").allow_request(request)
 
     def is_locked(self, request: Any, credentials: dict[str, Any] | None = None) -> bool:
-        """Whether a log-in is not tried; for how long is noted for the page that says so."""
+        """Whether a log-in is refused untried. Sets ``request.locked_for_s`` for the lock-out page."""
         request.locked_for_s = self._locked_for_s(request, credentials)
         return bool(request.locked_for_s)
 
@@ -90,18 +90,18 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
 
 
 def name_counted(request: Any, credentials: dict[str, Any] | None) -> str | None:
-    """The name by which axes counts: one for all spellings, as long as its columns take."""
+    """Return the name by which axes counts: the same for all spellings, and no longer than its columns."""
     name = (credentials or request.POST).get("username")
     return log_in_name(name) if name else None
 
 
 def _account(credentials: dict[str, Any] | None) -> Any:
-    """The account of the name that was given; ``None`` if there is none."""
+    """The account of the submitted name; ``None`` if there is none."""
     name = (credentials or {}).get("username")
     return account_named(name) if name else None
 
 
 def _is_known(request: Any, account: Any) -> bool:
-    """Whether the account has logged in from this address, as far back as that is kept."""
+    """Whether the log holds a log-in of the account from this address."""
     name, address = account.get_username(), request.axes_ip_address
     return address is not None and AccessLog.objects.filter(username=name, ip_address=address).exists()

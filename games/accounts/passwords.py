@@ -1,4 +1,4 @@
-"""What Django does not ask of a password: an end to its length, and a longer one of the staff."""
+"""Password rules that Django lacks: a maximum length, and a greater minimum length for staff."""
 
 from django.core.exceptions import ValidationError
 
@@ -6,14 +6,14 @@ from games.accounts.principal import AnyUser
 
 MOST_CHARACTERS = 128
 STAFF_LEAST_CHARACTERS = 12
-"""Others have Django's 8: children sign up here."""
+"""Characters of a staff password. Other accounts have Django's 8, because children sign up here."""
 
 
 class LengthValidator:
-    """Refuses what is longer than ``MOST_CHARACTERS``, and of the staff what is shorter than theirs."""
+    """Refuse passwords longer than ``MOST_CHARACTERS``, and staff passwords shorter than ``STAFF_LEAST_CHARACTERS``."""
 
     def validate(self, password: str, user: AnyUser | None = None) -> None:
-        """Raise ``ValidationError`` for a password of another length."""
+        """Raise ``ValidationError`` for a password that is too long or too short."""
         if len(password) > MOST_CHARACTERS:
             says = f"This password is too long. It can have {MOST_CHARACTERS} characters at most."
             raise ValidationError(says, code="password_too_long")
@@ -22,5 +22,4 @@ class LengthValidator:
             raise ValidationError(says, code="password_too_short")
 
     def get_help_text(self) -> str:
-        """What stands beside the field."""
         return f"Your password can have {MOST_CHARACTERS} characters at most."

@@ -17,11 +17,11 @@ GUEST_NAME = "Guest"
 AnyUser: TypeAlias = User | AnonymousUser
 """The user of a request: an account, or a :class:`Visitor`."""
 SEES_ALL: list[str] = []
-"""Permissions with any of which the staff looks at what players hide; ``games.live.players.port_bind`` sets them."""
+"""Permissions any one of which lets staff see what players hide. ``games.live.players.port_bind`` sets them."""
 
 
 class SeenSession(NamedTuple):
-    """A session as it was read: its key, and its signed text."""
+    """The key and the signed text of a session, as they were read."""
 
     key: str
     text: str
@@ -29,7 +29,7 @@ class SeenSession(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """The one who asks: an account, the guest number of a session, a seat token, any of them, or nobody known.
+    """The party behind a request: an account, the guest number of a session, a seat token, several of them, or none.
 
     The account decides what a principal sees and owns. The guest number decides only where there is no account. Both
     prove seats: a browser keeps the seats that it took before the log-in.
@@ -40,20 +40,23 @@ class Principal:
     guest: UUID | None = None
     token: str = ""
     address: str = ""
-    """The origin of the request, as ``games.accounts.identity.address_of`` hashes it; empty where no count needs it."""
+    """The hashed origin of the request (``games.accounts.identity.address_of``); empty where no count needs it."""
     sees_all: bool = False
-    """Of the staff, and may look at what is private (:data:`SEES_ALL`)."""
+    """Whether the principal is staff with a permission to see what is private (:data:`SEES_ALL`)."""
     links: frozenset[int] = frozenset()
-    """The ids of the secret links that this browser has opened. What a link shows, the app that made it decides."""
+    """The ids of the secret links that this browser has opened. The app that made a link decides what it shows."""
     seen_in: SeenSession | None = field(default=None, compare=False)
-    """The session in which a guest at a socket was read earlier. Services that write check that it still stands, in the
-    statement that reads the room, and raise ``SessionChangedError`` where it does not."""
+    """The session in which a guest at a socket was read earlier.
+
+    Services that write check in the statement that reads the room that the session still stands. If it does not, they
+    raise ``SessionChangedError``.
+    """
 
     @classmethod
     def of(cls, user: AnyUser | None) -> Principal:
-        """The principal that an account or a :class:`Visitor` is; ``None`` and any other user are nobody known.
+        """Return the principal of an account or a :class:`Visitor`; any other user, or ``None``, is unknown.
 
-        Permissions are read from the database for the staff alone, once for each object of an account.
+        Permissions are read from the database only for staff, once per account object.
         """
         links: frozenset[int] = getattr(user, "links", frozenset())
         if user is None or not user.is_authenticated:
@@ -63,17 +66,17 @@ class Principal:
 
     @property
     def is_known(self) -> bool:
-        """Whether an account, a guest number or an opened link tells this principal from everybody else."""
+        """Whether the principal has an account, a guest number or an opened link."""
         return self.user_id is not None or self.guest is not None or bool(self.links)
 
     @property
     def without_links(self) -> Principal:
-        """The same principal, who has opened no link."""
+        """The same principal without its opened links."""
         return replace(self, links=frozenset())
 
     @property
     def whose(self) -> RoomsOf | None:
-        """What rooms count as theirs: an account's, else a guest's; ``None`` where no browser is known."""
+        """The owner under which the principal's rooms count: the account, else the guest; ``None`` without either."""
         if self.user_id is not None:
             return "account", self.user_id
         return None if self.guest is None else ("guest", self.guest)
@@ -95,13 +98,14 @@ class Principal:
 
 
 GUEST = Principal()
-"""Nobody known: without account, guest number, token and links."""
+"""The unknown principal: no account, guest number, token or links."""
 
 
 class Visitor(AnonymousUser):
-    """The ``request.user`` of a browser without an account. :meth:`Principal.of` reads what it carries.
+    """The ``request.user`` of a browser without an account. :meth:`Principal.of` reads its attributes.
 
-    ``guest`` is the guest number of the session, if it has one; ``address`` and ``links`` as of a :class:`Principal`.
+    ``guest`` is the guest number of the session, if the session has one. ``address`` and ``links`` are as in
+    :class:`Principal`.
     """
 
     def __init__(self, guest: UUID | None = None, address: str = "", links: frozenset[int] = frozenset()) -> None:
@@ -112,9 +116,9 @@ class Visitor(AnonymousUser):
 
 
 def token_hash(token: str) -> str:
-    """The SHA-256 of a token, as stored."""
+    """Return the SHA-256 of a token, in the hexadecimal form that is stored."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 RoomsOf = tuple[str, int | UUID | str]
-"""A key of :data:`IS_OF`, and which account, guest or address."""
+"""An owner of rooms: a key of :data:`IS_OF`, and the id of the account, the guest number or the hashed address."""

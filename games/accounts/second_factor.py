@@ -1,7 +1,7 @@
-"""The staff's pages ask for more than a password: a code of an app, which is set up at the first visit.
+"""Second factor of the staff pages: besides a password, a code from an app, which is set up at the first visit.
 
-The devices, and how fast codes may be tried, are django-otp's. Here is the way to a device, and to the codes for when
-it is lost.
+django-otp stores the devices and limits how fast codes may be tried. This module sets up a device and its recovery
+codes.
 """
 
 from __future__ import annotations
@@ -46,64 +46,64 @@ logger = logging.getLogger("menace_site.staff")
 RECOVERY_CODES, RECOVERY_BYTES = 10, 10
 DIGITS = 6
 SHOWN_FOR_S = 12 * 3600
-"""For so long a session counts as of somebody who has shown a code; then it asks again (ASVS 3.3.2)."""
+"""Seconds for which a session stays verified after a code; then it needs another code (ASVS 3.3.2)."""
 SHOWN_KEY, BEGUN_KEY = "second_factor_at", "second_factor_begun"
-"""When a session has shown a code, and which device is being set up in it."""
+"""Session keys: the time of the last accepted code, and the device that is being set up in this session."""
 BEGUN_FOR = timedelta(hours=1)
 NOT_THE_CODE = "That is not the code. Give the one that is shown now."
 TOO_SOON = "That came too soon after a wrong code. Try again after {:%H:%M:%S} (UTC), with the code that is shown then."
 QUIET_ZONE = 4
-"""So many empty modules lie around a QR code (ISO/IEC 18004)."""
+"""Empty modules around a QR code (ISO/IEC 18004)."""
 
 
 class CodeForm(forms.Form):
-    """A code, with or without the blanks between which apps show it."""
+    """A code, with or without the blanks that apps put between its digits."""
 
     code = forms.CharField(max_length=40, label="Code", widget=forms.TextInput({"autocomplete": "one-time-code"}))
 
     def clean_code(self) -> str:
-        """The code alone."""
+        """Return the code without blanks, in lower case."""
         return "".join(str(self.cleaned_data["code"]).split()).lower()
 
 
 class StaffLogInForm(LogInForm, AdminAuthenticationForm):
-    """The site's form, of the admin."""
+    """The admin's log-in form with the checks of the site's."""
 
 
 class StaffSite(AdminSite):
-    """The admin, for staff who have shown two things: that they know a password, and that they have a device."""
+    """The admin, for staff who have given both a password and a code of their device."""
 
     login_form = StaffLogInForm
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Whether somebody may see any of these pages."""
+        """Whether the user may see the admin's pages."""
         return self._is_staff(request) and (not settings.STAFF_SECOND_FACTOR or _has_shown(request))
 
     def _is_staff(self, request: HttpRequest) -> bool:
         return super().has_permission(request)
 
     def each_context(self, request: Any) -> dict[str, object]:
-        """What every page is told, and whether there is a second factor to look after."""
+        """Add to every page whether the site requires a second factor."""
         return {**super().each_context(request), "asks_second_factor": settings.STAFF_SECOND_FACTOR}
 
     def get_urls(self) -> list[Any]:
-        """Those of the admin, and the page for the code."""
+        """The URLs of the admin and of the code page."""
         return [path("second-factor/", self.second_factor, name="second_factor"), *super().get_urls()]
 
     def login(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
-        """Ask for a name and a password; of staff who have given them, for the code."""
+        """Ask for name and password. Staff who have given them are sent on to the code page."""
         if self._is_staff(request) and not self.has_permission(request):
             return redirect_to_login(_next(request), reverse("admin:second_factor"))
         return super().login(request, extra_context)
 
     @method_decorator(form_only("admin:index"))
     def logout(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> Any:
-        """Log out; looking at the address leads to the first page."""
+        """Log out on POST; a GET redirects to the admin's index."""
         return super().logout(request, extra_context)
 
     @method_decorator(never_cache)
     def second_factor(self, request: HttpRequest) -> HttpResponse:
-        """Ask for a code of the device, or have one set up by whoever has none yet, or wants another."""
+        """Ask for a code of the device. Set up a device for staff who have none or who want another."""
         if not self._is_staff(request):
             return redirect_to_login(request.get_full_path(), reverse("admin:login"))
         if not settings.STAFF_SECOND_FACTOR:
@@ -113,7 +113,7 @@ class StaffSite(AdminSite):
         if not _devices(request, confirmed=True).exists():
             try:
                 return self._set_up(request)
-            except AccountClosedError:  # since this request began: the next one is of nobody
+            except AccountClosedError:  # since this request began: the next one is of no account
                 return redirect(request.get_full_path())
         form, code = _form(request)
         if code:
@@ -140,7 +140,7 @@ class StaffSite(AdminSite):
         return self._page(request, "Set up your second factor", form=form, **more)
 
     def _is_set_up(self, request: HttpRequest) -> HttpResponse:
-        """Nothing is asked for; whoever came to this page itself may begin anew."""
+        """Ask for no code. From this page itself, a new device can be set up."""
         if request.method == "POST" and "anew" in request.POST:
             factor_forget(cast("User", request.user))
             _log(request, "is being set up anew")
@@ -151,34 +151,34 @@ class StaffSite(AdminSite):
         return self._page(request, "Your second factor", left=left)
 
     def _page(self, request: HttpRequest, title: str, **more: Any) -> HttpResponse:
-        # Of the admin it is told what somebody is told who has not come in.
+        # The admin's part of the context is that of a visitor who has not been let in.
         context = {**self.each_context(request), "title": title, "next": _next(request), **more}
         return TemplateResponse(request, "admin/second_factor.html", context | {"is_nav_sidebar_enabled": False})
 
 
 def _has_shown(request: HttpRequest) -> bool:
-    """Whether this session has shown a code not long ago, of somebody who still has a device."""
+    """Whether this session has given a code recently and its account still has a device."""
     user: Any = request.user  # a device and `is_verified` are of django-otp's middleware
     is_lately = 0 <= time.time() - request.session.get(SHOWN_KEY, 0) < SHOWN_FOR_S
     if not is_lately or not user.is_verified():
         return False
-    # Who came in by a recovery code has it no longer when the device is taken away.
+    # A log-in by recovery code no longer counts once the device has been removed.
     return isinstance(user.otp_device, TOTPDevice) or _devices(request, confirmed=True).exists()
 
 
 def _form(request: HttpRequest) -> tuple[CodeForm, str]:
-    """The form, and the code that was sent with it, if any was."""
+    """Return the form and the submitted code; the code is empty if none was sent."""
     form = CodeForm(request.POST or None)
     return form, form.cleaned_data["code"] if request.method == "POST" and form.is_valid() else ""
 
 
 def _spaced(code: str) -> str:
-    """A code in fours, to be written down."""
+    """Return a code in groups of four characters, easy to copy."""
     return " ".join(code[start : start + 4] for start in range(0, len(code), 4))
 
 
 def _next(request: HttpRequest) -> str:
-    """Where they wanted to go, if that is here."""
+    """Return the wanted address if it is on this site, else the admin's index."""
     wanted = request.POST.get("next", request.GET.get("next", ""))
     is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     return wanted if is_ours else resolve_url("admin:index")
@@ -190,10 +190,11 @@ def _devices(request: HttpRequest, *, confirmed: bool) -> Any:
 
 @transaction.atomic
 def _device_begun(request: HttpRequest) -> TOTPDevice | None:
-    """The device that is being set up in this session: the same until it is, however often the page is looked at.
+    """Return the device that is being set up in this session, or ``None`` if another session has finished a set-up
+    first.
 
-    None if another session was a moment faster, and its device is there. Of this session alone: another one's key has
-    been shown to somebody else, who may know no more than the password.
+    The device stays the same until it is confirmed, however often the page is loaded. Another session's device is not
+    used: its key may have been shown to a person who knows only the password.
     """
     begun: TOTPDevice | None = _devices(request, confirmed=False).filter(pk=request.session.get(BEGUN_KEY, 0)).first()
     if begun is None:
@@ -208,7 +209,7 @@ def _device_begun(request: HttpRequest) -> TOTPDevice | None:
 
 @transaction.atomic
 def _device_confirmed(request: HttpRequest, device: TOTPDevice, code: str) -> list[str]:
-    """Take a device that shows the right code, and let them in; their recovery codes, or none if it is not."""
+    """Confirm the device if the code is right, let the user in, and return the recovery codes, else an empty list."""
     user = cast("User", request.user)
     account_lock(user)
     if _devices(request, confirmed=True).exists():  # another session was a moment faster
@@ -234,20 +235,20 @@ def _device_confirmed(request: HttpRequest, device: TOTPDevice, code: str) -> li
 
 
 def _asked(request: HttpRequest, code: str) -> list[Any]:
-    """The devices of which a code may be: an app shows digits, recovery codes have letters."""
+    """Return the devices that the code may belong to. Apps show digits; recovery codes contain letters."""
     if code.isdigit() and len(code) == DIGITS:
         return list(_devices(request, confirmed=True))
     return list(StaticDevice.objects.filter(user_id=request.user.pk, confirmed=True).order_by("pk"))
 
 
 def _wait(asked: list[Any]) -> str:
-    """Until when codes are not looked at, after wrong ones; empty if they are."""
+    """Return the refusal with the end of the lock-out after wrong codes; empty without a lock-out."""
     until = [told["locked_until"] for may, told in (device.verify_is_allowed() for device in asked) if not may]
     return TOO_SOON.format(max(until)) if until else ""
 
 
 def _entered(request: HttpRequest, asked: list[Any], code: str) -> bool:
-    """Let somebody in who has the code of a device, or a recovery code, which is then used up."""
+    """Let the user in if the code is of one of these devices; a recovery code is then used up. Whether it was."""
     for device in asked:
         if (shown := verify_token(request.user, device.persistent_id, code)) is not None:
             if isinstance(shown, StaticDevice):
@@ -260,7 +261,7 @@ def _entered(request: HttpRequest, asked: list[Any], code: str) -> bool:
 
 
 def _let_in(request: HttpRequest, device: Any) -> None:
-    request.session.cycle_key()  # what the session was known by before gives no more than it did
+    request.session.cycle_key()  # the previous session key, if another person knows it, gains nothing
     request.session[SHOWN_KEY] = time.time()
     login(request, device)
 
@@ -270,7 +271,7 @@ def _log(request: HttpRequest, what: str) -> None:
 
 
 def _qr(text: str) -> dict[str, str]:
-    """A text as a QR code: one path of SVG, and what is seen of the plane, its quiet zone included."""
+    """Return a text as a QR code: an SVG path, and the view box with the quiet zone."""
     code = QRCode(None, QRErrorCorrectLevel.M)
     code.addData(text)
     code.make()
@@ -281,6 +282,6 @@ def _qr(text: str) -> dict[str, str]:
 
 
 def factor_forget(account: User) -> None:
-    """Take every device and recovery code of an account away; the next visit to the staff's pages sets one up."""
+    """Remove every device and recovery code of an account. The next visit to the staff pages sets up a new device."""
     TOTPDevice.objects.filter(user=account).delete()
     StaticDevice.objects.filter(user=account).delete()

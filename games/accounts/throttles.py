@@ -1,10 +1,10 @@
-"""How many requests a minute, one limiter for pages, API and sockets; the cache is shared by all processes.
+"""Rate limits per minute for pages, API and sockets. All processes share the counts through the cache.
 
 Each rate is a setting; ``docs/operating.md`` has the table.
 
-Rates of what goes wrong are here too: codes of rooms that there are not, passwords that are not right. What is right
-costs nothing there, so that a class behind one address does not meet them by mistyping, and who tries one after
-another soon does. Wrong codes of who is signed in count for the account alone: one pupil uses up nothing of others.
+Failures have rates too: unknown room codes and wrong passwords. Successes are not counted, so a class behind one
+address does not reach the limit by typing errors, while systematic guessing soon does. Wrong codes of a logged-in
+account count for that account alone: one pupil does not use up the allowance of others.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from games.models import ApiToken
 
 
 class AddressThrottle(NamedThrottle):
-    """What comes from an address, whoever asks; or what is about the same thing, by its ``name``, wherever from."""
+    """Limit by address, whatever the account; or by ``name``, whatever the address."""
 
     def ident(self, request: Any) -> str:
         return self.name or address_of(request)
 
 
 class WriteThrottle(Throttle):
-    """Limit what an account, or a guest's address, changes: every form of a page, and what the API begins or makes."""
+    """Limit the writes of an account or a guest's address: all page forms, and API requests that create or change."""
 
     scope = "write"
 
@@ -42,7 +42,7 @@ class WriteThrottle(Throttle):
 
 
 class ApiThrottle(Throttle):
-    """Limit the requests of a token, of an account through its session, or of an address without either."""
+    """Limit the API requests of a token, of an account through its session, or of an address without either."""
 
     scope = "api"
 
@@ -53,14 +53,14 @@ class ApiThrottle(Throttle):
 
 
 class TokenThrottle(ApiThrottle):
-    """Limit the requests of a token where pages of people have a rate of their own."""
+    """Limit the requests of a token, where browser requests have a rate of their own."""
 
     def ident(self, request: Request) -> str | None:
         return super().ident(request) if isinstance(request.auth, ApiToken) else None
 
 
 class LiveThrottle(Throttle):
-    """Limit the requests of an address to all rooms, and for how far something is: pages ask these again and again."""
+    """Limit the polling requests of an address: to all rooms, and for the progress of jobs."""
 
     scope = "live"
 
@@ -69,7 +69,7 @@ class LiveThrottle(Throttle):
 
 
 class RoomThrottle(Throttle):
-    """Limit the requests to a room: of one seat, and of all clients without a session behind an address.
+    """Limit the requests to a room per seat, and those of all clients without a session per address.
 
     Seat tokens without a session count by address, since a client may invent them.
     """
@@ -87,10 +87,10 @@ class RoomThrottle(Throttle):
 
 
 class Guesses:
-    """The bound on wrong room codes and wrong shared links: beyond it nothing is looked up for that client.
+    """The limit on wrong room codes and shared links. Beyond it, nothing is looked up for that client.
 
-    Counted by account, of guests by address; neither counts for the other, so that one who guesses does not stop those
-    who are signed in beside them. And who sits in a room goes on: nobody's match stops.
+    Wrong codes count per account, for guests per address. The two counts are separate, so a guessing guest does not
+    stop logged-in players at the same address. Players who already sit in a room are never stopped.
     """
 
     def __init__(self, request: Any, user_id: int | None) -> None:
@@ -98,7 +98,7 @@ class Guesses:
         self.throttle = AddressThrottle("guess") if user_id is None else AddressThrottle("account", str(user_id))
 
     def require(self, may_look: Callable[[], bool] = lambda: False) -> None:
-        """Refuse an account, or a guest's address, that has guessed too often, unless it ``may_look`` all the same.
+        """Refuse an account or a guest's address that has guessed too often, unless ``may_look`` returns true.
 
         Raises:
             TooManyGuessesError.
@@ -109,14 +109,14 @@ class Guesses:
             raise TooManyGuessesError(self.throttle.wait())
 
     def count(self) -> None:
-        """One more was wrong."""
+        """Count one wrong guess."""
         self.throttle.allow_request(self.request)
 
     @contextmanager
     def counted(
         self, may_look: Callable[[], bool] = lambda: False, *, wrong: type[Exception] = RoomNotFoundError
     ) -> Iterator[None]:
-        """Look the code, or a link, up in this block, which raises ``wrong`` if there is none.
+        """Look up a code or link in this block. Each ``wrong`` that the block raises counts as a guess.
 
         Raises:
             TooManyGuessesError.

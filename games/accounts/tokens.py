@@ -1,4 +1,4 @@
-"""Use-cases that write the tokens of accounts: make one, read what a program shows, revoke it."""
+"""Services for the tokens of accounts: make, read, list and revoke them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from games.limits.quotas import quota_require, site_require
 from games.models import ApiToken, TokenScope
 
 BEARER_START = "bead_"
-"""Says of a token found somewhere where it belongs."""
+"""Prefix that identifies the site's account tokens, so that a leaked one can be traced to its origin."""
 MAX_TOKENS = 20
 SEAT_TOKEN = re.compile(r"[-\w]{43}", re.ASCII)
 """The form of a seat's token, as ``secrets.token_urlsafe(32)`` makes it."""
@@ -29,24 +29,28 @@ IS_OF_A_SEAT = (
 IS_OF_ANOTHER_SCHEME = "Send the header as Authorization: Bearer, then a space and the token."
 IS_OF_AN_ACCOUNT = "This is the token of an account. Send it in the header Authorization: Bearer."
 ENDED_TOKENS_KEPT = 100
-"""So many that count no more are kept of an account, the newest; the sweep takes them by age."""
+"""Expired or revoked tokens kept per account, the newest. Retention removes them by age."""
 TOKEN_USE_NOTED = timedelta(minutes=1)
-"""How exactly the last use of a token is kept: not every request has to write."""
+"""Resolution of ``last_used_at``, so that not every request has to write."""
 
 
 @transaction.atomic
 def token_make(*, user: User, name: str, scopes: Collection[str], lifetime: timedelta | None) -> tuple[ApiToken, str]:
-    """A new token of an account, and its text, which is not kept and can be shown this once.
+    """Create a token of an account. Its text is not stored and can be shown only once.
 
     Args:
         user: the account.
-        name: what the token is for.
-        scopes: what a program that has it may do: values of :class:`TokenScope`, at least one.
-        lifetime: for how long; ``None`` is for ever.
+        name: the purpose of the token.
+        scopes: at least one value of :class:`TokenScope`, each a permission of the token.
+        lifetime: time until the token expires; ``None`` means never.
+
+    Returns:
+        The token and its text.
 
     Raises:
-        MalformedError: no scope, or one there is not.
-        TooManyTokensError, SiteFullError.
+        MalformedError: no scope, or an unknown scope.
+        TooManyTokensError: the account has ``MAX_TOKENS`` valid tokens.
+        SiteFullError: the database has reached its size limit.
     """
     site_require()
     known = [scope.value for scope in TokenScope if scope in scopes]
@@ -71,10 +75,10 @@ def token_make(*, user: User, name: str, scopes: Collection[str], lifetime: time
 
 
 def token_revoke(*, user: User, token_id: int) -> None:
-    """Make a token of the account worthless, for good.
+    """Revoke a token of the account for good.
 
     Raises:
-        TokenNotFoundError: the account has none of this id that still counts.
+        TokenNotFoundError: the account has no unrevoked token with this id.
     """
     own = ApiToken.objects.filter(pk=token_id, user=user, revoked_at__isnull=True)
     if not own.update(revoked_at=timezone.now()):
@@ -82,10 +86,10 @@ def token_revoke(*, user: User, token_id: int) -> None:
 
 
 def seat_token_checked(text: str) -> str:
-    """The token of a seat, as it was shown.
+    """Return a seat token unchanged, after a check that it is no account token.
 
     Raises:
-        TokenInvalidError: it is an account's.
+        TokenInvalidError: it is the token of an account.
     """
     if text.startswith(BEARER_START):
         raise exceptions.TokenInvalidError(IS_OF_AN_ACCOUNT)
@@ -93,11 +97,13 @@ def seat_token_checked(text: str) -> str:
 
 
 def token_read(*, text: str, scope: str | None = None) -> ApiToken:
-    """The token that a program shows, with its account; that it was used is noted.
+    """Return the token with this text and its account, and record its use (:data:`TOKEN_USE_NOTED`).
 
     Raises:
-        TokenInvalidError, TokenRevokedError, TokenExpiredError.
-        TokenScopeError: it may not do what the scope stands for.
+        TokenInvalidError: no token has this text, or its account is closed.
+        TokenRevokedError: the token has been revoked.
+        TokenExpiredError: the token has expired.
+        TokenScopeError: the token lacks the scope.
     """
     if SEAT_TOKEN.fullmatch(text) and not text.startswith(BEARER_START):
         raise exceptions.TokenInvalidError(IS_OF_A_SEAT)
@@ -122,5 +128,5 @@ def token_read(*, text: str, scope: str | None = None) -> ApiToken:
 
 
 def token_list_of(user: User) -> list[ApiToken]:
-    """The tokens of an account that have not been revoked, newest first."""
+    """Return the tokens of an account that have not been revoked, newest first."""
     return list(ApiToken.objects.filter(user=user, revoked_at__isnull=True).order_by("-pk"))

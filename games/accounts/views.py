@@ -1,4 +1,4 @@
-"""Pages of accounts: sign up, log in, passwords, tokens."""
+"""Pages of accounts: sign-up, log-in, passwords, tokens."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ from games.limits.quotas import account_lock, site_require
 from games.transport.error_responses import form_only, sent_back, too_many
 
 NAMES_TOLD = 5
-"""So many names of machines a message tells one by one."""
+"""Machine names listed in one message before the rest are counted."""
 
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
 
 
 def account_required(purpose: str, without: str, test: Callable[[Any], bool] | None = None) -> Callable[..., Any]:
-    """A page for accounts alone, or for whoever passes the ``test``; others come to the page to log in.
+    """Restrict a page to accounts, or to users who pass ``test``; other visitors are sent to the log-in page.
 
     Args:
-        purpose: a sentence of that page: what an account is needed for.
+        purpose: a sentence of the log-in page: why an account is needed.
         without: the next sentence: what can be done without an account.
-        test: asked of the user, who may be a visitor.
+        test: called with the user, which may be a :class:`Visitor`.
     """
 
     def of(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -76,7 +76,9 @@ def account_required(purpose: str, without: str, test: Callable[[Any], bool] | N
 
 
 def purpose_of(address: str) -> dict[str, str]:
-    """The purpose of an account at an address of the site (:func:`account_required`); empty where none is needed."""
+    """Return the purpose of an account at an address of the site (:func:`account_required`); empty where none is
+    needed.
+    """
     try:
         view = resolve(urlsplit(address).path).func
     except Resolver404:
@@ -85,15 +87,15 @@ def purpose_of(address: str) -> dict[str, str]:
 
 
 def locked_out(request: HttpRequest, response: HttpResponse | None, credentials: Any) -> HttpResponse:
-    """The page for who may not log in by a name for a while; who tries meanwhile does not wait for longer."""
+    """Show the lock-out page of a name. Attempts during the lock do not lengthen it."""
     wait_s: float = getattr(request, "locked_for_s", 0) or settings.AXES_COOLOFF_TIME * 3600
     return too_many(request, wait_s, "registration/locked.html")
 
 
 def counting(what: str, *, successes: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A form that an address may fill in rightly (or wrongly, not ``successes``) no more often than the rate says.
+    """Limit how often an address may submit a form successfully, or unsuccessfully without ``successes``.
 
-    What comes out the other way costs nothing.
+    Only the limited outcome counts against the rate.
     """
 
     def of(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -114,17 +116,17 @@ def counting(what: str, *, successes: bool) -> Callable[[Callable[..., Any]], Ca
     return of
 
 
-# Wrong passwords over many names; axes counts those for one.
+# Wrong passwords over many names. axes counts those for one name.
 log_in_counted = counting("login", successes=False)
 
 
 def _word_again(field: Field, label: str) -> None:
-    """Name the field in which a new password is typed a second time, in plain words."""
+    """Label the field in which a new password is repeated, in plain words."""
     field.label, field.help_text = label, "Type the same password again."
 
 
 class SignUpForm(NameForm, UserCreationForm):
-    """A name, a password twice and, for those who may forget it, an e-mail address."""
+    """Name, password twice and an optional e-mail address for password resets."""
 
     class Meta(UserCreationForm.Meta):
         model = get_user_model()
@@ -139,7 +141,7 @@ class SignUpForm(NameForm, UserCreationForm):
         _word_again(self.fields["password2"], "Password again")
 
     def clean_username(self) -> str:
-        """A name that no other account has in any spelling, and that no machine or guest is called."""
+        """Return the name if it is not reserved and no other account has it in any spelling."""
         username: str = super().clean_username()
         if name_key(username or "").startswith(RESERVED_NAMES):
             raise ValidationError("This name is reserved for the site. Choose another name.", code="reserved")
@@ -147,9 +149,9 @@ class SignUpForm(NameForm, UserCreationForm):
 
 
 def _enter(request: HttpRequest, user: User, claim: ClaimSeats) -> None:
-    """Log in; a guest's matches and machines follow them into the account, or all stays as it was.
+    """Log in, and move a guest's matches and machines into the account: both or neither. Call inside a transaction.
 
-    What the account has no room for stays the guest's, whose number the session keeps. Call inside a transaction.
+    Rows that the account has no room for remain the guest's, whose number the session keeps.
     """
     guest = person_of_request(request).guest
     claimed = Claimed([], [])
@@ -159,7 +161,7 @@ def _enter(request: HttpRequest, user: User, claim: ClaimSeats) -> None:
     request.session.pop(GUEST_KEY, None)
     if guest is not None and claimed.left:
         request.session[GUEST_KEY] = guest.hex
-    request.session.save()  # with the rest, and not with the answer
+    request.session.save()  # in this transaction, and not with the response
     if claimed.taken:
         messages.success(request, f"These are now in your account: {_some(claimed.taken)}.")
     if claimed.left:
@@ -171,14 +173,14 @@ def _enter(request: HttpRequest, user: User, claim: ClaimSeats) -> None:
 
 
 def _some(names: list[str]) -> str:
-    """The first few of these names, and how many more there are."""
+    """The first ``NAMES_TOLD`` names, and how many more there are."""
     shown = ", ".join(names[:NAMES_TOLD])
     return shown if len(names) <= NAMES_TOLD else f"{shown} and {len(names) - NAMES_TOLD} more"
 
 
 @method_decorator(counting("signup", successes=True), name="dispatch")
 class SignUpView(FormView):
-    """Make an account; matches and machines of this session come along."""
+    """Create an account, and move the matches and machines of this session into it."""
 
     claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py says which
 
@@ -187,7 +189,7 @@ class SignUpView(FormView):
     success_url = reverse_lazy("account")
 
     def form_valid(self, form: SignUpForm) -> HttpResponse:
-        """Store the account, take the guest's matches and machines over, log in: all of it or nothing."""
+        """Store the account, move the guest's matches and machines into it, and log in: all or nothing."""
         try:
             site_require("auth_user")
         except SiteFullError as error:
@@ -206,7 +208,7 @@ class SignUpView(FormView):
 
 @method_decorator(log_in_counted, name="dispatch")
 class LogInView(LoginView):
-    """Log in; matches and machines of this session come along."""
+    """Log in, and move the matches and machines of this session into the account."""
 
     claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py says which
 
@@ -214,15 +216,15 @@ class LogInView(LoginView):
     redirect_authenticated_user = True
 
     def get_context_data(self, **context: Any) -> dict[str, object]:
-        """The page, with the reason why an account is needed if another page led here."""
+        """Add the purpose of an account, if another page led here."""
         return super().get_context_data(**context, **purpose_of(self.get_redirect_url()))
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Take the guest's matches and machines over and log in: both or neither."""
+        """Move the guest's matches and machines into the account and log in: both or neither."""
         try:
             with transaction.atomic():
                 _enter(self.request, form.get_user(), self.claim)
-        except AccountClosedError as error:  # since the password was compared
+        except AccountClosedError as error:  # closed since the password was compared
             refusal_add(form, error)
             return self.form_invalid(form)
         return HttpResponseRedirect(self.get_success_url())
@@ -230,10 +232,10 @@ class LogInView(LoginView):
 
 @method_decorator(form_only("lobby"), name="dispatch")
 class LogOutView(LogoutView):
-    """Log out; what the account had no room for is still this browser's."""
+    """Log out. Rows that the account had no room for remain this browser's."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Log out, and keep the guest number that a log-in has left, and where the account waits for somebody."""
+        """Log out, but keep the guest number left by a log-in and the codes of rooms in which the account waits."""
         guest = request.session.get(GUEST_KEY)
         waiting = codes_waiting_of(request.user.pk) if request.user.is_authenticated else []
         response = super().post(request, *args, **kwargs)
@@ -245,28 +247,29 @@ class LogOutView(LogoutView):
 
 
 class ResetForm(PasswordResetForm):
-    """Django's. The case of the domain is folded here: a database without a locale folds ASCII alone."""
+    """Django's form, with the domain folded here: a database without a locale folds only ASCII."""
 
     def clean_email(self) -> str:
-        """The address as accounts have it."""
+        """Return the address in the form in which accounts store it."""
         return get_user_model().objects.normalize_email(self.cleaned_data["email"])
 
 
 class ResetPasswordView(PasswordResetView):
-    """Send a letter with a way to a new password: so many an hour for an address, and to one mailbox."""
+    """E-mail a link for a new password, limited per hour by address and by mailbox."""
 
     form_class = ResetForm
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Ask for nothing where no letter would come, and say what helps."""
+        """Show another page where the site sends no e-mails."""
         if not settings.SENDS_LETTERS:
             return render(request, "registration/no_letters.html")
         return super().dispatch(request, *args, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Send it, unless too many were asked for; whether there is such an account, nobody is told.
+        """Send the e-mail within the limits. The response does not reveal whether the account exists.
 
-        Its link begins with ``SITE_URL``. Without it, which a site that sends letters needs, with the request's host.
+        The link begins with ``SITE_URL``, which a site that sends e-mails needs. Without the setting, the link begins
+        with the request's host.
         """
         mailbox = unicodedata.normalize("NFKC", form.cleaned_data["email"]).casefold()
         name = hashlib.sha256(mailbox.encode()).hexdigest()
@@ -280,20 +283,20 @@ class ResetPasswordView(PasswordResetView):
 
 
 class TellsOfNewPassword:
-    """A page that changes a password, of which the owner hears: it may have been somebody else."""
+    """A page that changes a password and e-mails the owner, as another person may have made the change."""
 
     def get_form(self, *args: Any) -> Any:
-        """The form, with the second field named as on the page of a new account."""
+        """Return the form, with the second field labelled as on the sign-up page."""
         form = super().get_form(*args)  # type: ignore[misc]  # what it is mixed into has it
         _word_again(form.fields["new_password2"], "New password again")
         return form
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Change it, and send the letter; nothing of an account that is closed, a moment ago perhaps."""
+        """Change the password and send the e-mail, unless the account has been closed."""
         try:
             with transaction.atomic():
                 account_lock(form.user)
-                form.user.refresh_from_db()  # all of it is written
+                form.user.refresh_from_db()  # since all fields are written
                 response: HttpResponse = super().form_valid(form)  # type: ignore[misc]  # what it is mixed into has it
         except AccountClosedError as error:
             refusal_add(form, error)
@@ -313,15 +316,15 @@ class ChangePasswordView(TellsOfNewPassword, PasswordChangeView):
 
 
 class NewPasswordView(TellsOfNewPassword, PasswordResetConfirmView):
-    """Choose a password by the letter that was asked for, which logs in too, also where others tried it too often."""
+    """Choose a password by the e-mailed link. This also logs in, even if the name is locked after too many failures."""
 
     claim: ClaimSeats = cast("ClaimSeats", None)  # games/urls.py says which
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Change it, and log in: from then on the account is known at this address."""
+        """Change the password and log in, so that the account is known at this address from now on."""
         response = super().form_valid(form)
         if not form.errors:
-            with contextlib.suppress(AccountClosedError), transaction.atomic():  # since it was changed
+            with contextlib.suppress(AccountClosedError), transaction.atomic():  # closed since the change
                 _enter(self.request, form.user, self.claim)
         return response
 
@@ -329,7 +332,7 @@ class NewPasswordView(TellsOfNewPassword, PasswordResetConfirmView):
 @account_required("Log in to make tokens, the keys for your programs.", "Programs can play in rooms without a token.")
 @never_cache
 def tokens(request: HttpRequest) -> HttpResponse:
-    """The tokens of an account, and a new one, whose text is on the answer to the form and nowhere else."""
+    """List the tokens of an account and make a new one. Its text appears only in the response to the form."""
     form, made = TokenForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
         try:
@@ -345,7 +348,6 @@ def tokens(request: HttpRequest) -> HttpResponse:
 @form_only("tokens")
 @account_required("Log in to revoke a token.", "Programs can play in rooms without a token.")
 def token_end(request: HttpRequest, token_id: int) -> HttpResponse:
-    """Revoke a token."""
     try:
         token_revoke(user=cast("User", request.user), token_id=token_id)
     except PlayError as error:
