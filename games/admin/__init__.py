@@ -1,4 +1,4 @@
-"""What the staff sees and does, a module a subject; Django finds them by importing this."""
+"""Admin pages, one module per subject. The import registers them with Django."""
 
 from games.admin import blocks, rooms, tokens
 

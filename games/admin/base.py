@@ -1,8 +1,8 @@
-"""What the admin pages of every subject share: rows that are only looked at, and lists that may be of millions.
+"""Base classes of the admin pages: read-only rows, and lists of tables that may have millions of rows.
 
-A page of a list costs the same whatever the table holds: the newest rows stand first, no more than
-:data:`COUNTED_MOST` are counted, and a filter that no index answers looks through the newest :data:`LOOKED_THROUGH`
-alone. So no index is added for the admin: each would be written with every match.
+A list costs the same whatever the size of its table: the newest rows come first, and at most :data:`COUNTED_MOST` are
+counted. A filter without an index searches only the newest :data:`LOOKED_THROUGH` rows. No index exists only for the
+admin, because every match would have to write into it.
 """
 
 from __future__ import annotations
@@ -29,55 +29,51 @@ from beadbox.rules.registry import GAMES
 from games.models import Seat
 
 COUNTED_MOST = 5_000
-"""So many rows of a list can be paged through; who wants others narrows the list."""
+"""Rows that can be paged through. Filters reach the others."""
 LOOKED_THROUGH = 50_000
-"""Among so many of the newest rows a filter looks that no index answers."""
+"""Newest rows that a filter without an index searches."""
 
 
 class ReadOnly:
     """Admin of rows that only services write."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Nobody adds rows by hand."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Nobody changes rows by hand."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Nobody deletes rows by hand."""
         return False
 
 
 class CappedPaginator(Paginator):
-    """Pages of the first :data:`COUNTED_MOST` rows, without counting the others, which may be millions."""
+    """Pages of the first :data:`COUNTED_MOST` rows, without a count of the rest, which may be millions."""
 
     @cached_property
     def count(self) -> int:
-        """How many rows there are to page through."""
+        """Return the number of rows that can be paged through."""
         rows: Any = self.object_list
         return int(rows[:COUNTED_MOST].count())
 
 
 class Counted(admin.ModelAdmin):
-    """A list that is counted as far as it is shown, whoever has narrowed it how."""
+    """A list that counts only the rows that can be paged through, whatever filters are set."""
 
     ordering: ClassVar[Any] = ("-pk",)
     paginator = CappedPaginator
     show_full_result_count = False
-    show_facets = ShowFacets.NEVER  # each of them would be counted
+    show_facets = ShowFacets.NEVER  # each facet would be counted
 
 
 class NameSearch:
-    """A list that is searched by folded names: for what is typed, and for its folded form (``beadbox.names``)."""
+    """A list that is searched for both the typed text and its folded form (``beadbox.names``)."""
 
     def spellings(self, term: str) -> set[str]:
-        """The texts to search for."""
         return {term, name_search(term)}
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> Any:
-        """The rows with any of these texts."""
+        """Return the rows that match any of the spellings."""
         found, may_repeat = queryset.none(), False
         for text in self.spellings(search_term):
             rows, repeats = super().get_search_results(request, queryset, text)  # type: ignore[misc]  # ModelAdmin's
@@ -86,10 +82,10 @@ class NameSearch:
 
 
 class Large(Counted):
-    """The list of a table that may have millions of rows: newest first, and looked through as far as is quick.
+    """The list of a table that may have millions of rows: newest first, with a limited search.
 
     Attributes:
-        indexed: parameters of the list that an index answers, so that with one of them all rows are looked through.
+        indexed: query parameters that an index answers. A list with one of them searches all rows.
     """
 
     indexed: ClassVar[Sequence[str]] = ()
@@ -98,7 +94,7 @@ class Large(Counted):
     list_max_show_all = 50
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """All rows, or of a list that is narrowed by what has no index the newest ones."""
+        """Return all rows. If only filters without an index are set, return the newest ones."""
         rows = super().get_queryset(request)
         asked = {name for name, value in request.GET.items() if str(value).strip()}
         if not asked - {"p", "all", "_changelist_filters", "_popup", "_to_field"} or asked & set(self.indexed):
@@ -108,40 +104,35 @@ class Large(Counted):
 
 
 class Choices(admin.SimpleListFilter):
-    """A filter by one field whose values are known, so that the table is not read for them.
+    """A filter by one field whose values are known, so that the table is not queried for them.
 
     Attributes:
-        field: the field, or where it is found from the row.
+        field: the look-up of the field from the row.
     """
 
     field: ClassVar[str]
 
     def known(self) -> Iterable[tuple[str, str]]:
-        """Values, and what is said of each."""
+        """Return the values and their labels."""
         raise NotImplementedError
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> list[tuple[str, str]]:
-        """What can be chosen."""
         return list(self.known())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows that have the value."""
         chosen = self.value()
         return queryset if chosen is None else queryset.filter(**{self.field: chosen})
 
 
 class GameFilter(Choices):
-    """By game."""
-
     title = parameter_name = field = "game"
 
     def known(self) -> Iterator[tuple[str, str]]:
-        """Those that there are."""
         return ((slug, game.full_name) for slug, game in GAMES.items())
 
 
 class Finder(AutocompleteSelect):
-    """A field that looks for a row while one types. It says what for as long as it is empty."""
+    """A field that looks for a row while the user types. An empty field shows what can be looked for."""
 
     def __init__(self, field: Any, looks_for: str) -> None:
         super().__init__(field, admin.site)
@@ -150,17 +141,17 @@ class Finder(AutocompleteSelect):
     def build_attrs(
         self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None
     ) -> dict[str, object]:
-        """Django's own, with these words: what reads the page aloud knows the field by them."""
+        """Add the text as placeholder, and as label for screen readers."""
         words = {"aria-label": self.looks_for, "data-placeholder": self.looks_for}
         return {**super().build_attrs(base_attrs, extra_attrs), **words}
 
 
 class RowFilter(admin.ListFilter):
-    """By a row of another table, which is looked for by typing: a table of thousands is no list of links.
+    """A filter by a row of another table, found by typing, because thousands of rows are too many for links.
 
     Attributes:
-        field: the foreign key that leads to it.
-        parameter_name: what the address calls its id.
+        field: the foreign key to the other table.
+        parameter_name: the query parameter with the row's id.
     """
 
     template = "admin/row_filter.html"
@@ -176,21 +167,19 @@ class RowFilter(admin.ListFilter):
         self.rest = [(name, value) for name, value in request.GET.items() if name not in (self.parameter_name, "p")]
 
     def has_output(self) -> bool:
-        """Always: nobody knows whether there is a row to look for."""
+        """Always show the filter, without a query for rows to choose from."""
         return True
 
     def expected_parameters(self) -> list[str | None]:
-        """The one parameter of the filter."""
         return [self.parameter_name]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows that lead there."""
         if not self.is_asked:
             return queryset
         return queryset.none() if self.row_id is None else queryset.filter(**{self.field: self.row_id})
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
-        """The field to type into, and the way back to all."""
+        """Yield the input field and the link that removes the filter."""
         key = self.model._meta.get_field(self.field)
         widget = Finder(key, f"Any {self.title}")
         widget.choices = forms.ModelChoiceField(key.remote_field.model._default_manager.all()).choices
@@ -204,21 +193,20 @@ class RowFilter(admin.ListFilter):
 
 
 class WithRowFilter(admin.ModelAdmin):
-    """An admin whose list has a :class:`RowFilter`: it brings the script that looks while one types."""
+    """An admin whose list has a :class:`RowFilter`. It adds the script of the input field."""
 
     @property
     def media(self) -> forms.Media:
-        """What forms need, and the field of the filter."""
         chosen = next(one for one in self.list_filter if isinstance(one, type) and issubclass(one, RowFilter))
         return super().media + Finder(self.model._meta.get_field(chosen.field), "").media
 
 
 class LinkedFilter(admin.ListFilter):
-    """A filter that other pages lead to; it stands beside the list only while it narrows it.
+    """A filter that is set by links on other pages; it is shown only while it is set.
 
     Attributes:
-        parameter_name: what the address calls it.
-        words: what the rows have in common.
+        parameter_name: the query parameter with the value.
+        words: label of the filtered list.
     """
 
     parameter_name: ClassVar[str]
@@ -229,55 +217,52 @@ class LinkedFilter(admin.ListFilter):
         self.value: str = params.pop(self.parameter_name, [""])[-1]
 
     def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        """The rows that have the value; none for a text that is no value."""
+        """Return the rows with the value; none for an invalid value."""
         raise NotImplementedError
 
     def has_output(self) -> bool:
-        """While it narrows the list."""
         return bool(self.value)
 
     def expected_parameters(self) -> list[str | None]:
         return [self.parameter_name]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows that have the value."""
         return self.narrowed(queryset, self.value)
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
-        """The link to all rows, and the one to the narrowed list."""
+        """Yield the link to all rows and the link to the filtered list."""
         everything = changelist.get_query_string(remove=[self.parameter_name])
         yield {"selected": False, "query_string": everything, "display": "All"}
         yield {"selected": True, "query_string": changelist.get_query_string(), "display": self.words}
 
 
 def is_account_id(text: str) -> bool:
-    """Whether a text of an address can be the id of an account."""
+    """Whether a text can be the id of an account."""
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
 class AccountFilter(LinkedFilter):
-    """By the account at the end of ``field``."""
+    """A filter by the account to which ``field`` leads."""
 
     title, parameter_name, words = "account", "account", "Of one account"
     field: ClassVar[str]
 
     def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        """The rows of the account with this id."""
         return rows.filter(**{self.field: value}) if is_account_id(value) else rows.none()
 
 
 class PlayerFilter(LinkedFilter):
-    """By a player of matches: the id of an account, or the number of a guest.
+    """A filter by a player of matches: the id of an account, or the number of a guest.
 
     Attributes:
-        path: which id of the rows the seats of the player name.
+        path: look-up from a seat to the id of the listed row.
     """
 
     title, parameter_name, words = "player", "player", "Of one player"
     path: ClassVar[str]
 
     def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        """The rows in which the player has a seat."""
+        """Return the rows in which the player has a seat."""
         if is_account_id(value):
             seats = Seat.objects.filter(user=int(value))
         else:
@@ -289,18 +274,18 @@ class PlayerFilter(LinkedFilter):
 
 
 def links_html(links: Iterable[tuple[str, str]]) -> str:
-    """Addresses with their words, one after the other."""
+    """Return links, given as addresses with texts, as HTML separated by dots."""
     return format_html_join(" · ", '<a href="{}">{}</a>', links)
 
 
 def log_each(request: HttpRequest, rows: Iterable[Model], message: str, flag: int = CHANGE) -> None:
-    """Write into the admin's log what somebody has just done to each of these rows, in one statement."""
+    """Log an action of the current user on each of these rows in the admin's log, in one statement."""
     assert request.user.pk is not None, "only the staff comes here"
     LogEntry.objects.log_actions(user_id=request.user.pk, queryset=list(rows), action_flag=flag, change_message=message)
 
 
 def board_html(game_slug: str, text: str) -> str:
-    """A position drawn as a board by ``static/js/admin_board.js``, with its text for screen readers.
+    """Return a position as HTML: a board drawn by ``static/js/admin_board.js``, with its text for screen readers.
 
     The script asks for the layout of each game once, so a list does not repeat it in every row.
     """

@@ -1,4 +1,4 @@
-"""Addresses to which nothing is answered for a while."""
+"""Admin of blocked addresses."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from games.limits.addresses import network_of
 from games.models import AddressBlock
 
 LASTS = {"1": "an hour", "24": "a day", "168": "a week", "720": "30 days"}
-"""Hours, and what they are called. None lasts longer: addresses go to other people."""
+"""Block lengths: hours and label. Blocks last at most 30 days, because addresses are reassigned to other people."""
 WIDEST = {4: 8, 6: 16}
-"""No network with fewer bits than these is blocked: it would be a good part of the world."""
+"""Fewest prefix bits of a blocked network, by IP version. A wider network would cover a large part of the Internet."""
 
 
 class BlockForm(forms.ModelForm):
-    """Whom to block, for how long, and why."""
+    """Address, length and reason of a new block."""
 
     lasts = forms.ChoiceField(label="For", choices=list(LASTS.items()), initial="24")
     is_own = forms.BooleanField(
@@ -44,10 +44,10 @@ class BlockForm(forms.ModelForm):
         }
 
     request: Any = None
-    """Who asks; set by the admin."""
+    """The request; set by the admin."""
 
     def clean_network(self) -> str:
-        """The text as it is kept: a network in its shortest form, or a hash."""
+        """Return the text in its stored form: a network in its shortest form, or a hash."""
         text: str = self.cleaned_data["network"]
         hashed = hash_read(text)
         if hashed is not None:
@@ -64,7 +64,7 @@ class BlockForm(forms.ModelForm):
         return str(network.network_address if network.num_addresses == 1 else network)
 
     def clean(self) -> dict[str, object]:
-        """Ask once more before somebody locks themselves out."""
+        """Require a confirmation before users block their own address."""
         data = super().clean() or self.cleaned_data
         if "network" in data and not data.get("is_own") and self._holds_asker(data["network"]):
             self.add_error("is_own", "This address is yours. Tick this if you mean it.")
@@ -78,7 +78,7 @@ class BlockForm(forms.ModelForm):
         return asker is not None and asker.version == network.version and asker.network_address in network
 
     def save(self, commit: bool = True) -> AddressBlock:
-        """With who blocks, and until when."""
+        """Add the author and the end of the block."""
         block: AddressBlock = super().save(commit=False)
         block.created_by = self.request.user
         block.expires_at = timezone.now() + timedelta(hours=int(self.cleaned_data["lasts"]))
@@ -89,7 +89,7 @@ class BlockForm(forms.ModelForm):
 
 @admin.register(AddressBlock)
 class AddressBlockAdmin(Counted):
-    """Addresses that are blocked. This process knows at once, the others within five seconds."""
+    """Blocked addresses. A change applies in this process at once, in the others within five seconds."""
 
     form = BlockForm
     fields = ("network", "lasts", "reason", "is_own")
@@ -98,39 +98,39 @@ class AddressBlockAdmin(Counted):
     search_fields = ("network__startswith", "reason")
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """One that was wrong is taken away, and another made: so the log says everything."""
+        """Forbid changes. A wrong block is deleted and made anew, so that the log is complete."""
         return False
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """The form, which knows who asks."""
+        """Return the form class with the request bound to it."""
         return type("BlockForm", (super().get_form(request, obj, change, **kwargs),), {"request": request})
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """What is asked for, or of one that there is what is known."""
+        """Return the fields of a new block, or everything known of an existing one."""
         return self.fields if obj is None else ("network", "reason", "created_by", "created_at", "expires_at")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Everything of one that there is."""
+        """Make an existing block read-only."""
         return () if obj is None else self.get_fields(request, obj)
 
     @admin.display(description="until", ordering="expires_at")
     def until(self, block: AddressBlock) -> str:
-        """When it ends, or that it has."""
+        """Return the end of the block, or ``over``."""
         if block.expires_at <= timezone.now():
             return "over"
         return f"{timezone.localtime(block.expires_at):%a %d %b %Y %H:%M} UTC"
 
     def save_model(self, request: HttpRequest, obj: AddressBlock, form: Any, change: bool) -> None:
-        """Store it, and put it in force here."""
+        """Save the block, and apply it in this process after the commit."""
         super().save_model(request, obj, form, change)
         transaction.on_commit(BLOCKS.read)
 
     def delete_model(self, request: HttpRequest, obj: AddressBlock) -> None:
-        """Let the address in again."""
+        """Delete the block, and lift it in this process after the commit."""
         super().delete_model(request, obj)
         transaction.on_commit(BLOCKS.read)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[AddressBlock]) -> None:
-        """Let them in again."""
+        """Delete the blocks, and lift them in this process after the commit."""
         super().delete_queryset(request, queryset)
         transaction.on_commit(BLOCKS.read)

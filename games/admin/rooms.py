@@ -1,4 +1,4 @@
-"""Rooms and matches for the staff. Everything a match has written is history, so nothing here can be edited."""
+"""Rooms and matches for staff. Played matches are history, so these pages are read-only."""
 
 from __future__ import annotations
 
@@ -30,16 +30,12 @@ from games.models import HUMAN, Match, Ply, Room, Seat
 
 
 class SeatInline(ReadOnly, admin.TabularInline):
-    """The seats of a match."""
-
     model = Seat
     fields = ("side", "player", "name", "user")
     extra = 0
 
 
 class PlyInline(ReadOnly, admin.TabularInline):
-    """The moves of a match."""
-
     model = Ply
     fields = ("number", "side", "move", "board", "played_at")
     readonly_fields = fields
@@ -47,17 +43,16 @@ class PlyInline(ReadOnly, admin.TabularInline):
 
     @admin.display(description="position after")
     def board(self, ply: Ply) -> str:
-        """The position, drawn."""
         return board_html(ply.match.room.game, ply.position)
 
 
 class EndingFilter(Choices):
-    """How matches have ended: by resignation, or as the rules of some game say."""
+    """A filter by how matches ended: by resignation, or for a reason that the rules of a game name."""
 
     title, parameter_name, field = "how it ended", "termination", "termination"
 
     def known(self) -> list[tuple[str, str]]:
-        """What games call it, and what every match may come to."""
+        """Return the reasons of all games, and those that any match can have."""
         reasons = dict(MATCH_REASONS)
         for game in GAMES.values():
             reasons |= game.look.reasons
@@ -65,48 +60,45 @@ class EndingFilter(Choices):
 
 
 class MatchGameFilter(GameFilter):
-    """By the game of the room."""
-
     field = "room__game"
 
 
 class OpponentFilter(Choices):
-    """By who was asked for as the opponent."""
+    """A filter by the opponent that was requested."""
 
     title = parameter_name = field = "opponent"
 
     def known(self) -> list[tuple[str, str]]:
-        """People, machines, and those that always play the same way, as the list calls them."""
+        """Return people and every kind of automated player, by the slugs of the list."""
         return [(slug, slug) for slug in (HUMAN, *PLAYERS)]
 
 
 class MatchPlayerFilter(PlayerFilter):
-    """Narrow the list of matches to those of one player."""
+    """A filter of matches by one player."""
 
     path = "match_id"
 
 
 class RoomPlayerFilter(PlayerFilter):
-    """Rooms in which a player sat."""
+    """A filter of rooms by a player who had a seat there."""
 
     path = "match__room_id"
 
 
 class AddressFilter(LinkedFilter):
-    """By the hash of the address from which rooms were opened."""
+    """A filter by the hash of the address from which rooms were opened."""
 
     title, parameter_name, words = "address", "opened_from", "Opened from one address"
 
     def narrowed(self, rows: QuerySet[Room], value: str) -> QuerySet[Room]:
-        """The rooms that were opened there."""
         return rows.filter(opened_from=value)
 
 
 class SearchedByCode(Large):
-    """A list that is searched by the code of a room, as people write it."""
+    """A list that is searched by room code, in the forms in which people write it."""
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
-        """Read the code; what cannot be one finds nothing."""
+        """Search for the parsed code. A text that is no code finds nothing."""
         with suppress(NotACodeError):
             search_term = parse_code(search_term)
         return super().get_search_results(request, queryset, search_term)
@@ -114,7 +106,7 @@ class SearchedByCode(Large):
 
 @admin.register(Match)
 class MatchAdmin(ReadOnly, SearchedByCode):
-    """Matches with their plies."""
+    """Matches with their seats and plies."""
 
     list_display = ("__str__", "game", "status", "winner", "termination", "n_plies", "created_at")
     list_filter = ("status", EndingFilter, MatchGameFilter, MatchPlayerFilter)
@@ -125,22 +117,20 @@ class MatchAdmin(ReadOnly, SearchedByCode):
     indexed = ("q", MatchPlayerFilter.parameter_name)
 
     class Media(BoardMedia):
-        """Boards."""
+        """The script that draws boards."""
 
     @admin.display
     def game(self, match: Match) -> str:
-        """The game's slug."""
         return match.room.game
 
     @admin.display(description="position")
     def board(self, match: Match) -> str:
-        """The position, drawn."""
         return board_html(match.room.game, match.position)
 
 
 @admin.register(Room)
 class RoomAdmin(ReadOnly, SearchedByCode):
-    """Rooms; their matches are one click away."""
+    """Rooms, with a link to their matches."""
 
     list_display = ("code", "game", "opponent", "fresh", "version", "changed_at")
     list_filter = (GameFilter, OpponentFilter, "fresh", RoomPlayerFilter, AddressFilter)
@@ -150,6 +140,6 @@ class RoomAdmin(ReadOnly, SearchedByCode):
 
     @admin.display(description="see also")
     def see(self, room: Room) -> str:
-        """Links to the matches of the room and to its page."""
+        """Return links to the matches of the room and to its page."""
         matches = f"{reverse('admin:games_match_changelist')}?q={room.code}"
         return links_html([(matches, "Matches"), (room.get_absolute_url(), "On the site")])

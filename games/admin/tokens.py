@@ -1,4 +1,4 @@
-"""Tokens of accounts for the staff, who can end them."""
+"""Admin of account tokens, which staff can revoke."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from games.models import ApiToken
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(NameSearch, ReadOnly, Large):
-    """Tokens, of which nobody here sees more than the start; those that must not work any longer are revoked."""
+    """Tokens, shown by their prefix only. Tokens that must stop working are revoked, not deleted."""
 
     list_display = ("prefix", "name", "user", "scopes", "created_at", "expires_at", "revoked_at", "last_used_at")
     list_select_related = ("user",)
@@ -23,12 +23,12 @@ class ApiTokenAdmin(NameSearch, ReadOnly, Large):
     actions = ("revoke",)
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
-        """Who may change tokens may end them."""
+        """Whether the user may revoke tokens: the permission to change them suffices."""
         return request.user.has_perm("games.change_apitoken")
 
     @admin.action(description="Revoke the selected tokens", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
-        """End each that still counts."""
+        """Revoke the selected tokens that are not yet revoked."""
         tokens = list(queryset.filter(revoked_at__isnull=True).select_related("user"))
         for token in tokens:
             token_revoke(user=token.user, token_id=token.pk)

@@ -1,1 +1,1 @@
-"""How much and how often: quotas under a lock, rates, admission control, addresses."""
+"""Limits of quantity and frequency: quotas under a lock, rates, admission control, client addresses."""

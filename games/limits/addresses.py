@@ -1,4 +1,4 @@
-"""Addresses of clients as proxies, servers and people write them."""
+"""Client addresses in the forms in which proxies, servers and people write them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 Address = IPv4Address | IPv6Address
 NETWORK_BITS = 64
-"""The first bits of an IPv6 address name the network of one client, which has all addresses in it."""
+"""Prefix length of the IPv6 network of one client, which owns all addresses in it."""
 BRACKETS = re.compile(r"\[([^\[\]]*)\](?::[0-9]*)?")
 PORT = re.compile(r":[0-9]*$")
 
 
 def address_read(text: str) -> Address | None:
-    """The address in a text; ``None`` if there is none, as for the peer of a Unix socket.
+    """Return the address in a text; ``None`` if there is none, as for the peer of a Unix socket.
 
-    A port, brackets, quotes, blanks and the zone of IPv6 are removed. IPv4 in the form of IPv6 is IPv4.
+    Ports, brackets, quotes, blanks and IPv6 zones are removed. IPv4-mapped IPv6 addresses become IPv4.
     """
     text = text.strip(' \t"')
     bare = BRACKETS.sub(r"\1", text) if BRACKETS.fullmatch(text) else text
@@ -32,16 +32,19 @@ def address_read(text: str) -> Address | None:
 
 
 def client_address(peer: str, forwarded: str, n_proxies: int) -> Address | None:
-    """The address of the client behind ``n_proxies`` proxies, each of which has added one entry to ``forwarded``.
+    """Return the address of the client behind ``n_proxies`` proxies, each with one entry in ``forwarded``.
 
-    An entry that is no address counts for the proxy that wrote it, whose own address is the next one.
+    An entry that is no address counts for the proxy that wrote it, whose own address is the next entry.
     """
     way: Sequence[str] = [*(forwarded.split(",")[-n_proxies:] if n_proxies else ()), peer]
     return next((address for address in map(address_read, way) if address is not None), None)
 
 
 def address_counted(address: Address | None) -> str:
-    """The text by which a client is counted: an address of IPv4, the first of an IPv6 network, or nothing."""
+    """Return the text by which a client is counted: an IPv4 address, or the first address of an IPv6 network.
+
+    The text is empty without an address.
+    """
     if address is None:
         return ""
     if address.version == 4:
@@ -50,9 +53,9 @@ def address_counted(address: Address | None) -> str:
 
 
 def network_of(text: str) -> IPv4Network | IPv6Network | None:
-    """The network that a text names, an address alone among them; ``None`` if it names none.
+    """Return the network that a text names, which may be a single address; ``None`` if the text names no network.
 
-    Of IPv6 it has 64 bits at most, but for this machine itself: whoever has an address has all of such a network.
+    An IPv6 network has at most 64 prefix bits, since a client has a whole such network. Loopback is the exception.
     """
     address = address_read(text)
     try:

@@ -1,4 +1,4 @@
-"""How many of a thing somebody may have: counted under a lock, so that two at once do not both pass."""
+"""Quotas, counted under a lock, so that two concurrent requests cannot both take the last place."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from games.limits.rates import NamedThrottle
 
 
 def account_lock(user: User, *, closed_too: bool = False) -> None:
-    """Lock an account, without its key, for what is counted of it. Before machines, after a room.
+    """Lock an account for counts of its rows. Lock order: after a room, before machines.
 
-    Call inside a transaction. Nobody waits for it who only refers to the account.
+    Call inside a transaction. The lock is FOR NO KEY UPDATE, so rows that only refer to the account do not wait for it.
 
     Raises:
-        AccountClosedError: it was closed since it was read; not with ``closed_too``.
+        AccountClosedError: the account was closed since it was read; not with ``closed_too``.
     """
     row = get_user_model().objects.select_for_update(no_key=True).get(pk=user.pk)
     if not (row.is_active or closed_too):
@@ -30,12 +30,13 @@ def account_lock(user: User, *, closed_too: bool = False) -> None:
 
 
 def account_hold(user_id: int) -> None:
-    """Let nobody close an account until this transaction ends, for what refers to it and is not counted under its lock.
+    """Keep an account from being closed until this transaction ends, for new rows that refer to it uncounted.
 
-    Call inside a transaction, as late as may be: it waits for nobody but who closes the account.
+    Call inside a transaction, as late as possible. The lock is FOR KEY SHARE, so it waits only for the closing of the
+    account.
 
     Raises:
-        AccountClosedError: it is closed.
+        AccountClosedError: the account is closed.
     """
     with connection.cursor() as cursor:
         found = cursor.execute("SELECT is_active FROM auth_user WHERE id = %s FOR KEY SHARE", [user_id]).fetchone()
@@ -44,15 +45,15 @@ def account_hold(user_id: int) -> None:
 
 
 COUNTS = 1
-"""PostgreSQL knows locks that are of no row by two numbers, of which this is the first of ours."""
+"""First key of the site's PostgreSQL advisory locks for counts; the second key is a hash of the owner."""
 COUNT_LOCK = f"pg_advisory_xact_lock({COUNTS}, hashtext(%s))"
-"""What :func:`count_lock` asks for, for a statement that does more."""
+"""SQL expression that takes the lock of :func:`count_lock`, for use in a longer statement."""
 
 
 def count_lock(whose: str) -> None:
-    """Let nobody else count the same until this transaction ends: of a guest or an address, where no row is locked.
+    """Lock the count of a guest or an address, for which there is no row to lock, until this transaction ends.
 
-    Call inside a transaction, as the last locks that it takes.
+    Call inside a transaction, after all its other locks.
     """
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {COUNT_LOCK}", [whose])
@@ -65,7 +66,7 @@ SITE_MOST = {
     "learning_trainingrun": "RUNS_MOST",
     "learning_tournament": "TOURNAMENTS_MOST",
 }
-"""By table, the setting that says how many rows of it the whole site may have."""
+"""Setting with the maximum number of rows on the site, by table."""
 CROWDED = 0.8
 COUNT_AGAIN_S = 10.0
 SITE_COUNTS = """
@@ -81,11 +82,14 @@ SITE_COUNTS = """
         n_rows * (32 + coalesce(width, 200) + 32 * n_indexes) + 2048 * pg_stat_get_live_tuples(toast)
     )::bigint FROM tables
     UNION ALL SELECT name, n_rows::bigint FROM tables WHERE name = ANY(%s)"""
-"""Rows, and bytes of all tables: rows times bytes per row, as PostgreSQL estimates both (docs/bounds.md)."""
+"""SQL for the site's rows per table and its total bytes.
+
+Bytes are rows times bytes per row, both as PostgreSQL estimates them (docs/bounds.md).
+"""
 
 
 class SiteCounts:
-    """How many rows the site has, and how many bytes, as PostgreSQL estimated them some seconds ago."""
+    """The site's rows and bytes, as PostgreSQL estimated them at most :data:`COUNT_AGAIN_S` seconds ago."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -93,7 +97,7 @@ class SiteCounts:
         self.again_at = 0.0
 
     def now(self) -> dict[str, int]:
-        """By table, and of ``bytes``; asked again after :data:`COUNT_AGAIN_S`, by one thread."""
+        """Return rows by table, and the total under ``bytes``; one thread refreshes them after ``COUNT_AGAIN_S``."""
         with self._lock:
             if monotonic() < self.again_at:
                 return self._counted
@@ -108,9 +112,9 @@ site_counts = SiteCounts()
 
 
 def site_require(table: str | None = None) -> None:
-    """Refuse to begin one more of what this table holds, where the site has as many, or as much of all, as it may.
+    """Refuse a new row of this table if the site has reached the table's limit or the limit on total bytes.
 
-    Without a table: of what has no bound but that of all.
+    Without a table only the total is checked, for tables without a limit of their own.
 
     Raises:
         SiteFullError.
@@ -120,10 +124,10 @@ def site_require(table: str | None = None) -> None:
 
 
 def guests_share() -> float:
-    """How much of the time for which what guests leave is kept they have now: all of it (1.0), or less on a full site.
+    """Return the current fraction (0 to 1) of the retention time of guests' rows; below 1.0 on a crowded site.
 
-    Beyond :data:`CROWDED` of ``MATCHES_MOST`` it gets shorter, so that what ever new guests begin makes room for others
-    instead of having them refused.
+    Beyond :data:`CROWDED` of ``MATCHES_MOST`` the fraction falls. Old rows of guests then make room for new guests, who
+    would otherwise be refused.
     """
     most: int = settings.MATCHES_MOST
     taken = site_counts.now().get("games_match", 0) / most
@@ -131,7 +135,7 @@ def guests_share() -> float:
 
 
 def match_count(address: str) -> None:
-    """Count one more match that is begun at an address, whoever begins it and by which road.
+    """Count one more match begun at an address, whatever its player and entry point.
 
     Raises:
         TooManyMatchesError.
@@ -142,16 +146,16 @@ def match_count(address: str) -> None:
 
 
 def site_is_full() -> bool:
-    """Whether the site takes as many bytes as it may."""
+    """Whether the database has reached its byte limit."""
     most: int = settings.DATABASE_BYTES_MOST
     return site_counts.now().get("bytes", 0) >= most
 
 
 def quota_require(user: User, rows: QuerySet[Model], most: int, refusal: Callable[[int], PlayError]) -> None:
-    """Refuse an account one more where it has ``most`` of these rows. Call inside the transaction that makes it.
+    """Refuse an account another row if it already has ``most`` of these. Call inside the transaction that inserts it.
 
     Raises:
-        PlayError: the refusal, told how many there are; or the account is closed.
+        PlayError: ``refusal`` of the number of rows, or the account is closed.
     """
     account_lock(user)
     n_rows = rows.count()

@@ -1,6 +1,6 @@
-"""The one limiter: how often something may be, by the minute, the hour or the day; all processes share its counts.
+"""Rate limiter: counts per minute, hour or day, shared by all processes through the cache.
 
-Who counts what is said above: requests in ``throttles``, matches that are begun in ``quotas``.
+The callers define what is counted: ``throttles`` counts requests, ``quotas`` counts new matches.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ AnyRequest: TypeAlias = HttpRequest | Request
 
 
 class Throttle(SimpleRateThrottle):
-    """A rate of the settings, by its ``scope``, for whom :meth:`ident` says.
+    """A rate from the settings, selected by ``scope`` and counted per :meth:`ident`.
 
-    Counted from the beginning of each minute (hour, day) by one atomic step in the cache, so that requests at once are
-    all counted. Takes a request of Django as well as one of REST framework.
+    Counts begin anew with each minute (hour, day). One atomic step in the cache counts concurrent requests correctly.
+    Accepts a request of Django or of REST framework.
     """
 
     num_requests: int | None
     duration: int
     counted = ""
-    """The name of a count of its own, where several have the rate of one scope."""
+    """Name of a separate count, where several counts share the rate of one scope."""
 
     def ident(self, request: Any) -> str | None:
-        """Whom a request counts for; ``None`` where it counts for nobody."""
+        """Return the key by which a request is counted; ``None`` if the request is not counted."""
         raise NotImplementedError
 
     def allow_request(self, request: AnyRequest | None, view: object = None) -> bool:
-        """Count one, and say whether it is within the rate."""
+        """Count one request, and return whether it is within the rate."""
         if self.num_requests is None or (key := self._key(request)) is None:
             return True
         counter: Any = cache
         return bool(counter.count(key, self.duration) <= self.num_requests)
 
     def is_used_up(self, request: AnyRequest | None) -> bool:
-        """Whether the next one would be beyond the rate. Counts nothing."""
+        """Whether the next request would exceed the rate. Counts nothing."""
         if self.num_requests is None or (key := self._key(request)) is None:
             return False
         return bool(cache.get(key, 0) >= self.num_requests)
 
     def forget(self, request: AnyRequest | None) -> None:
-        """Begin to count anew."""
+        """Reset the count of the current minute (hour, day)."""
         if self.num_requests is not None and (key := self._key(request)) is not None:
             cache.delete(key)
 
     def wait(self) -> float:
-        """Seconds until the next minute (hour, day) begins."""
+        """Return the seconds until the next minute (hour, day) begins."""
         return float(self.duration - self.now % self.duration)
 
     def _key(self, request: AnyRequest | None) -> str | None:
-        """Where this minute's (hour's, day's) count is kept."""
+        """Cache key of the current minute's (hour's, day's) count; ``None`` if the request is not counted."""
         self.now, ident = self.timer(), self.ident(request)
         if ident is None:
             return None
@@ -64,7 +64,7 @@ class Throttle(SimpleRateThrottle):
 
 
 class NamedThrottle(Throttle):
-    """What is about the same thing, by its ``name``."""
+    """A rate counted by ``name``, whatever the request; without a name, nothing is counted."""
 
     def __init__(self, scope: str, name: str = "", counted: str = "") -> None:
         self.scope, self.name, self.counted = scope, name, counted
