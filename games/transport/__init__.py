@@ -1,1 +1,1 @@
-"""Between processes and sockets: broadcasts, monitored dependencies, group commit, error responses."""
+"""Communication of processes and sockets: broadcasts, dependency monitor, group commit, error responses."""

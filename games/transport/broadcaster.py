@@ -1,11 +1,11 @@
-"""What a process tells groups of sockets: handed over by any thread, sent by the event loop where anybody listens.
+"""Broadcasts to groups of sockets: any thread hands messages over, and the process's event loop sends them.
 
-Whoever hands something over waits for nothing. While one batch is on its way the next one gathers, so the busier the
-site the less is sent: what a later message supersedes is not sent at all, and neither is what nobody listens to. A
-message may be lost (Redis buffers nothing): sockets make good for it by their pings.
+Senders never wait. While one batch is sent the next one gathers, so a busier site sends fewer batches. Superseded
+messages and messages to groups without listeners are not sent. A message may be lost, because Redis buffers nothing;
+the pings of the sockets make up for that.
 
-A page joins its group first and reads afterwards. So what is committed before it reads is in what it has read, and what
-is told after it joined finds it among the listeners: these are counted when a message goes out, never before.
+A page joins its group first and reads afterwards. It reads everything committed before the read. Messages sent after
+the join reach it, because listeners are counted when a message goes out and not earlier.
 """
 
 from __future__ import annotations
@@ -30,26 +30,27 @@ from games.transport.database_errors import summary
 logger = logging.getLogger("games.outbox")
 
 SEND_TIMEOUT_S = 2
-"""What a broker that hangs has not taken by then is given up."""
+"""Seconds after which sending to a broker that hangs is given up."""
 CLOSE_WITHIN_S = 1
-"""What is still to be told when the process ends is told within this, or not at all."""
+"""Seconds for sending the remaining messages when the process ends. The rest is dropped."""
 GATHER_S = 0.05
-"""After a batch the next one gathers for so long; what comes after a while of silence goes out at once."""
+"""Seconds for which the next batch gathers after a batch. The first message after a pause is sent at once."""
 MOST_GROUPS = 10_000
-"""So many groups at most wait to be told something; what comes for others then is dropped."""
+"""Groups with pending messages. Beyond this limit, messages to further groups are dropped."""
 
 Message = dict[str, Any]
 
 
 class Broker:
-    """Whether the broker is there, as far as this process has seen: the log has a line when it goes and one when it is
-    back, and nothing in between, however many groups are not told.
+    """Availability of the broker, as far as this process has seen.
+
+    The log has one line when the broker goes away and one when it is back, however many messages fail in between.
     """
 
     is_away = False
 
     def failed(self, doing: str, error: BaseException) -> None:
-        """It could not do something. An error that is no outage is a fault of ours, and has its traceback."""
+        """Record a failure. Errors other than outages are faults of the site and are logged with traceback."""
         if not isinstance(error, (RedisError, OSError)):
             logger.error("could not %s", doing, exc_info=error)
         elif not self.is_away:
@@ -57,7 +58,7 @@ class Broker:
             logger.error("the broker is away: could not %s: %s", doing, summary(error))
 
     def answered(self) -> None:
-        """It did what it was asked."""
+        """Record a success."""
         if self.is_away:
             self.is_away = False
             logger.warning("the broker is back")
@@ -67,7 +68,7 @@ BROKER = Broker()
 
 
 def latest(before: Message, after: Message) -> Message:
-    """Two messages to tell as one, where the later says everything."""
+    """Merge two messages of which the later one contains everything."""
     return after
 
 
@@ -76,10 +77,10 @@ class Broadcast:
     """A message to a group.
 
     Args:
-        message: what the group is told; JSON, as the channel layer carries it.
-        together: what tells this and an earlier message to the same group as one.
-        every_s: a process tells its group no more often than this.
-        answered: a channel that has been told by other means: where nobody else listens nothing is sent.
+        message: the JSON that the channel layer carries.
+        merge: merges an earlier pending message to the same group with this one.
+        every_s: shortest interval in seconds between two messages of this process to the group.
+        answered: a channel that already has the message. Nothing is sent if it is the only listener.
     """
 
     message: Message
@@ -88,24 +89,24 @@ class Broadcast:
     answered: str = ""
 
     def after(self, before: Broadcast) -> Broadcast:
-        """The two as one; who has been answered with the message that stays knows it."""
+        """Return both broadcasts as one. ``answered`` is kept from the broadcast whose message remains."""
         message = self.merge(before.message, self.message)
         answered = next((broadcast.answered for broadcast in (self, before) if broadcast.message is message), "")
         return replace(self, message=message, answered=answered)
 
 
 class Broadcaster:
-    """The letters of a process that an event loop sends. Made on that loop; :meth:`put` is for all threads."""
+    """Pending broadcasts of a process, sent by its event loop. Create it on that loop; :meth:`put` is thread-safe."""
 
     here: ClassVar[Broadcaster | None] = None
-    """That of this process, if it has a loop."""
+    """The broadcaster of this process; ``None`` without an event loop."""
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.lock = threading.Lock()
         self.broadcasts: dict[str, Broadcast] = {}
         self.not_before: dict[str, float] = {}
-        """When a group may be told again, of those that were told lately and not too often."""
+        """Earliest time of the next message, by group, for groups with ``every_s`` that had one recently."""
         self.n_dropped = 0
         self.is_called = False
         self.is_closing = False
@@ -114,11 +115,11 @@ class Broadcaster:
 
     @property
     def is_open(self) -> bool:
-        """Whether its loop sends what is put in."""
+        """Whether the event loop sends what is put in."""
         return self.loop.is_running() and not self.task.done() and not self.is_closing
 
     def put(self, group: str, broadcast: Broadcast) -> None:
-        """Have a group told, soon. Returns at once."""
+        """Queue a broadcast to a group. Returns at once."""
         with self.lock:
             before = self.broadcasts.get(group)
             if before is None and len(self.broadcasts) >= MOST_GROUPS:
@@ -131,7 +132,7 @@ class Broadcaster:
         self.loop.call_soon_threadsafe(self.wake.set)
 
     async def close(self) -> None:
-        """Send what there is, without waiting for when it is due, and end."""
+        """Send all pending broadcasts without regard to ``every_s``, then stop."""
         self.is_closing = True
         self.wake.set()
         await asyncio.wait([self.task], timeout=CLOSE_WITHIN_S)
@@ -151,7 +152,7 @@ class Broadcaster:
                 await _within(self.wake.wait(), due_in_s)
 
     def _take(self) -> tuple[dict[str, Broadcast], float | None]:
-        """What is due, taken out; if nothing is, in how many seconds something will be (``None``: nothing waits)."""
+        """Remove and return the due broadcasts. If none is due, also return the seconds until one is, else ``None``."""
         now = time.monotonic()
         with self.lock:
             self.is_called = False
@@ -169,7 +170,7 @@ class Broadcaster:
 
 
 async def _within(waited: Any, seconds: float | None) -> None:
-    """Wait, for so long at most."""
+    """Await at most this many seconds."""
     try:
         async with asyncio.timeout(seconds):
             await waited
@@ -178,37 +179,37 @@ async def _within(waited: Any, seconds: float | None) -> None:
 
 
 def broadcaster_open() -> None:
-    """Have the running loop send from now on what this process tells; for the application, whenever it is asked."""
+    """Start the broadcaster on the running loop, once per loop. The application calls this on every request."""
     if Broadcaster.here is None or Broadcaster.here.loop is not asyncio.get_running_loop():
         Broadcaster.here = Broadcaster()
 
 
 async def broadcaster_close() -> None:
-    """Send what is left; for the application, when its server stops."""
+    """Send the remaining broadcasts. The application calls this when its server stops."""
     if Broadcaster.here is not None:
         await Broadcaster.here.close()
 
 
 def group_write(group: str, broadcast: Broadcast) -> bool:
-    """Tell a group something; whether it could be told, as far as is known: where a loop sends it, that is not awaited.
+    """Broadcast to a group. Return false if the message is known to have failed.
 
-    In a process without one (a worker, a command) it is sent before this returns.
+    An event loop sends it later. Without one, as in a worker or a command, it is sent before this function returns.
     """
     here = Broadcaster.here
     try:
         if here is None or not here.is_open:
             return async_to_sync(deliver)({group: broadcast})
         here.put(group, broadcast)
-    except Exception:  # whatever it is, what is told of has been stored
-        logger.exception("could not tell a group of %s", group.partition(".")[0])  # what follows may be a code
+    except Exception:  # whatever the error, the data have been stored
+        logger.exception("could not tell a group of %s", group.partition(".")[0])  # the rest may be a room code
         return False
     return True
 
 
 def group_is_heard(group: str) -> bool:
-    """Whether anybody listens to a group just now; yes, where nobody knows. For what takes long to put together.
+    """Whether a group has listeners now; true if unknown. Saves the preparation of expensive messages.
 
-    Ask when what is to be told of has been stored. Not for the event loop's own thread: it waits for the answer.
+    Call after the data have been stored, and not on the event loop's thread, because the call blocks.
     """
     try:
         return async_to_sync(_is_heard)(group)
@@ -223,14 +224,14 @@ async def _is_heard(group: str) -> bool:
 
 
 async def deliver(broadcasts: Mapping[str, Broadcast]) -> bool:
-    """Send letters to those groups that somebody listens to; whether nothing went wrong. Raises nothing."""
+    """Send broadcasts to the groups that have listeners. Return whether all succeeded. Raises nothing."""
     try:
         async with asyncio.timeout(SEND_TIMEOUT_S):
             layer = get_channel_layer()
             groups = await _listened(layer, broadcasts)
             sent = [layer.group_send(group, broadcasts[group].message) for group in groups]
             faults = [fault for fault in await asyncio.gather(*sent, return_exceptions=True) if fault is not None]
-    except Exception as error:  # whatever the broker's client raises, the writes have succeeded
+    except Exception as error:  # any error of the broker's client; the writes have succeeded
         faults = [error]
     if faults:
         BROKER.failed(f"tell {len(faults)} of {len(broadcasts)} groups", faults[0])
@@ -240,23 +241,23 @@ async def deliver(broadcasts: Mapping[str, Broadcast]) -> bool:
 
 
 async def _listened(layer: Any, broadcasts: Mapping[str, Broadcast]) -> list[str]:
-    """The groups to which anybody listens who does not know yet; all of them if the broker cannot be asked."""
+    """Return the groups with a listener that lacks the message; all groups if the broker cannot be asked."""
     try:
         n_listening = await listeners(layer, broadcasts)
         known = {group for group, broadcast in broadcasts.items() if _channels(layer, group) == {broadcast.answered}}
-    except Exception as error:  # it may be away, not allow the question, or the layer be another one: sending tells
+    except Exception as error:  # broker away, query forbidden, or another layer: sending shows which
         logger.debug("cannot ask who listens: %r", error)
         return list(broadcasts)
-    # Where one process listens and this one does, nobody listens elsewhere.
+    # If only this process listens, the answered channel is the only listener.
     return [group for group, n in n_listening.items() if n > (1 if group in known else 0)]
 
 
 async def listeners(layer: Any, groups: Collection[str]) -> dict[str, int]:
-    """How many processes listen to each of these groups: one question to Redis.
+    """Return the number of processes that listen to each group, by one query to Redis.
 
     Raises:
         AttributeError: the layer is no pub/sub layer of channels_redis.
-        Exception: whatever the broker's client raises.
+        Exception: any error of the broker's client.
     """
     names = {_published(layer, group).encode(): group for group in groups}
     # In a thread, since an asynchronous client would have to be closed with each loop that asks.
@@ -270,7 +271,7 @@ def _redis(url: str) -> Any:
 
 
 def _published(layer: Any, group: str) -> str:
-    """The channel of Redis to which channels_redis publishes a group."""
+    """The Redis channel to which channels_redis publishes a group."""
     return f"{layer.prefix}__group__{group}"
 
 

@@ -1,7 +1,7 @@
-"""What counts as the database stumbling, and how that is told: a server gone, starting or full, and no fault of ours.
+"""Database outages: which errors mean a server that is gone, starting or full, and how they are reported.
 
-Whoever asked is told to try again (``unavailable``), and the log has a line for it. What a program did wrong, and two
-transactions that waited for each other, stay faults with their traceback.
+The client is told to try again (``unavailable``), and the log gets one line. Programming errors and deadlocks remain
+faults with their traceback.
 """
 
 from __future__ import annotations
@@ -16,40 +16,43 @@ from games.exceptions import UnavailableError
 logger = logging.getLogger("games.outages")
 
 ERRORS = (OperationalError, psycopg.OperationalError)
-"""What the server could not do. Django's carry the driver's as their cause; what Django does not wrap, such as COPY,
-raises the driver's own. An ``InterfaceError`` is none: psycopg raises it for what a program did wrong, as with a cursor
-that it had closed."""
+"""Errors of the server.
+
+Django's error has the driver's as its cause. Operations that Django does not wrap, such as COPY, raise the driver's
+own. An ``InterfaceError`` is excluded: psycopg raises it for programming errors, such as a closed cursor.
+"""
 STUMBLES = ("08", "53", "57P", "58")
-"""How the SQLSTATEs begin by which PostgreSQL says so: the connection, no room (disk, memory, connections), the server
-stopped or starting, a broken system below it. Its Appendix A has them all."""
+"""First characters of the SQLSTATEs of an outage (PostgreSQL, Appendix A).
+
+They mean: no connection, no room (disk, memory, connections), a server that stops or starts, a broken system below it.
+"""
 
 
 def is_database_outage(error: BaseException | None) -> bool:
-    """Whether the error says that the database is away or full, so that the same may well succeed a little later."""
+    """Whether the error means that the database is away or full, so that a later attempt may succeed."""
     if not isinstance(error, ERRORS):
         return False
     cause = error if isinstance(error, psycopg.Error) else error.__cause__
-    # Without a SQLSTATE no server has answered: there was none, or it died over the question.
+    # An error without a SQLSTATE has no server behind it: there was none, or it died during the query.
     sqlstate = cause.sqlstate if isinstance(cause, psycopg.Error) else None
     return sqlstate is None or sqlstate.startswith(STUMBLES)
 
 
 def unavailable(error: BaseException, doing: str) -> UnavailableError:
-    """What to say of an error that is a stumble; the log gets its line, with the first of the error's."""
+    """Log one line about an outage, with the first line of the error. Return the refusal for the client."""
     logger.error("the database stumbled over %s: %s", doing, summary(error))
     return UnavailableError()
 
 
 def summary(error: BaseException) -> str:
-    """The first line of an error: those that follow say where, or what the server advises."""
+    """Return the type and first line of an error. Later lines hold the place, or the server's advice."""
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
 
 
 class OneLine(logging.Filter):
-    """Leaves the traceback out of the record of a request that failed because the database stumbled."""
+    """Replace the traceback of a request that failed in a database outage by one line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Every record passes."""
         if record.exc_info and is_database_outage(record.exc_info[1]):
             assert record.exc_info[1] is not None
             record.msg, record.args = f"{record.getMessage()}: {summary(record.exc_info[1])}", ()

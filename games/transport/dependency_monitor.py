@@ -1,6 +1,6 @@
-"""Whether database and broker answer: asked all the time, and told to every open socket of the process when it changes.
+"""Monitor of database and broker: polls both, and tells every open socket of the process about a change.
 
-A page that waits for a move would else learn of it from its next move, or from a ping ten seconds later.
+Without it, a page that waits for a move would notice an outage only at its next move, or at a ping ten seconds later.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from django.conf import settings
 logger = logging.getLogger("games.pulse")
 
 BEAT_S = 0.7
-"""So often both are asked."""
+"""Seconds between two polls."""
 PATIENCE_S = 0.8
-"""Who has not answered by then is away; with the beat, every page knows within two seconds."""
+"""Seconds without an answer after which a dependency counts as away. Pages know within two seconds of an outage."""
 GIVEN_UP_S = 10.0
-"""A question that nobody has answered by then is asked anew, on a connection of its own."""
+"""Seconds after which an unanswered query is replaced by a new one on its own connection."""
 
 
 class Listener(Protocol):
     """An open socket."""
 
     async def send_frame(self, kind: str, data: object) -> None:
-        """Send a frame."""
+        """Send a frame of this kind to the client."""
 
 
 class Question:
-    """Something that is asked again and again, where one question may take longer than it may matter."""
+    """A query that is repeated, and that may take longer than its result is needed."""
 
     def __init__(self, ask: Callable[[], Awaitable[None]]) -> None:
         self.ask = ask
@@ -42,7 +42,7 @@ class Question:
         self.asked_at = 0.0
 
     async def is_answered(self) -> bool:
-        """Whether the answer comes in time. What is still under way is waited for again, and not asked twice."""
+        """Whether the answer arrives in time. A query under way is awaited again, not repeated."""
         now = asyncio.get_running_loop().time()
         if self.asked is None or now - self.asked_at > GIVEN_UP_S:
             self.close()
@@ -54,14 +54,14 @@ class Question:
         return asked.exception() is None
 
     def close(self) -> None:
-        """Ask no more."""
+        """Cancel the query under way."""
         if self.asked is not None:
             self.asked.cancel()
             self.asked = None
 
 
 class DependencyMonitor:
-    """What a process knows of both, and the sockets that it tells."""
+    """State of both dependencies as this process knows it, and the sockets that are told."""
 
     def __init__(self) -> None:
         self.sockets: WeakSet[Listener] = WeakSet()
@@ -78,17 +78,17 @@ class DependencyMonitor:
         }
 
     async def join(self, socket: Listener) -> None:
-        """Tell a socket from now on; what is wrong already, at once."""
+        """Tell a socket about changes from now on, and about a current outage at once."""
         self.sockets.add(socket)
         if not (self.database and self.broker):
             await socket.send_frame("site", self.says)
 
     def leave(self, socket: Listener) -> None:
-        """Tell a socket nothing more."""
+        """Stop telling a socket."""
         self.sockets.discard(socket)
 
     async def keep(self) -> None:
-        """Ask and tell until cancelled."""
+        """Poll and tell until cancelled."""
         client = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE_S, retry=None)
         database, broker = Question(self._ask_database), Question(lambda: _ask_broker(client))
         try:
@@ -107,29 +107,29 @@ class DependencyMonitor:
                 await self.connection.close()
 
     async def tell(self) -> None:
-        """Tell all sockets."""
+        """Tell all sockets the current state."""
         telling = {asyncio.create_task(_tell(socket, self.says)) for socket in list(self.sockets)}
         for task in telling:
             self.telling.add(task)
             task.add_done_callback(self.telling.discard)
         if telling:
-            await asyncio.wait(telling, timeout=PATIENCE_S)  # whose other end reads nothing just now hears it later
+            await asyncio.wait(telling, timeout=PATIENCE_S)  # a socket that reads nothing now gets it later
 
     async def _ask_database(self) -> None:
-        """One question on a connection of its own: those of the pool may all be waiting for an answer."""
+        """Query the database on a separate connection, since those of the pool may all be waiting."""
         connection, self.connection = self.connection, None
         if connection is None:
             connection = await psycopg.AsyncConnection.connect(settings.DATABASE_URL, autocommit=True)
         try:
             await connection.execute("SELECT 1")
-        except BaseException:  # a question that is given up, too
+        except BaseException:  # cancellation included
             await connection.close()
             raise
         self.connection = connection
 
 
 async def _tell(socket: Listener, says: dict[str, str]) -> None:
-    with contextlib.suppress(Exception):  # one that is just closing keeps the news from nobody else
+    with contextlib.suppress(Exception):  # a closing socket must not keep the news from others
         await socket.send_frame("site", says)
 
 
@@ -138,4 +138,4 @@ async def _ask_broker(client: redis.asyncio.Redis) -> None:
 
 
 DEPENDENCIES = DependencyMonitor()
-"""That of this process."""
+"""The monitor of this process."""

@@ -1,4 +1,4 @@
-"""What pages, and JSON beside them, answer when something is refused. The API has an exception handler of its own."""
+"""Error responses of pages and of JSON beside them. The API has its own exception handler."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ResponseT = TypeVar("ResponseT", bound=HttpResponse)
 
 
 def refused(request: HttpRequest, error: PlayError, to: str) -> HttpResponse:
-    """What may not be seen is not there; anything else is said on a page that one can go on from."""
+    """Return 404 for what is missing or hidden, 403 for what is forbidden, else the refusal on the page ``to``."""
     if isinstance(error, ThrottledError) or error.pauses:
         return sent_back(request, error)
     REFUSALS.labels("page", error.code).inc()
@@ -38,7 +38,7 @@ def refused(request: HttpRequest, error: PlayError, to: str) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, error: Exception, near: str = "") -> HttpResponse:
-    """There is no such thing, or none for this visitor; ``near`` is the address that may have been meant."""
+    """Return a 404 page: the object is missing or hidden. ``near`` is an address that the visitor may have meant."""
     if isinstance(error, PlayError) and error.pauses:
         return paused(request, error)
     may_be_hidden = isinstance(error, PlayError) and error.may_be_hidden
@@ -47,7 +47,7 @@ def not_found(request: HttpRequest, error: Exception, near: str = "") -> HttpRes
 
 
 def sent_back(request: HttpRequest, error: Exception, to: str = "lobby") -> HttpResponse:
-    """Say what went wrong on the page that the person can go on from; who has to wait is told for how long."""
+    """Show the error on the page ``to``, from which the visitor can go on. Throttled visitors see how long to wait."""
     if isinstance(error, ThrottledError):
         return too_many(request, error.retry_after_s, reason=str(error))
     if isinstance(error, PlayError) and error.pauses:
@@ -57,11 +57,11 @@ def sent_back(request: HttpRequest, error: Exception, to: str = "lobby") -> Http
 
 
 def paused(request: HttpRequest, error: PlayError) -> HttpResponse:
-    """A refusal that passes: it says why, and a page that was asked for loads again by itself."""
+    """Return a temporary refusal with its reason. A page that was requested by GET reloads by itself."""
     REFUSALS.labels("page", error.code).inc()
     if request.path.startswith("/api/"):
         return refused_json(error)
-    # What was sent is for whoever sent it to send again.
+    # Only the visitor may submit a form again.
     again_s = error.retry_after_s if request.method in ("GET", "HEAD") else None
     response = HttpResponse(get_template("503.html").render({"again_s": again_s, "reason": str(error)}))
     return _for_later(response, error)
@@ -75,7 +75,7 @@ def _for_later(response: ResponseT, error: PlayError) -> ResponseT:
 
 
 def too_many(request: HttpRequest, wait_s: float, template: str = "429.html", reason: str = "") -> HttpResponse:
-    """The page for who has to wait, with how long that is."""
+    """Return the 429 page for a throttled visitor, with the time to wait."""
     REFUSALS.labels("page", "throttled").inc()
     seconds = math.ceil(wait_s)
     sizes = [(seconds, "second"), (math.ceil(seconds / 60), "minute"), (math.ceil(seconds / 3600), "hour")]
@@ -89,15 +89,15 @@ def too_many(request: HttpRequest, wait_s: float, template: str = "429.html", re
 
 
 def refused_json(error: PlayError) -> JsonResponse:
-    """The refusal for a script or a program."""
+    """Return the refusal as JSON, for scripts and programs."""
     REFUSALS.labels("page", error.code).inc()
     return _for_later(JsonResponse(error.told), error)
 
 
 def form_only(to: str, *kept: str) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """A page that only takes a form: looking at its address leads to the page ``to``, which has the form.
+    """Make a view accept forms only: a GET redirects to the page ``to``, which has the form.
 
-    ``kept`` names the parts of the address that are of that page's address, too.
+    ``kept`` names the URL parameters that the page ``to`` shares.
     """
 
     def of(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

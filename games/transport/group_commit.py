@@ -1,7 +1,7 @@
 """Group commit: one thread stores for all that wait for the same key.
 
-While a thread stores, later callers for the same key queue; the first in the queue then stores for all of them. So a
-process waits once for what its threads all need, and not once for each.
+While one thread stores, later callers for the same key queue; the first in the queue then stores for all of them. So
+the threads of a process share one wait instead of waiting one after the other.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ ItemT = TypeVar("ItemT")
 
 
 class GroupCommit(Generic[ItemT]):
-    """Those who store, and those who wait for them, by what for."""
+    """Queues of waiting items, by key. A key is present while a thread stores for it."""
 
     def __init__(self, before_waiting: Callable[[], None] = lambda: None) -> None:
-        """Args: before_waiting: what whoever has to wait does first."""
+        """Args: before_waiting: called by each thread before it waits."""
         self._lock = threading.Lock()
         self._before_waiting = before_waiting
         self._waiting: dict[Hashable, list[_Waiting[ItemT]]] = {}
 
     def store(self, key: Hashable, item: ItemT, store: Callable[[Sequence[ItemT]], Sequence[ItemT]]) -> bool:
-        """Have something stored, at once or once those before have been; whether it has been stored.
+        """Store an item, alone or together with others of the same key. Return whether it has been stored.
 
         Args:
-            key: what for.
-            item: what is to be stored.
-            store: stores many, all of those that it returns or, where it raises, none. What it raises over one alone
-                is raised here; of several none is stored then.
+            key: the group whose items can be stored together.
+            item: the item to store.
+            store: stores many items and returns the stored ones. If it raises, none is stored. Its error for a single
+                item is raised here; an error for several items is logged.
         """
         own = _Waiting(item)
         with self._lock:
@@ -60,7 +60,7 @@ class GroupCommit(Generic[ItemT]):
         except Exception:
             if len(together) == 1:
                 raise
-            # Whatever it was, each tries by itself next and is told its own.
+            # Each caller tries alone next, and gets its own error.
             logger.warning("%d could not be stored together", len(together), exc_info=True)
         finally:
             for one in together:
@@ -70,7 +70,7 @@ class GroupCommit(Generic[ItemT]):
                 one.turn.set_result([])
 
     def _next(self, key: Hashable) -> None:
-        """One has stored, or failed to: the first of those who wait stores for all of them, if anybody does."""
+        """Wake the first waiting caller of the key, which stores for all that wait."""
         with self._lock:
             waiting = self._waiting.pop(key)
             if waiting:
@@ -80,7 +80,7 @@ class GroupCommit(Generic[ItemT]):
 
 
 class _Waiting(Generic[ItemT]):
-    """One who waits for ``turn``: those for whom to store next, itself among them, or nobody once it is all over."""
+    """A waiting item. ``turn`` resolves to the items to store, with this one; empty if another thread has stored."""
 
     def __init__(self, item: ItemT) -> None:
         self.item = item

@@ -1,4 +1,4 @@
-"""Rows that PostgreSQL writes as JSON, so that one statement reads rows of several tables."""
+"""Rows as JSON written by PostgreSQL, so that one statement reads rows of several tables."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from django.db.models import BinaryField, DateField, DecimalField, DurationField
 from psycopg import sql
 
 TEXTS = (DateField, TimeField, DurationField, DecimalField, UUIDField)
-"""Fields that JSON has as text, a number with its last digit or a moment; a ``DateTimeField`` is a ``DateField``."""
+"""Field types that JSON holds as text: exact decimals, times and ids. A ``DateTimeField`` is a ``DateField``."""
 ModelT = TypeVar("ModelT", bound=Model)
 
 
 @cache
 def row_columns(model: type[Model], alias: str) -> str:
-    """The columns that :func:`row_read` takes; a field of JSON as text, which keeps the order of its keys."""
+    """Return the SQL columns for :func:`row_read`. JSON fields are read as text, to keep the order of their keys."""
     columns = (
         sql.Identifier(alias, str(field.column)).as_string(None) + ("::text" if isinstance(field, JSONField) else "")
         for field in model._meta.concrete_fields
@@ -27,14 +27,14 @@ def row_columns(model: type[Model], alias: str) -> str:
 
 
 def row_array(model: type[Model], alias: str) -> str:
-    """The row as an array of JSON."""
+    """Return SQL for the row as a JSON array."""
     return f"json_build_array({row_columns(model, alias)})"
 
 
 def row_read(model: type[ModelT], row: Sequence[object]) -> ModelT:
-    """The object of a row, from JSON or from columns.
+    """Return the model instance of a row, from JSON or from columns.
 
-    Plain Python, as several rows are read at every move: querysets take four times as long.
+    This is plain Python because every move reads several rows, and querysets take four times as long.
     """
     names, not_json = _fields(model)
     values = list(row)
@@ -46,7 +46,7 @@ def row_read(model: type[ModelT], row: Sequence[object]) -> ModelT:
 
 @cache
 def _fields(model: type[Model]) -> tuple[list[str], list[tuple[int, Callable[[Any], Any]]]]:
-    """The attributes of a model, and by place the function that reads a field stored as text."""
+    """The attribute names of a model, and the position and reader of each field stored as text."""
     fields = model._meta.concrete_fields
     assert not any(isinstance(field, BinaryField) for field in fields), "JSON has no bytes"
     readers: list[tuple[int, Callable[[Any], Any]]] = [

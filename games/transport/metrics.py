@@ -1,6 +1,6 @@
-"""What is counted of live play; ``docs/operating.md`` says what each figure is for.
+"""Metrics of live play. ``docs/operating.md`` explains each.
 
-An observation is two or three microseconds: it goes into a file that all processes of a machine share.
+An observation takes two or three microseconds. It is written to a file that all processes of the host share.
 """
 
 from __future__ import annotations
@@ -18,5 +18,5 @@ MATCHES_ENDED = Counter("beadbox_matches_ended", "Matches that have ended, by ho
 REFUSALS = Counter("beadbox_refusals", "What was refused, by where it was asked and by code", ["where", "code"])
 
 for _where in ("socket", "api", "ai"):
-    # There from the beginning: what is asked for is how much a figure has grown, and the first one would be missing.
+    # Present from the start: alerts compare increases, and a counter that appears late would hide its first one.
     REFUSALS.labels(_where, "busy")

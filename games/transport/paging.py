@@ -1,4 +1,4 @@
-"""Lists of the API: ``{count, next, previous, results}`` by ``limit`` and ``offset``."""
+"""Paged lists of the API: ``{count, next, previous, results}`` by ``limit`` and ``offset``."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MAX_NAME_CHARACTERS = 40
 
 
 def known_require(request: Request, names: Iterable[str]) -> None:
-    """Refuse a list whose parameters are not all among these names.
+    """Refuse a list request with a query parameter that is not among these names.
 
     Raises:
-        ValidationError: names the unknown ones, each with the known name that is most like it.
+        ValidationError: names the unknown parameters, each with the most similar known name.
     """
     known = sorted(names)
     told = {
@@ -31,16 +31,16 @@ def known_require(request: Request, names: Iterable[str]) -> None:
 
 
 class Page(LimitOffsetPagination):
-    """At most 200 entries at once, 50 if nobody says."""
+    """A page of at most 200 entries, by default 50."""
 
     max_limit = 200
     MAX_OFFSET = 1 << 31
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
-        """The page that is asked for, by parameters that the list knows.
+        """Return the requested page.
 
         Raises:
-            ValidationError: it does not know one.
+            ValidationError: the list has no such parameter.
         """
         filters = getattr(getattr(view, "filterset_class", None), "base_filters", ())
         known_require(request, [*filters, self.limit_query_param, self.offset_query_param])
@@ -48,5 +48,5 @@ class Page(LimitOffsetPagination):
         return found
 
     def get_offset(self, request: Request) -> int:
-        """Beyond this there is nothing, and the database could not count so far."""
+        """Cap the offset at ``MAX_OFFSET``: no list is that long, and the database could not count so far."""
         return min(super().get_offset(request), self.MAX_OFFSET)

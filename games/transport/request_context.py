@@ -1,6 +1,6 @@
-"""Which request led to what goes on: its id is in whatever the request calls, and on the jobs that it asks for.
+"""Request context: the id of the request that led to the running code. Jobs store the id of their request.
 
-It is a context variable, so it is there in other threads that ``asyncio.to_thread`` starts, and in the thinkers.
+The id is a context variable, so threads of ``asyncio.to_thread`` and of background moves have it too.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from contextvars import ContextVar
 
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
-"""Of the request, socket or task that goes on; empty where there is none, as at the start of a process."""
+"""Id of the current request, socket or task; empty where there is none, as at the start of a process."""
 
 
 def request_id() -> str:
-    """The id of what goes on here."""
+    """Return the id of the current request, socket or task."""
     return REQUEST_ID.get()
