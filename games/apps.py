@@ -1,4 +1,4 @@
-"""The games app: keeps the folded names of accounts in step with the accounts."""
+"""The games app. It keeps the folded names of accounts in step with the accounts."""
 
 from django.apps import AppConfig
 from django.db.models.signals import post_save, pre_save
@@ -10,7 +10,7 @@ class GamesConfig(AppConfig):
     name = "games"
 
     def ready(self) -> None:
-        """Let fields refuse in our words, and fold the name of every account that is stored."""
+        """Install the error messages of fields, and fold the name of every account that is saved."""
         from django.contrib.auth import get_user_model
 
         from games import validators

@@ -1,4 +1,4 @@
-"""The code of a room, as people write it."""
+"""Room codes, as people write them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from urllib.parse import unquote
 from games.exceptions import NotACodeError
 
 CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
-"""No letter or digit that looks like another: no i, l, o, 0, 1."""
+"""Letters and digits without the easily confused i, l, o, 0 and 1."""
 CODE_LENGTH = 6
 CODE_FORM = re.compile(r"[a-hjkmnp-z2-9]{6}")
 MAX_TEXT_LENGTH = 500
 IN_A_LINK = re.compile(r"\brooms\s*/+([^/?#]+)")
 LABEL = re.compile(r"^\W*(?:room\W+)?code\W+")
-"""Words before a code, on a page or in a message."""
+"""Words before a code on a page or in a message."""
 END = re.compile(r"[\s,;&]")
 """The end of a link in a message."""
 
 
 def parse_code(text: str) -> str:
-    """The code in a text that a person typed or pasted.
+    """Return the code in a text that a person typed or pasted.
 
-    Capitals, full-width letters, blanks, hyphens, quotes and full stops do not matter. Of a link to a room, the part
-    after ``rooms/`` counts, also where a message goes on after it.
+    Capitals, full-width letters, blanks, hyphens, quotes and full stops are ignored. In a link to a room, the part
+    after ``rooms/`` counts, even if more text follows.
 
     Raises:
         NotACodeError: the text cannot be a code, so no room needs to be looked up.

@@ -1,4 +1,4 @@
-"""Refusals of the services: each has a stable ``code`` and the HTTP status it means. Changing a code breaks scripts."""
+"""Refusals of the services, each with a stable ``code`` and an HTTP status. A changed code breaks scripts."""
 
 import math
 import re
@@ -12,44 +12,44 @@ FAULT = "Something broke on our side. It is not your fault. Wait a moment, then 
 LOG_IN_FIRST = "This needs an account. Log in, or send a token of one."
 NOT_ALLOWED = "Your account is not allowed to do this."
 AT_FIELD = re.compile(r"([a-z_]+(?:, [a-z_]+)*): (.+)", re.DOTALL)
-"""A refusal that begins with the name of the field it is about."""
+"""A refusal that begins with the name of the field concerned."""
 
 
 def method_not_allowed(method: str | None, *allowed: str) -> str:
-    """The refusal of a request by another method than the address takes."""
+    """Return the sentence that refuses a request method."""
     return f"This address does not take {method}. Send {' or '.join(allowed)}."
 
 
 class PlayError(Exception):
-    """Base of everything a service refuses; ``message`` is a sentence a child understands, unless another is given."""
+    """Base of all refusals of services. ``message`` is the default sentence, which a child understands."""
 
     message = "The site cannot do this."
     code = "play_error"
     status = 400
     retry_after_s: int | None = None
-    """In how many seconds the same may succeed, where waiting helps."""
+    """Seconds until the same request may succeed; ``None`` where waiting does not help."""
     may_be_hidden = False
-    """Whether it may be there, and be somebody else's: who has not logged in may be its owner."""
+    """Whether a hidden object is refused as if it did not exist. A visitor who has not logged in may be its owner."""
     pauses = False
-    """Whether a page says it in place of what was asked for: it is there, and cannot be shown or done just now."""
+    """Whether a page shows this refusal in place of its content, which exists but is temporarily unavailable."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or self.message)
 
     @property
     def parts(self) -> tuple[str, str]:
-        """The field that is refused, empty where it is none, and the sentence."""
+        """The refused field, empty if there is none, and the sentence."""
         found = AT_FIELD.fullmatch(str(self))
         return (found[1], found[2]) if found else ("", str(self))
 
     @property
     def told(self) -> dict[str, str]:
-        """The refusal as it goes over the wire."""
+        """The refusal as JSON for the client."""
         return {"detail": str(self), "code": self.code}
 
 
 class SessionChangedError(Exception):
-    """The session by which somebody is known is not as it was read, or has ended: who it is, is to be read anew."""
+    """The session that identified a guest has changed or ended since it was read. The principal must be read again."""
 
 
 class GuestMovedError(PlayError):
@@ -64,7 +64,7 @@ class MalformedError(PlayError):
 
 
 class MoveRefusedError(PlayError):
-    """The rules refuse the move; ``code`` says whether it is no move at all or not allowed here."""
+    """The rules refuse the move. ``code`` tells an unreadable move from an illegal one."""
 
     def __init__(self, error: RulesError, move: str) -> None:
         is_legal_elsewhere = isinstance(error, IllegalMoveError)
@@ -100,7 +100,7 @@ class EngineUnavailableError(PlayError):
 
 
 def refusal_of(error: Exception) -> PlayError | None:
-    """The refusal that an error means; ``None`` for a fault."""
+    """Return the refusal that an error stands for; ``None`` for a fault."""
     if isinstance(error, EngineNotReadyError):
         return EngineBusyError() if isinstance(error, EngineCompilingError) else EngineUnavailableError()
     return error if isinstance(error, PlayError) else None
@@ -168,7 +168,7 @@ class RoomNotFoundError(PlayError):
 
 
 class MatchNotFoundError(PlayError):
-    """The room is there, so the number is no guess."""
+    """The room exists, so a wrong match number does not count as a guess."""
 
     code = "match_not_found"
     status = 404
@@ -179,13 +179,13 @@ class MatchNotFoundError(PlayError):
 
 
 class NotACodeError(RoomNotFoundError):
-    """A text that cannot be a code: no room was looked up, so it is no guess."""
+    """A text that cannot be a code. No room was looked up, so this is no guess."""
 
     message = "This is not a room code. A code has six letters or digits, such as k7m2pq. It never has i, l, o, 0 or 1."
 
 
 class ThrottledError(PlayError):
-    """A rate is used up: for how long is told."""
+    """A rate limit is exceeded; ``retry_after_s`` is the time to wait."""
 
     message = "That was too much in a short time. Wait a little, then try again."
     code = "throttled"

@@ -23,30 +23,30 @@ from games.codes import CODE_ALPHABET, CODE_LENGTH
 from games.validators import name_validate
 
 MAX_POSITION = 1000
-"""Characters: enough for a game whose positions carry their history."""
+"""Characters of a position; enough for a game whose positions carry their history."""
 HUMAN = "human"
 
 
 def new_code(length: int = CODE_LENGTH) -> str:
-    """An unguessable code, for a room one of 31**6, about 890 million."""
+    """Return an unguessable code. A room's is one of 31**6, about 890 million."""
     return "".join(secrets.choice(CODE_ALPHABET) for _ in range(length))
 
 
 def new_seed() -> int:
-    """The seed of a match's automated players, so that a match can be played again exactly."""
+    """Return a seed for a match's automated players, so that a match can be replayed exactly."""
     return secrets.randbits(63)
 
 
 def this_minute() -> datetime:
-    """Now, to the minute."""
+    """Return the current time, truncated to the minute."""
     return timezone.now().replace(second=0, microsecond=0)
 
 
 class Room(models.Model):
-    """A place with a code where two sides meet, for as many matches as they like.
+    """A place with a code where two sides play any number of matches.
 
-    Usually somebody sits here, against the ``opponent``. Where ``first`` and ``second`` are named instead, it is an
-    *exhibition*: two automated players meet, and move only when the host, who opened the room, says so.
+    Usually a person plays against the ``opponent``. A room with ``first`` and ``second`` is an *exhibition* instead:
+    two automated players meet, and move only when the host, who opened the room, asks for it.
     """
 
     code = models.CharField(max_length=CODE_LENGTH, unique=True, default=new_code, editable=False)
@@ -80,7 +80,7 @@ class Room(models.Model):
     )
     version = models.PositiveIntegerField(default=0, help_text="Grows with every change.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    # It has an index: with the seconds, each move would write into every index that the table has.
+    # Indexed. With seconds, each move would write into every index of the table.
     changed_at = models.DateTimeField(default=this_minute, editable=False, help_text="To the minute.")
 
     class Meta:
@@ -94,7 +94,7 @@ class Room(models.Model):
         ]
         indexes = [
             models.Index(fields=["-changed_at"], name="room_changed_at"),
-            # Of an address the open ones are counted whenever a match begins there.
+            # For the count of an address's open rooms at the start of each match.
             models.Index(fields=["opened_from", "changed_at"], name="room_opened_from"),
         ]
 
@@ -102,7 +102,6 @@ class Room(models.Model):
         return self.code
 
     def get_absolute_url(self) -> str:
-        """The match page."""
         return reverse("room", args=[self.code])
 
     @property
@@ -112,20 +111,18 @@ class Room(models.Model):
 
     @property
     def is_exhibition(self) -> bool:
-        """Whether two automated players meet here, and nobody sits."""
+        """Whether two automated players meet here, without a human seat."""
         return bool(self.first or self.second)
 
 
 class MatchStatus(models.TextChoices):
-    """Where a match stands."""
-
     WAITING = "waiting", "waiting for a player"
     PLAYING = "playing", "being played"
     FINISHED = "finished", "finished"
 
 
 class Match(models.Model):
-    """One live playing of a game."""
+    """One live game, played in a room."""
 
     room = models.ForeignKey(Room, on_delete=models.CASCADE, related_name="matches", db_index=False)
     number = models.PositiveIntegerField(help_text="1 for the first match of the room.")
@@ -148,7 +145,7 @@ class Match(models.Model):
         verbose_name_plural = "matches"
         constraints = [
             models.UniqueConstraint(name="match_number_once", fields=["room", "number"]),
-            # At most one match of a room goes on: the state of a room is never ambiguous.
+            # At most one match of a room is open, so the state of a room is never ambiguous.
             models.UniqueConstraint(name="match_one_open", fields=["room"], condition=~Q(status="finished")),
             models.CheckConstraint(
                 name="match_finished_says_why",
@@ -165,7 +162,7 @@ class Match(models.Model):
         return f"{self.room.code} #{self.number}"
 
     def get_absolute_url(self) -> str:
-        """The page that shows this match for good; until it is over, that page leads to its room."""
+        """Return the permanent page of this match. Until the match is over, the page redirects to the room."""
         return reverse("match", args=[self.room.code, self.number])
 
     @property
@@ -175,15 +172,16 @@ class Match(models.Model):
 
     @property
     def outcome(self) -> Outcome:
-        """How the match ended; it is over."""
+        """The outcome of a finished match."""
         return Outcome(None if self.winner is None else Side(self.winner), self.termination)
 
 
 class Seat(models.Model):
-    """Who holds a side of a match. A human seat without user, guest and token is free.
+    """The holder of a side of a match. A human seat without user, guest and token is free.
 
-    A person is recognised by account, by the guest number in their session, or by the token of the seat, of which
-    only the SHA-256 is kept. A person may have taken a machine's seat over: then it learns from their moves as its own.
+    A person is recognised by account, by the guest number of the session, or by the seat token, of which only the
+    SHA-256 is stored. A person may take over a machine's seat; the machine then learns from the person's moves as from
+    its own.
     """
 
     match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="seats", db_index=False)
@@ -226,17 +224,17 @@ class Seat(models.Model):
 
     @property
     def is_human(self) -> bool:
-        """Whether a person sits (or may sit) here."""
+        """Whether a person sits, or may sit, here."""
         return self.player == HUMAN
 
     @property
     def automaton(self) -> str:
-        """The automated player that sits here or whose seat a person has taken over; empty for a person alone."""
+        """The automated player of this seat, also after a person has taken it over; empty for a purely human seat."""
         return self.takes_over if self.is_human else self.player
 
     @property
     def is_free(self) -> bool:
-        """Whether somebody may still take the seat."""
+        """Whether the seat can still be taken."""
         return self.is_human and self.user_id is None and self.guest is None and not self.token_sha256
 
 
@@ -263,7 +261,7 @@ class Ply(models.Model):
 
 
 class TokenScope(models.TextChoices):
-    """What a program that shows a token may do."""
+    """Permissions of a program with a token."""
 
     READ = "read", "look at machines, runs and rooms"
     PLAY = "play", "open rooms and play in them"
@@ -271,7 +269,7 @@ class TokenScope(models.TextChoices):
 
 
 class ApiToken(models.Model):
-    """Lets a program act for an account. Of the token itself only the SHA-256 is kept, and the start to find it by."""
+    """A token by which a program acts for an account. Only its SHA-256 is stored, and the prefix to find it by."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=60, validators=[name_validate], help_text="What it is for.")
@@ -296,14 +294,13 @@ class ApiToken(models.Model):
 
     @property
     def is_expired(self) -> bool:
-        """Whether its time is over."""
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
 
 class AccountName(models.Model):
     """The folded forms of an account's name; ``games.accounts.account_names`` keeps them in step with the account.
 
-    Accounts from before names were folded may share a key. One of them holds it, and the others are duplicates, which
+    Accounts older than the folding of names may share a key. One of them holds it. The others are duplicates, which
     still log in by their exact spelling.
     """
 
@@ -326,9 +323,9 @@ class AccountName(models.Model):
 
 
 class AddressBlock(models.Model):
-    """Nothing is answered to an address for a while: one that is known, its network, or the hash that rooms keep.
+    """A temporary block of an address, a network, or an address hash as stored by rooms.
 
-    What stands here is put in force by ``games.accounts.blocks``.
+    ``games.accounts.blocks`` applies the stored blocks.
     """
 
     network = models.CharField(

@@ -1,11 +1,11 @@
-"""Addresses of the sockets."""
+"""URLs of the web sockets."""
 
 from django.urls import re_path
 
 from games.live.consumers import RoomConsumer, SiteConsumer
 
 SITE = "api/site/ws"
-"""What every page opens that has no socket of its own."""
+"""Socket of every page that has no socket of its own."""
 
 websocket_urlpatterns = [
     re_path(r"^api/rooms/(?P<code>[^/]{1,200})/ws$", RoomConsumer.as_asgi()),

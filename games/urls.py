@@ -1,4 +1,4 @@
-"""Addresses of rooms, accounts and their API. A trailing slash is served too, for the API."""
+"""URLs of rooms, accounts and their API. The API accepts a trailing slash too."""
 
 from django.contrib.auth import views as auth_views
 from django.urls import path, re_path
@@ -10,7 +10,7 @@ from games.live.rooms import seats_claim
 urlpatterns = [
     path("about", views.about, name="about"),
     path("rooms", views.room_create, name="room_create"),
-    re_path(r"^rooms/join/?$", views.room_join, name="room_join"),  # with a slash it would be a code
+    re_path(r"^rooms/join/?$", views.room_join, name="room_join"),  # with a slash it would match as a code
     re_path(r"^rooms/(?P<code>[^/]+)/matches/(?P<number>[^/]+)/?$", views.match_page, name="match"),
     path("rooms/<path:code>", views.room_page, name="room"),
     path("account/tokens", accounts.tokens, name="tokens"),

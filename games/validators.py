@@ -1,4 +1,4 @@
-"""The checks of what people type, as forms, serializers and models take them."""
+"""Validation of user input in forms, serializers and models."""
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -19,7 +19,7 @@ def name_validate(name: str) -> None:
 
 
 def fields_speak() -> None:
-    """Let the fields of Django and of REST framework refuse in the same words (``field_words``)."""
+    """Give the fields of Django and REST framework the same error messages (``field_text``)."""
     django_s, limit = forms.Field, "%(limit_value)s"
     django_s.default_error_messages |= {
         "required": field_text.REQUIRED,

@@ -1,6 +1,6 @@
-"""``{% module "js/room.js" %}``: a page's script, and beside it every module that it will ask for.
+"""``{% module "js/room.js" %}``: a page's script, with preload hints for all modules that it imports.
 
-Left alone a browser reads one module to learn of the next, and pays a round trip for each step.
+Without hints a browser discovers modules one after the other, at the cost of a round trip for each level.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ IMPORT = re.compile(r'^(?:import|export)\b[^;]*?"(\.\.?/[\w./-]+)";', re.MULTILI
 
 @register.simple_tag
 def module(path: str) -> SafeString:
-    """The script at this path of the static files, and a hint to fetch what it imports, near and far."""
+    """Return a module script of the static files, with preload hints for its direct and indirect imports."""
     hints = format_html_join("", '<link rel="modulepreload" href="{}">', ((static(one),) for one in imported(path)))
     return format_html('{}<script type="module" src="{}"></script>', hints, static(path))
 
 
 @cache
 def imported(path: str) -> tuple[str, ...]:
-    """The modules that a script of the static files imports, and those that they do: each once, the nearest first."""
+    """Return the modules that a script of the static files imports, directly or not, each once, the nearest first."""
     found: dict[str, None] = {}
     reading = [path]
     for one in reading:
@@ -51,14 +51,14 @@ def imported(path: str) -> tuple[str, ...]:
 
 @register.simple_tag
 def inline(path: str) -> SafeString:
-    """The text of a static file, to stand within a page; a style sheet's pictures stand within it."""
+    """Return the text of a static file for use within a page. Pictures of a style sheet are embedded."""
     text = PICTURE.sub(lambda found: f"url(data:image/svg+xml,{quote(_text(found[1]))})", _text(path))
     return mark_safe(text.replace("</script", r"<\/script"))  # noqa: S308  # our own files
 
 
 @register.simple_tag
 def bundle(path: str) -> SafeString:
-    """The script at this path and the modules that it imports as one classic script: files on a disk import nothing."""
+    """Return a script and its imports as one classic script, because pages opened from a disk cannot import modules."""
     parts = ['"use strict"; const modules = {};']
     for one in dict.fromkeys([*_depth_first(path)]):
         text = NAMES.sub(
@@ -72,7 +72,7 @@ def bundle(path: str) -> SafeString:
 
 
 def _depth_first(path: str) -> Iterator[str]:
-    """The modules that a script imports, each before those that need it, and the script."""
+    """Yield the modules that a script imports, each before its importers, and last the script."""
     for name in IMPORT.findall(_text(path)):
         yield from _depth_first(normpath(f"{dirname(path)}/{name}"))
     yield path
@@ -80,7 +80,7 @@ def _depth_first(path: str) -> Iterator[str]:
 
 @cache
 def _text(path: str) -> str:
-    """A static file without the comments that stand on lines of their own."""
+    """A static file without comments that fill whole lines."""
     file = finders.find(path)
     assert isinstance(file, str), path
     return COMMENT.sub("", Path(file).read_text())

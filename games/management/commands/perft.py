@@ -1,4 +1,4 @@
-"""Count the sequences of legal moves from a position: the field's proof that move generation is right."""
+"""Count the sequences of legal moves from a position: the standard test of move generation."""
 
 from argparse import ArgumentParser
 from typing import Any

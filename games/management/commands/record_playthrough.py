@@ -1,4 +1,4 @@
-"""Print one random game as a golden playthrough, to be kept under ``tests/data/playthroughs/<game>/``."""
+"""Print one random game as a golden playthrough for ``tests/data/playthroughs/<game>/``."""
 
 from argparse import ArgumentParser
 from typing import Any
