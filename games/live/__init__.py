@@ -1,1 +1,1 @@
-"""Live play: rooms, matches, moves, and what sockets are told."""
+"""Live play: rooms, matches, moves and the messages to sockets."""

@@ -1,4 +1,4 @@
-"""The REST side of rooms: parse, call one service or selector, answer. The same road as the socket."""
+"""REST API of rooms: parse, call one service or selector, respond. Sockets call the same services."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _TOKEN = OpenApiParameter("X-Seat-Token", str, OpenApiParameter.HEADER, descript
 
 
 class PublicView(APIView):
-    """An endpoint that anybody may call; who may do what in a room is decided by its seats."""
+    """A public endpoint. The seats of a room decide on permissions in it."""
 
     permission_classes = [ScopePermission]
     needs_scope = "play"
@@ -63,25 +63,25 @@ class PublicView(APIView):
 
 @method_decorator(conditional_page, name="dispatch")
 class NewsView(APIView):
-    """An endpoint that pages ask again and again where they have no socket; 304 while nothing has changed."""
+    """An endpoint that pages without a socket poll. Responds 304 while nothing has changed."""
 
     def get_throttles(self) -> list[Any]:
-        """The rate of live pages for a read, the usual one for everything else."""
+        """Limit reads by the rate of live pages, and other requests by the usual rate."""
         if self.request.method in SAFE_METHODS:
             return [LiveThrottle(), TokenThrottle()]
         return super().get_throttles()
 
 
 class RoomCodeView(PublicView):
-    """An endpoint of a room by its code. A code that is wrong is a guess, and counts as one.
+    """An endpoint of a room by its code. An unknown code counts as a guess.
 
-    A page whose socket is blocked plays here, so each seat has a rate of its own.
+    Pages whose socket is blocked play here, so each seat has its own rate.
     """
 
     throttle_classes = (TokenThrottle, RoomThrottle, LiveThrottle)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Read the code. Refuse who has guessed too often, and whoever acts when too many wait already."""
+        """Parse the code. Refuse clients with too many wrong guesses, and writes while too many requests wait."""
         code = self.kwargs["code"] = parse_code(kwargs["code"])
         super().initial(request, *args, **kwargs)
         if request.method == "POST":
@@ -89,17 +89,17 @@ class RoomCodeView(PublicView):
         Guesses(request, request.user.pk).require(lambda: room_is_of(code=code, person=_person(request, code)))
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Count a guess."""
+        """Count an unknown room code as a guess."""
         if isinstance(exc, exceptions.RoomNotFoundError) and not isinstance(exc, exceptions.NotACodeError):
             Guesses(self.request, self.request.user.pk).count()
         return super().handle_exception(exc)
 
 
 def _person(request: Request, code: str = "") -> Principal:
-    """Who asks: by session or Bearer token, or by seat token in body or header. A bare role proves nothing.
+    """Return the caller, by session or Bearer token, and by seat token in body or header. A bare role proves nothing.
 
-    REST framework checks the CSRF token of accounts only, and a guest's session holds seats as well. A seat token that
-    proves a seat in this room speaks for itself: it needs no CSRF token, and the guest's session does not count.
+    REST framework checks the CSRF token only for accounts, but a guest's session holds seats too. A seat token that
+    proves a seat in this room is sufficient: it needs no CSRF token, and the guest's session is ignored.
     """
     token = seat_token_of(request)
     session = request.session if request.auth is None else None
@@ -113,7 +113,7 @@ def _person(request: Request, code: str = "") -> Principal:
 
 @contextmanager
 def _newcomer(request: Request, code: str = "") -> Iterator[Principal]:
-    """Who takes a seat in this block: a guest gets a number in the session, and the cookie to play on with it."""
+    """Yield the caller who takes a seat in this block. A guest gets a number in the session, and its cookie."""
     person = _person(request, code)
     if request.auth is not None or person.user_id is not None:
         yield person
@@ -132,17 +132,17 @@ def _seated(seated: Seated, status: int) -> Response:
 
 
 class GameListView(PublicView):
-    """Every game there is."""
+    """The list of games."""
 
     @extend_schema(operation_id="games_list", parameters=_PAGE, responses={200: GameList})
     def get(self, request: Request) -> Response:
-        """The games, with layout and opponents; of each family the usual one, with the slugs of its variants."""
+        """List each family's standard game, with its layout, its opponents and the slugs of its variants."""
         page, games = Page(), [game for game in GAMES.values() if game.slug == game.family]
         return page.get_paginated_response([game_view(one) for one in page.paginate_queryset(games, request, self)])
 
 
 class GameView(PublicView):
-    """One game."""
+    """One game, by its slug."""
 
     @extend_schema(responses={200: GameShape})
     def get(self, request: Request, slug: str) -> Response:
@@ -158,11 +158,12 @@ class RoomListView(PublicView):
 
     @extend_schema(
         request=RoomCreateSerializer,
-        # Of machines, which sit down by themselves: who is not there, and who plays the other side. And too many rooms.
+        # 404 and 409 come from the machines that sit down: no such machine, or the other side only. 409 is also the
+        # room limit.
         responses={201: SeatedSerializer, 404: RefusalSerializer, 409: RefusalSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Open a room and take a seat in it: the first side if you do not say; or host an exhibition in it."""
+        """Open a room and take a seat in it, by default that of the first side. Or host an exhibition in it."""
         asked = parse_room(request.data)
         if asked["takes_over"] and not asked["fresh"]:
             scope_require(request, "train")
@@ -176,34 +177,34 @@ class RoomView(RoomCodeView):
 
     @extend_schema(responses=_STATE)
     def get(self, request: Request, code: str) -> HttpResponseBase:
-        """The state, for anybody who has the code. 304 if its ``ETag`` is that of ``If-None-Match``."""
+        """The state of the room; the code suffices to read it. 304 if its ``ETag`` is that of ``If-None-Match``."""
         view = room_look(code=code, person=_person(request))
         return _unless_known(request, Response(view), view)
 
 
 class RoomMatchView(RoomCodeView):
-    """Read one match of a room."""
+    """The state of one match of a room."""
 
     @extend_schema(responses=_STATE)
     def get(self, request: Request, code: str, number: str) -> Response:
-        """The state of the match with this number, as the room's state was when the match ended."""
+        """Return the final state of the match with this number. For a match in play, return its current state."""
         return Response(match_enter(code=code, number=int(number), person=_person(request)).view)
 
 
 class RoomJoinedView(RoomCodeView):
-    """Read the first message of the room's socket."""
+    """The first message of the room's socket."""
 
     @extend_schema(
         responses={200: OpenApiResponse(Joined, "As the frame `joined`: docs/protocol.md.")}, parameters=[_TOKEN]
     )
     def get(self, request: Request, code: str) -> HttpResponseBase:
-        """The role of who asks, and the state: for a page that has no socket. 304 as for the state."""
+        """Return the caller's role and the state, for a page without a socket. 304 as for the state."""
         joined = room_enter(code=code, person=_person(request)).joined
         return _unless_known(request, Response(joined), joined["state"], joined["roles"], joined["host"])
 
 
 def _unless_known(request: Request, response: Response, view: RoomState, *more: Any) -> HttpResponseBase:
-    """304 where the client has the state of this version, and ``more``, already."""
+    """Return 304 if the client already has this version of the state, with the same ``more``."""
     told = (view["version"], [seat["hidden"] for seat in view["seats"]], *more)
     response["ETag"] = f'W/"{sha256(repr(told).encode()).hexdigest()[:16]}"'
     response["Cache-Control"] = "private, no-cache"
@@ -212,11 +213,11 @@ def _unless_known(request: Request, response: Response, view: RoomState, *more: 
 
 
 class RoomPositionsView(RoomCodeView):
-    """The boards of a match: of the room's latest, or of the one that is asked for."""
+    """The boards of a match: the room's latest, or the requested one."""
 
     @extend_schema(parameters=[PositionsQuerySerializer], responses={200: MatchBoards})
     def get(self, request: Request, code: str) -> Response:
-        """The board before the first move and after each, for anybody who has the code."""
+        """The board before the first move and after each; the code suffices to read them."""
         known_require(request, PositionsQuerySerializer().fields)
         return Response(room_positions(code, **parsed(PositionsQuerySerializer, request.query_params)))
 
@@ -249,7 +250,7 @@ class RoomMoveView(RoomCodeView):
         parameters=[_TOKEN],
     )
     def post(self, request: Request, code: str) -> Response:
-        """Play a move; the state after it and the machine's answer."""
+        """Play a move. Return the state after it and the machine's answer."""
         data = parsed(MoveSerializer, request.data)
         person = _person(request, code)
         begin = perf_counter()
@@ -259,7 +260,7 @@ class RoomMoveView(RoomCodeView):
 
 
 class RoomStepView(RoomCodeView):
-    """Lets an exhibition go on."""
+    """Plays an exhibition on, by its host."""
 
     @extend_schema(
         request=StepSerializer,
@@ -270,14 +271,14 @@ class RoomStepView(RoomCodeView):
         parameters=[_TOKEN],
     )
     def post(self, request: Request, code: str) -> Response:
-        """Let the players of an exhibition play one ply, or several; the state after it. For its host alone."""
+        """Let the players of an exhibition play at most ``plies`` plies. Return the state after them. Host only."""
         data = parsed(StepSerializer, request.data)
         person = _person(request, code)
         return Response(match_step(code=code, person=person, ply=data.get("ply"), plies=data["plies"]))
 
 
 class RoomResignView(RoomCodeView):
-    """Gives a match up."""
+    """Resigns a match."""
 
     @extend_schema(
         request=SeatSerializer,
@@ -285,13 +286,13 @@ class RoomResignView(RoomCodeView):
         parameters=[_TOKEN],
     )
     def post(self, request: Request, code: str) -> Response:
-        """Resign the current match."""
+        """Resign the current match, and return its final state."""
         parsed(SeatSerializer, request.data)
         return Response(match_resign(code=code, person=_person(request, code)))
 
 
 class RoomResetView(RoomCodeView):
-    """Plays again."""
+    """Starts a rematch."""
 
     @extend_schema(
         request=ResetSerializer,
@@ -302,6 +303,6 @@ class RoomResetView(RoomCodeView):
         parameters=[_TOKEN],
     )
     def post(self, request: Request, code: str) -> Response:
-        """Start a new match in the same room, sides swapped on request."""
+        """Start a new match in the same room, with sides swapped on request."""
         data = parsed(ResetSerializer, request.data)
         return Response(room_reset(code=code, person=_person(request, code), swap=data["swap"]))

@@ -1,10 +1,11 @@
-"""Threads for players that think for seconds: beside everything else, few, and nobody waits for them to end.
+"""Background moves: a few threads for players that think for seconds, apart from all other work.
 
-What is to be thought about stands in the database (``Match.answer_by``), so a thread that dies, or a question that
-finds no place here, costs time and nothing else: whoever looks at the match later asks again. A thread thinks with
-neither transaction nor connection, and its move counts only if the match is still at the same ply.
+The database notes that a move is due (``Match.answer_by``). If a thread dies or the queue is full, only time is lost:
+the next viewer of the match asks again. A thread thinks without transaction and connection, and its move counts only if
+the match is still at the same ply.
 
-Whoever has one match is not kept waiting by somebody with sixty: addresses take turns, and those who play from one.
+Addresses take turns, and so do the players at one address. A player with one match is therefore not held up by a player
+with sixty.
 """
 
 from __future__ import annotations
@@ -32,27 +33,27 @@ MOST_WAITING = 64
 NICENESS = 10
 
 Whose = tuple[str, Hashable]
-"""An address, empty where it is not known, and a player there."""
+"""A client address, empty if unknown, and a player at it."""
 
 
 class Questions:
-    """Questions that wait, by whose they are: an address, and who plays from there. Safe between threads."""
+    """Waiting questions, by address and player. Thread-safe."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.n_open = 0
-        """How many wait or are worked on."""
+        """Number of questions that wait or are being worked on."""
         self._waiting: dict[Whose, deque[Callable[[], None]]] = {}
         self._turns: dict[str | Whose, int] = {}
-        """The number of the turn that an address, or a player, had last: of those who wait, or had one not long ago."""
+        """Number of the last turn, by address and player; kept while they wait and for ``most`` turns after."""
         self._n_turns = 0
         self._changed = threading.Condition()
 
     def put(self, whose: Whose, question: Callable[[], None]) -> bool:
-        """Let a question wait; False where one had to go for it: the newest of whoever has most."""
+        """Queue a question. Return false if a question had to be dropped: the newest of the player with the most."""
         with self._changed:
             self._waiting.setdefault(whose, deque()).append(question)
-            for key in (whose[0], whose):  # who comes now comes before who had the latest turn, and after all others
+            for key in (whose[0], whose):  # a newcomer goes before the holder of the latest turn, and after all others
                 self._turns.setdefault(key, self._n_turns - 1)
             self.n_open += 1
             self._changed.notify()
@@ -64,7 +65,7 @@ class Questions:
             return False
 
     def get(self) -> Callable[[], None]:
-        """The next question, when there is one."""
+        """Return the next question. Blocks until there is one."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting)
             whose = min(self._waiting, key=lambda one: (self._turns[one[0]], self._turns[one]))
@@ -77,7 +78,7 @@ class Questions:
             return question
 
     def done(self) -> None:
-        """A question that was got has been worked on."""
+        """Mark a question from :meth:`get` as finished."""
         with self._changed:
             self.n_open -= 1
 
@@ -95,33 +96,33 @@ _starting = threading.Lock()
 
 
 def think(question: Callable[[], None], whose: Whose) -> None:
-    """Let a thread of this process work on a question, at its turn; it stores what comes of it by itself."""
-    with _starting:  # not before somebody asks: a thread does not survive the fork of a process
+    """Queue a question for a thread of this process. The question stores its own result."""
+    with _starting:  # not earlier: a thread does not survive the fork of a process
         while len(_threads) < settings.THINKERS:
-            # A daemon, so that a process that has to stop does not wait until it has thought to the end.
+            # A daemon thread, so that a stopping process does not wait for it to finish thinking.
             _threads.append(threading.Thread(target=_work, name=f"thinker-{len(_threads)}", daemon=True))
             _threads[-1].start()
-    # In the context of who asked, so that its log lines name whose move it answers.
+    # In the caller's context, so that log lines name the request that the move answers.
     if not _questions.put(whose, partial(copy_context().run, _told, question)):
         logger.warning("%d questions are waiting for a thinker, so one more is put off", MOST_WAITING)
 
 
 def _told(question: Callable[[], None]) -> None:
-    """Work on a question whose answer everybody is told, who asked as well: their frame was answered long ago."""
+    """Work on a question. The result goes to every socket, the caller's included, whose frame was answered long ago."""
     with answering(""):
         question()
 
 
 def _work() -> None:
-    if sys.platform == "linux":  # elsewhere the number of a thread would be taken for that of a process
+    if sys.platform == "linux":  # elsewhere a thread's number would be taken for a process id
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
     while True:
         question = _questions.get()
         try:
             question()
-        except (BusyError, EngineCompilingError) as error:  # whoever looks at the match later asks again
+        except (BusyError, EngineCompilingError) as error:  # the next viewer of the match asks again
             logger.warning("a thinker could not think: %s", error)
-        except Exception as error:  # whatever it is, the next question has nothing to do with it
+        except Exception as error:  # any error; it does not concern the next question
             if is_database_outage(error):
                 unavailable(error, "what a thinker had found")
             else:
@@ -132,5 +133,5 @@ def _work() -> None:
 
 
 def is_idle() -> bool:
-    """Whether nobody thinks in this process, and no question waits."""
+    """Whether no question waits or is being worked on in this process."""
     return _questions.n_open == 0

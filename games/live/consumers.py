@@ -1,4 +1,4 @@
-"""The sockets of a room and of any page: frames in, typed errors and states out. ``games.live.play`` plays."""
+"""Web sockets of rooms and of other pages: frames in, typed errors and states out. ``games.live.play`` plays."""
 
 from __future__ import annotations
 
@@ -51,22 +51,22 @@ MAX_FRAME_BYTES = 16 * 1024
 FRAMES_PER_SECOND = 10.0
 FRAME_BURST = 30.0
 WRITES = ("move", "step", "resign", "reset")
-"""Frames that are refused when too many wait."""
+"""Frames that admission control may refuse."""
 CLOSE_NOT_FOUND = 4404
 CLOSE_TRY_AGAIN = 1013
 CLOSE_TOO_MANY = 4429
 ASK_AGAIN_S = 30.0
-"""For so long a socket is told things as whoever it was: a session may have ended since, a token been revoked."""
+"""Seconds until a socket's principal is read again, because its session may have ended or its token been revoked."""
 
 
 async def in_thread(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Run database work on a thread of its own: the shared one would queue every socket of the process.
+    """Run database work on a thread of its own. A shared thread would queue all sockets of the process.
 
-    However it ends, its connection goes back to the pool. Channels' way (``database_sync_to_async``) closes connections
-    before as well, which nothing here leaves open, and carries every context variable back from the thread.
+    The connection returns to the pool in every case. Channels' ``database_sync_to_async`` also closes connections
+    before the call, which are never open here, and copies every context variable back from the thread.
 
     Raises:
-        UnavailableError: the database stumbled over it.
+        UnavailableError: the database is away or full.
         PlayError: a refusal, or an engine is not ready.
     """
     number = ADMISSION.arrive()
@@ -96,12 +96,12 @@ _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 def frame_text(kind: str, data: object) -> str:
-    """A frame as it goes out."""
+    """Return the text of an outgoing frame."""
     return _encode({"type": kind, "data": data})
 
 
 class StateTexts:
-    """The frames of the last few states: sockets of a room that are told the very same state send the same text."""
+    """Cached frames of the last few states. Sockets of a room that receive the same state object send the same text."""
 
     KEPT = 32
 
@@ -109,13 +109,13 @@ class StateTexts:
         self._texts: dict[int, tuple[RoomState, str]] = {}
 
     def text(self, view: RoomState) -> str:
-        """The frame of a state, which nobody changes. For the event loop alone."""
+        """Return the frame of a state, which must not change. For the event loop's thread only."""
         state, text = self._texts.get(id(view), (None, ""))
         if state is not view:
             if len(self._texts) >= self.KEPT:
                 del self._texts[next(iter(self._texts))]
             text = frame_text("state", view)
-            self._texts[id(view)] = view, text  # which keeps it, so that no other one has its id
+            self._texts[id(view)] = view, text  # the reference keeps the id from being reused
         return text
 
 
@@ -123,16 +123,16 @@ STATES = StateTexts()
 
 
 class Bucket:
-    """A token bucket: ``rate`` frames a second, ``burst`` at once."""
+    """A token bucket: ``rate`` frames per second, ``burst`` at once."""
 
     def __init__(self, rate: float, burst: float) -> None:
         self.rate, self.burst = rate, burst
         self.level, self.filled_at = burst, time.monotonic()
         self.n_refused = 0
-        """So many times in a row there was none."""
+        """Consecutive refusals."""
 
     def take(self) -> bool:
-        """Whether there was a token to take."""
+        """Take a token. Return whether there was one."""
         now = time.monotonic()
         self.level = min(self.burst, self.level + (now - self.filled_at) * self.rate)
         self.filled_at = now
@@ -145,21 +145,22 @@ class Bucket:
 
 
 class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels has no types
-    """JSON frames ``{"type", "data"}`` in and out; whatever cannot be read gets a typed error and changes nothing."""
+    """JSON frames ``{"type", "data"}`` in and out. An unreadable frame gets a typed error and changes nothing."""
 
     group: str | None = None
     frames: ClassVar[tuple[str, ...]] = ("ping",)
-    """Types of the frames that it takes."""
+    """Types of accepted frames."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.bucket = Bucket(FRAMES_PER_SECOND, FRAME_BURST)
 
     async def dispatch(self, message: dict[str, Any]) -> None:
-        """Hand a message to the method that it is for.
+        """Call the handler of a message.
 
-        Channels closes old connections before each, on the one thread that all sockets of a process share: a hop there
-        and back for every frame. Here nobody but :func:`in_thread` works with the database, and it closes its own.
+        Channels' own method first closes old connections, on the one thread that all sockets of a process share: a
+        thread switch there and back for every frame. Here only :func:`in_thread` uses the database, and it closes its
+        own connections.
         """
         await getattr(self, get_handler_name(message))(message)
 
@@ -168,21 +169,21 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         await self.send(text_data=frame_text(kind, data))
 
     async def send_error(self, code: str, detail: str, **more: Any) -> None:
-        """Send a typed error to this socket alone; it stays open."""
+        """Send a typed error to this socket only; it stays open."""
         REFUSALS.labels("socket", code).inc()
-        if self.bucket.n_refused <= 1:  # whoever sends too fast is told each time, and has one line for all of them
+        if self.bucket.n_refused <= 1:  # a client that sends too fast gets each error, but only one log line
             logger.info(
                 "refused: %s", code, extra={"code": code, "account": self.scope.get("observed", {}).get("account")}
             )
         await self.send_frame("error", {"code": code, "detail": detail, **more})
 
     async def send_refusal(self, error: PlayError) -> None:
-        """Say why something was refused and, where waiting helps, for how long."""
+        """Send a refusal, with the time to wait where waiting helps."""
         more = {} if error.retry_after_s is None else {"retry_after_s": error.retry_after_s}
         await self.send_error(error.code, str(error), **more)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Parse a frame and hand it to :meth:`handle`."""
+        """Parse a frame and pass it to :meth:`handle`."""
         if not self.bucket.take():
             await self.send_error("too_many_frames", ThrottledError.message)
             return
@@ -195,19 +196,19 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
             await self.send_refusal(error)
 
     async def listen(self, group: str | None) -> None:
-        """Accept the socket and join its group. With the broker away it still works, and hears by its pings."""
+        """Accept the socket and join its group. Without the broker, the socket still works, updated by its pings."""
         if group is not None:
             try:
                 await self.channel_layer.group_add(group, self.channel_name)
                 self.group = group
                 BROKER.answered()
-            except Exception as error:  # whatever the broker's client raises
+            except Exception as error:  # any error of the broker's client
                 BROKER.failed("join a group", error)
         await self.accept()
         await DEPENDENCIES.join(self)
 
     async def refuse(self, error: PlayError) -> NoReturn:
-        """Say why, close, and hear nothing more, also of what the group has sent meanwhile."""
+        """Send the refusal and close. Later messages of the group are ignored."""
         await self.leave()
         await self.send_refusal(error)
         codes = {UnavailableError: CLOSE_TRY_AGAIN, TooManyGuessesError: CLOSE_TOO_MANY}
@@ -216,18 +217,22 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         raise StopConsumer
 
     async def disconnect(self, code: int) -> None:
-        """Leave the group; a seat stays held, so that whoever comes back goes on."""
+        """Leave the group. Seats stay held, so that a player can return."""
         await self.leave()
 
     async def leave(self) -> None:
         """Leave the group, if it was joined."""
         DEPENDENCIES.leave(self)
         if self.group is not None:
-            with contextlib.suppress(Exception):  # with the broker away there is no group to leave
+            with contextlib.suppress(Exception):  # while the broker is away there is no group to leave
                 await self.channel_layer.group_discard(self.group, self.channel_name)
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
-        """Act on a frame."""
+        """Handle a parsed frame. The base class answers ``ping``.
+
+        Raises:
+            FrameError: the type is unknown.
+        """
         if kind != "ping":
             known = ", ".join(self.frames)
             raise FrameError(
@@ -237,10 +242,10 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
 
 
 def parse_frame(text: str | None) -> tuple[str, dict[str, Any]]:
-    """The type and the data of a frame.
+    """Return the type and the data of a frame.
 
     Raises:
-        FrameError: binary, too large, no JSON, or not of the form ``{"type": …, "data": {…}}``.
+        FrameError: binary, too large, not JSON, or not of the form ``{"type": …, "data": {…}}``.
     """
     if text is None:
         raise FrameError("binary_frame", "Please send messages as text, not as bytes.")
@@ -262,28 +267,28 @@ STRANGE_SEAT = "This is no token of a seat in this room, so you are watching."
 
 
 class SiteConsumer(FrameConsumer):
-    """Tells any page how the site is, whoever looks at it: the pulse alone speaks to it."""
+    """Socket that tells any page about the state of database and broker, for all visitors alike."""
 
     channel_layer_alias = ""
-    """None: it is in no group."""
+    """Empty, because the socket joins no group."""
 
     async def connect(self) -> None:
-        """Join nothing: neither database nor broker need be there."""
+        """Accept without a group, so that neither database nor broker is needed."""
         await self.listen(None)
 
 
 class RoomConsumer(FrameConsumer):
-    """Plays and watches one room."""
+    """Socket that plays in one room and watches it."""
 
     frames = (*WRITES, "ping")
     person: Principal
-    """Who this is, as far as was last asked."""
+    """The principal, as last read."""
     is_account: bool
-    """Whether that was an account, by its session or its token: these can end."""
+    """Whether the principal was an account, by session or token, either of which can end."""
     asked_at: float
 
     async def connect(self) -> None:
-        """Join: first the group, then the state, so that nothing falls between them."""
+        """Join the group first and read the state afterwards, so that no change is missed."""
         try:
             self.code = parse_code(self.scope["url_route"]["kwargs"]["code"])
         except NotACodeError as error:
@@ -300,7 +305,7 @@ class RoomConsumer(FrameConsumer):
             await self.send_error(NotAPlayerError.code, STRANGE_SEAT)
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
-        """Act on a frame. Who acts gets the new state at once, even with the broker away; all others by the group."""
+        """Handle a frame. The sender gets the new state at once, even without the broker; others by the group."""
         if kind in WRITES:
             ADMISSION.admit()
         match kind:
@@ -330,34 +335,34 @@ class RoomConsumer(FrameConsumer):
         await self.send_state(view)
 
     async def _pong(self) -> None:
-        """Answer a ping, and make good for a state that the broker has lost: it buffers nothing."""
+        """Answer a ping, with the current state in case the broker has lost one, as it buffers nothing."""
         view = await self._told(await in_thread(room_watch, code=self.code))
         await self.send_state(view)
         await self.send_frame("pong", {"version": view["version"]})
 
     async def room_state(self, event: dict[str, Any]) -> None:
-        """A state from the group, of which this socket is told what its person may know."""
+        """Send a state from the group, redacted for this socket's principal."""
         await self.send_state(await self._told(State(event["whole"], event["private"])))
 
     async def send_state(self, view: RoomState) -> None:
-        """Send a state, unless this socket has been sent it, or a later one."""
+        """Send a state unless this socket already has it or a later one."""
         if view["version"] > self.version:
             self.version = view["version"]
             await self.send(text_data=STATES.text(view))
 
     async def _told(self, state: State) -> RoomState:
-        """The state as this socket's person may know it; who that is, is asked only where it makes a difference."""
+        """Redact a state for this socket's principal, which is read again only where that makes a difference."""
         if state.private and time.monotonic() - self.asked_at >= ASK_AGAIN_S:
             try:
                 await in_thread(self._person, "read")
-            except UnavailableError:  # nobody knows who it is just now; the next state asks again
+            except UnavailableError:  # the principal is unknown for now; the next state reads it again
                 return state.told(GUEST)
-            except PlayError:  # a token that does not count any more: its program goes on as any stranger with the link
+            except PlayError:  # an invalid token: the client goes on as a stranger with the link
                 self.person, self.asked_at = Principal(), time.monotonic()
         return state.told(self.person)
 
     def _person(self, needs: str) -> Principal:
-        """Who this is now; touches the database. Raises what :func:`person_of_scope` does."""
+        """Read the principal again. Queries the database. Raises as :func:`person_of_scope`."""
         self.person, self.asked_at = person_of_scope(self.scope, needs), time.monotonic()
         self.is_account = self.person.user_id is not None
         return self.person
@@ -370,17 +375,17 @@ class RoomConsumer(FrameConsumer):
             return room_enter(code=self.code, person=person)
 
     async def _act(self, service: Callable[[Principal], RoomState]) -> RoomState:
-        """Call a service as this socket's person is now: a session may have ended, a token may have been revoked.
+        """Call a service with the current principal: a session may have ended, or a token may have been revoked.
 
-        Of a guest the service looks whether the session stands, as it reads the room.
+        For a guest, the service checks the session as it reads the room.
         """
 
         def act() -> RoomState:
             with answering(self.channel_name):
-                if not self.is_account:  # a guest, or a seat token, which does not end
+                if not self.is_account:  # a guest, or a seat token, which does not expire
                     with contextlib.suppress(SessionChangedError):
                         return service(self.person)
-                return service(replace(self._person("play"), seen_in=None))  # just read
+                return service(replace(self._person("play"), seen_in=None))  # read just now
 
         view: RoomState = await in_thread(act)
         return view

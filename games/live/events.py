@@ -1,6 +1,6 @@
-"""What is told to open sockets, always after the transaction that caused it has committed.
+"""Messages to open sockets, sent only after the causing transaction has committed.
 
-A message may be lost (Redis buffers nothing), so every one carries a whole state that could be read again.
+Messages may be lost, because Redis buffers nothing. Each therefore carries a whole state, which could be read again.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ _answered: ContextVar[str] = ContextVar("answered", default="")
 
 @contextmanager
 def answering(channel: str) -> Iterator[None]:
-    """Leave this channel out of broadcasts from this block: its socket gets the new state as the answer."""
+    """Exclude this channel from broadcasts in this block: its socket gets the new state as its answer."""
     token = _answered.set(channel)
     try:
         yield
@@ -24,23 +24,23 @@ def answering(channel: str) -> Iterator[None]:
 
 
 def room_group(code: str) -> str:
-    """The group of everybody in a room."""
+    """Return the group of all sockets in a room."""
     return f"room.{code}"
 
 
 def room_changed(code: str, whole: RoomState, private: list[PrivateSeat]) -> None:
-    """Send the new state of a room to every socket in it: ``RoomConsumer.room_state`` redacts it for its reader."""
+    """Send the new state of a room to every socket in it. ``RoomConsumer.room_state`` redacts it for its reader."""
     message = {"type": "room.state", "whole": whole, "private": private}
     group_write(room_group(code), Broadcast(message, merge=_newer, answered=_answered.get()))
 
 
 def _newer(before: Message, after: Message) -> Message:
-    """Threads may hand over two states of a room the other way round."""
+    """Return the newer state. Threads may hand over two states of a room in reverse order."""
     return max(before, after, key=lambda message: message["whole"]["version"])
 
 
 def group_tell(
     group: str, message: Message, *, merge: Callable[[Message, Message], Message] = latest, every_s: float = 0.0
 ) -> bool:
-    """Send a message to a group; whether it could be sent. The latest of several, or both as one, say everything."""
+    """Send a message to a group. Return false if it is known to have failed. Pending ones are merged by ``merge``."""
     return group_write(group, Broadcast(message, merge=merge, every_s=every_s))

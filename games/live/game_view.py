@@ -1,4 +1,4 @@
-"""A game as clients draw and offer it."""
+"""The JSON view of a game, from which clients draw and offer it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from games.models import HUMAN
 
 
 def game_view(game: AnyGame) -> GameShape:
-    """Everything needed to draw and start a game (docs/protocol.md, the layout of a game)."""
+    """Return everything needed to draw and start a game (docs/protocol.md, the layout of a game)."""
     layout = game.look.layout
     return {
         "slug": game.slug,
@@ -89,7 +89,7 @@ def _layout_view(layout: Layout) -> LayoutShape:
 
 
 def _guide_picture(game: AnyGame, part: GuidePart[Any, Any]) -> GuidePicture | None:
-    """The picture of a part: lit is what has won, or else the piece whose moves the dots show."""
+    """The picture of a part. Lit are the winning cells, or else the piece whose moves the dots show."""
     if part.position is None:
         return None
     paths = [game.look.path_ids(move) for move in part.moves]
@@ -103,17 +103,17 @@ def _guide_picture(game: AnyGame, part: GuidePart[Any, Any]) -> GuidePicture | N
 
 
 def game_picture(game: AnyGame) -> dict[str, object]:
-    """What ``static/js/boards.js`` draws a picture of the game from: its board, and what stands there in its scene."""
+    """Return the layout and the pieces of a scene, from which ``static/js/boards.js`` draws a picture of the game."""
     return {"layout": _layout_view(game.look.layout), "pieces": game.pieces(game.look.scene())}
 
 
 def opponent_list(game: AnyGame) -> list[OpponentShape]:
-    """The opponents that can be asked for by name in a game, a human first."""
+    """Return the opponents that can be requested by name in a game, a human first."""
     return [_shown(HUMAN, Offer("A friend", "Send a friend a link and play each other.")), *player_list(game)]
 
 
 def player_list(game: AnyGame) -> list[OpponentShape]:
-    """The automated players that can be asked for by name in a game."""
+    """Return the automated players that can be requested by name in a game."""
     offers = ((player.slug, player.offer(game)) for player in PLAYERS.values())
     return [_shown(slug, offer) for slug, offer in offers if offer is not None]
 

@@ -27,13 +27,13 @@ from games.models import Match, MatchStatus, Ply, Room, Seat
 from games.transport.json_rows import row_array, row_read
 
 WAITS_FOR = timedelta(hours=1)
-"""How long the lobby offers a seat that nobody has taken; the link goes on working."""
+"""Time for which the lobby offers a free seat. The room's link stays valid."""
 
 LIVE_FOR = timedelta(minutes=10)
-"""How long after its last move the lobby takes a match for a live one."""
+"""Time after its last move for which the lobby shows a match as live."""
 
 OPEN_FOR = timedelta(hours=1)
-"""A room in which nobody has moved for this long is taken for abandoned: it stays, and counts as open no more."""
+"""Time without a move after which a room counts as abandoned. The room stays, but no longer counts as open."""
 
 ROOM_ID = "nextval('games_room_id_seq')"
 
@@ -41,7 +41,7 @@ CODE_TAKEN = "EXISTS (SELECT FROM games_room WHERE code = %s)"
 
 
 def _seen(viewer: Principal) -> Combinable:
-    """Of a match: there is no machine in it that the viewer may not see. What has one is in no list for them."""
+    """A condition that a match has no machine hidden from the viewer. Lists leave other matches out."""
     unseen = {hidden for player in PLAYERS.values() if (hidden := player.unseen(viewer)) is not None}
     return ~Exists(Seat.objects.filter(reduce(or_, unseen, Q(pk__in=[])), match=OuterRef("pk")))
 
@@ -56,21 +56,21 @@ def _open_matches(status: MatchStatus, within: timedelta, viewer: Principal) -> 
 
 
 def match_list_waiting(viewer: Principal, limit: int = 10) -> list[Match]:
-    """Matches with a free seat, opened not long ago, newest first, seats prefetched."""
+    """Return matches with a free seat, opened within :data:`WAITS_FOR`, newest first, seats prefetched."""
     return list(_open_matches(MatchStatus.WAITING, WAITS_FOR, viewer)[:limit])
 
 
 def match_list_live(viewer: Principal, limit: int = 5) -> list[Match]:
-    """Matches being played that had a move not long ago, liveliest first, seats prefetched."""
+    """Return matches in play with a move within :data:`LIVE_FOR`, latest change first, seats prefetched."""
     moved = Ply.objects.filter(match=OuterRef("pk"), played_at__gte=timezone.now() - LIVE_FOR)
-    # A room remembers its last change to the minute, and a change may be another than a move.
+    # A room stores its last change to the minute, and a change need not be a move.
     return list(
         _open_matches(MatchStatus.PLAYING, LIVE_FOR + timedelta(minutes=1), viewer).filter(Exists(moved))[:limit]
     )
 
 
 def match_list_own(viewer: Principal, limit: int = 3) -> list[Match]:
-    """Matches in which this account or guest sits that wait or are played, liveliest first, seats prefetched."""
+    """Return unfinished matches in open rooms of this account or guest, latest change first, seats prefetched."""
     rooms = rooms_open(rooms_of(user_id=viewer.user_id, guest=viewer.guest))
     return list(
         Match.objects.filter(room__in=rooms, status__in=(MatchStatus.WAITING, MatchStatus.PLAYING))
@@ -81,9 +81,9 @@ def match_list_own(viewer: Principal, limit: int = 3) -> list[Match]:
 
 
 def rooms_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Room]:
-    """The rooms in which this person has a seat, or that they host.
+    """Return the rooms in which this person has a seat, or that they host.
 
-    One set and the other: where either is asked for, PostgreSQL asks each room that there is.
+    The query is a union of two sets: for a disjunction, PostgreSQL would check every room.
     """
     if user_id is None and guest is None:
         return Room.objects.none()
@@ -94,7 +94,7 @@ def rooms_of(*, user_id: int | None, guest: UUID | None) -> QuerySet[Room]:
 
 
 def rooms_open(rooms: QuerySet[Room]) -> QuerySet[Room]:
-    """Those of the rooms whose match waits or is being played, and had a move of late (:data:`OPEN_FOR`)."""
+    """Return the rooms with an unfinished match and a recent change (:data:`OPEN_FOR`)."""
     unfinished = Match.objects.filter(room=OuterRef("pk")).exclude(status=MatchStatus.FINISHED)
     return rooms.filter(Exists(unfinished), changed_at__gte=timezone.now() - OPEN_FOR)
 
@@ -108,7 +108,7 @@ IS_OF = {
         UNION SELECT id FROM games_room WHERE host_guest = %s)""",
     "address": "room.opened_from = %s",
 }
-"""Whether a room is of an account, or of a guest (:func:`rooms_of`), or was opened from an address."""
+"""SQL conditions that a room is of an account or a guest (:func:`rooms_of`), or was opened from an address."""
 
 OPEN_COUNT = """
     (SELECT count(*) FROM games_room AS room WHERE {} AND room.changed_at >= %s
@@ -122,15 +122,15 @@ GOING_ON = """
 
 
 def rooms_where(whose: RoomsOf) -> tuple[str, list[int | UUID | str]]:
-    """The condition that a row called ``room`` is one of theirs, and its values."""
+    """Return the condition that a row called ``room`` belongs to an owner, and the condition's values."""
     kind, who = whose
     return IS_OF[kind], [who] * IS_OF[kind].count("%s")
 
 
 def rooms_open_count(*whose: RoomsOf) -> list[int]:
-    """How many :func:`rooms_open` there are of each.
+    """Return the number of :func:`rooms_open` of each owner.
 
-    One plain statement for all, as it is asked whenever a match begins.
+    One plain statement for all owners, because it runs at the start of every match.
     """
     if not whose:
         return []
@@ -140,7 +140,7 @@ def rooms_open_count(*whose: RoomsOf) -> list[int]:
 
 
 def _open_counts(whose: Sequence[RoomsOf]) -> tuple[list[str], list[Any]]:
-    """The columns of a statement that counts :func:`rooms_open` of each, and its values."""
+    """The columns of a statement that counts :func:`rooms_open` of each owner, and their values."""
     since, counts, values = timezone.now() - OPEN_FOR, list[str](), list[Any]()
     for one in whose:
         is_theirs, who = rooms_where(one)
@@ -150,7 +150,7 @@ def _open_counts(whose: Sequence[RoomsOf]) -> tuple[list[str], list[Any]]:
 
 
 def room_going_on(whose: RoomsOf, *, opponent: str, machine: str) -> Room | None:
-    """The room of somebody in which they have been playing this opponent of late, the last one that was moved in."""
+    """Return the owner's room with a recent match in play against this opponent, the most recently changed one."""
     is_theirs, who = rooms_where(whose)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -162,19 +162,19 @@ def room_going_on(whose: RoomsOf, *, opponent: str, machine: str) -> Room | None
 
 
 class Opening(NamedTuple):
-    """What is to be known before a room is opened."""
+    """Data that are read before a room is opened."""
 
     room_id: int
     match_ids: Sequence[int]
-    """Of its first match and the seats."""
+    """Ids of the first match and its seats."""
     is_taken: bool
-    """Whether there is a room with its code."""
+    """Whether a room already has the code."""
     n_open: list[int]
-    """How many :func:`rooms_open` there are of each who was asked about."""
+    """Number of :func:`rooms_open`, by owner."""
 
 
 def opening_read(code: str, *whose: RoomsOf) -> Opening:
-    """What is to be known before a room with this code is opened, and how many of each are open; one statement."""
+    """Read the data for a new room with this code, and the open rooms of each owner, by one statement."""
     counts, values = _open_counts(whose)
     columns = [ROOM_ID, NEXT_IDS, CODE_TAKEN, *counts]
     with connection.cursor() as cursor:
@@ -184,11 +184,11 @@ def opening_read(code: str, *whose: RoomsOf) -> Opening:
 
 
 def match_list_of(*, viewer: Principal, guest: UUID | None) -> QuerySet[Match]:
-    """Matches in which this person has a seat, newest first, with ``own_side`` and seats prefetched."""
+    """Return the matches in which this person has a seat, newest first, with ``own_side`` and seats prefetched."""
     own = Q(user_id=viewer.user_id) if viewer.user_id is not None else Q(guest=guest, guest__isnull=False)
     own_seats = Seat.objects.filter(own)
     return (
-        # First theirs, and then the side in each: asked the other way round, PostgreSQL looks at every match there is.
+        # The person's matches first, then the side in each; in reverse, PostgreSQL looks at every match.
         Match.objects.filter(_seen(viewer), pk__in=own_seats.values("match"))
         .annotate(own_side=Subquery(own_seats.filter(match=OuterRef("pk")).values("side")[:1]))
         .select_related("room")
@@ -198,13 +198,15 @@ def match_list_of(*, viewer: Principal, guest: UUID | None) -> QuerySet[Match]:
 
 
 MAX_CONCURRENT_TRANSACTIONS = 400
-"""No more transactions than this go on at the same moment: so many connections PostgreSQL has at most. Who counts so
-many less than there may be need not wait for the others: all of them together do not reach the bound."""
+"""PostgreSQL's connection limit.
+
+A count this far below its bound cannot be pushed over it by concurrent requests, so it needs no lock.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class RoomBound:
-    """How many rooms may be open of somebody, and what it says."""
+    """The maximum number of open rooms of an owner, and the sentence that refuses more."""
 
     whose: RoomsOf
     most: int
@@ -212,12 +214,12 @@ class RoomBound:
 
     @property
     def lock(self) -> str:
-        """What a lock on the count of their rooms is called."""
+        """The name of the lock on the count of the owner's rooms (:func:`games.limits.quotas.count_lock`)."""
         kind, who = self.whose
         return f"{kind} {who}"
 
     def require(self, n_open: int) -> None:
-        """Refuse one who has more rooms open.
+        """Refuse a number of open rooms above the maximum.
 
         Raises:
             RoomQuotaError.
@@ -230,7 +232,7 @@ class RoomBound:
 
 
 def room_bounds(person: Principal, address: str) -> list[RoomBound]:
-    """The bounds on what this person opens at this address. An account has one of its own wherever it is."""
+    """Return the limits on this person's open rooms at this address. An account has one limit, whatever its address."""
     if person.user_id is not None:
         words = "You have {} open matches, the most an account can have."
         return [RoomBound(("account", person.user_id), settings.OPEN_ROOMS_PER_ACCOUNT, words)]
@@ -245,12 +247,12 @@ def room_bounds(person: Principal, address: str) -> list[RoomBound]:
 
 
 def room_bounds_require(bounds: list[RoomBound]) -> None:
-    """Refuse one who has too many rooms open, or a guest with whom an address has, when one more has been made.
+    """Refuse an account, a guest or a guest's address with too many open rooms, after a new room has been stored.
 
-    They were asked before as well (:func:`_room_open`), so that nothing is made in vain. Now it is with a lock on
-    a count that comes near its bound: so two at once do not both find room for the last one. These locks are the last
-    that a transaction takes, and nobody who has one waits for anything else. A bound that is always near was locked
-    as the match was stored (:func:`_opened`).
+    The limits were checked before the store too (:func:`_room_open`), to save work. This check locks a count that is
+    near its limit, so that two concurrent requests cannot both take the last place. These locks are the last of a
+    transaction, so their holders wait for nothing else. A limit that is always near was locked when the match was
+    stored (:func:`_opened`).
 
     Raises:
         RoomQuotaError.

@@ -1,9 +1,9 @@
-"""Use-cases of a match that is being played: move, resign, step, answer.
+"""Services of a match in play: move, resign, step, answer.
 
-Automated players answer in the transaction of the move that they answer to. Of a slow one it is just noted that its
-move is due (``Match.answer_by``): a thread thinks about it outside of any transaction (:func:`match_answer`) and stores
-it like any other move, unless the match has gone on or ended meanwhile. If that thread dies, the next viewer of the
-match after ``answer_by`` makes another one think.
+Automated players answer in the transaction of the move before theirs. For a slow player the match only notes that its
+move is due (``Match.answer_by``). A thread thinks about the move outside of any transaction (:func:`match_answer`). It
+stores the move like any other, unless the match has gone on or ended. If that thread dies, the next viewer of the match
+after ``answer_by`` starts another one.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from games.live.store import begun_anew, live_match, match_change, match_read, m
 from games.models import Match, MatchStatus, Ply
 
 ANSWER_WITHIN = timedelta(seconds=20)
-"""How long a slow player's next move is left to the thread that thinks about it; no player thinks as long by itself."""
+"""Time that a thread has for a slow player's move before another may try. No player thinks for as long by itself."""
 
 
 def match_play_move(*, code: str, person: Principal, move: str, ply: int | None = None) -> RoomState:
-    """Play a move in the room's current match and let automated seats answer; the state after it.
+    """Play a move in the room's current match, let automated seats answer, and return the state after that.
 
     Args:
-        code: the room's.
-        person: who asks, who has to sit in it.
+        code: code of the room.
+        person: the caller, who must hold a seat.
         move: the text of the move.
-        ply: the ply the sender saw; a stale one is refused, so a move sent twice is played once.
+        ply: the ply that the sender saw. A stale one is refused, so a move sent twice is played once.
 
     Raises:
         RoomNotFoundError, NotAPlayerError, MatchFinishedError, MatchWaitingError, StalePlyError, NotYourTurnError,
@@ -55,9 +55,9 @@ def match_play_move(*, code: str, person: Principal, move: str, ply: int | None 
 
 
 def move_play(live: LiveMatch, seat: LiveSeat, move: str, ply: int | None) -> None:
-    """Play a person's move, and what automated seats answer; nothing is stored yet."""
+    """Play a person's move and the answers of automated seats. Nothing is stored yet."""
     require_playing(live.match)
-    # Before the turn: of a move sent twice the second is stale, and saying "not your turn" would puzzle.
+    # Checked before the turn: the second of two equal moves is stale, and "not your turn" would puzzle its sender.
     if ply is not None and ply != live.match.n_plies:
         raise exceptions.StalePlyError
     game = live.game
@@ -69,14 +69,14 @@ def move_play(live: LiveMatch, seat: LiveSeat, move: str, ply: int | None) -> No
         after = game.play(position, parsed)
     except RulesError as error:
         raise exceptions.MoveRefusedError(error, move) from None
-    if seat.player is not None:  # whose seat the person has taken over
+    if seat.player is not None:  # the person has taken over this player's seat
         _remember(live, seat, seat.player.follow(live, seat, position, parsed))
     _ply_add(live, seat.row.side, game.format_move(parsed), game.encode(after))
     play_on(live, after)
 
 
 def match_resign(*, code: str, person: Principal) -> RoomState:
-    """Give the current match up; the state after it.
+    """Resign the current match, and return the state after that.
 
     Raises:
         RoomNotFoundError, NotAPlayerError, MatchFinishedError, MatchWaitingError.
@@ -95,13 +95,13 @@ def match_resign(*, code: str, person: Principal) -> RoomState:
 @begun_anew
 @transaction.atomic
 def match_step(*, code: str, person: Principal, ply: int | None = None, plies: int = 1) -> RoomState:
-    """Let the players of an exhibition play on; the state after it.
+    """Let the players of an exhibition play on, and return the state after that.
 
     Args:
-        code: the room's.
-        person: who asks, who has to be its host.
-        ply: the ply the sender saw; a stale one is refused, so a step sent twice is made once.
-        plies: how many plies at most, fewer where the match ends.
+        code: code of the room.
+        person: the caller, who must be the host.
+        ply: the ply that the sender saw. A stale one is refused, so a step sent twice is made once.
+        plies: maximum number of plies; fewer are played if the match ends.
 
     Raises:
         RoomNotFoundError, NotAnExhibitionError, NotTheHostError, MatchFinishedError, StalePlyError.
@@ -121,19 +121,19 @@ def match_step(*, code: str, person: Principal, ply: int | None = None, plies: i
 
 
 def match_answer(*, match_id: int, answer_by: datetime, most: int | None) -> None:
-    """Think about the move that is due in a match, and store it; for a thread that may take seconds over it.
+    """Think about the due move of a match, and store it. Runs on a thread, since it may take seconds.
 
-    Nothing happens if another thread thinks about it already, or if the match goes on without it meanwhile.
+    Nothing happens if another thread already thinks about the move, or if the match goes on meanwhile.
 
     Args:
-        match_id: the match's.
-        answer_by: what the match says, by which the first thread takes the question.
-        most: how many plies were asked for in an exhibition, this one among them.
+        match_id: id of the match.
+        answer_by: the value in the match, by which the first thread claims the move.
+        most: number of plies requested in an exhibition, this one included.
     """
     live = _answer_claim(match_id, answer_by)
     if live is None:
         return
-    close_old_connections()  # there are few, and others play meanwhile
+    close_old_connections()  # connections are few, and others play meanwhile
     position = live.game.decode(live.match.position)
     seat = live.seats[live.game.side_to_move(position)]
     assert seat.player is not None, "an automated player thinks"
@@ -142,7 +142,7 @@ def match_answer(*, match_id: int, answer_by: datetime, most: int | None) -> Non
 
 @transaction.atomic
 def _answer_claim(match_id: int, answer_by: datetime) -> LiveMatch | None:
-    """The match whose move is due, if no other thread has taken it on."""
+    """Return the match with the due move, or ``None`` if another thread has claimed it."""
     by = timezone.now() + ANSWER_WITHIN
     if not Match.objects.filter(pk=match_id, answer_by=answer_by).update(answer_by=by):
         return None
@@ -152,7 +152,7 @@ def _answer_claim(match_id: int, answer_by: datetime) -> LiveMatch | None:
 @begun_anew
 @transaction.atomic
 def _answer_store(asked: LiveMatch, choice: Choice, most: int | None) -> None:
-    """Play what was chosen for a match as it stood, unless it stands otherwise by now."""
+    """Play the choice if the match is still as it was when the thread began."""
     live = match_read(asked.room.code, lock=True)
     match = live.match
     if match.pk != asked.match.pk or match.n_plies != asked.match.n_plies or match.answer_by is None:
@@ -162,16 +162,16 @@ def _answer_store(asked: LiveMatch, choice: Choice, most: int | None) -> None:
 
 
 def _is_overdue(match: Match) -> bool:
-    """Whether the thread that was to think about the next move has had time enough: perhaps its process is gone.
+    """Whether the thread for the next move has had enough time; its process may be gone.
 
-    What has far more time than any thread is given was asked before the clock was set back.
+    A deadline far beyond the usual time dates from before the clock was set back, and counts as overdue.
     """
     now = timezone.now()
     return match.answer_by is not None and not now <= match.answer_by <= now + 2 * ANSWER_WITHIN
 
 
 def _think_later(live: LiveMatch, most: int | None) -> None:
-    """Let a thread think about the move that is due, when it is the turn of the person who plays here, or looks on."""
+    """Queue the due move for a thread, on the turn of the person who plays here, or of the host who watches."""
     match, room = live.match, live.room
     assert match.answer_by is not None
     people = (seat.row for seat in live.seats if seat.row.is_human)
@@ -181,16 +181,16 @@ def _think_later(live: LiveMatch, most: int | None) -> None:
 
 
 def overdue_ask(live: LiveMatch) -> None:
-    """Ask again for a move that is overdue."""
+    """Request an overdue move again."""
     if _is_overdue(live.match):
         _think_later(live, 1 if live.room.is_exhibition else None)
 
 
 def seat_held(live: LiveMatch, person: Principal) -> LiveSeat:
-    """The seat of this person; when both are theirs, the one whose turn it is.
+    """Return the person's seat. If the person holds both, return that of the side to move.
 
     Raises:
-        NotAPlayerError: they have none.
+        NotAPlayerError: the person holds no seat.
     """
     held = [seat for seat in live.seats if person.holds(seat.row)]
     if not held:
@@ -200,7 +200,7 @@ def seat_held(live: LiveMatch, person: Principal) -> LiveSeat:
 
 
 def require_playing(match: Match) -> None:
-    """Refuse to change a match that is over, or waits for a player.
+    """Refuse to change a match that is over or waits for a player.
 
     Raises:
         MatchFinishedError, MatchWaitingError.
@@ -212,15 +212,15 @@ def require_playing(match: Match) -> None:
 
 
 def play_on(live: LiveMatch, position: AnyPosition, *, most: int | None = None, answer: Choice | None = None) -> None:
-    """Let automated seats answer until a person or a slow player is to move or the match is over.
+    """Let automated seats play until a person or a slow player is to move, or the match is over.
 
     Nothing is stored yet.
 
     Args:
-        live: the match as it is now.
-        position: the position now.
-        most: how many plies automated seats play at most.
-        answer: what the seat that is to move, a slow player's, has thought of meanwhile.
+        live: the match in its current state.
+        position: the current position.
+        most: maximum number of plies of automated seats; ``None`` means no limit.
+        answer: the choice that a slow player, whose turn it is, has already made.
     """
     game = live.game
     outcome = game.outcome(position)
@@ -246,13 +246,12 @@ def play_on(live: LiveMatch, position: AnyPosition, *, most: int | None = None, 
 
 
 def _remember(live: LiveMatch, seat: LiveSeat, memo: Any) -> None:
-    """Note what the player of a seat wants to remember of the next move."""
+    """Keep the decision record of the next move with its seat."""
     if memo is not None:
         seat.memos.append((live.match.n_plies, memo))
 
 
 def _ply_add(live: LiveMatch, side: int, move: str, position: str) -> None:
-    """Move the match on by a ply."""
     match = live.match
     live.plies.append(Ply(match_id=match.pk, number=match.n_plies, side=side, move=move, position=position))
     match.n_plies += 1
@@ -260,7 +259,6 @@ def _ply_add(live: LiveMatch, side: int, move: str, position: str) -> None:
 
 
 def _finish(match: Match, outcome: Outcome) -> None:
-    """End the match."""
     match.status = MatchStatus.FINISHED
     match.winner = outcome.winner
     match.termination = outcome.termination
@@ -269,13 +267,13 @@ def _finish(match: Match, outcome: Outcome) -> None:
 
 
 def match_changed(live: LiveMatch) -> State:
-    """Store the match as it stands; its state, to be broadcast on commit."""
+    """Store the match as it stands. Return its state, which is broadcast on commit."""
     matches_store(live)
     return match_tell(live)
 
 
 def match_tell(live: LiveMatch) -> State:
-    """The state of a match that has been stored, to be broadcast on commit."""
+    """Return the state of a match that has been stored. It is broadcast on commit."""
     state = room_state(live)
     transaction.on_commit(lambda: events.room_changed(live.room.code, state.whole, state.private))
     return state

@@ -28,43 +28,43 @@ from games.live.states import Insight, MachineBrief, RatingShape, SeatMachine
 from games.models import HUMAN, Match, Ply, Room, Seat
 
 MACHINE = "machine"
-"""The player that stands for every machine: which one is asked for by its id or slug."""
+"""The player that stands for every machine. An id or slug selects the machine."""
 
 Memo = tuple[int, object]
-"""The ply that a move was made at, and what its player wants to remember of how it chose."""
+"""The ply of a move, and the player's record of how it chose that move."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A move, or ``None`` to resign, and whatever the player wants to remember of how it chose."""
+    """A move, or ``None`` to resign, and the player's record of how it chose."""
 
     move: AnyMove | None
     memo: object = field(default=None, repr=False)
 
 
 class NotHeldError(Exception):
-    """The room was only read (``LiveMatch.is_held``) and has to be locked for this: begin anew under its lock."""
+    """The room was read without a lock (``LiveMatch.is_held``), and this step needs one: begin anew with the lock."""
 
 
 @dataclass(slots=True, eq=False)
 class LiveSeat:
-    """A seat of a live match, and what its automated player has read of it."""
+    """A seat of a live match, and the data that its automated player has read for it."""
 
     row: Seat
     player: SeatPlayer | None = None
-    """The automated player that sits here, also where a person has taken its seat over."""
+    """The automated player of this seat, even after a person has taken the seat over."""
     occupant: Any = None
-    """What that player has read of the seat: its own business."""
+    """Data that the player has read for the seat; only the player knows their type."""
     memos: list[Memo] = field(default_factory=list)
-    """What it wants to remember of moves that are not stored yet."""
+    """Decision records of moves that are not stored yet."""
 
     @classmethod
     def of(cls, row: Seat) -> LiveSeat:
-        """The seat of a row."""
+        """Return the live seat of a row."""
         return cls(row, PLAYERS[row.automaton] if row.automaton else None)
 
     def give(self, player: SeatPlayer, name: str) -> None:
-        """Give the seat to an automated player. A person who takes it over keeps it, and their name."""
+        """Give the seat to an automated player. A person who has taken it over keeps the seat and their name."""
         self.player = player
         if self.row.is_human:
             self.row.takes_over = player.slug
@@ -76,37 +76,38 @@ class LiveSeat:
 class LiveMatch:
     """A match as one request reads and changes it, with its room, seats and plies.
 
-    Its rows do not refer back to it, so it needs no garbage collector. One whose store was refused is thrown away.
+    Its rows hold no reference back to it, so reference counting frees it. After a refused store it is discarded.
     """
 
     room: Room
     match: Match
     game: AnyGame
     seats: list[LiveSeat]
-    """In order of side."""
+    """Seats in order of side."""
     plies: list[Ply]
-    """In order."""
+    """Plies in order of play."""
     n_stored: int = 0
-    """How many of the plies are stored."""
+    """Number of plies that are stored."""
     is_held: bool = False
-    """Whether its room is locked for this transaction, or was only read."""
+    """Whether the room is locked for this transaction; otherwise it was only read."""
     next_ids: Sequence[int] = ()
-    """Ids for the match that is to follow it and for its seats, where they were read."""
+    """Ids for the following match and its seats, if they were read."""
     before: LiveMatch | None = None
-    """The match that it follows in its room, where that was read just now."""
+    """The preceding match of the room, if it was read just now."""
     after: Callable[[], None] | None = None
-    """What to do once the match is stored as it stands."""
+    """Called after the commit that stores the match."""
 
     @property
     def automata(self) -> list[tuple[LiveSeat, SeatPlayer]]:
-        """The seats that have an automated player, with it, in order of side."""
+        """The seats with an automated player, each with that player, in order of side."""
         return [(seat, seat.player) for seat in self.seats if seat.player is not None]
 
 
 class Statement(NamedTuple):
-    """A part of the statement that stores a match (a CTE), its values, and what to do on its commit.
+    """A part of the statement that stores a match (a CTE), its values, and a callback for its commit.
 
-    It writes what it takes from ``held``, which has a row if the room is still as it was read, and else none.
+    The part selects from ``held``, which has one row if the room is still as it was read, else none. It writes only
+    then.
     """
 
     query: sql.Composable
@@ -115,7 +116,7 @@ class Statement(NamedTuple):
 
     @classmethod
     def insert(cls, model: type[Model], names: tuple[str, ...], rows: Sequence[Sequence[object]]) -> Statement:
-        """A part that adds rows; ``names`` are the attributes of the model in which their values go."""
+        """Return a part that inserts rows. ``names`` are the model's attributes of their values, in order."""
         return cls(_insert(model, names, len(rows)), [value for row in rows for value in row])
 
 
@@ -123,7 +124,7 @@ class Statement(NamedTuple):
 def _insert(model: type[Model], names: tuple[str, ...], n_rows: int) -> sql.Composable:
     by_name = {field.attname: field for field in model._meta.concrete_fields}
     fields = [by_name[name] for name in names]
-    # As they come from a list of values and not straight into the table, their types have to be said.
+    # The values come from a list and not straight into the table, so their types must be stated.
     casts = ["text" if isinstance(one, CharField) else one.db_type(connection) for one in fields]
     row = sql.SQL(f"({', '.join(f'%s::{cast}' for cast in casts)})")
     statement = sql.SQL("INSERT INTO {} ({}) SELECT row.* FROM held, (VALUES {}) AS row").format(
@@ -136,7 +137,7 @@ def _insert(model: type[Model], names: tuple[str, ...], n_rows: int) -> sql.Comp
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a player is called in a game, what it is in a sentence, and if that is known for whom and how strong."""
+    """Name and summary of a player in a game; optionally, for which people it suits and its rating."""
 
     name: str
     summary: str
@@ -148,64 +149,68 @@ class SeatPlayer(ABC):
     """An automated player of live matches.
 
     ``sit``, ``seated``, ``opened`` and ``finish`` are called inside the transaction that writes the match. ``choose``,
-    ``follow`` and ``remember`` are called there too where the room is locked (``LiveMatch.is_held``), else before it.
-    A slow player chooses outside of any transaction (:meth:`is_slow`). All other methods only read.
+    ``follow`` and ``remember`` are called there too if the room is locked (``LiveMatch.is_held``), else before it. A
+    slow player chooses outside of any transaction (:meth:`is_slow`). All other methods only read.
 
-    Locks: the room is locked before rows of a player's own are; it locks these in ascending order of their ids, and
+    Locks: the room is locked before a player's own rows. A player locks its rows in ascending order of their ids, and
     never locks a room.
     """
 
     slug: ClassVar[str]
     name: str
     learns: bool = False
-    """Whether it may learn from a match, so that there is something in taking its seat over."""
+    """Whether the player may learn from a match, so that taking over its seat is useful."""
 
     def plays(self, game: AnyGame) -> bool:
-        """Whether it can play this game."""
+        """Whether the player can play this game."""
         return True
 
     def offer(self, game: AnyGame) -> Offer | None:
-        """How the lobby offers it to whoever wants to play this game; ``None`` if it does not, by this slug."""
+        """Return the lobby's offer of this player for a game; ``None`` if the lobby does not offer this slug."""
         return None
 
     def advises(self, game: AnyGame) -> bool:
-        """Whether somebody who plays this game may ask it what it thinks of a position."""
+        """Whether a player of this game may ask this automated player for its view of a position."""
         return False
 
     def is_slow(self, live: LiveMatch, seat: LiveSeat) -> bool:
-        """Whether it may think for seconds in this seat: then :meth:`choose` is called outside of any transaction."""
+        """Whether the player may think for seconds in this seat.
+
+        :meth:`choose` is then called outside of any transaction.
+        """
         return False
 
     @abstractmethod
     def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
-        """Take a seat that is about to be stored (:meth:`LiveSeat.give`), and read what the first move needs.
+        """Take a seat that is about to be stored (:meth:`LiveSeat.give`), and read the data for the first move.
 
         Args:
-            seat: the seat; ``live.room`` says what was asked for. A new room has its id, and no row yet.
-            machine: which machine was asked for, by id or slug, where one was.
+            live: the match; ``live.room`` holds the request. A new room has its id, but no row yet.
+            seat: the seat.
+            machine: id or slug of the requested machine; empty without one.
 
         Raises:
-            PlayError: it cannot play this side, or the person may not have it.
+            PlayError: the player cannot play this side, or the person may not use it.
         """
 
     def seated(self, seats: Sequence[LiveSeat]) -> Statement | None:
-        """The statement that inserts this player's rows for its seats of a new match, one or two; ``None``: no rows."""
+        """Return the statement that inserts this player's rows for its seats of a new match; ``None``: no rows."""
 
     def opened(self, live: LiveMatch, seat: LiveSeat) -> None:
-        """Check quotas once the match is stored.
+        """Check quotas after the match has been stored.
 
-        Called last, under the locks under which open rooms are counted, so it waits for nothing.
+        Called last, under the locks of the counts of open rooms, so it must not wait for other locks.
 
         Raises:
-            PlayError: the match is not to be; nothing of it stays.
+            PlayError: the match is refused, and the transaction is rolled back.
         """
 
     def precedence(self, live: LiveMatch, seat: LiveSeat, machine: str) -> int:
-        """Which of two players sits down first: the lower, so that rows are locked in ascending order of their ids."""
+        """Return the sort key by which two players sit down, so that rows are locked in ascending order of ids."""
         return 0
 
     def only_side(self, machine: str) -> Side | None:
-        """The only side that it can play, ``None`` for either; ``machine`` as for :meth:`sit`.
+        """Return the only side that the player can play, ``None`` for either; ``machine`` is as for :meth:`sit`.
 
         Raises:
             PlayError: there is no such machine.
@@ -218,92 +223,91 @@ class SeatPlayer(ABC):
 
     @abstractmethod
     def choose(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition) -> Choice:
-        """The move to play in a position that is not terminal, or a resignation.
+        """Return the move to play in a position that is not terminal, or a resignation.
 
-        A slow player reads nothing from the database here, and writes nothing: the seat, its match and room are all
-        it gets. Any other one that has to write something, or to lock it, needs the room's lock for that.
+        A slow player must not use the database here: it gets only the seat, its match and room. Any other player needs
+        the room's lock to write or lock rows.
 
-        What is random in it follows from the match's ``seed`` and ``n_plies`` alone, so that a match can be played
-        again.
+        Random choices depend only on the match's ``seed`` and ``n_plies``, so that a match can be replayed.
 
         Raises:
-            NotHeldError.
+            NotHeldError: the room must be locked first.
         """
 
     def follow(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition, move: AnyMove) -> object:
-        """Whoever has taken this player's seat over makes a move at ply ``live.match.n_plies``: the memo of it.
+        """Return the record of a move by the person in this player's seat, at ply ``live.match.n_plies``.
 
-        It is what would have been that of a :class:`Choice`. The move is legal. Raises as :meth:`choose` does.
+        The record is that of a :class:`Choice` of the same move. The move is legal. Raises as :meth:`choose` does.
         """
 
     def remember(self, seat: LiveSeat, memos: Sequence[Memo]) -> Statement | None:
-        """The statement that stores the memos of moves in its seat, at least one; ``None``: nothing is stored."""
+        """Return the statement that stores decision records of this seat, at least one; ``None``: nothing is stored."""
 
     def learner_id(self, seat: LiveSeat) -> Hashable | None:
-        """Who learns in this seat once the match is over, and from other matches too; ``None``: nobody.
+        """Return the learner of this seat, if it also learns from other matches; ``None``: no such learner.
 
-        Matches with the same pupils that end at the same moment are stored together.
+        Matches with the same learners that end at the same moment are stored together.
         """
         return None
 
     def finish(self, matches: Sequence[LiveMatch]) -> None:
-        """These matches are over, in all of which the player has a seat, or two: learn from them, in this order.
+        """Learn from finished matches, in this order. The player has one or two seats in each.
 
-        Called once for each match, after :meth:`remember`. There are several where matches end at the same moment that
-        have the same :meth:`pupil`.
+        Called once for each match, after :meth:`remember`. There are several if matches with the same learners
+        (:meth:`learner_id`) end at the same moment.
         """
 
     def describe(self, seat: LiveSeat) -> SeatMachine | None:
-        """What a client may know of the machine in this seat (``seats[].machine`` of the state)."""
+        """Return a client's view of the machine in this seat (``seats[].machine`` of the state)."""
         return None
 
     def audience(self, seat: LiveSeat) -> list[int | str] | None:
-        """Who may be told of the machine in this seat, as JSON for :meth:`may_see`; ``None``: everybody."""
+        """Return the audience of the machine in this seat, as JSON for :meth:`may_see`; ``None``: public."""
         return None
 
     def may_see(self, viewer: Principal, audience: list[int | str] | None) -> bool:
-        """Whether the viewer belongs to an :meth:`audience`. Reads nothing from the database."""
+        """Whether the viewer belongs to an :meth:`audience`. Does not query the database."""
         return audience is None
 
     def unseen(self, viewer: Principal) -> Q | None:
-        """The seats whose machine the viewer may not see; ``None`` if this player hides none."""
+        """Return a condition for the seats whose machine the viewer may not see; ``None`` if this player hides none."""
         return None
 
     def insight_told(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
-        """What remains of an :meth:`insight` for who may see these machines (by role, described), and no other."""
+        """Redact an :meth:`insight` for a viewer who may see only these machines, by role; ``None`` if none is left."""
         return None
 
     def manages(self, seat: LiveSeat, user: AnyUser) -> bool:
-        """Whether the account may change the machine in this seat."""
+        """Whether the user may change the machine in this seat."""
         return False
 
     def insight(self, live: LiveMatch) -> Insight | None:
-        """What the machine thought and learnt (``learning`` of the state), over all seats of this player."""
+        """Return what the machines thought and learnt (``learning`` of the state), over all seats of this player."""
         return None
 
 
 class MachinePort(Protocol):
-    """What live play asks of the app that keeps machines."""
+    """The interface between live play and the app that keeps machines."""
 
     @property
     def players(self) -> Sequence[SeatPlayer]:
-        """All automated players."""
+        """All automated players, in the order in which they are offered."""
 
     @property
     def sees_all(self) -> Sequence[str]:
-        """Permissions with any of which the staff looks at what players hide."""
+        """Permissions any one of which lets staff see what players hide."""
 
     def occupants_query(self) -> sql.Composable:
-        """A query of one value of JSON: the seats of the match ``latest``, for the statement that reads that match."""
+        """Return a query of one JSON value about the seats of the match ``latest``, for the statement of that match."""
 
     def occupants_keep(self, live: LiveMatch, found: Sequence[Sequence[object]] | None) -> None:
-        """Keep that value with the seats (``LiveSeat.occupant``)."""
+        """Store the value of :meth:`occupants_query` in the seats (``LiveSeat.occupant``)."""
 
     def occupants_fetch(self, live: LiveMatch) -> None:
-        """The same, read by a statement of its own."""
+        """Read the value of :meth:`occupants_query` by a statement of its own, and store it in the seats."""
 
     def guest_claim(self, user_id: int, guest: UUID) -> Claimed:
-        """What a guest takes along into an account, beside seats. Called under the locks of the guest's rooms."""
+        """Move a guest's possessions other than seats to an account. Called under the locks of the guest's rooms."""
 
 
 PLAYERS: dict[str, SeatPlayer] = {}
@@ -312,23 +316,23 @@ _bound: list[MachinePort] = []
 
 
 def port_bind(port: MachinePort) -> None:
-    """Bind the app that keeps machines; called once, from its ``ready``."""
+    """Bind the app that keeps machines. Called once, from its ``ready``."""
     _bound[:] = [port]
     PLAYERS.update((player.slug, player) for player in port.players)
     principal.SEES_ALL[:] = port.sees_all
 
 
 def machine_port() -> MachinePort:
-    """The app that is bound."""
+    """Return the bound app that keeps machines."""
     return _bound[0]
 
 
 Asked = tuple[SeatPlayer, str]
-"""Who was asked for on a side: an automated player, and which machine by id or slug where one has to be named."""
+"""The request for a side: an automated player, and the id or slug of the machine, if the player needs one."""
 
 
 def opponent_find(text: str, *, game: str, machine: str = "") -> Asked | None:
-    """Who is meant by the name of an opponent or by a machine's id; ``None`` for a human.
+    """Return the requested opponent, given by name or by a machine's id; ``None`` for a human.
 
     Raises:
         MalformedError: there is no such opponent for the game.
@@ -353,10 +357,10 @@ def opponent_find(text: str, *, game: str, machine: str = "") -> Asked | None:
 
 
 def player_find(field: str, text: str, *, game: str) -> Asked:
-    """Who is meant by the name of an automated player, or by a machine's id or slug.
+    """Return the automated player with this name, or the machine with this id or slug.
 
     Raises:
-        MalformedError: nobody who plays the game by itself; the message begins with the field.
+        MalformedError: no automated player of the game has this name; the message begins with the field.
     """
     player = PLAYERS.get(text)
     if not text or text == HUMAN or (player is not None and not player.plays(game_get(game))):

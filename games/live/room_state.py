@@ -1,4 +1,4 @@
-"""The state of a room, and what each viewer may know of it."""
+"""The state of a room, and its redaction for each viewer."""
 
 from __future__ import annotations
 
@@ -32,45 +32,45 @@ RESIGNATION = "resignation"
 EMPTY_BOX = "empty_box"
 
 HIDDEN = "a machine that is not public"
-"""What a machine is called, within a sentence, to those who may not see it."""
+"""A hidden machine within a sentence, for viewers who may not see it."""
 
 HIDDEN_NAME = HIDDEN[0].upper() + HIDDEN[1:]
-"""The same as the name of a seat."""
+"""The name of a hidden machine's seat."""
 
 MATCH_REASONS = {
     RESIGNATION: "the loser resigned",
     EMPTY_BOX: "the machine found no bead in its box and resigned",
 }
-"""Why a match ended where it is not the rules that say so."""
+"""Reasons for the end of a match other than the rules."""
 
 
 def swap_allowed(live: LiveMatch) -> bool:
-    """Whether somebody sits here, and every automated player among the seats could play the other side."""
+    """Whether a person sits here, and every automated player could play the other side."""
     anybody = any(seat.row.is_human for seat in live.seats)
     return anybody and all(player.can_sit(live, seat, Side(seat.row.side).other) for seat, player in live.automata)
 
 
 def role_of(match: Match, side: int) -> str:
-    """What the game calls a side: ``X``, ``O``."""
+    """Return the game's name of a side, such as ``X``."""
     return match.room.game_rules.look.layout.roles[side]
 
 
 def reason_of(match: Match) -> str:
-    """Why the match ended, in words a child understands."""
+    """Return the reason for the end of the match, in words that a child understands."""
     termination = match.termination
     return MATCH_REASONS.get(termination) or match.room.game_rules.look.reasons[termination]
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of a room, whole, and what each reader of it is :meth:`told`. Nothing else of it leaves the server."""
+    """The whole state of a room. Only the redacted form of :meth:`told` leaves the server."""
 
     whole: RoomState
     private: list[PrivateSeat]
-    """The seats whose machine is not for everybody. JSON, as the state is."""
+    """Seats whose machine is not public. JSON, like the state."""
 
     def told(self, viewer: Principal) -> RoomState:
-        """The state without what this viewer may not know. Reads nothing from the database."""
+        """Return the state without the parts hidden from this viewer. Does not query the database."""
         hidden = {
             one["side"]: PLAYERS[one["player"]]
             for one in self.private
@@ -86,19 +86,19 @@ class State:
         outcome = self.whole["outcome"]
         if outcome is not None and outcome["termination"] == EMPTY_BOX:
             losers = {seat["side"] for seat in seats if seat["role"] != outcome["winner"]}
-            if losers & hidden.keys():  # what is in its boxes is not for this viewer
+            if losers & hidden.keys():  # the contents of its boxes are hidden from this viewer
                 outcome = {**outcome, "termination": RESIGNATION, "reason": MATCH_REASONS[RESIGNATION]}
         return {**self.whole, "seats": seats, "learning": insight, "outcome": outcome}
 
 
 def _seat_told(seat: SeatState) -> SeatState:
-    """A seat without its machine; a person who has taken it over keeps their name."""
+    """A seat without its machine. A person who has taken it over keeps their name."""
     name = seat["name"] if seat["takes_over"] else HIDDEN_NAME
     return {**seat, "name": name, "machine": None, "hidden": True}
 
 
 def room_state(live: LiveMatch) -> State:
-    """The state of a room for all who look."""
+    """Return the unredacted state of a room, with its private seats."""
     private: list[PrivateSeat] = [
         {"side": seat.row.side, "player": player.slug, "audience": audience}
         for seat, player in live.automata
@@ -108,9 +108,9 @@ def room_state(live: LiveMatch) -> State:
 
 
 def match_view(live: LiveMatch) -> RoomState:
-    """The state of a room as docs/protocol.md describes it, whole: :func:`room_state` knows who may be told what.
+    """Return the whole state of a room as docs/protocol.md describes it. :func:`room_state` adds the private seats.
 
-    In a fixed number of queries.
+    The number of queries is fixed.
     """
     room, match, game = live.room, live.match, live.game
     shown = (_position_kept if game.takes_boxes else _position_shown)(
@@ -149,7 +149,7 @@ def match_view(live: LiveMatch) -> RoomState:
 
 
 def _position_shown(game: AnyGame, text: str, playing: bool) -> PositionState:
-    """What the state says of the position alone; nobody changes any of it."""
+    """Return the part of the state that depends on the position only. Callers must not change the result."""
     position = game.decode(text)
     legal = game.legal_moves(position) if playing else ()
     cells = game.look.layout.cells
@@ -169,11 +169,11 @@ def _position_shown(game: AnyGame, text: str, playing: bool) -> PositionState:
 
 
 _position_kept = lru_cache(maxsize=4096)(_position_shown)
-"""The same of games small enough for boxes, whose matches go through the same few positions."""
+"""Cached :func:`_position_shown` for games small enough for boxes, whose matches repeat few positions."""
 
 
 def _moves(game: AnyGame, plies: list[Ply]) -> Iterator[MoveState]:
-    """The moves of a match, told as they were played: each from the board that it was made on."""
+    """Yield the moves of a match, each described on the board before it."""
     step, position = _step_kept if game.takes_boxes else _step, game.initial_position()
     for ply in plies:
         path, name, piece, position = step(game, position, ply.move)
@@ -188,22 +188,22 @@ def _moves(game: AnyGame, plies: list[Ply]) -> Iterator[MoveState]:
 
 
 def _step(game: AnyGame, position: AnyPosition, text: str) -> tuple[list[str], str, str | None, Any]:
-    """Of a move: the cells that it touches, its words, its piece, and the position after it. Nobody changes any."""
+    """Return a move's cells, words and piece, and the next position. Callers must not change the result."""
     move = game.parse_move(text)
     path, name, piece = game.look.path_ids(move), game.look.tell_move(position, move), game.look.mover(position, move)
     return path, name, piece, game.apply(position, move)
 
 
 _step_kept = lru_cache(maxsize=4096)(_step)
-"""Of the same games. A position of a game with history is long, and looking it up would take longer than the step."""
+"""Cached :func:`_step` for the same games. Positions with history are long: a look-up would cost more than a step."""
 
 
 def room_positions(code: str, after: int = -1, match: int | None = None) -> MatchBoards:
-    """The boards of a match, from before its first move to after its last (docs/protocol.md).
+    """Return the boards of a match, from before its first move to after its last (docs/protocol.md).
 
-    ``match`` is its number, the latest of the room if left out; ``after`` leaves out the boards up to that ply. The
-    moves are applied one after the other: a stored position of a game with history would have to be read from its
-    beginning, each longer than the one before.
+    ``match`` is its number, by default the latest of the room. Boards up to the ply ``after`` are left out. The moves
+    are applied one after the other, because a stored position with history must be parsed from its beginning, and each
+    is longer than the last.
 
     Raises:
         RoomNotFoundError, MatchNotFoundError.
@@ -219,7 +219,7 @@ def room_positions(code: str, after: int = -1, match: int | None = None) -> Matc
 
 
 def _boards(game: AnyGame, moves: list[str]) -> Iterator[BoardState]:
-    """The board before the first of these moves and after each, as it is shown."""
+    """Yield the board before the first of these moves and after each."""
     position = game.initial_position()
     path: list[str] = []
     for ply, text in enumerate([*moves, None]):
@@ -241,13 +241,13 @@ def _captured(game: AnyGame, position: AnyPosition) -> dict[str, list[str]]:
 
 
 def _action(game: AnyGame, position: AnyPosition, move: AnyMove) -> Action:
-    """An action that is no plain move: its kind, its words, and the piece as it will be."""
+    """An action that is no plain move: its kind, its words, and the piece after it."""
     after = game.pieces(game.apply(position, move))[game.path(move)[-1]]
     return {"kind": game.look.kind(move), "name": game.look.describe_action(position, move), "piece": after}
 
 
 def machines_managed(room: Room, user: AnyUser) -> list[int]:
-    """The ids of those machines at the board that the account, or the visitor, may change."""
+    """Return the ids of the machines in the room's seats that the user may change."""
     if not Principal.of(user).is_known:
         return []
     seats = match_read(room.code).automata
@@ -261,7 +261,7 @@ def _outcome(match: Match) -> Ending:
 
 
 def _insight(live: LiveMatch) -> Insight | None:
-    """The first word any automated player has to say of how it chose: those who may learn from it speak first."""
+    """Return the first available insight of an automated player. Players that can learn come first."""
     players = {player.slug: player for _, player in live.automata}
     for player in sorted(players.values(), key=lambda player: (not player.learns, player.slug)):
         insight = player.insight(live)

@@ -1,4 +1,4 @@
-"""Use-cases of rooms: open one, take a seat, come in, play again, claim a guest's seats."""
+"""Services of rooms: open a room, take a seat, enter, play again, move a guest's seats to an account."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from games.models import HUMAN, Match, MatchStatus, Room, Seat, new_code
 
 @dataclass(frozen=True, slots=True)
 class Seated:
-    """What somebody who took a seat gets: the side, and a token shown once (empty if they sat there already).
+    """The result of taking a seat: the side, and a token shown once (empty if the person already sat there).
 
     The host of an exhibition has no side.
     """
@@ -58,22 +58,22 @@ class Seated:
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """What somebody who comes in sees: the room and its state as told to them, their role, whether they host it."""
+    """The result of entering a room: the room, the person's roles, whether they host it, and the redacted state."""
 
     room: Room
     roles: list[str]
-    """Of the seats that they hold: both where they play against themselves."""
+    """Roles of the person's seats; both if the person plays against themselves."""
     is_host: bool
     view: RoomState
 
     @property
     def role(self) -> str | None:
-        """The role of their first seat; ``None`` of a spectator."""
+        """The role of the person's first seat; ``None`` for a spectator."""
         return next(iter(self.roles), None)
 
     @property
     def joined(self) -> Joined:
-        """The frame ``joined`` of the protocol, and what is answered to a page without a socket."""
+        """The frame ``joined`` of the protocol, which is also the response to a page without a socket."""
         return {"role": self.role, "roles": self.roles, "host": self.is_host, "state": self.view}
 
 
@@ -93,26 +93,26 @@ def room_create(
     """Open a room and start the first match, in one of three ways.
 
     * Against an ``opponent``: the person sits on ``side`` (a random one when it is ``None``).
-    * The same, and ``takes_over`` says whose seat they have: that machine learns from their moves as from its own. Of
-      a machine that plays one side only, that is the side.
-    * An exhibition: ``first`` and ``second`` play each other, and the person hosts it (:func:`match_step`).
+    * In addition, ``takes_over`` names the player whose seat the person has. It learns from their moves as from its
+      own. A machine that plays one side only determines the side.
+    * As an exhibition: ``first`` and ``second`` play each other, and the person hosts it (:func:`match_step`).
 
     Args:
-        person: who asks.
+        person: the caller.
         game: slug of the game.
         opponent: an automated player, a machine by id, or ``human`` for a free seat.
         side: the side to sit on.
-        machine: which machine is the opponent, by id or slug, where ``machine`` is asked for.
+        machine: id or slug of the opponent, if ``opponent`` is ``machine``.
         fresh: whether machines are copied for this room; otherwise they keep learning themselves.
         takes_over: a player that learns, or a machine by id or slug.
-        first: who plays first in an exhibition: an automated player, or a machine by id or slug.
-        second: who plays second.
+        first: the first player of an exhibition: an automated player, or a machine by id or slug.
+        second: the second player.
 
     Raises:
         MalformedError: no such game or player, or a mixture of the three ways.
-        RoomQuotaError: too many are open.
-        TooManyMatchesError: too many were begun at their address.
-        PlayError: the machine asked for cannot play, or is not the person's to take over.
+        RoomQuotaError: too many rooms are open.
+        TooManyMatchesError: too many matches were begun at the caller's address.
+        PlayError: the machine cannot play, or the person may not take it over.
     """
     try:
         game_get(game)
@@ -136,7 +136,7 @@ def room_create(
 
 
 def _exhibition_open(person: Principal, asked: dict[str, Any]) -> Seated:
-    """Open a room in which two automated players meet, and the person hosts."""
+    """Open a room in which two automated players meet, hosted by the person."""
     if asked["opponent"] or asked["machine"] or asked["takes_over"]:
         raise exceptions.MalformedError(
             "first, second: Two automated players need no opponent and no seat. Leave those fields out."
@@ -147,7 +147,7 @@ def _exhibition_open(person: Principal, asked: dict[str, Any]) -> Seated:
 
 
 def _side_taken_over(asked: dict[str, Any]) -> Side | None:
-    """The one side on which the machine plays whose seat is asked for; ``None`` if it plays either."""
+    """The only side of the machine whose seat is requested; ``None`` if it plays either."""
     if asked["opponent"] == HUMAN:
         raise exceptions.MalformedError("takes_over: The opponent must be a machine or another automated player.")
     player, named = player_find("takes_over", asked["takes_over"], game=asked["game"])
@@ -157,16 +157,15 @@ def _side_taken_over(asked: dict[str, Any]) -> Side | None:
 
 
 def _token_new() -> str:
-    """A seat's token, shown once."""
     return secrets.token_urlsafe(32)
 
 
 def _room_open(person: Principal, *, human_seats: dict[Side, Seat] | None = None, **asked: Any) -> Room:
-    """Store a room with what was asked for, and start its first match."""
+    """Store a room with the requested players, and start its first match."""
     site_require("games_match")
     cut = {field: text[:80] if isinstance(text, str) else text for field, text in asked.items()}
     room = Room(opened_from=person.address, links=sorted(person.links), **cut)
-    _asked(room, human_seats or {})  # before anything is stored: who is not there is refused by name
+    _asked(room, human_seats or {})  # before anything is stored: a missing player is refused by name
     bounds = room_bounds(person, person.address)
     while (opening := opening_read(room.code, *(one.whose for one in bounds))).is_taken:
         room.code = new_code()
@@ -179,10 +178,10 @@ def _room_open(person: Principal, *, human_seats: dict[Side, Seat] | None = None
 
 
 def _opened(person: Principal, live: LiveMatch) -> State:
-    """Store a new match as :func:`match_changed` does, and count once more: rooms, and what its players brought.
+    """Store a new match like :func:`match_changed`, then check the limits on rooms and the quotas of its players.
 
     Raises:
-        RoomQuotaError, AccountClosedError: or what a player refuses.
+        RoomQuotaError, AccountClosedError: or a refusal of a player.
     """
     bounds = room_bounds(person, live.room.opened_from)
     matches_store(live, locks=[one.lock for one in bounds if one.most <= MAX_CONCURRENT_TRANSACTIONS])
@@ -198,7 +197,7 @@ def _opened(person: Principal, live: LiveMatch) -> State:
 def room_join(*, code: str, person: Principal, both: bool = False) -> Seated:
     """Take the free seat of a room.
 
-    A person who sits there already gets their side again, without a token, unless they want ``both`` seats.
+    A person who already sits there gets their side again, without a token, unless they want ``both`` seats.
 
     Raises:
         RoomNotFoundError, RoomFullError, AccountClosedError.
@@ -221,7 +220,7 @@ def room_join(*, code: str, person: Principal, both: bool = False) -> Seated:
 
 
 def room_look(*, code: str, person: Principal | None = None) -> RoomState:
-    """The state of the room as told to this person, without one to a guest.
+    """Return the state of the room, redacted for this person; without a person, for an unknown guest.
 
     Raises:
         RoomNotFoundError.
@@ -230,7 +229,7 @@ def room_look(*, code: str, person: Principal | None = None) -> RoomState:
 
 
 def room_watch(*, code: str) -> State:
-    """The state of the room for all who look; a move that is overdue is asked for again.
+    """Return the unredacted state of the room. An overdue move is requested again.
 
     Raises:
         RoomNotFoundError.
@@ -245,7 +244,7 @@ def room_watch(*, code: str) -> State:
 @begun_anew
 @transaction.atomic
 def room_reset(*, code: str, person: Principal, swap: bool = False) -> RoomState:
-    """Start a new match in the same room, with sides swapped on request; the state of it.
+    """Start a new match in the same room, with sides swapped on request, and return its state.
 
     Raises:
         RoomNotFoundError, NotAPlayerError, NotTheHostError, MatchNotFinishedError, CannotSwapError, RoomQuotaError,
@@ -270,7 +269,7 @@ def room_reset(*, code: str, person: Principal, swap: bool = False) -> RoomState
 
 
 def room_enter(*, code: str, person: Principal) -> Entered:
-    """The room, who this person is in its current match, and its state, of one moment.
+    """Return the room, the person's roles in its current match, and its state, all of the same moment.
 
     Raises:
         RoomNotFoundError.
@@ -288,7 +287,7 @@ def _entered(live: LiveMatch, person: Principal, *, is_host: bool) -> Entered:
 
 
 def match_enter(*, code: str, number: int, person: Principal) -> Entered:
-    """The same of one match of the room, whatever has been played there since; nobody hosts it any more.
+    """Return the same of one match of the room, which may not be the latest. It has no host.
 
     Raises:
         RoomNotFoundError, MatchNotFoundError.
@@ -298,7 +297,7 @@ def match_enter(*, code: str, number: int, person: Principal) -> Entered:
 
 
 def room_is_of(*, code: str, person: Principal) -> bool:
-    """Whether there is such a room, and this person sits in it or hosts it."""
+    """Whether the room exists, and the person sits in it or hosts it."""
     try:
         live = match_read(code)
     except exceptions.RoomNotFoundError:
@@ -308,10 +307,10 @@ def room_is_of(*, code: str, person: Principal) -> bool:
 
 @transaction.atomic
 def seats_claim(*, user_id: int, name: str, guest: UUID) -> Claimed:
-    """Move a guest's seats to the account made (or logged in to) in the same session; what else came along.
+    """Move a guest's seats to the account made (or logged in to) in the same session. Return what else moved.
 
-    Rooms are locked, in ascending order, so that a rematch at the same moment does not keep the guest in its seat.
-    The exhibitions that the guest hosts come along, and what else belongs to them (``MachinePort.guest_claim``).
+    Rooms are locked in ascending order, so that a concurrent rematch does not keep the guest in its seat. The guest's
+    hosted exhibitions move too, and the guest's other possessions (``MachinePort.guest_claim``).
     """
     rooms = rooms_of(user_id=None, guest=guest)
     locked = list(rooms.select_for_update(of=("self",), no_key=True).order_by("pk"))
@@ -321,14 +320,14 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> Claimed:
     for room in locked:
         match = match_latest(room)
         if match.is_over:
-            Room.objects.filter(pk=room.pk).update(version=F("version") + 1)  # who waits for the lock reads again
+            Room.objects.filter(pk=room.pk).update(version=F("version") + 1)  # so that waiting readers read again
         else:
             match_changed(live_match(match))
     return claimed
 
 
 def _seat_of(person: Principal, token: str) -> Seat:
-    """A seat that is not stored, filled with who the person is."""
+    """Return a new, unsaved seat that holds the person."""
     guest = None if person.user_id is not None else person.guest
     return Seat(name=person.name, user_id=person.user_id, guest=guest, token_sha256=token_hash(token))
 
@@ -338,7 +337,7 @@ def _seat_person(seat: Seat, like: Seat) -> None:
 
 
 def _asked(room: Room, humans: Collection[Side]) -> dict[Side, Asked]:
-    """Who was asked for on each side, where these are people's: their own seats only if they take them over."""
+    """The requested automated players by side. ``humans`` are the sides of people, who may take over a seat."""
     if room.is_exhibition:
         both = {Side.FIRST: room.first, Side.SECOND: room.second}
         return {side: player_find(("first", "second")[side], text, game=room.game) for side, text in both.items()}
@@ -355,17 +354,17 @@ def _asked(room: Room, humans: Collection[Side]) -> dict[Side, Asked]:
 def _match_start(
     room: Room, *, number: int, human_seats: dict[Side, Seat], ids: Sequence[int], before: LiveMatch | None = None
 ) -> LiveMatch:
-    """A new match, with seats in which automated players sit; they move if it is their turn and not an exhibition.
+    """Start a match and seat its automated players. If one is to move and it is no exhibition, it moves.
 
-    What the first of them needs for its move may refer to the match, so that is stored then; else whoever calls does.
-    A new room is stored with it: until then who sits down knows its id, and foreign keys are asked at the commit.
+    The first move may store rows that refer to the match, so the match is stored before it; otherwise the caller stores
+    it. A new room is stored with the match. Until then players know its id, and foreign keys are checked at the commit.
 
     Args:
-        room: where, locked for this transaction or new.
+        room: a new room, or one locked for this transaction.
         number: of the match.
-        human_seats: where people sit.
+        human_seats: the seats of people, by side.
         ids: of the match and its seats.
-        before: the match that it follows.
+        before: the preceding match.
     """
     asked = _asked(room, human_seats)
     game = room.game_rules
@@ -382,7 +381,7 @@ def _match_start(
         if seat.row.side not in human_seats:
             seat.row.player = player.slug
         seat.give(player, player.name)
-    if len(sitting) > 1:  # what they lock is locked in order
+    if len(sitting) > 1:  # so that they lock rows in ascending order
         sitting.sort(key=lambda one: one[1].precedence(live, one[0], one[2]))
     for seat, player, machine in sitting:
         player.sit(live, seat, machine)

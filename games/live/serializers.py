@@ -1,4 +1,4 @@
-"""Untrusted input becomes typed values here, once: request bodies of the API and the data of frames."""
+"""Parsing of untrusted input into typed values: request bodies of the API and data of frames."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from games.exceptions import MalformedError, PlayError
 
 MAX_MOVE_LENGTH = 20
 MAX_STEP_PLIES = 100
-"""So many plies of an exhibition are played at once, at most: the room is locked meanwhile."""
+"""Plies of an exhibition in one request. The room stays locked while they are played."""
 
 
 class FrameError(Exception):
-    """A frame that was not read; nothing changed. ``code`` is stable."""
+    """A frame that could not be read; nothing changed. ``code`` is stable."""
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(detail)
@@ -28,10 +28,10 @@ class FrameError(Exception):
 
 
 def parse_move_data(data: dict[str, Any]) -> tuple[str, int | None]:
-    """The move's text and the ply of ``{"move": "5", "ply": 2}`` or ``{"position": 5}``.
+    """Return the move's text and the ply of ``{"move": "5", "ply": 2}`` or ``{"position": 5}``.
 
     Raises:
-        FrameError: a field is missing or of the wrong type; it is named.
+        FrameError: names a field that is missing or of the wrong type.
     """
     move, position, ply = data.get("move"), data.get("position"), data.get("ply")
     if move is None and isinstance(position, int) and not isinstance(position, bool):
@@ -42,10 +42,10 @@ def parse_move_data(data: dict[str, Any]) -> tuple[str, int | None]:
 
 
 def parse_step_data(data: dict[str, Any]) -> tuple[int | None, int]:
-    """The ply and the number of plies of ``{"ply": 2, "plies": 1}``, either of which may be missing.
+    """Return the ply and the number of plies of ``{"ply": 2, "plies": 1}``; both are optional.
 
     Raises:
-        FrameError: a field is of the wrong type or out of range; it is named.
+        FrameError: names a field that is of the wrong type or out of range.
     """
     plies = data.get("plies", 1)
     if isinstance(plies, bool) or not isinstance(plies, int):
@@ -64,10 +64,10 @@ def _parse_ply(ply: Any) -> int | None:
 
 
 def first_error(detail: Any, field: str = "") -> str:
-    """The first sentence of a tree of mappings and lists of errors, after the dotted path of its field."""
+    """Return the first sentence of a tree of error mappings and lists, after the dotted path of its field."""
     below = detail.items() if isinstance(detail, dict) else enumerate(detail) if isinstance(detail, list) else ()
     for name, errors in below:
-        if not errors:  # a list of objects has an empty mapping for each good one
+        if not errors:  # a list of objects has an empty mapping for each valid one
             continue
         is_own = name == "non_field_errors" or (isinstance(detail, list) and isinstance(errors, str))
         return first_error(errors, field if is_own else f"{field}.{name}".lstrip("."))
@@ -76,10 +76,10 @@ def first_error(detail: Any, field: str = "") -> str:
 
 
 def parsed(serializer_class: type[serializers.Serializer[Any]], data: Any) -> dict[str, Any]:
-    """A body or a query as typed values.
+    """Return a body or a query as typed values.
 
     Raises:
-        ValidationError: it is not right; the field is named.
+        ValidationError: names the invalid fields.
     """
     serializer = serializer_class(data=data)
     serializer.is_valid(raise_exception=True)
@@ -88,10 +88,10 @@ def parsed(serializer_class: type[serializers.Serializer[Any]], data: Any) -> di
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses a field that it does not know: a mistyped name must not pass for something that was done."""
+    """Refuses unknown fields, so that a mistyped name does not pass silently."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """The values, or the errors by field."""
+        """Return the values, or raise the errors by field."""
         values = super().to_internal_value(data)
         known = [name for name, field in self.fields.items() if not field.read_only]
         if unknown := [str(name) for name in data if name not in known]:
@@ -101,7 +101,7 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 class RefusalSerializer(serializers.Serializer[Any]):
-    """Why something was not done."""
+    """Why a request was refused."""
 
     detail = serializers.CharField(help_text="A sentence.")
     code = serializers.CharField(help_text="A stable name.")
@@ -111,7 +111,7 @@ class RefusalSerializer(serializers.Serializer[Any]):
 
 
 def refusals(*errors: type[PlayError]) -> dict[int, OpenApiResponse]:
-    """What the schema says of an operation that its services refuse with these errors: by status, with their codes."""
+    """Return the schema's error responses of an operation with these refusals: by status, with their codes."""
     by_status: dict[int, list[str]] = {}
     for error in errors:
         by_status.setdefault(error.status, []).append(f"`{error.code}`: {error.message}")
@@ -119,7 +119,7 @@ def refusals(*errors: type[PlayError]) -> dict[int, OpenApiResponse]:
 
 
 class RoomCreateSerializer(StrictSerializer):
-    """What a new room needs: an ``opponent``, or ``first`` and ``second`` who play each other while you watch."""
+    """A new room: an ``opponent``, or ``first`` and ``second`` who play each other while you watch."""
 
     opponent = serializers.SlugField(max_length=40, default="", allow_blank=True)
     game = serializers.SlugField(max_length=40, default=next(iter(GAMES)))
@@ -157,7 +157,7 @@ class MoveSerializer(serializers.Serializer[Any]):
     seat_token = serializers.CharField(max_length=100, required=False, write_only=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Either form becomes ``move``."""
+        """Convert either form to ``move``."""
         if "move" not in attrs:
             if "position" not in attrs:
                 raise serializers.ValidationError({"move": field_text.REQUIRED}, code="malformed")
@@ -166,7 +166,7 @@ class MoveSerializer(serializers.Serializer[Any]):
 
 
 class SeatSerializer(serializers.Serializer[Any]):
-    """A call that only needs to know whose seat it is for."""
+    """A request that needs only the proof of a seat."""
 
     seat_token = serializers.CharField(max_length=100, required=False, write_only=True)
 
@@ -178,7 +178,7 @@ class ResetSerializer(SeatSerializer):
 
 
 class StepSerializer(SeatSerializer):
-    """The players of an exhibition play on."""
+    """A step of an exhibition."""
 
     ply = serializers.IntegerField(required=False, allow_null=True, min_value=0, help_text="The ply that you saw.")
     plies = serializers.IntegerField(
@@ -190,7 +190,7 @@ class StepSerializer(SeatSerializer):
 
 
 class PositionsQuerySerializer(serializers.Serializer[Any]):
-    """Which boards of a match are asked for."""
+    """Selection of the boards of a match."""
 
     after = serializers.IntegerField(
         required=False, min_value=0, help_text="Only those after this ply; all of them if not given."
@@ -204,9 +204,9 @@ class PositionsQuerySerializer(serializers.Serializer[Any]):
 
 
 class SeatedSerializer(serializers.Serializer[Any]):
-    """Who took a seat: the role, and the token that proves it (once; absent if the seat was held already).
+    """The role of the taken seat, and the token that proves it (once; absent if the seat was held already).
 
-    The host of an exhibition has no role; the token proves who it is.
+    The host of an exhibition has no role; the token proves the host.
     """
 
     code = serializers.CharField()
@@ -215,10 +215,10 @@ class SeatedSerializer(serializers.Serializer[Any]):
 
 
 def parse_room(data: Any) -> dict[str, Any]:
-    """What ``room_create`` needs, from a JSON body or a form.
+    """Return the arguments of ``room_create`` from a JSON body or a form.
 
     Raises:
-        MalformedError: a field is missing or means nothing; it is named.
+        MalformedError: names a field that is missing or invalid.
     """
     serializer = RoomCreateSerializer(data=data)
     if not serializer.is_valid():
@@ -237,10 +237,10 @@ def parse_room(data: Any) -> dict[str, Any]:
 
 
 def parse_side(game: AnyGame, text: str, default: Side | None) -> Side | None:
-    """The side that a role (``X``), a number or ``random`` (``None``) means; blank means the default.
+    """Return the side that a role (``X``), a number or ``random`` (``None``) means; blank text means the default.
 
     Raises:
-        ValueError: it means nothing in this game.
+        ValueError: the text names no side of this game.
     """
     roles = [role.lower() for role in game.look.layout.roles]
     text = text.strip().lower()

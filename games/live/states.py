@@ -1,6 +1,6 @@
-"""What goes over the wire about rooms and games, field by field; docs/protocol.md tells what each means.
+"""JSON types of rooms and games on the wire, field by field; docs/protocol.md explains each.
 
-Selectors make these, REST and sockets send them as they are, and the schema of the API is made of them.
+Selectors build them, REST and sockets send them unchanged, and the API's schema is generated from them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ Status = Literal["waiting", "playing", "finished"]
 
 
 class Action(TypedDict):
-    """A legal move that is more than going from cell to cell."""
+    """A legal move that is more than a move from cell to cell."""
 
     kind: str
     name: str
@@ -19,7 +19,7 @@ class Action(TypedDict):
 
 
 class Ending(TypedDict):
-    """How a match ended."""
+    """Winner and termination of a finished match, with the reason in words."""
 
     winner: str | None
     termination: str
@@ -27,7 +27,7 @@ class Ending(TypedDict):
 
 
 class MachineBrief(TypedDict):
-    """What is said of a machine wherever it plays."""
+    """Summary of a machine, shown wherever it plays."""
 
     id: int
     name: str
@@ -43,7 +43,11 @@ class MachineBrief(TypedDict):
 
 
 class SeatMachine(MachineBrief):
-    """The machine in a seat: if its level counts, which part of ``learning`` tells of it, how its page is called."""
+    """The machine in a seat, and how to show it.
+
+    ``counts_level`` tells whether its level counts, ``tells`` which part of ``learning`` describes it. ``see`` and
+    ``see_named`` are texts of the link to its page.
+    """
 
     counts_level: bool
     tells: str
@@ -52,7 +56,7 @@ class SeatMachine(MachineBrief):
 
 
 class DrawnBox(TypedDict):
-    """The box that was opened, as it is printed."""
+    """The opened box, as printed."""
 
     position: str
     board: list[str | None]
@@ -61,7 +65,7 @@ class DrawnBox(TypedDict):
 
 
 class Placement(TypedDict):
-    """How the printed box is turned to lie as the board does."""
+    """The turn and reflection that bring the printed box into the orientation of the board."""
 
     name: str
     quarter_turns: int
@@ -77,7 +81,7 @@ class MovesView(TypedDict):
 
 
 class SlotView(MovesView):
-    """A slot of a box: its bead, the move that is printed on it, and the moves that it stands for."""
+    """A slot of a box: its bead, the move printed on it, and the moves that it stands for."""
 
     colour: int
     mark: str
@@ -87,20 +91,20 @@ class SlotView(MovesView):
 
 
 class SlotOpened(SlotView):
-    """A slot of a box that was opened, its moves as the board lies."""
+    """A slot of an opened box, with its moves in the orientation of the board."""
 
     slot: int
 
 
 class SlotDrawn(SlotOpened):
-    """The same, and what was in it: its beads, and the chance that one of them was drawn."""
+    """A slot of an opened box with its beads, and the probability of a draw from it."""
 
     beads: int
     probability: float
 
 
 class DrawState(TypedDict):
-    """A box that was opened, and what was drawn."""
+    """An opened box, and the bead drawn from it."""
 
     ply: int
     role: str
@@ -116,27 +120,27 @@ class DrawState(TypedDict):
 
 
 class LessonTold(TypedDict):
-    """What a match was for a machine, in words."""
+    """The result of a match for a machine, in words."""
 
     result: str
     sentence: str
 
 
 class LessonDeed(LessonTold):
-    """The same, and what was done to it."""
+    """The result of a match for a machine, and its effect on the machine."""
 
     deed: str
 
 
 class LessonState(LessonDeed):
-    """The same, and which machine it was."""
+    """The result of a match, its effect on a machine, and the machine."""
 
     role: str
     machine: MachineBrief
 
 
 class BeadChange(TypedDict):
-    """Beads that went into a slot or out of it."""
+    """Beads added to a slot or removed from it."""
 
     ply: int | None
     role: str
@@ -152,7 +156,7 @@ class BeadChange(TypedDict):
 
 
 class ActionValue(TypedDict):
-    """An action that a machine may play, and what it is worth to it."""
+    """A legal action and its value to the machine."""
 
     move: str
     name: str
@@ -160,17 +164,17 @@ class ActionValue(TypedDict):
     outlook: float
     total: float
     ends: int
-    """1 if whoever plays it wins at once, -1 if they lose at once by repetition, else 0."""
+    """1 if the action wins at once, -1 if it loses at once by repetition, else 0."""
 
 
 class ThoughtCandidate(ActionValue):
-    """The same of a decision: whether it was chosen."""
+    """An action value of a decision, and whether the action was chosen."""
 
     chosen: bool
 
 
 class Thought(TypedDict):
-    """A decision of a machine that keeps values."""
+    """A decision of a machine that keeps action values."""
 
     ply: int
     role: str
@@ -182,7 +186,7 @@ class Thought(TypedDict):
 
 
 class DecisionLine(TypedDict):
-    """A decision as a line."""
+    """Summary of a decision, for a list of all plies."""
 
     ply: int
     role: str
@@ -201,7 +205,7 @@ class ValueChangeState(TypedDict):
 
 
 class ValuesInsight(TypedDict):
-    """What machines that keep values thought and learnt."""
+    """Decisions and value changes of machines that keep action values."""
 
     thought: Thought | None
     plies: list[DecisionLine]
@@ -209,7 +213,7 @@ class ValuesInsight(TypedDict):
 
 
 class PartState(TypedDict):
-    """What one thing on the board adds to a sum: ``value`` is ``weight`` times ``amount``."""
+    """The contribution of one feature of the board to a sum: ``value`` is ``weight`` times ``amount``."""
 
     name: str
     value: float
@@ -218,7 +222,7 @@ class PartState(TypedDict):
 
 
 class PartGroupState(TypedDict):
-    """Parts that speak of one thing, and what they come to."""
+    """Contributions of related features, and their sum."""
 
     name: str
     value: float
@@ -226,7 +230,7 @@ class PartGroupState(TypedDict):
 
 
 class PartsState(TypedDict):
-    """A board after a move, for whoever made it: its sum, the value from -1 to 1 that it is squashed to, its parts."""
+    """Evaluation of a board after a move, for the player who made it: sum, squashed value (-1 to 1), contributions."""
 
     sum: float
     value: float
@@ -234,7 +238,7 @@ class PartsState(TypedDict):
 
 
 class MoveWorth(TypedDict):
-    """A move: what the board after it is worth, and what the search found; from -1 to 1."""
+    """A move: the value of the board after it, and the value that the search found; both from -1 to 1."""
 
     move: str
     name: str
@@ -245,7 +249,10 @@ class MoveWorth(TypedDict):
 
 
 class PartsThought(PartsState):
-    """A move of who plays by a learnt value of boards, in words, how it compared, and where its weights are."""
+    """A move of a machine with a learnt evaluation, explained in words and compared with other moves.
+
+    ``url`` is the address of the weights.
+    """
 
     words: str
     ply: int
@@ -265,7 +272,9 @@ class WeightChangeState(TypedDict):
 
 
 class WeightsLearnt(TypedDict):
-    """What a match changed in a machine: how many weights, those that changed most, and where all are to be seen."""
+    """What a match changed in a machine: the number of changed weights, those with the largest changes, and their
+    address.
+    """
 
     role: str
     url: str
@@ -274,14 +283,14 @@ class WeightsLearnt(TypedDict):
 
 
 class PartsInsight(TypedDict):
-    """What machines that learn a value of boards thought of their last moves, and what a match changed most."""
+    """Last moves of machines with a learnt evaluation, and the largest changes of the match."""
 
     thoughts: list[PartsThought]
     changes: list[WeightsLearnt]
 
 
 class BoxesInsight(TypedDict):
-    """What the machines in a match drew and learnt; ``machine`` is ``None`` where levels alone say something."""
+    """What the machines of a match drew and learnt; ``machine`` is ``None`` where only the levels apply."""
 
     role: str
     machine: MachineBrief | None
@@ -295,14 +304,14 @@ class BoxesInsight(TypedDict):
 
 
 class Insight(BoxesInsight, total=False):
-    """The same of every kind of machine; the values of those that keep any, the parts of those that add some up."""
+    """Insight of every kind of machine, with ``values`` or ``parts`` for the kinds that have them."""
 
     values: ValuesInsight
     parts: PartsInsight
 
 
 class SeatState(TypedDict):
-    """Who sits on a side."""
+    """A side of the match and its player."""
 
     role: str
     side: int
@@ -315,7 +324,7 @@ class SeatState(TypedDict):
 
 
 class MoveState(TypedDict):
-    """A move as it was played."""
+    """A played move."""
 
     ply: int
     role: str
@@ -326,7 +335,7 @@ class MoveState(TypedDict):
 
 
 class PositionState(TypedDict):
-    """What a position says by itself; of a match that is not being played there is nothing to move."""
+    """What a position says by itself. Without a match in play there is no side to move and no legal move."""
 
     board: list[str | None]
     position: str
@@ -340,7 +349,7 @@ class PositionState(TypedDict):
 
 
 class RoomState(PositionState):
-    """The state of a room and its latest match, as whoever asks may know it."""
+    """The state of a room and its latest match, redacted for its reader."""
 
     code: str
     game: str
@@ -359,7 +368,7 @@ class RoomState(PositionState):
 
 
 class Joined(TypedDict):
-    """The first message to a newcomer of a room."""
+    """The first message to a client that enters a room."""
 
     role: str | None
     roles: list[str]
@@ -368,7 +377,7 @@ class Joined(TypedDict):
 
 
 class PrivateSeat(TypedDict):
-    """A seat whose machine is not for everybody; ``audience`` as its player says."""
+    """A seat whose machine is not public; ``audience`` is as its player says."""
 
     side: int
     player: str
@@ -376,7 +385,7 @@ class PrivateSeat(TypedDict):
 
 
 class BoardState(TypedDict):
-    """A board of a match, told as the state tells the one on the board now."""
+    """A board of a match, in the form in which the state describes the current one."""
 
     ply: int
     board: list[str | None]
@@ -393,7 +402,7 @@ class MatchBoards(TypedDict):
 
 
 class VariantShape(TypedDict):
-    """A game of a family."""
+    """A game of a family of variants."""
 
     slug: str
     name: str
@@ -410,14 +419,14 @@ class SideShape(TypedDict):
 
 
 class NotationShape(TypedDict):
-    """How moves and positions are written: the moves of the first position, and what a position's text says."""
+    """How moves and positions are written: the moves of the first position, and the format of a position's text."""
 
     moves: list[str]
     position: str
 
 
 class CellShape(TypedDict):
-    """A place of the board."""
+    """A cell of the board, with its place in the drawing."""
 
     id: str
     name: str
@@ -445,7 +454,7 @@ class LayoutShape(TypedDict):
 
 
 class GuidePicture(TypedDict):
-    """A board that shows a part of how to play: its pieces, lit cells, and dots where a piece may go."""
+    """A board that illustrates a part of the guide: its pieces, lit cells, and dots where a piece may go."""
 
     board: list[str | None]
     lit: list[str]
@@ -453,7 +462,7 @@ class GuidePicture(TypedDict):
 
 
 class GuideShape(TypedDict):
-    """A part of how to play."""
+    """A part of the guide to the game."""
 
     title: str
     words: str
@@ -461,7 +470,7 @@ class GuideShape(TypedDict):
 
 
 class AdditionShape(TypedDict):
-    """A rule that may be added, and whether this game has it."""
+    """An optional rule, and whether this game has it."""
 
     slug: str
     name: str
@@ -470,7 +479,7 @@ class AdditionShape(TypedDict):
 
 
 class OpponentShape(TypedDict):
-    """Somebody who can be played by name."""
+    """An opponent that can be requested by name."""
 
     slug: str
     name: str
@@ -511,7 +520,7 @@ class GameShape(TypedDict):
 
 
 class GameList(TypedDict):
-    """The usual game of every family."""
+    """The standard game of every family."""
 
     count: int
     next: str | None

@@ -1,8 +1,9 @@
-"""The store of live matches: reads a match, and stores what has become of it.
+"""Storage of live matches: reads a match, and stores its changes.
 
-A move reads its match by one statement, without a lock, and is stored by one statement that writes nothing if the room
-has changed meanwhile (docs/decisions/0088). What cannot be done so begins anew, under the room's lock. Both are plain
-SQL, as they stand at every move: the ORM takes twelve statements and four times the processor time.
+A move reads its match by one statement without a lock. It is stored by one statement that writes nothing if the room
+has changed since (docs/decisions/0088). A change that cannot be made so begins anew, under the room's lock. Both
+statements are plain SQL, because they run at every move: the ORM needs twelve statements and four times the processor
+time.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ ResultT = TypeVar("ResultT")
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Everything read in this block is of one moment, whatever is written meanwhile.
+    """Read everything in this block from one snapshot of the database, whatever is written meanwhile.
 
-    A service holds the room's lock instead; inside its transaction this does nothing.
+    Inside a transaction this does nothing, because services hold the room's lock instead.
     """
     if connection.in_atomic_block:
         yield
@@ -49,12 +50,12 @@ def snapshot() -> Iterator[None]:
 
 
 def room_get(code: str) -> Room:
-    """The room with this code.
+    """Return the room with this code.
 
     Raises:
-        RoomNotFoundError: there is none.
+        RoomNotFoundError: no room has this code.
     """
-    # What cannot be a code never reaches the database, which refuses some characters altogether.
+    # Malformed codes never reach the database, which rejects some characters.
     room = Room.objects.filter(code=code).first() if CODE_FORM.fullmatch(code) else None
     if room is None:
         raise RoomNotFoundError
@@ -63,7 +64,7 @@ def room_get(code: str) -> Room:
 
 @cache
 def _rows_of_match(model: type[Model], order: str) -> sql.Composable:
-    """The rows of the match ``latest``, as an array in this order; nothing if there are none."""
+    """SQL for the rows of the match ``latest``, as an array in this order; null if there are none."""
     rows = sql.SQL("(SELECT json_agg({} ORDER BY {}) FROM {} AS {} WHERE match_id = latest.id)").format(
         sql.SQL(row_array(model, "one")),
         sql.Identifier("one", order),
@@ -74,7 +75,7 @@ def _rows_of_match(model: type[Model], order: str) -> sql.Composable:
 
 
 NEXT_IDS = "json_build_array(nextval('games_match_id_seq'), nextval('games_seat_id_seq'), nextval('games_seat_id_seq'))"
-"""Ids for a new match and its seats, so that everything that refers to them can be stored with them."""
+"""SQL for the ids of a new match and its seats, so that rows that refer to them can be stored with them."""
 SESSION_STANDS = "EXISTS (SELECT FROM django_session WHERE session_key = %s AND session_data = %s AND expire_date > %s)"
 
 
@@ -99,21 +100,21 @@ def _match_query(*, asks_session: bool, to_follow: bool, lock: bool) -> sql.Comp
 def match_read(
     code: str, *, lock: bool = False, session: SeenSession | None = None, to_follow: bool = False
 ) -> LiveMatch:
-    """The match that is being played in a room, or was played last, with its room, seats, plies, and who sits there.
+    """Read the current or last match of a room, with its room, seats, plies and occupants, by one statement.
 
-    One statement. With ``lock`` the room is locked for writing (call inside a transaction). Who had to wait for the
-    lock sees the room as it is now, and the rest as it was when they began to wait; as every change raises the room's
-    version they see that too, and read once more, with the lock.
+    With ``lock`` the room is locked for writing; call inside a transaction. A reader that had to wait for the lock gets
+    the room as it is now, and the other rows as they were before the wait. The room's version, which every change
+    raises, reveals this; the reader then reads again under the lock.
 
     Args:
-        code: the room's.
-        lock: whether it is locked.
-        session: the session that who asks was known by.
-        to_follow: whether a new match is to follow: then its ids are read, and no plies.
+        code: code of the room.
+        lock: whether to lock the room.
+        session: the session that identified the caller.
+        to_follow: whether to read ids for a following match instead of the plies.
 
     Raises:
         RoomNotFoundError: no room has this code.
-        SessionChangedError: the ``session`` that somebody is known by is another by now, or has ended.
+        SessionChangedError: the ``session`` has changed or ended.
     """
     if not CODE_FORM.fullmatch(code):
         raise RoomNotFoundError
@@ -140,7 +141,7 @@ def match_read(
 
 
 def live_match(match: Match) -> LiveMatch:
-    """A match at hand with its room, seats and plies, and who sits there."""
+    """Return a match with its room, seats, plies and occupants."""
     live = _live(match.room, match, list(match.seats.order_by("side")), list(match.plies.order_by("number")))
     if live.automata:
         machine_port().occupants_fetch(live)
@@ -153,17 +154,17 @@ def _live(room: Room, match: Match, seats: list[Seat], plies: Sequence[Ply] = ()
 
 
 def match_latest(room: Room) -> Match:
-    """The match that is being played in a room at hand, or was played last."""
+    """Return the current or last match of a room."""
     match = room.matches.order_by("-number")[0]
     match.room = room
     return match
 
 
 def match_numbered(room: Room, number: int) -> Match:
-    """The match of a room that has this number.
+    """Return the match of a room with this number.
 
     Raises:
-        MatchNotFoundError: there has been none, or it was so long ago that it is deleted.
+        MatchNotFoundError: there was no such match, or it has been deleted after the retention time.
     """
     match = room.matches.filter(number=number).first()
     if match is None:
@@ -174,7 +175,7 @@ def match_numbered(room: Room, number: int) -> Match:
 
 HELD = sql.SQL("""
     UPDATE games_room SET version = version + 1, changed_at = %s WHERE id = %s AND version = %s RETURNING id""")
-"""The room, if it is still as it was read. Another transaction that changes it is waited for."""
+"""SQL that raises the room's version if it is unchanged since it was read. Waits for concurrent changes of the room."""
 MATCH_CHANGED = sql.SQL("""
     UPDATE games_match SET status = %s, position = %s, n_plies = %s, winner = %s, termination = %s, finished_at = %s,
         answer_by = %s
@@ -184,13 +185,13 @@ PLY_FIELDS = ("match_id", "number", "side", "move", "position", "played_at")
 
 
 def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
-    """Store a match, its new plies, what players remember of them, and the room's next version: one statement.
+    """Store a match, its new plies, their decision records and the room's next version, by one statement.
 
-    Nothing of it is stored where the room has another version by now. ``locks`` names what is counted next
-    (:func:`games.limits.quotas.count_lock`): locked then, in this order.
+    Nothing is stored if the room's version has changed. ``locks`` are the names of counts that the caller checks next
+    (:func:`games.limits.quotas.count_lock`); they are locked in this order.
 
     Raises:
-        NotHeldError: the room is not as it was read.
+        NotHeldError: the room has changed since it was read.
     """
     room, match = live.room, live.match
     is_new, new_plies = match._state.adding, live.plies[live.n_stored :]
@@ -229,7 +230,7 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
 
 
 def _room_held(room: Room) -> Statement:
-    """The part that all others refer to: the room with its next version, new or as it was read."""
+    """The part to which all others refer: inserts a new room, or updates the version of an unchanged one."""
     if not room._state.adding:
         return Statement(HELD, [room.changed_at, room.pk, room.version])
     names, values = _row(room)
@@ -250,7 +251,7 @@ def _row(row: Model) -> tuple[tuple[str, ...], list[Any]]:
 
 
 def _match_parts(live: LiveMatch) -> list[Statement]:
-    """What stores a match as it stands, with its seats if it is new."""
+    """The parts that store a match as it stands, with its seats if it is new."""
     if not live.match._state.adding:
         return [Statement(MATCH_CHANGED, [getattr(live.match, name) for name in MATCH_FIELDS])]
     names, values = _row(live.match)
@@ -266,7 +267,7 @@ def _match_parts(live: LiveMatch) -> list[Statement]:
 
 
 def _count(is_new: bool, n_plies: int, termination: str) -> None:
-    """Count what has been stored of a match: whether it is new, its new plies, how it has ended if it has."""
+    """Update the metrics for a stored match: begun, plies, ended."""
     if is_new:
         MATCHES_BEGUN.inc()
     PLIES.inc(n_plies)
@@ -275,9 +276,9 @@ def _count(is_new: bool, n_plies: int, termination: str) -> None:
 
 
 def matches_store(*matches: LiveMatch, locks: Sequence[str] = ()) -> None:
-    """Store matches as they stand (:func:`match_store`); of those that are over the players learn.
+    """Store matches as they stand (:func:`match_store`), and let the players of finished ones learn.
 
-    They learn in this very transaction: once, or not at all.
+    Learning happens in the same transaction, so each match is learnt exactly once or not at all.
     """
     for live in matches:
         match_store(live, locks)
@@ -287,9 +288,9 @@ def matches_store(*matches: LiveMatch, locks: Sequence[str] = ()) -> None:
 
 
 def begun_anew(service: Callable[P, ResultT]) -> Callable[P, ResultT]:
-    """Have a service begin anew, once, where it would store what refers to a machine that has been deleted meanwhile.
+    """Retry a service once after an ``IntegrityError``, as when a machine was deleted meanwhile.
 
-    Machines are read with their match, and not held before the move is stored.
+    Machines are read with their match, and are not locked before the move is stored.
     """
 
     @wraps(service)
@@ -303,26 +304,26 @@ def begun_anew(service: Callable[P, ResultT]) -> Callable[P, ResultT]:
 
 
 def _give_back() -> None:
-    """Give the connection back to the pool while this thread waits: there are few."""
+    """Return the connection to the pool while this thread waits, since there are few."""
     if not connection.in_atomic_block:
         close_old_connections()
 
 
 ENDED_MATCHES = GroupCommit[LiveMatch](before_waiting=_give_back)
-"""Matches that have ended, by the machines that learn from them."""
+"""Finished matches to store together, by the machines that learn from them."""
 
 
 @begun_anew
 def match_change(change: Callable[[bool], LiveMatch]) -> LiveMatch:
-    """Change a room's match and store it (:func:`matches_store`), by as few round trips as can be.
+    """Change a room's match and store it (:func:`matches_store`), with as few round trips as possible.
 
-    The match is changed as it was read, without a lock, and stored if the room is still as it was then: a match that
-    goes on by one statement. Matches that end while another thread of this process teaches the same machines are
-    stored together with all others that end meanwhile: a machine's row would else be a queue, in which each waits for
-    the commits of all before it. What cannot be done so begins anew, under the room's lock.
+    The match is read and changed without a lock, and stored if the room is unchanged since; a match in play needs one
+    statement. Finished matches of the same learners are stored together if they end while another thread of this
+    process stores such matches. Otherwise a machine's row would be a queue in which each waits for all commits before.
+    Changes that need the room's lock begin anew with it.
 
     Args:
-        change: reads the room, locked or not, and changes its match; without the lock it stores nothing.
+        change: reads the room, locked or not, and changes its match. Without the lock it stores nothing.
     """
     with contextlib.suppress(NotHeldError):
         live = change(False)
@@ -338,14 +339,14 @@ def match_change(change: Callable[[bool], LiveMatch]) -> LiveMatch:
 
 
 def _learners(live: LiveMatch) -> frozenset[Hashable]:
-    """The learners of a match that is over, apart from those that learn in its room alone."""
+    """The learners of a finished match, without those that learn in its room only."""
     found = (player.learner_id(seat) for seat, player in live.automata)
     return frozenset(learner for learner in found if learner is not None)
 
 
 @transaction.atomic
 def _stored_together(matches: Sequence[LiveMatch]) -> Sequence[LiveMatch]:
-    """Store matches that were changed without a lock; those whose rooms are as they were read."""
+    """Store matches that were changed without a lock. Return those whose rooms were unchanged."""
     if len(matches) > 1:
         matches = _as_they_were(matches)
     matches_store(*matches)
@@ -353,7 +354,7 @@ def _stored_together(matches: Sequence[LiveMatch]) -> Sequence[LiveMatch]:
 
 
 def _as_they_were(matches: Sequence[LiveMatch]) -> list[LiveMatch]:
-    """Lock the rooms of matches; those of them, one a room, whose room is as it was read."""
+    """Lock the rooms of the matches. Return the matches with an unchanged room, one per room."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, version FROM games_room WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE",

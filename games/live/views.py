@@ -1,4 +1,4 @@
-"""Pages of rooms. Each parses, calls one service or selector, answers."""
+"""Pages of rooms. Each view parses the request, calls one service or selector, and responds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from games.transport.error_responses import form_only, not_found, sent_back, too
 
 @form_only("lobby")
 def room_create(request: HttpRequest) -> HttpResponse:
-    """Open a room from the lobby or a machine's page and go there."""
+    """Open a room from the lobby or a machine's page, and redirect to it."""
     form = request.POST.copy()
     for name in form.keys() - RoomCreateSerializer().fields.keys():  # such as the CSRF token
         del form[name]
@@ -48,7 +48,7 @@ def room_create(request: HttpRequest) -> HttpResponse:
 
 @form_only("lobby")
 def room_join(request: HttpRequest) -> HttpResponse:
-    """Take the free seat of a room by its code; when there is none, go and watch."""
+    """Take the free seat of a room by its code. If no seat is free, the visitor watches."""
     person = person_of_request(request)
     try:
         code = parse_code(request.POST.get("code", ""))
@@ -70,7 +70,7 @@ def room_join(request: HttpRequest) -> HttpResponse:
 
 
 def _waits_itself(request: HttpRequest, code: str, person: Principal) -> bool:
-    """Whether this browser waits in the room already, as whoever asks or as an account that has logged out."""
+    """Whether this browser already waits in the room, as the current user or as an account that has logged out."""
     with Guesses(request, request.user.pk).counted(lambda: room_is_of(code=code, person=person)):
         entered = room_enter(code=code, person=person)
     is_own = bool(entered.roles) or code in request.session.get(WAITING_KEY, ())
@@ -79,7 +79,7 @@ def _waits_itself(request: HttpRequest, code: str, person: Principal) -> bool:
 
 @require_safe
 def room_page(request: HttpRequest, code: str) -> HttpResponse:
-    """The match page: for players and for everybody who watches. A code written otherwise leads to its own address."""
+    """Show the match page, to players and spectators. Another spelling of the code redirects to the room's address."""
     try:
         if (read := parse_code(code)) != code:
             return redirect("room", read)
@@ -96,9 +96,9 @@ def room_page(request: HttpRequest, code: str) -> HttpResponse:
 
 @require_safe
 def match_page(request: HttpRequest, code: str, number: str) -> HttpResponse:
-    """A finished match with its replay, at an address of its own. One that goes on is on the page of its room."""
+    """Show a finished match with its replay, at its own address. An unfinished match redirects to its room."""
     try:
-        at = int(number) if number.isdecimal() and len(number) <= 20 else 0  # no match has it
+        at = int(number) if number.isdecimal() and len(number) <= 20 else 0  # no match has the number 0
         if (read := parse_code(code)) != code or (at and number != str(at)) or request.path.endswith("/"):
             return redirect("match", read, at or number)
         person = person_of_request(request)
@@ -130,12 +130,12 @@ def _match_shown(request: HttpRequest, entered: Entered, **more: Any) -> HttpRes
 
 
 class About(TemplateView):
-    """How it learns, the keys, and what is kept of whom for how long."""
+    """The about page: how machines learn, keyboard shortcuts, and which data are kept how long."""
 
     template_name = "games/about.html"
 
     def get_context_data(self, **context: Any) -> dict[str, object]:
-        """How many days that is, as it is set."""
+        """Add the configured retention times in days."""
         names = ("KEEP_GUEST_MATCHES_DAYS", "KEEP_MATCHES_DAYS", "KEEP_LOG_INS_DAYS")
         return super().get_context_data(**context, **{name.lower(): getattr(settings, name) for name in names})
 
