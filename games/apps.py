@@ -5,8 +5,6 @@ from django.db.models.signals import post_save, pre_save
 
 
 class GamesConfig(AppConfig):
-    """Rooms, matches and accounts."""
-
     name = "games"
 
     def ready(self) -> None:

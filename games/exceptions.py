@@ -29,7 +29,7 @@ class PlayError(Exception):
     retry_after_s: int | None = None
     """Seconds until the same request may succeed; ``None`` where waiting does not help."""
     may_be_hidden = False
-    """Whether a hidden object is refused as if it did not exist. A visitor who has not logged in may be its owner."""
+    """Whether a hidden object is refused as if it did not exist. A guest may be its owner after a log-in."""
     pauses = False
     """Whether a page shows this refusal in place of its content, which exists but is temporarily unavailable."""
 

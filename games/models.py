@@ -23,7 +23,7 @@ from games.codes import CODE_ALPHABET, CODE_LENGTH
 from games.validators import name_validate
 
 MAX_POSITION = 1000
-"""Characters of a position; enough for a game whose positions carry their history."""
+"""Characters of a position; enough for a game with its history in each position."""
 HUMAN = "human"
 
 

@@ -1,4 +1,4 @@
-"""URLs of the web sockets."""
+"""URLs of the sockets of rooms and of other pages."""
 
 from django.urls import re_path
 

@@ -18,7 +18,7 @@ from games.validators import name_validate
 
 NAME_TAKEN = "This name is taken. Choose another name."
 BATCH_SIZE = 1_000
-"""Accounts whose folded names are stored in one transaction."""
+"""Number of accounts in one transaction of :func:`account_names_fill`."""
 
 
 def account_named(name: str) -> Any:
@@ -72,7 +72,7 @@ def account_name_require(name: str, account: Any) -> AccountName | None:
 
 
 class NameForm:
-    """A form with an account name."""
+    """A form with an account name, unique in every spelling."""
 
     def clean_username(self) -> Any:
         """Return the name if no other account has it in any case or normal form."""
@@ -120,7 +120,7 @@ def name_after_save(instance: Any, created: bool, raw: bool, **_: Any) -> None:
 
 
 def account_names_fill(accounts: Any, names: Any) -> None:
-    """Store the folded names of accounts whose stored forms are missing or wrong, the oldest account first.
+    """Store the folded names of accounts with missing or wrong forms, the oldest account first.
 
     The later of two accounts with one key is marked as a duplicate.
 
@@ -144,7 +144,7 @@ def account_names_fill(accounts: Any, names: Any) -> None:
 
 
 def account_names_shared(names: Any) -> Iterator[str]:
-    """Yield a sentence for each account whose name another account has in another case or normal form."""
+    """Yield a sentence for each account that shares its name with another account in another spelling."""
     for later in names.objects.filter(is_duplicate=True).select_related("account").order_by("key", "pk"):
         first = names.objects.select_related("account").get(key=later.key, is_duplicate=False).account
         yield (

@@ -68,7 +68,7 @@ class BearerAuthentication(BaseAuthentication):
 
 
 class SessionAuthentication(PlainSessionAuthentication):
-    """Session cookie authentication whose CSRF refusal says which headers to send."""
+    """Session cookie authentication. Its CSRF refusal says which headers to send."""
 
     def enforce_csrf(self, request: Request) -> None:
         """Refuse a request that another site may have sent.

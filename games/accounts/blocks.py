@@ -58,4 +58,4 @@ class Blocks:
 
 
 BLOCKS = Blocks()
-"""The blocks of this process."""
+"""The blocks of this process, read again every :data:`READ_AGAIN_S` seconds."""

@@ -1,4 +1,4 @@
-"""What a guest takes along into an account, and what a browser remembers of an account that logs out."""
+"""Transfer of a guest's possessions to an account, and the codes that a browser remembers after a log-out."""
 
 from __future__ import annotations
 

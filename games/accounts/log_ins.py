@@ -62,7 +62,7 @@ class LogInHandler(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no ty
             AddressThrottle("account", str(account.pk), "failures").allow_request(request)
 
     def user_logged_in(self, sender: Any, request: Any, user: AnyUser, **kwargs: Any) -> None:
-        """Record and count a log-in."""
+        """Record a log-in, and count it for the account."""
         super().user_logged_in(sender, request, user, **kwargs)
         AddressThrottle("account", str(user.pk), "log-ins").allow_request(request)
 

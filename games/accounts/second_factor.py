@@ -71,7 +71,7 @@ class StaffLogInForm(LogInForm, AdminAuthenticationForm):
 
 
 class StaffSite(AdminSite):
-    """The admin, for staff who have given both a password and a code of their device."""
+    """The admin, for staff after both a password and a code of their device."""
 
     login_form = StaffLogInForm
 
@@ -91,7 +91,7 @@ class StaffSite(AdminSite):
         return [path("second-factor/", self.second_factor, name="second_factor"), *super().get_urls()]
 
     def login(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
-        """Ask for name and password. Staff who have given them are sent on to the code page."""
+        """Ask for name and password. Afterwards, staff continue to the code page."""
         if self._is_staff(request) and not self.has_permission(request):
             return redirect_to_login(_next(request), reverse("admin:second_factor"))
         return super().login(request, extra_context)
@@ -103,7 +103,7 @@ class StaffSite(AdminSite):
 
     @method_decorator(never_cache)
     def second_factor(self, request: HttpRequest) -> HttpResponse:
-        """Ask for a code of the device. Set up a device for staff who have none or who want another."""
+        """Ask for a code of the device. For staff without a device, and on request, set up a new one."""
         if not self._is_staff(request):
             return redirect_to_login(request.get_full_path(), reverse("admin:login"))
         if not settings.STAFF_SECOND_FACTOR:

@@ -109,7 +109,7 @@ class Guesses:
             raise TooManyGuessesError(self.throttle.wait())
 
     def count(self) -> None:
-        """Count one wrong guess."""
+        """Count one wrong code or link of this client."""
         self.throttle.allow_request(self.request)
 
     @contextmanager

@@ -59,7 +59,7 @@ RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
 
 
 def account_required(purpose: str, without: str, test: Callable[[Any], bool] | None = None) -> Callable[..., Any]:
-    """Restrict a page to accounts, or to users who pass ``test``; other visitors are sent to the log-in page.
+    """Restrict a page to accounts, or to users that pass ``test``; other visitors are sent to the log-in page.
 
     Args:
         purpose: a sentence of the log-in page: why an account is needed.

@@ -104,7 +104,7 @@ class Large(Counted):
 
 
 class Choices(admin.SimpleListFilter):
-    """A filter by one field whose values are known, so that the table is not queried for them.
+    """A filter by one field with known values, so that the table is not queried for them.
 
     Attributes:
         field: the look-up of the field from the row.
@@ -193,7 +193,7 @@ class RowFilter(admin.ListFilter):
 
 
 class WithRowFilter(admin.ModelAdmin):
-    """An admin whose list has a :class:`RowFilter`. It adds the script of the input field."""
+    """An admin with a :class:`RowFilter` in its list. It adds the script of the input field."""
 
     @property
     def media(self) -> forms.Media:

@@ -1,4 +1,4 @@
-"""Admin of blocked addresses."""
+"""Admin of the addresses and networks that are blocked for a time."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class MatchPlayerFilter(PlayerFilter):
 
 
 class RoomPlayerFilter(PlayerFilter):
-    """A filter of rooms by a player who had a seat there."""
+    """A filter of rooms by a player with a seat in one of their matches."""
 
     path = "match__room_id"
 

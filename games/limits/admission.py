@@ -42,7 +42,7 @@ class AdmissionQueue:
         return self.waits_s() > BUSY_AFTER_S
 
     def admit(self) -> None:
-        """Admit a move.
+        """Admit a move if the queue is short enough.
 
         Raises:
             BusyError: the queue is full.
@@ -52,4 +52,4 @@ class AdmissionQueue:
 
 
 ADMISSION = AdmissionQueue()
-"""The queue of this process."""
+"""The requests of this process that wait for a thread and a database connection."""

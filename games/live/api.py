@@ -113,7 +113,7 @@ def _person(request: Request, code: str = "") -> Principal:
 
 @contextmanager
 def _newcomer(request: Request, code: str = "") -> Iterator[Principal]:
-    """Yield the caller who takes a seat in this block. A guest gets a number in the session, and its cookie."""
+    """Yield the caller for a block that takes a seat. A guest gets a number in the session, and its cookie."""
     person = _person(request, code)
     if request.auth is not None or person.user_id is not None:
         yield person
@@ -132,7 +132,7 @@ def _seated(seated: Seated, status: int) -> Response:
 
 
 class GameListView(PublicView):
-    """The list of games."""
+    """The list of games, one for each family."""
 
     @extend_schema(operation_id="games_list", parameters=_PAGE, responses={200: GameList})
     def get(self, request: Request) -> Response:
@@ -142,7 +142,7 @@ class GameListView(PublicView):
 
 
 class GameView(PublicView):
-    """One game, by its slug."""
+    """One game of a family of variants, by its slug."""
 
     @extend_schema(responses={200: GameShape})
     def get(self, request: Request, slug: str) -> Response:
@@ -154,7 +154,7 @@ class GameView(PublicView):
 
 
 class RoomListView(PublicView):
-    """Opens rooms."""
+    """The collection of rooms, to which a request can add one."""
 
     @extend_schema(
         request=RoomCreateSerializer,
@@ -173,7 +173,7 @@ class RoomListView(PublicView):
 
 
 class RoomView(RoomCodeView):
-    """The state of a room."""
+    """The state of a room and its latest match."""
 
     @extend_schema(responses=_STATE)
     def get(self, request: Request, code: str) -> HttpResponseBase:
@@ -223,7 +223,7 @@ class RoomPositionsView(RoomCodeView):
 
 
 class RoomJoinView(RoomCodeView):
-    """Takes the free seat."""
+    """Takes the free seat of a room for the caller."""
 
     @extend_schema(request=None, responses={200: SeatedSerializer, **refusals(exceptions.RoomFullError)})
     def post(self, request: Request, code: str) -> Response:
@@ -234,7 +234,7 @@ class RoomJoinView(RoomCodeView):
 
 
 class RoomMoveView(RoomCodeView):
-    """Plays a move."""
+    """Plays a move for the caller in the room's current match."""
 
     @extend_schema(
         request=MoveSerializer,
@@ -278,7 +278,7 @@ class RoomStepView(RoomCodeView):
 
 
 class RoomResignView(RoomCodeView):
-    """Resigns a match."""
+    """Resigns the room's current match for the caller."""
 
     @extend_schema(
         request=SeatSerializer,
@@ -292,7 +292,7 @@ class RoomResignView(RoomCodeView):
 
 
 class RoomResetView(RoomCodeView):
-    """Starts a rematch."""
+    """Starts a new match in a room after the end of the last one."""
 
     @extend_schema(
         request=ResetSerializer,

@@ -108,7 +108,7 @@ def think(question: Callable[[], None], whose: Whose) -> None:
 
 
 def _told(question: Callable[[], None]) -> None:
-    """Work on a question. The result goes to every socket, the caller's included, whose frame was answered long ago."""
+    """Work on a question. The result goes to every socket, the caller's included: its frame was answered long ago."""
     with answering(""):
         question()
 

@@ -129,7 +129,7 @@ class Bucket:
         self.rate, self.burst = rate, burst
         self.level, self.filled_at = burst, time.monotonic()
         self.n_refused = 0
-        """Consecutive refusals."""
+        """Number of consecutive refusals."""
 
     def take(self) -> bool:
         """Take a token. Return whether there was one."""
@@ -149,7 +149,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
 
     group: str | None = None
     frames: ClassVar[tuple[str, ...]] = ("ping",)
-    """Types of accepted frames."""
+    """Types of the frames that clients may send."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -165,7 +165,7 @@ class FrameConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels h
         await getattr(self, get_handler_name(message))(message)
 
     async def send_frame(self, kind: str, data: object) -> None:
-        """Send one frame."""
+        """Send one frame ``{"type", "data"}``."""
         await self.send(text_data=frame_text(kind, data))
 
     async def send_error(self, code: str, detail: str, **more: Any) -> None:
@@ -282,7 +282,7 @@ class RoomConsumer(FrameConsumer):
 
     frames = (*WRITES, "ping")
     person: Principal
-    """The principal, as last read."""
+    """The principal of this socket, as last read at ``asked_at``."""
     is_account: bool
     """Whether the principal was an account, by session or token, either of which can end."""
     asked_at: float

@@ -89,7 +89,7 @@ def _layout_view(layout: Layout) -> LayoutShape:
 
 
 def _guide_picture(game: AnyGame, part: GuidePart[Any, Any]) -> GuidePicture | None:
-    """The picture of a part. Lit are the winning cells, or else the piece whose moves the dots show."""
+    """The picture of a part. Lit are the winning cells, or else the only piece with moves to show as dots."""
     if part.position is None:
         return None
     paths = [game.look.path_ids(move) for move in part.moves]

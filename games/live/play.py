@@ -171,7 +171,7 @@ def _is_overdue(match: Match) -> bool:
 
 
 def _think_later(live: LiveMatch, most: int | None) -> None:
-    """Queue the due move for a thread, on the turn of the person who plays here, or of the host who watches."""
+    """Queue the due move for a thread, on the turn of the room's human player, or of the host of an exhibition."""
     match, room = live.match, live.room
     assert match.answer_by is not None
     people = (seat.row for seat in live.seats if seat.row.is_human)

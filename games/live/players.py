@@ -64,7 +64,7 @@ class LiveSeat:
         return cls(row, PLAYERS[row.automaton] if row.automaton else None)
 
     def give(self, player: SeatPlayer, name: str) -> None:
-        """Give the seat to an automated player. A person who has taken it over keeps the seat and their name."""
+        """Give the seat to an automated player. After a take-over, the person keeps the seat and their name."""
         self.player = player
         if self.row.is_human:
             self.row.takes_over = player.slug
@@ -83,9 +83,9 @@ class LiveMatch:
     match: Match
     game: AnyGame
     seats: list[LiveSeat]
-    """Seats in order of side."""
+    """The two seats, in order of side."""
     plies: list[Ply]
-    """Plies in order of play."""
+    """The plies in order of play, stored ones first."""
     n_stored: int = 0
     """Number of plies that are stored."""
     is_held: bool = False
@@ -270,11 +270,11 @@ class SeatPlayer(ABC):
         return audience is None
 
     def unseen(self, viewer: Principal) -> Q | None:
-        """Return a condition for the seats whose machine the viewer may not see; ``None`` if this player hides none."""
+        """Return a condition for seats with a machine hidden from the viewer; ``None`` if this player hides none."""
         return None
 
     def insight_told(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
-        """Redact an :meth:`insight` for a viewer who may see only these machines, by role; ``None`` if none is left."""
+        """Redact an :meth:`insight` for a viewer of only these machines, given by role; ``None`` if nothing remains."""
         return None
 
     def manages(self, seat: LiveSeat, user: AnyUser) -> bool:

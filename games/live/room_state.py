@@ -32,7 +32,7 @@ RESIGNATION = "resignation"
 EMPTY_BOX = "empty_box"
 
 HIDDEN = "a machine that is not public"
-"""A hidden machine within a sentence, for viewers who may not see it."""
+"""Words for a hidden machine within a sentence."""
 
 HIDDEN_NAME = HIDDEN[0].upper() + HIDDEN[1:]
 """The name of a hidden machine's seat."""
@@ -67,7 +67,7 @@ class State:
 
     whole: RoomState
     private: list[PrivateSeat]
-    """Seats whose machine is not public. JSON, like the state."""
+    """Seats with a machine that is not public. JSON, like the state."""
 
     def told(self, viewer: Principal) -> RoomState:
         """Return the state without the parts hidden from this viewer. Does not query the database."""
@@ -92,7 +92,7 @@ class State:
 
 
 def _seat_told(seat: SeatState) -> SeatState:
-    """A seat without its machine. A person who has taken it over keeps their name."""
+    """A seat without its machine. After a take-over, the person's name stays."""
     name = seat["name"] if seat["takes_over"] else HIDDEN_NAME
     return {**seat, "name": name, "machine": None, "hidden": True}
 
@@ -169,7 +169,7 @@ def _position_shown(game: AnyGame, text: str, playing: bool) -> PositionState:
 
 
 _position_kept = lru_cache(maxsize=4096)(_position_shown)
-"""Cached :func:`_position_shown` for games small enough for boxes, whose matches repeat few positions."""
+"""Cached :func:`_position_shown` for games small enough for boxes: their matches repeat few positions."""
 
 
 def _moves(game: AnyGame, plies: list[Ply]) -> Iterator[MoveState]:

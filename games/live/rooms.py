@@ -147,7 +147,7 @@ def _exhibition_open(person: Principal, asked: dict[str, Any]) -> Seated:
 
 
 def _side_taken_over(asked: dict[str, Any]) -> Side | None:
-    """The only side of the machine whose seat is requested; ``None`` if it plays either."""
+    """The only side of the machine in the requested seat; ``None`` if it plays either."""
     if asked["opponent"] == HUMAN:
         raise exceptions.MalformedError("takes_over: The opponent must be a machine or another automated player.")
     player, named = player_find("takes_over", asked["takes_over"], game=asked["game"])
@@ -337,7 +337,7 @@ def _seat_person(seat: Seat, like: Seat) -> None:
 
 
 def _asked(room: Room, humans: Collection[Side]) -> dict[Side, Asked]:
-    """The requested automated players by side. ``humans`` are the sides of people, who may take over a seat."""
+    """The requested automated players by side. ``humans`` are the sides of people, with or without a take-over."""
     if room.is_exhibition:
         both = {Side.FIRST: room.first, Side.SECOND: room.second}
         return {side: player_find(("first", "second")[side], text, game=room.game) for side, text in both.items()}

@@ -101,7 +101,7 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 class RefusalSerializer(serializers.Serializer[Any]):
-    """Why a request was refused."""
+    """The reason for which a request was refused."""
 
     detail = serializers.CharField(help_text="A sentence.")
     code = serializers.CharField(help_text="A stable name.")
@@ -119,7 +119,7 @@ def refusals(*errors: type[PlayError]) -> dict[int, OpenApiResponse]:
 
 
 class RoomCreateSerializer(StrictSerializer):
-    """A new room: an ``opponent``, or ``first`` and ``second`` who play each other while you watch."""
+    """A new room: an ``opponent``, or ``first`` and ``second`` for a match that you watch."""
 
     opponent = serializers.SlugField(max_length=40, default="", allow_blank=True)
     game = serializers.SlugField(max_length=40, default=next(iter(GAMES)))
@@ -178,7 +178,7 @@ class ResetSerializer(SeatSerializer):
 
 
 class StepSerializer(SeatSerializer):
-    """A step of an exhibition."""
+    """A step of one or more plies in an exhibition."""
 
     ply = serializers.IntegerField(required=False, allow_null=True, min_value=0, help_text="The ply that you saw.")
     plies = serializers.IntegerField(

@@ -56,7 +56,7 @@ class SeatMachine(MachineBrief):
 
 
 class DrawnBox(TypedDict):
-    """The opened box, as printed."""
+    """The opened box, in its printed orientation."""
 
     position: str
     board: list[str | None]
@@ -230,7 +230,7 @@ class PartGroupState(TypedDict):
 
 
 class PartsState(TypedDict):
-    """Evaluation of a board after a move, for the player who made it: sum, squashed value (-1 to 1), contributions."""
+    """Evaluation of a board after a move, for the player of the move: sum, squashed value (-1 to 1), contributions."""
 
     sum: float
     value: float
@@ -272,9 +272,7 @@ class WeightChangeState(TypedDict):
 
 
 class WeightsLearnt(TypedDict):
-    """What a match changed in a machine: the number of changed weights, those with the largest changes, and their
-    address.
-    """
+    """Changes of a machine by a match: number of changed weights, the largest changes, and the weights' page."""
 
     role: str
     url: str
@@ -290,7 +288,7 @@ class PartsInsight(TypedDict):
 
 
 class BoxesInsight(TypedDict):
-    """What the machines of a match drew and learnt; ``machine`` is ``None`` where only the levels apply."""
+    """Draws and lessons of the machines of a match; ``machine`` is ``None`` where only the levels apply."""
 
     role: str
     machine: MachineBrief | None
@@ -324,7 +322,7 @@ class SeatState(TypedDict):
 
 
 class MoveState(TypedDict):
-    """A played move."""
+    """A played move, with its cells and its words."""
 
     ply: int
     role: str
@@ -335,7 +333,7 @@ class MoveState(TypedDict):
 
 
 class PositionState(TypedDict):
-    """What a position says by itself. Without a match in play there is no side to move and no legal move."""
+    """The part of a state that follows from the position. Unless a match is in play, no move is legal."""
 
     board: list[str | None]
     position: str
@@ -377,7 +375,7 @@ class Joined(TypedDict):
 
 
 class PrivateSeat(TypedDict):
-    """A seat whose machine is not public; ``audience`` is as its player says."""
+    """A seat with a machine that is not public; ``audience`` is as its player says."""
 
     side: int
     player: str

@@ -346,7 +346,7 @@ def _learners(live: LiveMatch) -> frozenset[Hashable]:
 
 @transaction.atomic
 def _stored_together(matches: Sequence[LiveMatch]) -> Sequence[LiveMatch]:
-    """Store matches that were changed without a lock. Return those whose rooms were unchanged."""
+    """Store matches that were changed without a lock. Return the matches with an unchanged room."""
     if len(matches) > 1:
         matches = _as_they_were(matches)
     matches_store(*matches)

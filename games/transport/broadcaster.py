@@ -58,7 +58,7 @@ class Broker:
             logger.error("the broker is away: could not %s: %s", doing, summary(error))
 
     def answered(self) -> None:
-        """Record a success."""
+        """Record a success. The log has a line after an outage."""
         if self.is_away:
             self.is_away = False
             logger.warning("the broker is back")
@@ -74,7 +74,7 @@ def latest(before: Message, after: Message) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Broadcast:
-    """A message to a group.
+    """A message to a group of sockets.
 
     Args:
         message: the JSON that the channel layer carries.
@@ -89,7 +89,7 @@ class Broadcast:
     answered: str = ""
 
     def after(self, before: Broadcast) -> Broadcast:
-        """Return both broadcasts as one. ``answered`` is kept from the broadcast whose message remains."""
+        """Return both broadcasts as one. ``answered`` is that of the broadcast with the remaining message."""
         message = self.merge(before.message, self.message)
         answered = next((broadcast.answered for broadcast in (self, before) if broadcast.message is message), "")
         return replace(self, message=message, answered=answered)
@@ -200,7 +200,7 @@ def group_write(group: str, broadcast: Broadcast) -> bool:
         if here is None or not here.is_open:
             return async_to_sync(deliver)({group: broadcast})
         here.put(group, broadcast)
-    except Exception:  # whatever the error, the data have been stored
+    except Exception:  # any error: the data have been stored
         logger.exception("could not tell a group of %s", group.partition(".")[0])  # the rest may be a room code
         return False
     return True

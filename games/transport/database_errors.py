@@ -16,7 +16,7 @@ from games.exceptions import UnavailableError
 logger = logging.getLogger("games.outages")
 
 ERRORS = (OperationalError, psycopg.OperationalError)
-"""Errors of the server.
+"""Error classes for failures of the server, as against programming errors.
 
 Django's error has the driver's as its cause. Operations that Django does not wrap, such as COPY, raise the driver's
 own. An ``InterfaceError`` is excluded: psycopg raises it for programming errors, such as a closed cursor.

@@ -19,7 +19,7 @@ from django.conf import settings
 logger = logging.getLogger("games.pulse")
 
 BEAT_S = 0.7
-"""Seconds between two polls."""
+"""Seconds between two polls of database and broker."""
 PATIENCE_S = 0.8
 """Seconds without an answer after which a dependency counts as away. Pages know within two seconds of an outage."""
 GIVEN_UP_S = 10.0
@@ -27,7 +27,7 @@ GIVEN_UP_S = 10.0
 
 
 class Listener(Protocol):
-    """An open socket."""
+    """An open socket that receives the frame ``site``."""
 
     async def send_frame(self, kind: str, data: object) -> None:
         """Send a frame of this kind to the client."""
@@ -54,7 +54,7 @@ class Question:
         return asked.exception() is None
 
     def close(self) -> None:
-        """Cancel the query under way."""
+        """Cancel the query under way, if any."""
         if self.asked is not None:
             self.asked.cancel()
             self.asked = None
@@ -84,7 +84,6 @@ class DependencyMonitor:
             await socket.send_frame("site", self.says)
 
     def leave(self, socket: Listener) -> None:
-        """Stop telling a socket."""
         self.sockets.discard(socket)
 
     async def keep(self) -> None:
@@ -138,4 +137,4 @@ async def _ask_broker(client: redis.asyncio.Redis) -> None:
 
 
 DEPENDENCIES = DependencyMonitor()
-"""The monitor of this process."""
+"""The monitor of this process. It runs while the server does."""

@@ -37,7 +37,7 @@ class Page(LimitOffsetPagination):
     MAX_OFFSET = 1 << 31
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
-        """Return the requested page.
+        """Return the rows of the requested page.
 
         Raises:
             ValidationError: the list has no such parameter.
