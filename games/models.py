@@ -1,7 +1,7 @@
 """Rooms, matches, seats and plies. A room lasts; each game played in it is a match of its own.
 
-A move is stored only if its room has the version that was read (``games/live/store.py``, decision 0088), so a match has
-one writer at a time.
+A move is stored only if its room still has the version that was read (``games/live/store.py``, decision 0088). So a
+match has one writer at a time.
 """
 
 from __future__ import annotations

@@ -202,8 +202,8 @@ def room_positions(code: str, after: int = -1, match: int | None = None) -> Matc
     """Return the boards of a match, from before its first move to after its last (docs/protocol.md).
 
     ``match`` is its number, by default the latest of the room. Boards up to the ply ``after`` are left out. The moves
-    are applied one after the other, because a stored position with history must be parsed from its beginning, and each
-    is longer than the last.
+    are applied one after the other. To decode each stored position would be slower: a position with history must be
+    parsed from its beginning, and each is longer than the last.
 
     Raises:
         RoomNotFoundError, MatchNotFoundError.

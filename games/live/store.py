@@ -102,9 +102,9 @@ def match_read(
 ) -> LiveMatch:
     """Read the current or last match of a room, with its room, seats, plies and occupants, by one statement.
 
-    With ``lock`` the room is locked for writing; call inside a transaction. A reader that had to wait for the lock gets
-    the room as it is now, and the other rows as they were before the wait. The room's version, which every change
-    raises, reveals this; the reader then reads again under the lock.
+    With ``lock`` the room is locked for writing; call inside a transaction. After a wait for
+    the lock, the room is read as it is now, but the other rows as they were before. The room's version, which every
+    change raises, reveals this; everything is then read again under the lock.
 
     Args:
         code: code of the room.
