@@ -1,8 +1,8 @@
-"""What the staff sees and does, a module a subject; Django finds them by importing this."""
+"""Admin pages, one module for each subject. Django registers them by importing this package."""
 
 from learning.admin import accounts, experiments, machines
 
-# isort: split  # the addresses of the admin stand in the order of these imports
+# isort: split  # the order of these imports is the order of the admin's URLs
 from learning.kinds.boxes import admin as boxes
 
 # isort: split

@@ -1,4 +1,4 @@
-"""Accounts for the staff: found quickly, and closed with everything that they have going on."""
+"""Accounts in the admin: a quick search, and a page that closes an account together with its current work."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from learning.models import Machine
 from learning.services.accounts import account_close, is_above, is_left
 
 POWERS = ("is_staff", "is_superuser", "groups", "user_permissions")
-"""What superusers alone give: who could give them could give them to themselves."""
+"""Fields that only superusers change: other staff could otherwise extend their own rights."""
 
 
 class PasswordForm(AdminPasswordChangeForm):
-    """Another one's password, of which they hear, and which they may try however often others have tried theirs."""
+    """Set another account's password, notify its owner and reset the lock-outs of the account."""
 
     def save(self, commit: bool = True) -> User:
-        """Set it, and send the letter."""
+        """Save only the password, forget failed log-ins and send the e-mail."""
         user: User = super().save(commit=False)
         if commit:
-            user.save(update_fields=["password"])  # nothing else that may have changed since it was read
+            user.save(update_fields=["password"])  # other fields may have changed since they were read
         for counted in ("failures", "log-ins"):
             AddressThrottle("account", str(user.pk), counted).forget(None)
         axes.utils.reset(username=log_in_name(user.get_username()))
@@ -46,7 +46,7 @@ class PasswordForm(AdminPasswordChangeForm):
 
 
 class CloseForm(forms.Form):
-    """What becomes of the machines of an account that is closed."""
+    """Confirmation of closing an account, and the choice of what happens to its machines."""
 
     machines = forms.ChoiceField(
         label="Its machines",
@@ -71,14 +71,14 @@ class CloseForm(forms.Form):
         self.username = username
 
     def clean_name(self) -> str:
-        """The name of the account, as it is written."""
+        """Return the typed name if it equals the account's name exactly."""
         name: str = self.cleaned_data["name"]
         if name != self.username:
             raise forms.ValidationError(f"The account is called {self.username}.")
         return name
 
     def clean(self) -> dict[str, object]:
-        """An heir, where there is to be one."""
+        """Require an heir if the machines go to another account."""
         data = super().clean() or self.cleaned_data
         if data.get("machines") == "heir" and not self.errors and data.get("heir") is None:
             self.add_error("heir", "Choose the account that gets them.")
@@ -86,18 +86,18 @@ class CloseForm(forms.Form):
 
 
 class NewAccountForm(NameForm, AdminUserCreationForm):
-    """Django's, which knows names in any case and normal form."""
+    """Django's form for a new account; names are compared in any case and Unicode normal form."""
 
 
 class AccountForm(NameForm, UserChangeForm):
-    """Django's, which knows names in any case and normal form."""
+    """Django's form for an account; names are compared in any case and Unicode normal form."""
 
 
 admin.site.unregister([User, Group])
 
 
 class SharedNameFilter(Choices):
-    """Accounts whose name an earlier account has in another spelling."""
+    """Filter for accounts whose name is another spelling of an earlier account's name."""
 
     title = "shared name"
     parameter_name = field = "account_name__is_duplicate"
@@ -109,7 +109,10 @@ class SharedNameFilter(Choices):
 
 @admin.register(User)
 class AccountAdmin(NameSearch, UserAdmin, Counted):
-    """Accounts. One is closed, and never deleted: matches and lessons know it. Those of the staff superusers change."""
+    """Accounts. They are closed and never deleted, because matches and lessons refer to them.
+
+    Only superusers change accounts of the staff.
+    """
 
     form, add_form, change_password_form = AccountForm, NewAccountForm, PasswordForm
     ordering = ("-pk",)
@@ -119,38 +122,41 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
     search_fields = ("username", "account_name__search__contains", "first_name", "last_name", "email")
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
-        """What somebody may do, for whom is no superuser."""
+        """Return the fields of :data:`POWERS`, which are read-only except for superusers."""
         return () if getattr(request.user, "is_superuser", False) else POWERS
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Whose the permission is, as far as it reaches. Its password and its closing ask for the same."""
+        """Whether the viewer has the permission and the account is not above them (:func:`is_above`).
+
+        The pages for the password and for closing ask for the same permission.
+        """
         return super().has_change_permission(request, obj) and (
             obj is None or not is_above(cast("User", request.user), obj)
         )
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """It would take the machines' owner away, and leave their trainings going on."""
+        """Deny: deletion would leave machines without an owner and their training still running."""
         return False
 
     def save_model(self, request: HttpRequest, obj: User, form: UserChangeForm, change: bool) -> None:
-        """Store it; of another e-mail address its owner hears."""
+        """Save the account; notify its owner of a changed e-mail address after the commit."""
         super().save_model(request, obj, form, change)
         if change and "email" in form.changed_data:
             transaction.on_commit(lambda: address_told(obj, form.initial["email"]))
 
     def get_urls(self) -> list[URLPattern]:
-        """And the page on which one is closed."""
+        """Add the page that closes an account."""
         page = self.admin_site.admin_view(self.close_view)
         return [path("<int:account_id>/close/", page, name="auth_user_close"), *super().get_urls()]
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The page of an account, with the way to close it as long as something is left of it."""
+        """Render the page of an account, with a link to close it while there is something to end."""
         account = context["original"]
         context["is_left"] = account is not None and is_left(account)
         return super().render_change_form(request, context, *args, **kwargs)
 
     def close_view(self, request: HttpRequest, account_id: int) -> HttpResponse:
-        """Ask what becomes of the machines, and close the account."""
+        """Ask what happens to the machines, then close the account."""
         account = get_object_or_404(User, pk=account_id)
         if not self.has_change_permission(request, account):
             raise PermissionDenied
@@ -188,24 +194,23 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
 
 @admin.register(Group)
 class PowersAdmin(GroupAdmin, Counted):
-    """Groups, and what they may do: whoever may look sees them, superusers write them."""
+    """Groups and their permissions. Only superusers change them."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """A superuser's."""
+        """Whether the viewer is a superuser."""
         return bool(getattr(request.user, "is_superuser", False))
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """A superuser's: it may be one's own group."""
+        """Whether the viewer is a superuser: other staff could otherwise extend the rights of their own group."""
         return self.has_add_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """A superuser's."""
         return self.has_add_permission(request)
 
 
 @admin.register(LogEntry)
 class LogAdmin(NameSearch, ReadOnly, Large):
-    """What the staff has done."""
+    """Django's log of changes made in the admin."""
 
     list_display = ("action_time", "user", "content_type", "object_repr", "action_flag", "change_message")
     list_filter = ("action_flag",)

@@ -1,4 +1,4 @@
-"""Experiments for the staff."""
+"""Runs of experiments in the admin."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from learning.services import experiments as services_experiments
 
 
 class ExperimentFilter(Choices):
-    """By experiment."""
+    """Filter by the experiment of a run."""
 
     title = parameter_name = field = "experiment"
 
     def known(self) -> list[tuple[str, str]]:
-        """Those that there are."""
         return [(slug, slug) for slug in sorted(EXPERIMENTS)]
 
 
 @admin.register(ExperimentRun)
 class ExperimentRunAdmin(ReadOnly, Large):
-    """Runs of experiments, for looking at; those that go on can be stopped."""
+    """Runs of experiments: read-only, but active runs can be stopped."""
 
     list_display = ("experiment", "seed", "parameters", "status", "progress", "user", "created_at")
     list_filter = (ExperimentFilter, "status")
@@ -34,12 +33,12 @@ class ExperimentRunAdmin(ReadOnly, Large):
     actions = ("stop",)
 
     def has_hold_permission(self, request: HttpRequest) -> bool:
-        """Who may change runs may stop them."""
+        """Whether the viewer may change runs, which includes stopping them."""
         return request.user.has_perm("learning.change_experimentrun")
 
     @admin.action(description="Stop the selected experiments", permissions=["hold"])
     def stop(self, request: HttpRequest, queryset: QuerySet[ExperimentRun]) -> None:
-        """They can be asked for again."""
+        """Stop the active runs among the selected ones. A stopped experiment can be requested again."""
         going_on = list(queryset.filter(status__in=services_experiments.GOING_ON))
         for run in going_on:
             services_experiments.experiment_cancel(person=Principal(), run_id=run.pk, is_staff=True)

@@ -1,4 +1,4 @@
-"""Machines and boxes for the staff. Beads are history: nobody edits them by hand."""
+"""Machines in the admin. Beads are history and cannot be edited."""
 
 from __future__ import annotations
 
@@ -35,37 +35,36 @@ from learning.services import machines as services
 from learning.services import runs as services_runs
 
 ACTION_GAMES = 10_000
-"""What a run started from the list of machines plays; other runs are started from a machine's page."""
+"""Games of a run started from the list of machines; other runs are started from a machine's page."""
 
 
 MAX_AT_ONCE = 200
-"""The most machines that one action freezes, hides or deletes; each is a transaction of its own."""
+"""Machines that one action freezes, hides or deletes; each takes a transaction of its own."""
 
 
 class PresetFilter(Choices):
-    """By the preset that the rule was copied from."""
+    """Filter by the preset that the rule was copied from."""
 
     title = parameter_name = field = "preset"
 
     def known(self) -> list[tuple[str, str]]:
-        """Those that there are."""
         return [(slug, slug) for slug in sorted(ALL_PRESETS)]
 
 
 class OwnerFilter(RowFilter):
-    """By the account that it belongs to."""
+    """Filter by the account that owns the machine."""
 
     title = field = "owner"
     parameter_name = "owner__id__exact"
 
 
 class GuestFilter(LinkedFilter):
-    """By the guest that it belongs to."""
+    """Filter by the guest who owns the machine; links on other pages lead here."""
 
     title, parameter_name, words = "guest", "guest", "Of one guest"
 
     def narrowed(self, rows: QuerySet[Machine], value: str) -> QuerySet[Machine]:
-        """The machines of the guest."""
+        """Return the machines of the guest; none if the value is no UUID."""
         try:
             return rows.filter(guest=UUID(value))
         except ValueError:
@@ -74,7 +73,7 @@ class GuestFilter(LinkedFilter):
 
 @admin.register(Machine)
 class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
-    """Machines. What a person may set can be edited; rule, game, side and totals are history."""
+    """Machines. Name, description, visibility and learning can be edited; rule, game, side and totals are history."""
 
     list_display = ("name", "owner_page", "is_public", "learns", "n_games", "see", "game", "side", "preset", "slug")
     list_filter = (GameFilter, "side", PresetFilter, "learns", "is_public", OwnerFilter, GuestFilter)
@@ -102,12 +101,12 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
     actions = ("train", "freeze", "unfreeze", "hide", "publish", "erase")
 
     def has_train_permission(self, request: HttpRequest) -> bool:
-        """Who may change machines may train them."""
+        """Whether the viewer may change machines, which includes training them."""
         return request.user.has_perm("learning.change_machine")
 
     @admin.action(description=f"Train {ACTION_GAMES:,} games against a random player", permissions=["train"])
     def train(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
-        """Start a training run for each."""
+        """Request a training run for each machine."""
         stages = [services_runs.Stage("random", ACTION_GAMES)]
         trained = []
         for machine in queryset:
@@ -121,27 +120,27 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
         log_each(request, trained, f"Asked for a training of {ACTION_GAMES:,} games.")
 
     def has_erase_permission(self, request: HttpRequest) -> bool:
-        """Whether the account may delete machines."""
+        """Whether the viewer may delete machines."""
         return request.user.has_perm("learning.delete_machine")
 
     @admin.action(description="Freeze the selected machines: they play, but do not learn", permissions=["change"])
     def freeze(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
-        """Let each play on as it is."""
+        """Stop each machine from learning; it can still play."""
         self._set(request, queryset, "Frozen.", learns=False)
 
     @admin.action(description="Let the selected machines learn again", permissions=["change"])
     def unfreeze(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
-        """Let each learn from its games."""
+        """Let each machine learn from its games again."""
         self._set(request, queryset, "Learns again.", learns=True)
 
     @admin.action(description="Hide the selected machines: only their owners see them", permissions=["change"])
     def hide(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
-        """Take each from every public list."""
+        """Remove each machine from the public lists."""
         self._set(request, queryset, "Hidden.", is_public=False)
 
     @admin.action(description="Make the selected machines public", permissions=["change"])
     def publish(self, request: HttpRequest, queryset: QuerySet[Machine]) -> None:
-        """Show each to everybody. A guest's machine stays private."""
+        """Make each machine public, except those of guests, which stay private."""
         if n_guests := queryset.exclude(guest=None).count():
             words = f"Machines of guests stay private. You have chosen {n_guests:,} of them."
             self.message_user(request, words, messages.WARNING)
@@ -162,7 +161,7 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
                 continue
             try:
                 services.machine_update(user=request.user, machine_id=machine.pk, learns=learns, is_public=is_public)
-            except PlayError as error:  # deleted a moment ago
+            except PlayError as error:  # deleted since the list was read
                 self.message_user(request, f"{machine.name}: {error}", messages.ERROR)
             else:
                 changed.append(machine)
@@ -170,7 +169,7 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
         self.message_user(request, f"{message} Machines changed: {len(changed)} of {len(machines)}.", messages.SUCCESS)
 
     def _chosen(self, request: HttpRequest, queryset: QuerySet[Machine]) -> list[Machine]:
-        """The machines, unless they are too many for one request; then none, and why is said."""
+        """Return the selected machines; if they exceed :data:`MAX_AT_ONCE`, show an error and return none."""
         machines = list(queryset[: MAX_AT_ONCE + 1])
         if len(machines) <= MAX_AT_ONCE:
             return machines
@@ -180,7 +179,7 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
 
     @admin.action(description="Delete the selected machines…", permissions=["erase"])
     def erase(self, request: HttpRequest, queryset: QuerySet[Machine]) -> HttpResponse | None:
-        """Say what would be lost; once that is confirmed, delete each with all that it has learnt."""
+        """Show what would be lost; after confirmation, delete each machine with its memory."""
         machines = self._chosen(request, queryset)
         if not machines:
             return None
@@ -207,25 +206,25 @@ class MachineAdmin(NameSearch, ReadOnly, WithRowFilter, Counted):
         return None
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Name, description, publishing and freezing may be changed."""
+        """Whether the viewer may change machines: unlike other read-only rows, they have four fields to edit."""
         return admin.ModelAdmin.has_change_permission(self, request, obj)
 
     def save_model(self, request: HttpRequest, obj: Machine, form: Any, change: bool) -> None:
-        """Through the service: the form's copy of the row is as old as the page it came from."""
+        """Save only the changed fields, through the service: the other fields of the form may be out of date."""
         services.machine_update(
             user=request.user, machine_id=obj.pk, **{field: getattr(obj, field) for field in form.changed_data}
         )
 
     @admin.display(description="owner")
     def owner_page(self, machine: Machine) -> str:
-        """The account or the guest that it belongs to."""
+        """Return a link to the account or guest that owns the machine."""
         if machine.guest:
             return format_html('<a href="?{}={}">a guest</a>', GuestFilter.parameter_name, machine.guest)
         return page_link(machine.owner) if machine.owner else "the site"
 
     @admin.display(description="see also")
     def see(self, machine: Machine) -> str:
-        """Links to the memory, runs, schedules and page of the machine."""
+        """Return links to the machine's memory, runs, schedules, lessons, snapshots and public page."""
         text, of_it = kind_of(machine).page.text, f"{MachineFilter.parameter_name}={machine.pk}"
         memory, parameter = text.admin_list
         lists = [

@@ -1,4 +1,4 @@
-"""The queue at a glance: what waits and since when, what goes on and who has it, which leases were lost."""
+"""Admin page of the job queue: waiting jobs, running jobs with their workers, and expired leases."""
 
 from __future__ import annotations
 
@@ -24,19 +24,29 @@ from learning.tasks import KINDS
 from learning.workers.jobs import JobKind, take_back, waits
 
 SHOWN = 40
-"""So many jobs of each kind are listed, those that go on first; how many there are is said of all."""
+"""Jobs listed for each kind, running jobs first. The counts above the list cover all jobs."""
 RELATED = {TrainingRun: ("machine", "started_by"), Pairing: ("tournament__owner",), ExperimentRun: ("user",)}
 
 
 def may(request: HttpRequest, act: str, kind: JobKind[Any]) -> bool:
-    """Whether the permission for jobs of this kind is there; pairings are their tournament's."""
+    """Whether the viewer has a permission for jobs of this kind; for pairings, that of their tournament.
+
+    Args:
+        request: the viewer's request.
+        act: ``view`` or ``change``.
+        kind: the kind of job.
+    """
     model = "tournament" if kind.model is Pairing else kind.model._meta.model_name
     return request.user.has_perm(f"learning.{act}_{model}")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A job as the page shows it. ``state`` is ``waits``, ``runs`` or ``lost``; ``since`` is when that began."""
+    """A job as the page shows it.
+
+    ``state`` is ``waits``, ``runs`` or ``lost``. ``since`` is the time of the request; for a job without a valid lease
+    it is the end of its last lease, if there was one.
+    """
 
     id: int
     name: str
@@ -49,7 +59,7 @@ class Line:
 
 
 def queue(request: HttpRequest) -> HttpResponse:
-    """All jobs that are not over, of the kinds that one may look at; the same number of queries however many."""
+    """Show all unfinished jobs of the kinds that the viewer may view, in a fixed number of queries."""
     seen = [kind for kind in KINDS if may(request, "view", kind)]
     if not seen:
         raise PermissionDenied
@@ -77,7 +87,7 @@ def queue(request: HttpRequest) -> HttpResponse:
 
 @form_only("admin-queue")
 def hand_back(request: HttpRequest, kind: str, job_id: int) -> HttpResponse:
-    """Take a job from whoever has it; another worker goes on where that one has last stored something."""
+    """Take a job from its worker; another worker continues from the last stored state."""
     found: JobKind[Any] | None = next((one for one in KINDS if one.slug == kind), None)
     if found is not None and not may(request, "change", found):
         raise PermissionDenied
@@ -103,7 +113,7 @@ def _lines(jobs: Any, now: datetime) -> Iterator[Line]:
 
 
 def _told(job: Job) -> tuple[str, str, str, datetime]:
-    """What a job is called, where the admin has it, for whom it is, and when it was asked for."""
+    """Return the name of a job, the URL of its admin page, its account, and when it was requested."""
     if isinstance(job, TrainingRun):
         url, account = reverse("admin:learning_trainingrun_change", args=[job.pk]), job.started_by
         return f"{job.machine}: {job.games_done:,} of {job.n_games:,} games", url, _name(account), job.created_at

@@ -1,4 +1,4 @@
-"""Lessons and training runs for the staff."""
+"""Lessons and training runs in the admin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from learning.services import runs as services_runs
 
 @admin.register(Lesson)
 class LessonAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
-    """The ledger: what taught whom, and when."""
+    """The ledger: the lessons of all machines, with the match or run that taught each."""
 
     readonly_fields = ("value_changes",)
 
@@ -26,12 +26,12 @@ class LessonAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     indexed = (MachineFilter.parameter_name,)
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
-        """Newest first; of one machine by its number, which has an index."""
+        """Order newest first; for one machine by lesson number, which has an index."""
         return ("-number",) if request.GET.get(MachineFilter.parameter_name) else ("-pk",)
 
     @admin.display(description=f"first {LATEST_CHANGES} changes of values")
     def value_changes(self, lesson: Lesson) -> str:
-        """Of a machine that keeps values, in the order in which they were learnt, each with its entry."""
+        """Return a table of the lesson's changes of values in learning order, each with a link to its entry."""
         changes = lesson.value_changes.select_related("entry").order_by("pk")[:LATEST_CHANGES]
         rows = [
             (reverse("admin:learning_value_change", args=[one.entry_id]), one.entry.key, one.before, one.after)
@@ -44,14 +44,14 @@ class LessonAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
 
 
 class StarterFilter(AccountFilter):
-    """By the account that asked for the run."""
+    """Filter by the account that requested the run."""
 
     field = "started_by_id"
 
 
 @admin.register(TrainingRun)
 class TrainingRunAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
-    """Training runs and how far they are; those that go on can be stopped."""
+    """Training runs and their progress: read-only, but active runs can be stopped."""
 
     fields = (
         *("status", "machine", "seed", "n_games", "games_done", "n_wins", "n_draws", "n_losses"),
@@ -66,17 +66,17 @@ class TrainingRunAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     actions = ("cancel",)
 
     def has_train_permission(self, request: HttpRequest) -> bool:
-        """Who may change machines may stop their training."""
+        """Whether the viewer may change machines, which includes stopping their training."""
         return request.user.has_perm("learning.change_machine")
 
     @admin.display(description="started by")
     def account_page(self, run: TrainingRun) -> str:
-        """The account that asked for it."""
+        """Return a link to the account that requested the run."""
         return page_link(run.started_by)
 
     @admin.display(description="done")
     def progress(self, run: TrainingRun) -> str:
-        """How far it is, as a bar and in words."""
+        """Return the progress of the run as a bar and a percentage."""
         share = 100 * run.games_done // run.n_games
         return format_html('<progress max="100" value="{}"></progress> {} %', share, share)
 

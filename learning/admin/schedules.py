@@ -1,4 +1,4 @@
-"""Schedules for the staff."""
+"""Training schedules in the admin."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from learning.services.runs import MAX_STAGES
 from learning.services.schedules import PERIODS, Timing
 
 EMPTY_STAGES = 2
-"""The number of empty stages that the form offers."""
+"""Empty stages that the form offers after the filled ones."""
 
 
 class StagesWidget(forms.Widget):
-    """A line of fields for each stage, and empty ones for more."""
+    """A line of fields for each stage, followed by empty lines for more."""
 
     template_name = "admin/stages.html"
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> list[dict[str, Any]]:
-        """The lines as they were filled in."""
+        """Return the submitted lines, :data:`MAX_STAGES` of them, unchecked."""
         return [
             {
                 "opponent": data.get(f"{name}-{number}-opponent", "").strip(),
@@ -45,30 +45,30 @@ class StagesWidget(forms.Widget):
         ]
 
     def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
-        """Whether the form had no such lines."""
+        """Whether the submitted form had no lines for stages."""
         return f"{name}-0-opponent" not in data
 
     def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
-        """The lines as HTML: by a template of the site, which the renderer of forms does not look for."""
-        return mark_safe(get_template(self.template_name).render(self.get_context(name, value, attrs)))  # noqa: S308 - a template has escaped it
+        """Render the lines by a template of the site, which the default form renderer does not find."""
+        return mark_safe(get_template(self.template_name).render(self.get_context(name, value, attrs)))  # noqa: S308 - the template escapes its values
 
     def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
-        """The lines, and the players that need no machine."""
+        """Add the lines of stages and the opponents that need no machine."""
         filled = [stage for stage in value or [] if stage["opponent"] or stage["games"]]
         lines = [*filled, *[{}] * EMPTY_STAGES][:MAX_STAGES]
         return {**super().get_context(name, value, attrs), "lines": lines, "opponents": list(OPPONENTS)}
 
 
 class StagesField(forms.Field):
-    """The opponents of a run, one after the other, as dictionaries of opponent, games and learns."""
+    """The stages of a run in order, as dictionaries with the keys opponent, games and learns."""
 
     widget = StagesWidget
 
     def clean(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The lines that are filled in.
+        """Return the filled lines, with ``games`` as a number.
 
         Raises:
-            ValidationError: a line lacks something, or there is none.
+            ValidationError: no line is filled, or a filled line lacks an opponent or a valid number of games.
         """
         stages = [
             self._stage(number, line) for number, line in enumerate(value, 1) if line["opponent"] or line["games"]
@@ -87,7 +87,7 @@ class StagesField(forms.Field):
         return {**line, "games": int(games)}
 
     def has_changed(self, initial: Any, data: Any) -> bool:
-        """Whether other stages were filled in."""
+        """Whether the submitted stages differ from the initial ones."""
         try:
             return bool(self.clean(data) != initial)
         except forms.ValidationError:
@@ -95,7 +95,7 @@ class StagesField(forms.Field):
 
 
 class ScheduleForm(forms.ModelForm):
-    """A schedule as the services take it; what they refuse is said at the form."""
+    """A schedule, saved through its services; their refusals become errors of the form."""
 
     stages = StagesField(
         label="Opponents",
@@ -123,7 +123,7 @@ class ScheduleForm(forms.ModelForm):
         fields = ("machine", "stages", "seed")
 
     user: AnyUser | None = None
-    """Who is logged in; set by the admin."""
+    """The viewer who saves the form; set by :meth:`ScheduleAdmin.get_form`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -134,7 +134,7 @@ class ScheduleForm(forms.ModelForm):
                 self.initial.update(every=task.interval.every, period=task.interval.period)
 
     def clean(self) -> dict[str, Any]:
-        """Try it and take it back: the services know best what cannot be."""
+        """Validate by saving through the service in a transaction that is rolled back."""
         super().clean()
         if not self.errors:
             try:
@@ -146,7 +146,7 @@ class ScheduleForm(forms.ModelForm):
         return self.cleaned_data
 
     def store(self) -> Schedule:
-        """Make or change the schedule through its service."""
+        """Create or update the schedule through its service."""
         data = self.cleaned_data
         stages = [services_runs.Stage(stage["opponent"], stage["games"], stage["learns"]) for stage in data["stages"]]
         zone = (data["crontab"] and data["timezone"]) or None
@@ -172,24 +172,24 @@ class ScheduleForm(forms.ModelForm):
 
 
 class ActiveFilter(Choices):
-    """Schedules that start runs, or paused ones."""
+    """Filter for active or paused schedules."""
 
     title, parameter_name, field = "state", "task__enabled", "task__enabled"
 
     def known(self) -> list[tuple[str, str]]:
-        """Return both states of a schedule."""
+        """Return the two states of a schedule."""
         return [("True", "active"), ("False", "paused")]
 
 
 class ScheduleOwnerFilter(AccountFilter):
-    """By the account that it belongs to."""
+    """Filter by the account that owns the schedule."""
 
     field = "owner_id"
 
 
 @admin.register(Schedule)
 class ScheduleAdmin(OfMachine, WithRowFilter, Counted):
-    """Training that starts by itself. Everything is written by the services, so beat hears of it."""
+    """Training schedules. All writes go through the services, which notify Celery beat."""
 
     form = ScheduleForm
     list_display = ("id", "machine_page", "owner_page", "when", "is_active", "next_at", "n_fired", "last_page", "note")
@@ -213,60 +213,59 @@ class ScheduleAdmin(OfMachine, WithRowFilter, Counted):
     actions = ("pause", "resume")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
-        """A schedule stays with its machine."""
+        """Return the read-only fields; the machine is one of them once the schedule exists."""
         return self.readonly_fields if obj is None else ("machine", *self.readonly_fields)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """The form, which knows who is logged in."""
+        """Return a form class with the viewer as its ``user``."""
         return type("ScheduleForm", (super().get_form(request, obj, change, **kwargs),), {"user": request.user})
 
     def save_model(self, request: HttpRequest, obj: Schedule, form: Any, change: bool) -> None:
-        """By the service."""
+        """Save through the service."""
         obj.pk = form.store().pk
         obj.refresh_from_db()
 
     def delete_model(self, request: HttpRequest, obj: Schedule) -> None:
-        """By the service: its periodic task goes with it."""
+        """Delete through the service, which also deletes the periodic task."""
         services_schedules.schedule_delete(user=request.user, schedule_id=obj.pk)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
-        """One after the other, by the service."""
+        """Delete each schedule through the service."""
         for schedule in queryset:
             self.delete_model(request, schedule)
 
     @admin.display(description="owner")
     def owner_page(self, schedule: Schedule) -> str:
-        """The account that it belongs to."""
+        """Return a link to the account that owns the schedule."""
         return page_link(schedule.owner)
 
     @admin.display(description="last run")
     def last_page(self, schedule: Schedule) -> str:
-        """The run that it started last."""
+        """Return a link to the latest run of the schedule."""
         return page_link(schedule.last_run)
 
     @admin.display(description="when")
     def when(self, schedule: Schedule) -> str:
-        """In words."""
+        """Return the timing of the schedule as a sentence."""
         return timing_sentence(schedule.task)
 
     @admin.display(description="active", boolean=True)
     def is_active(self, schedule: Schedule) -> bool:
-        """Not paused."""
         return bool(schedule.task.enabled)
 
     @admin.display(description="next runs (UTC)")
     def coming(self, schedule: Schedule) -> str:
-        """The next five."""
+        """Return the times of the next five runs; a dash for a new schedule."""
         return ", ".join(f"{moment:%a %d %b %Y %H:%M}" for moment in next_runs(schedule)) if schedule.pk else "–"
 
     @admin.action(description="Pause the selected schedules", permissions=["change"])
     def pause(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
-        """Start no run until resumed."""
+        """Pause each schedule: it starts no run until it is resumed."""
         self._set_paused(request, queryset, paused=True)
 
     @admin.action(description="Resume the selected schedules", permissions=["change"])
     def resume(self, request: HttpRequest, queryset: QuerySet[Schedule]) -> None:
-        """Missed runs are skipped."""
+        """Resume each schedule; the runs missed during the pause are skipped."""
         self._set_paused(request, queryset, paused=False)
 
     def _set_paused(self, request: HttpRequest, queryset: QuerySet[Schedule], *, paused: bool) -> None:

@@ -1,4 +1,4 @@
-"""What machines were on the way through their trainings, and what each of these was worth, for the staff."""
+"""Snapshots of machines during training, with their measured strength, in the admin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from learning.models import Snapshot
 
 @admin.register(Snapshot)
 class SnapshotAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
-    """By machine, newest first: after how many games, what it made of its opponents, and which one plays."""
+    """Snapshots, newest first: the games trained, the points against each opponent, and which one plays."""
 
     list_display = (
         "id",
@@ -33,12 +33,12 @@ class SnapshotAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Snapshot]:
-        """With what was measured."""
+        """Prefetch the measurements."""
         return super().get_queryset(request).prefetch_related("measurements")
 
     @admin.display(description="points")
     def points(self, row: Snapshot) -> str:
-        """Of a hundred, against each opponent and from each set of openings."""
+        """Return the points in 100 games against each opponent and from each set of openings."""
         found = sorted(row.measurements.all(), key=lambda one: (one.openings, one.level))
         told = (f"{one.level} {100 * one.points.share:.0f} of {one.points.games} games" for one in found)
         return ", ".join(told) or "not measured"

@@ -1,4 +1,4 @@
-"""Tournaments for the staff."""
+"""Tournaments in the admin."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from learning.services import tournaments as services_tournaments
 
 
 class EntryInline(ReadOnly, admin.TabularInline):
-    """Who takes part."""
+    """The entrants of a tournament."""
 
     model = TournamentEntry
     fields = ("number", "name", "opponent", "machine", "side")
     extra = 0
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TournamentEntry]:
-        """Without the beads, which can be many."""
+        """Defer the beads and rules, which can be large."""
         return super().get_queryset(request).select_related("machine").defer("beads", "rule")
 
 
 class PairingInline(ReadOnly, admin.TabularInline):
-    """Pairings and what came of them."""
+    """The pairings of a tournament with their results."""
 
     model = Pairing
     fields = ("number", "round", "first", "second", "status", "n_first_wins", "n_draws", "n_second_wins", "expected")
     extra = 0
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Pairing]:
-        """With the names of the two."""
+        """Select both entrants with the pairing, for their names, without their beads and rules."""
         deferred = [f"{side}__{field}" for side in ("first", "second") for field in ("beads", "rule")]
         return super().get_queryset(request).select_related("first", "second").defer(*deferred)
 
 
 @admin.register(Tournament)
 class TournamentAdmin(ReadOnly, Counted):
-    """Tournaments: how far they are; those that go on can be called off."""
+    """Tournaments and their progress: read-only, but active tournaments can be stopped."""
 
     list_display = ("name", "game", "format", "status", "progress", "owner", "is_public", "created_at")
     list_filter = ("status", "format", GameFilter)
@@ -56,22 +56,22 @@ class TournamentAdmin(ReadOnly, Counted):
     actions = ("call_off",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Tournament]:
-        """With how many pairings are done."""
+        """Annotate the number of pairings, in total and finished."""
         return tournaments_counted(super().get_queryset(request))
 
     def has_hold_permission(self, request: HttpRequest) -> bool:
-        """Who may change tournaments may call them off."""
+        """Whether the viewer may change tournaments, which includes stopping them."""
         return request.user.has_perm("learning.change_tournament")
 
     @admin.display(description="played")
     def progress(self, tournament: Any) -> str:
-        """Pairings done, as a bar and in words."""
+        """Return the finished pairings as a bar and in words."""
         done, total = tournament.n_done, max(1, tournament.n_pairings)
         return format_html('<progress max="{}" value="{}"></progress> {} of {}', total, done, done, total)
 
     @admin.action(description="Stop the selected tournaments", permissions=["hold"])
     def call_off(self, request: HttpRequest, queryset: QuerySet[Tournament]) -> None:
-        """What has been played stays."""
+        """Stop the active tournaments among the selected ones; the games already played are kept."""
         going_on = list(queryset.filter(status=JobStatus.RUNNING))
         for tournament in going_on:
             services_tournaments.tournament_cancel(user=request.user, tournament_id=tournament.pk)

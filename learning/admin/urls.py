@@ -1,4 +1,4 @@
-"""The staff's pages that are no table: what waits and who works at it, who uses most."""
+"""URLs of the admin pages without a model: the job queue and the heaviest users."""
 
 from django.contrib import admin
 from django.urls import path

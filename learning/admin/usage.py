@@ -1,4 +1,4 @@
-"""Who uses most, and what can be done about it: one press from closing an account and from blocking an address."""
+"""The heaviest users, with links to close an account or to block an address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEEDED = ("auth.view_user", "games.view_room")
 
 
 def usage(request: HttpRequest) -> HttpResponse:
-    """Four tables: what is kept, what was trained and played of late, and from which addresses."""
+    """Show four tables: machines kept, games trained, matches played, and rooms opened by address."""
     if not request.user.has_perms(NEEDED):
         raise PermissionDenied
     within = request.GET.get("within", "day")
