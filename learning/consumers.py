@@ -1,4 +1,4 @@
-"""Sockets of machines, training runs and tournaments: they only listen."""
+"""WebSocket consumers of machines, training runs and tournaments. Clients receive news and send only pings."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ logger = logging.getLogger("learning.consumers")
 
 CLOSE_FAULT = 1011
 MISSED_AFTER_S = 5.0
-"""A lesson that a machine's socket has not heard of by then, though it has of a later one, is lost.
+"""Seconds that a machine's socket waits for a missing lesson after news of a later one; then the lesson is lost.
 
-Processes tell what they have gathered in their own time: another's may come before it.
+Processes broadcast their news independently, so lessons can arrive out of order.
 """
 ASK_WHEN_AWAY_S = 5.0
-"""While the database is away nobody knows whether they still may look: nothing is told, and asked again after this."""
+"""Seconds between two permission checks during a database outage; no news is sent until one succeeds."""
 
 
 class WatchConsumer(FrameConsumer, ABC):
-    """Joins the group of what it watches, says how that stands, then what the group is told."""
+    """A socket that joins the group of one object, sends the object's state, then the news of the group."""
 
     number: int
-    """What is watched."""
+    """Primary key of the watched object."""
     viewer: Principal
-    """Who watches, as far as was last asked."""
+    """The viewer at the last permission check."""
 
     async def connect(self) -> None:
-        """Join: first the group, then the state, so that nothing falls between them."""
+        """Join the group first, then send the state, so that no news is missed in between."""
         self.number = int(next(iter(self.scope["url_route"]["kwargs"].values())))
         await self.listen(self.watched())
         try:
@@ -59,25 +59,28 @@ class WatchConsumer(FrameConsumer, ABC):
     untold: dict[str, Any] | None = None
     told_at = -TELL_EVERY_S
     audience: AccessList = None
-    """Of the machine that the news is about, as the latest said."""
+    """Access list of the machine that the news is about, from the latest news."""
 
     async def tell(self, kind: str, data: dict[str, Any], audience: AccessList = None) -> None:
-        """Send what the group was told, as soon as it is time, to whoever may still look by then."""
+        """Send news of the group at most once every :data:`TELL_EVERY_S` seconds, if the viewer still has access.
+
+        News that arrives meanwhile is merged by :meth:`together`.
+        """
         self.audience = audience
         self.untold = data if self.untold is None else self.together(self.untold, data)
         if self.telling is None:
             self.telling = asyncio.create_task(self._tell_or_close(kind))
 
     async def _tell_or_close(self, kind: str) -> None:
-        """Tell in time; a socket that cannot be told ends, so that its page opens another and knows how it stands."""
+        """Send the news in time; on an error close the socket, so that its page reconnects and gets the state."""
         try:
             await self._tell_in_time(kind)
-        except Exception:  # nobody awaits this task: an error of any kind would be seen by nobody
+        except Exception:  # no code awaits this task, so an error would go unnoticed
             logger.exception("could not tell %s of %s", kind, self.group)
             await self.give_up()
 
     async def give_up(self) -> None:
-        """End a socket that was not told everything: its page opens another, and asks how things stand."""
+        """Close a socket that missed news: its page opens another, and gets the current state."""
         if self.telling is not None and self.telling is not asyncio.current_task():
             self.telling.cancel()
         await self.leave()
@@ -87,14 +90,17 @@ class WatchConsumer(FrameConsumer, ABC):
         while self.untold is not None:
             await asyncio.sleep(self.told_at + TELL_EVERY_S - time.monotonic())
             if not await self._may_look():
-                return  # and what is still to come finds a task that is there, and waits for ever
+                return  # ``telling`` stays set, so that later news starts no new task
             data, self.untold = self.untold, None
             self.told_at = time.monotonic()
             await self.send_frame(kind, self.told(data))
         self.telling = None
 
     async def _may_look(self) -> bool:
-        """Whether they still may; refused if not. Asked at once when the news says that they may not."""
+        """Whether the viewer still has access; if not, the socket is refused.
+
+        Access is checked every :data:`ASK_AGAIN_S` seconds, and at once if the news excludes the viewer.
+        """
         while time.monotonic() - self.asked_at >= ASK_AGAIN_S or not may_see(self.viewer, self.audience):
             try:
                 await in_thread(self.found)
@@ -103,53 +109,53 @@ class WatchConsumer(FrameConsumer, ABC):
             except UnavailableError:
                 await asyncio.sleep(ASK_WHEN_AWAY_S)
             except PlayError as error:
-                with contextlib.suppress(StopConsumer):  # this is not the consumer's own task: it ends with the socket
+                with contextlib.suppress(StopConsumer):  # not the consumer's own task, which ends with the socket
                     await self.refuse(error)
                 return False
         return True
 
     async def disconnect(self, code: int) -> None:
-        """Tell nothing more."""
+        """Cancel pending news."""
         if self.telling is not None:
             self.telling.cancel()
         await super().disconnect(code)
 
     def together(self, before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-        """Two things to tell as one: the later, where that says everything."""
+        """Merge two pieces of news; by default the later replaces the earlier."""
         return after
 
     def told(self, data: dict[str, Any]) -> Mapping[str, Any]:
-        """What this socket's user may know of the news."""
+        """Return the part of the news that this socket's viewer may see."""
         return data
 
     def user_now(self) -> AnyUser:
-        """Who watches, asked again; touches the database."""
+        """Return the viewer, read again; queries the database."""
         user = user_of_scope(self.scope)
         self.viewer = Principal.of(user)
         return user
 
     @abstractmethod
     def watched(self) -> str:
-        """The group."""
+        """Return the name of the channel-layer group."""
 
     @abstractmethod
     def found(self) -> Any:
-        """What is watched, if whoever this is now may see it; touches the database.
+        """Return the watched object if the current viewer may see it; queries the database.
 
         Raises:
-            PlayError: there is none, or none that may be seen.
+            PlayError: the object does not exist, or the viewer may not see it.
         """
 
     @abstractmethod
     def joined(self) -> Mapping[str, Any]:
-        """How it stands; touches the database. Raises as :meth:`found`."""
+        """Return the state of the watched object; queries the database. Raises as :meth:`found`."""
 
     def note(self, view: Mapping[str, Any]) -> None:
-        """Keep how far this socket has been told."""
+        """Record the state that this socket has been sent."""
 
 
 class MachineConsumer(WatchConsumer):
-    """Tells a machine's page of every bead drawn, added and taken."""
+    """Socket of a machine's page: sends every bead drawn, added and removed."""
 
     def watched(self) -> str:
         return machine_group(self.number)
@@ -158,7 +164,7 @@ class MachineConsumer(WatchConsumer):
         return machine_for(self.user_now(), self.number)
 
     reached: int
-    """The machine's lesson up to which this socket has heard of all."""
+    """Number of the lesson up to which this socket has received all lessons of the machine."""
 
     def joined(self) -> dict[str, Any]:
         return {"lesson": self.found().n_lessons}
@@ -167,13 +173,13 @@ class MachineConsumer(WatchConsumer):
         self.reached, self.beyond = view["lesson"], set[int]()
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
-        """A page that hears nothing pings: what got lost was perhaps the last that there was to tell."""
+        """On a ping, check for lost lessons: pages ping when they receive nothing, and the last news may be lost."""
         if kind == "ping":
             self.expect((await in_thread(self.found)).n_lessons)
         await super().handle(kind, data)
 
     async def machine_boxes(self, event: dict[str, Any]) -> None:
-        """Boxes that changed, from the group."""
+        """Handle changed boxes from the group."""
         self.beyond.update(lesson for lesson in event["lessons"] if lesson > self.reached)
         while self.reached + 1 in self.beyond:
             self.reached += 1
@@ -184,7 +190,7 @@ class MachineConsumer(WatchConsumer):
     waiting: asyncio.Task[None] | None = None
 
     def expect(self, lesson: int) -> None:
-        """See to it that this socket hears of all lessons up to this one: soon, or from the machine's page."""
+        """Wait until this socket has received all lessons up to this one; close the socket if one is lost."""
         if lesson > self.reached and self.waiting is None:
             self.waiting = asyncio.create_task(self._wait_for(lesson))
 
@@ -198,7 +204,7 @@ class MachineConsumer(WatchConsumer):
             self.expect(max(self.beyond, default=lesson))
 
     async def disconnect(self, code: int) -> None:
-        """Wait for nothing more."""
+        """Stop waiting for lessons."""
         if self.waiting is not None:
             self.waiting.cancel()
         await super().disconnect(code)
@@ -211,12 +217,12 @@ class MachineConsumer(WatchConsumer):
 
 
 class TournamentConsumer(WatchConsumer):
-    """Tells a tournament's page how it stands, and then what has changed about that."""
+    """Socket of a tournament's page: sends its state, and then the changes."""
 
     version: int
-    """The newest that was heard of."""
+    """The newest version received from the group."""
     shown: TournamentState
-    """How the tournament stands as far as this socket has been told: what is told next is told against it."""
+    """The state last sent to this socket; the next change is relative to this state."""
 
     def watched(self) -> str:
         return tournament_group(self.number)
@@ -232,7 +238,7 @@ class TournamentConsumer(WatchConsumer):
         self.version, self.shown = view["version"], view
 
     async def tournament_state(self, event: dict[str, Any]) -> None:
-        """How the tournament stands, from the group; nothing older than what this socket has seen."""
+        """Handle a state from the group; ignore states older than the one already received."""
         if event["whole"]["version"] > self.version:
             self.version = event["whole"]["version"]
             await self.tell("state", {"whole": event["whole"], "private": event["private"]})
@@ -243,7 +249,7 @@ class TournamentConsumer(WatchConsumer):
 
 
 class RunConsumer(WatchConsumer):
-    """Tells a training run's page how far it is, and draws its curve."""
+    """Socket of a training run's page: sends its progress and the points of its curve."""
 
     def watched(self) -> str:
         return run_group(self.number)
@@ -256,7 +262,7 @@ class RunConsumer(WatchConsumer):
         return {**run_view(run, self.viewer), "curve": run_curve(run)}
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
-        """A page that hears nothing pings: perhaps its run waits for room, or does so no more."""
+        """On a ping, send the state if the run has started or stopped waiting: this makes no news in the group."""
         if kind == "ping":
             with contextlib.suppress(PlayError):
                 now = await in_thread(lambda: run_progress(self.found()))
@@ -276,7 +282,7 @@ class RunConsumer(WatchConsumer):
     """The games of the last point of the curve that this socket has."""
 
     async def run_state(self, event: dict[str, Any]) -> None:
-        """How far the run is, from the group; what this socket has seen already is not said again."""
+        """Handle progress from the group; skip stale progress and points of the curve already sent."""
         data = event["data"]
         if _reached(data) > self.reached:
             data = {**data, "points": [point for point in data["points"] if point["games"] > self.drawn_to]}
@@ -288,10 +294,10 @@ class RunConsumer(WatchConsumer):
 
 
 def _waits(view: Mapping[str, Any]) -> tuple[bool, bool]:
-    """What a run waits for. Workers of the release before this one do not say it."""
+    """Whether a run waits for room and for kernels; workers of the previous release do not send these fields."""
     return view.get("waits_for_room", False), view.get("waits_for_kernels", False)
 
 
 def _reached(view: Mapping[str, Any]) -> tuple[bool, int, bool]:
-    """What only grows about a run."""
+    """Return fields of a run that never decrease, to detect stale news."""
     return view["finished_at"] is not None, view["games_done"], view["started_at"] is not None

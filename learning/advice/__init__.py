@@ -1,1 +1,1 @@
-"""What to play on a board that somebody set up, and what the board is worth."""
+"""Advice on a given board: the move to play, and the value of the position."""

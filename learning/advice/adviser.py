@@ -1,4 +1,4 @@
-"""How a question about a game is read and answered: in the words of its own family, or in those of any game."""
+"""The interface of advisers, which parse and answer questions about games of one family or of any game."""
 
 from __future__ import annotations
 
@@ -12,51 +12,54 @@ from beadbox.rules.game import AnyGame, AnyPosition
 QuestionT = TypeVar("QuestionT")
 
 PolicyT = TypeVar("PolicyT")
-"""What an adviser asks of a machine."""
+"""The view of a machine that an adviser needs."""
 
 
 class Adviser(ABC, Generic[QuestionT, PolicyT]):
-    """Reads questions about games and answers them. It holds no state: share it freely."""
+    """Parser and answerer of questions about games. An adviser has no state, so threads may share it."""
 
     @abstractmethod
     def read(self, game: AnyGame, fields: Mapping[str, object]) -> QuestionT:
-        """The question about a board of this game.
+        """Parse a question about a board of this game.
 
         Raises:
-            AdviceError: with the first of the fixed texts that applies.
+            AdviceError: the fields are invalid; the message is the first fixed text that applies.
         """
 
     @abstractmethod
     def asked(self, question: QuestionT) -> tuple[AnyGame, AnyPosition]:
-        """The game and the position that the question is about; the game may have more additions than the one named."""
+        """Return the game and the position of a question; the game may have more options than the one named."""
 
     @abstractmethod
     def start(self, game: AnyGame) -> QuestionT:
-        """A question about the beginning of a game, for who warms up or wants to know whether there are answers."""
+        """Return a question about the initial position, for warm-up and for checks that the adviser can answer."""
 
     @abstractmethod
     def move(self, question: QuestionT, rng: Random, *, time_limit_s: float) -> dict[str, object]:
-        """What to play, and how it compares with other moves; ``rng`` decides among moves that are liked equally."""
+        """Return the move to play and a comparison with other moves; ``rng`` breaks ties."""
 
     @abstractmethod
     def machine(self, question: QuestionT, frozen_policy: PolicyT, rng: Random) -> dict[str, object]:
-        """What a machine plays, which learns nothing from being asked."""
+        """Return the move that a machine plays; the machine learns nothing from the question."""
 
     @abstractmethod
     def evaluation(self, question: QuestionT) -> dict[str, object]:
-        """What the board is worth for the side that asks, and the legal moves."""
+        """Return the value of the board for the side that asks, and the legal moves."""
 
     @abstractmethod
     def form(self, game: AnyGame) -> dict[str, object]:
-        """What the page of questions asks about a game.
+        """Return the choices of the question form for a game.
 
-        ``pieces``: (text, words) of each that can be placed, none if no board can be set up by hand;
-        ``types``: of pieces that are sent in parts the letter, name and number of rotations;
-        ``sides``: (what is sent, words) of each side; ``flips``: whether flip mode is offered; ``levels``: (what is
-        sent, words) of each, the weakest first, without flip mode and with it, if it is offered;
-        ``in_points``: whether values are points, and not the result of the game.
+        Choices are pairs of the submitted value and its label.
+
+        * ``pieces``: the pieces that can be placed; empty if no board can be set up by hand.
+        * ``types``: letter, name and number of rotations of pieces that are submitted in parts.
+        * ``sides``: the two sides.
+        * ``levels``: the levels, weakest first; a second list for flip mode, if offered.
+        * ``flips``: whether flip mode is offered.
+        * ``in_points``: whether values are points instead of game results.
         """
 
 
 AnyAdviser: TypeAlias = Adviser[object, object]
-"""An adviser of games that are not known. It answers the questions that it has read, by minds of machines that fit."""
+"""An adviser whose family is unknown. It answers only the questions it has parsed, with machines of that family."""

@@ -1,7 +1,7 @@
-"""Advice on any game whose boards are text: by a fixed opponent, by exact value, or by a machine's own beads.
+"""Advice on any game with text boards: from a fixed opponent, from exact values, or from a machine's beads.
 
-The answers have the shape that Romgon's have, with the game's own texts for moves. Values are for the side to move:
-1 a win, 0 a draw, -1 a loss, and ``None`` where the game is too large to know.
+Answers have the shape of Romgon's answers, with the game's own texts for moves. Values are for the side to move:
+1 for a win, 0 for a draw, -1 for a loss, and ``None`` if the game is too large to solve.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WIN, DRAW, LOSS = 1, 0, -1
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A position and who should answer: ``level`` is a key of ``LEVELS``, which a machine does not heed."""
+    """A position and the level of the answer: ``level`` is a key of ``LEVELS``; machines ignore it."""
 
     game: AnyGame
     position: AnyPosition
@@ -35,18 +35,19 @@ class Question:
 
 
 def sides_of(game: AnyGame) -> dict[str, Side]:
-    """The names that a side may be given by: its colour, and what the game calls it."""
+    """Return the side of each accepted name: its colour, and its role in the game."""
     return COLOURS | {role: Side(index) for index, role in enumerate(game.look.layout.roles)}
 
 
 @cache
 def alphabet(game: AnyGame) -> dict[str | None, str]:
-    """For each piece, and for ``None``, the character that stands for it in the text of a position.
+    """Return the character in position texts of each piece, and of an empty cell (``None``).
 
-    Seen in a few positions whose text begins with one character for each cell, in the order of the layout. Of a game
-    that writes its positions otherwise it is empty: its boards cannot be set up cell by cell.
+    The characters are inferred from the first three positions of a game, on the assumption that a text begins with
+    one character per cell in the order of the layout. The result is empty for games with another notation: their
+    boards cannot be set up cell by cell.
     """
-    seen: dict[tuple[str | None, str], None] = {}  # in the order in which they were seen
+    seen: dict[tuple[str | None, str], None] = {}  # a dictionary keeps the order in which the pairs were seen
     position = game.initial_position()
     for _ in range(3):
         if game.is_terminal(position):
@@ -58,7 +59,7 @@ def alphabet(game: AnyGame) -> dict[str | None, str]:
 
 
 class OpenedBox(Protocol):
-    """What is told of a box that a machine opened: its beads by slot, the slot drawn, whether it was filled again."""
+    """A box that a machine opened: its beads by slot, the drawn slot, and whether the box was refilled."""
 
     @property
     def box(self) -> str: ...
@@ -71,17 +72,17 @@ class OpenedBox(Protocol):
 
 
 class FrozenPolicy(Protocol):
-    """What is asked of a machine: its chances, and its choice with the draw behind it, if it opens a box."""
+    """The view of a machine that advice needs: move probabilities, and a choice with the opened box, if any."""
 
     def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
-        """The chance of every legal move."""
+        """Return the probability of every legal move."""
 
     def choose(self, position: AnyPosition, rng: Random) -> tuple[AnyMove | None, OpenedBox | None]:
-        """The move, or ``None`` to resign."""
+        """Return the move (``None`` to resign) and the opened box (``None`` if the machine opens none)."""
 
 
 def _result(game: AnyGame, position: AnyPosition, outcome: Outcome) -> int:
-    """The value of a finished position for the side to move."""
+    """Return the value of a finished position for the side to move."""
     if outcome.winner is None:
         return DRAW
     return WIN if outcome.winner is game.side_to_move(position) else LOSS
@@ -103,7 +104,7 @@ def _read_position(game: AnyGame, board: Any, side: Side | None) -> Any:
 
 
 def _text_of(game: AnyGame, cells: list[Any]) -> str:
-    """The text of a board given cell by cell: a piece by its name or its character, nothing by ``None``."""
+    """Return the text of a board given cell by cell: pieces by name or character, empty cells as ``None``."""
     characters = alphabet(game)
     if not characters:
         raise AdviceError("Invalid board", f"A board of {game.name} is a text, as its positions are written.")
@@ -118,7 +119,7 @@ def _text_of(game: AnyGame, cells: list[Any]) -> str:
 
 
 def _moves_view(game: AnyGame, position: AnyPosition) -> dict[Any, dict[str, Any]]:
-    """Each legal move as an answer shows it, in the order of the rules."""
+    """Return the legal moves as answers show them, in the order of the rules."""
     values = move_values(game, position) if game.enumerable else {}
     return {
         move: {
@@ -132,7 +133,7 @@ def _moves_view(game: AnyGame, position: AnyPosition) -> dict[Any, dict[str, Any
 
 
 def _paths(game: AnyGame, position: AnyPosition) -> dict[str, list[str]]:
-    """For each legal move the ids of the cells that it touches, as in the state of a room."""
+    """Return the ids of the cells that each legal move touches, as in the state of a room."""
     return {game.format_move(move): game.look.path_ids(move) for move in game.legal_moves(position)}
 
 
@@ -154,7 +155,7 @@ def _status(game: AnyGame, outcome: Outcome | None) -> dict[str, Any]:
 
 
 class AnyGameAdviser(Adviser[Question, FrozenPolicy]):
-    """Questions about every game whose family has no adviser of its own."""
+    """Adviser for every game whose family has no adviser of its own."""
 
     def read(self, game: AnyGame, fields: Mapping[str, object]) -> Question:
         require(fields, colour=False)
@@ -173,9 +174,9 @@ class AnyGameAdviser(Adviser[Question, FrozenPolicy]):
         return Question(game, game.initial_position(), flip_mode=False, level="easy")
 
     def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
-        """What the opponent of this level plays, and every legal move with its exact value, best first.
+        """Return the move of the opponent at this level, and every legal move with its exact value, best first.
 
-        ``rng`` decides among moves that the opponent likes equally.
+        ``rng`` breaks ties of the opponent.
         """
         game, position = question.game, question.position
         common = {"difficulty": question.level, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
@@ -191,10 +192,10 @@ class AnyGameAdviser(Adviser[Question, FrozenPolicy]):
         }
 
     def machine(self, question: Question, frozen_policy: FrozenPolicy, rng: Random) -> dict[str, object]:
-        """What the machine draws here, every legal move with its probability, likeliest first, and its box.
+        """Return the machine's draw, the opened box, and every legal move with its probability, likeliest first.
 
-        ``move`` is ``None`` where it finds no bead and resigns, which loses; ``box`` where it opens none. Nothing is
-        learnt.
+        ``move`` is ``None`` if the machine finds no bead and so resigns, which is a loss. ``box`` is ``None`` if the
+        machine opens no box. The machine learns nothing.
         """
         game, position = question.game, question.position
         common = {"difficulty": None, "flipModeEnabled": question.flip_mode, "paths": _paths(game, position)}
@@ -213,7 +214,7 @@ class AnyGameAdviser(Adviser[Question, FrozenPolicy]):
         }
 
     def evaluation(self, question: Question) -> dict[str, object]:
-        """What the position is worth for the side to move, its legal moves with their values, and how it has ended."""
+        """Return the value for the side to move, the legal moves with their values, and the status of the game."""
         game, position = question.game, question.position
         outcome = game.outcome(position)
         evaluation, terms = None if outcome is None else _result(game, position, outcome), {}

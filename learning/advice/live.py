@@ -1,4 +1,4 @@
-"""What the engine thinks of a position of a match: its best moves, and who stands better by how much."""
+"""An engine's evaluation of a position in a match: the best moves, and which side is better by how much."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from beadbox.rules.game import AnyGame, AnyPosition
 from beadbox.rules.outcome import Side
 
 WIN = 1_000_000
-"""A win is worth this less the number of moves until then, by every engine."""
+"""Value of a win in every engine; the number of moves until the win is subtracted."""
 LEAST_WIN = WIN - 1000
 SCALE = 40
-"""So much better fills about three quarters of the bar."""
+"""Advantage in points that fills about three quarters of the evaluation bar (logistic scale)."""
 
 
 class MoveAdvice(TypedDict):
-    """A move that the engine likes, what it is worth to who is to move, and in words whom that favours."""
+    """One of the engine's best moves: its value for the side to move, and in words which side that favours."""
 
     move: str
     name: str
@@ -27,7 +27,10 @@ class MoveAdvice(TypedDict):
 
 
 class Advice(TypedDict):
-    """What the engine thinks of a position, so many moves ahead; ``share`` of a bar is the first side's."""
+    """The engine's evaluation of a position.
+
+    ``depth`` is the search depth in moves. ``share`` is the first side's part of the evaluation bar.
+    """
 
     ply: int
     role: str
@@ -39,7 +42,7 @@ class Advice(TypedDict):
 
 
 def advice(engine: AnyEngine, game: AnyGame, position: AnyPosition) -> Advice:
-    """The best moves for the side to move, best first; the position is not terminal."""
+    """Return the engine's evaluation with the best moves, best first. The position must not be terminal."""
     side, roles = game.side_to_move(position), game.look.layout.roles
     best, depth = engine.best(game, position)
     return {
@@ -63,7 +66,7 @@ def advice(engine: AnyEngine, game: AnyGame, position: AnyPosition) -> Advice:
 
 
 def value_words(value: float, side: Side, roles: tuple[str, str]) -> str:
-    """What a value for a side means."""
+    """Describe a value for a side in words."""
     if abs(value) >= LEAST_WIN:
         winner, n_moves = roles[side if value > 0 else side.other], WIN - round(abs(value))
         return f"{winner} wins with this move" if n_moves == 1 else f"{winner} wins in {n_moves} moves"
@@ -73,6 +76,6 @@ def value_words(value: float, side: Side, roles: tuple[str, str]) -> str:
 
 
 def share(value: float, side: Side) -> float:
-    """How much of a bar is the first side's, from 0 to 1: half where nobody is better."""
+    """Return the first side's part of the evaluation bar, from 0 to 1; 0.5 if the sides are equal."""
     first = value if side is Side.FIRST else -value
     return 1 / (1 + math.exp(-max(-20.0, min(20.0, first / SCALE))))

@@ -1,6 +1,6 @@
-"""Reading a question that a stranger sends as JSON: every field is checked once, here, in the order that is promised.
+"""Validation of questions from clients as JSON: every field is checked once, here, in the documented order.
 
-The texts of the refusals are fixed: section 12 of the rules of Romgon, which all games follow.
+The error texts are fixed by section 12 of the rules of Romgon, which all games follow.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from beadbox.names import name_near
 from beadbox.rules.outcome import Side
 
 COLOURS = {"white": Side.FIRST, "black": Side.SECOND}
-"""The sides as every game may be told of them."""
+"""Names of the sides that every game accepts."""
 
 
 EXAMPLE = 'an object such as {"game": "noughts-and-crosses", "board": "X...O...."}'
 MAX_SHOWN = 60
-"""So many characters of a wrong value are repeated."""
+"""Characters of a wrong value that an error message repeats."""
 
 
 class AdviceError(ValueError):
-    """A question that cannot be answered; the message is one of the fixed texts.
+    """An invalid question; the message is one of the fixed texts.
 
     Args:
         error: the fixed text.
-        detail: a sentence that says what to send instead.
+        detail: a sentence that tells the client what to send instead.
     """
 
     def __init__(self, error: str, detail: str) -> None:
@@ -35,10 +35,12 @@ class AdviceError(ValueError):
 
 
 def read_object(body: bytes, content_type: str = "application/json") -> dict[str, object]:
-    """The JSON object of a body; ``content_type`` is what its sender calls it, which only the refusal heeds.
+    """Parse a request body as a JSON object.
+
+    ``content_type`` is the type that the client declared; only the error message depends on it.
 
     Raises:
-        AdviceError: the body is anything else, such as JSON that is nested too deeply to be read.
+        AdviceError: the body is no JSON object, or is nested too deeply to be parsed.
     """
     send = (
         f"Send {EXAMPLE}."
@@ -64,16 +66,16 @@ def read_object(body: bytes, content_type: str = "application/json") -> dict[str
 
 
 def shown(value: object) -> str:
-    """A value of a question as a refusal repeats it: as JSON, the beginning of a long one, nothing of what is in it."""
+    """Return a value of a question for an error message: as JSON, shortened, without the content of collections."""
     text = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else json.dumps(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
 
 def require(fields: Mapping[str, object], *, colour: bool) -> None:
-    """Refuse a question without a board or, where it decides something, without the side that asks.
+    """Require a board and, if ``colour`` is set, the side that asks.
 
     Raises:
-        AdviceError: a field is absent or null. An empty board is there.
+        AdviceError: a required field is absent or null. An empty board counts as present.
     """
     missing = []
     if fields.get("board") is None:
@@ -85,10 +87,10 @@ def require(fields: Mapping[str, object], *, colour: bool) -> None:
 
 
 def read_side(fields: Mapping[str, object], sides: Mapping[str, Side] = COLOURS) -> Side | None:
-    """The side that asks, from ``playerColor`` or ``currentPlayer``; ``None`` if neither is given.
+    """Return the side that asks, from ``playerColor`` or ``currentPlayer``; ``None`` if neither is given.
 
     Raises:
-        AdviceError: a side there is none of, or two that differ.
+        AdviceError: a side is unknown, or the two fields name different sides.
     """
     given = {sides.get(colour) if isinstance(colour, str) else None for colour in _colours(fields)}
     if None in given:
@@ -102,10 +104,10 @@ def read_side(fields: Mapping[str, object], sides: Mapping[str, Side] = COLOURS)
 
 
 def read_flip_mode(fields: Mapping[str, object]) -> bool:
-    """Whether flip mode is on; off if nothing is said.
+    """Whether flip mode is on; off by default.
 
     Raises:
-        AdviceError: it is neither true nor false.
+        AdviceError: the field is neither true nor false.
     """
     flip_mode = fields.get("flipModeEnabled")
     if flip_mode is not None and not isinstance(flip_mode, bool):
@@ -114,10 +116,10 @@ def read_flip_mode(fields: Mapping[str, object]) -> bool:
 
 
 def read_level(fields: Mapping[str, object], levels: Collection[str]) -> str:
-    """The difficulty; ``hard`` if nothing is said.
+    """Return the difficulty; ``hard`` by default.
 
     Raises:
-        AdviceError: it is none of the levels.
+        AdviceError: the field is none of the levels.
     """
     level = fields.get("difficulty")
     if level is None:

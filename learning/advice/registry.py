@@ -1,4 +1,4 @@
-"""Who answers questions about a game: a family's own adviser, else the one of any game. A new one is a line here."""
+"""The advisers: one for each family listed here, and a default for all other games. A new one is a line here."""
 
 from typing import cast
 
@@ -8,14 +8,14 @@ from learning.advice.any_game import AnyGameAdviser
 from learning.advice.romgon import RomgonAdviser
 
 ADVISERS = {"romgon": cast("AnyAdviser", RomgonAdviser())}
-"""By family."""
+"""Advisers by family of games."""
 
 UNNAMED = "romgon"
-"""The game that is meant where a question names none."""
+"""Slug of the game of questions that name no game."""
 
 _ANY_GAME = cast("AnyAdviser", AnyGameAdviser())
 
 
 def adviser_of(game: AnyGame) -> AnyAdviser:
-    """Who answers questions about a game."""
+    """Return the adviser for a game: that of its family, else the default."""
     return ADVISERS.get(game.family, _ANY_GAME)

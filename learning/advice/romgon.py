@@ -1,4 +1,4 @@
-"""Advice on Romgon, to the letter of section 12 of its rules: pieces by hex in, actions with their values out."""
+"""Advice on Romgon, exactly as in section 12 of its rules: from pieces by hex to actions with their values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _COLOURS = {side: colour for colour, side in SIDES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A board, the side that asks, and how well to answer: ``level`` is a key of ``LEVELS``."""
+    """A board, the side that asks, and the level of the answer: ``level`` is a key of ``LEVELS``."""
 
     board: Board
     side: Side
@@ -52,15 +52,15 @@ class Question:
 
 
 def levels_of(game: Romgon) -> list[str]:
-    """Every level that the game can be asked for, on its ladder or not."""
+    """Return every level that can be requested for the game, on its ladder or not."""
     return [slug for slug, level in LEVELS.items() if plays_at(game, level)]
 
 
 class ValuingPolicy(Protocol):
-    """What is asked of a machine: its choice, with the worth of every legal action."""
+    """The view of a machine that advice needs: its choice, with the value of every legal action."""
 
     def best(self, position: Position) -> Chosen | None:
-        """What it plays when it tries nothing; ``None`` where the game is over."""
+        """Return the choice without exploration; ``None`` if the game is over."""
 
 
 def _machine_view(board: Board, chosen: Chosen, one: choice.Candidate) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _machine_view(board: Board, chosen: Chosen, one: choice.Candidate) -> dict[s
 
 
 def _read_pieces(board: Any) -> dict[int, Piece]:
-    """The pieces by cell."""
+    """Parse the pieces of a board, by cell."""
     if not isinstance(board, dict):
         raise AdviceError("Invalid board", f"board is an object with a piece by hex, {_EXAMPLE}, not {shown(board)}.")
     unknown = next((hex_id for hex_id in board if hex_id not in CELL), None)
@@ -99,7 +99,7 @@ def _read_piece(hex_id: str, fields: Any) -> Piece:
         raise _wrong(hex_id, "type", kind, f"one of {', '.join(KINDS)}")
     if not (flipped is None or isinstance(flipped, bool)):
         raise _wrong(hex_id, "flipped", flipped, "true or false")
-    if not (rotation is None or type(rotation) is int):  # true is no number here
+    if not (rotation is None or type(rotation) is int):  # a Boolean is an int in Python, but no valid rotation
         raise _wrong(hex_id, "rotation", rotation, "a whole number")
     return Piece(SIDES[colour], KINDS[kind], flipped is True, rotation or 0)
 
@@ -130,21 +130,21 @@ def _action_view(board: Board, move: Move) -> dict[str, Any]:
 
 
 def _number(value: float) -> float:
-    """The value, whole where it is, and without a minus before 0."""
+    """Return a whole value as an integer, so that -0.0 becomes 0."""
     return int(value) if value == int(value) else value
 
 
 def _levels_told(mode: str) -> list[tuple[str, str]]:
-    """Every level in words, as strong as it was measured to be; the weakest first."""
+    """Return every level with its description and measured rating, the weakest first."""
     ratings = sorted(measured()[mode].ratings.items(), key=lambda rated: rated[1])
     return [(slug, ", ".join(filter(None, (slug, LEVELS[slug].whom, rating.words)))) for slug, rating in ratings]
 
 
 class RomgonAdviser(Adviser[Question, ValuingPolicy]):
-    """Questions about games of the Romgon family; ``flipModeEnabled`` makes one about a game with flips."""
+    """Adviser for games of the Romgon family; ``flipModeEnabled`` adds flip mode to the game."""
 
     def read(self, game: Romgon, fields: Mapping[str, object]) -> Question:  # type: ignore[override]  # of its own family
-        """The question, about this game; ``flipModeEnabled`` adds flip mode to its options."""
+        """Parse a question about this game; ``flipModeEnabled`` adds flip mode to its options."""
         require(fields, colour=True)
         side = read_side(fields, SIDES)
         assert side is not None, "a colour was required"
@@ -160,11 +160,11 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
         return Question(START, BLACK, game.options, "hard")
 
     def move(self, question: Question, rng: Random, *, time_limit_s: float) -> dict[str, object]:
-        """What the engine plays at this level, and the best five actions, best first.
+        """Return the engine's action at this level, and the best five actions, best first.
 
-        A deep search that takes longer than ``time_limit_s`` answers with the last depth that it finished; ``depth``
-        says which. Looking two actions ahead takes a few milliseconds on the fullest of boards, so nobody looks at the
-        clock.
+        A deep search that exceeds ``time_limit_s`` answers from the last depth that it completed, returned as
+        ``depth``. Other levels have no time limit: looking two actions ahead takes a few milliseconds on the fullest
+        board.
         """
         board, level = question.board, LEVELS[question.level]
         limit = time_limit_s if level.is_deep else None
@@ -180,9 +180,9 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
         }
 
     def machine(self, question: Question, frozen_policy: ValuingPolicy, rng: Random) -> dict[str, object]:
-        """What a machine that keeps values thinks best, and every legal action with its worth to it, best first.
+        """Return the best action of a machine with learnt values, and every legal action, best first.
 
-        It tries nothing and learns nothing. ``evaluation`` is Q + E/100, by which it chooses.
+        The machine neither explores nor learns. ``evaluation`` is Q + E/100, the value by which the machine chooses.
         """
         board = question.board
         chosen = frozen_policy.best(Position(board, question.side))
@@ -199,7 +199,7 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
         }
 
     def evaluation(self, question: Question) -> dict[str, object]:
-        """What the board is worth to the side that asks, term by term, its legal actions, and how the game stands."""
+        """Return the value for the side that asks, term by term, its legal actions, and the status of the game."""
         board, side, options = question.board, question.side, question.options
         worth = terms(board, side, options)
         outcome = board_outcome(board, side, options)
