@@ -1,1 +1,1 @@
-"""The REST API, by subject: each parses, calls one service or selector, answers."""
+"""The REST API, one module for each subject: each view parses, calls one service or selector, and answers."""

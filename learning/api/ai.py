@@ -1,7 +1,7 @@
-"""Advice for everybody: ``POST /api/ai/move`` and ``/api/ai/evaluate``, ``GET /api/ai/health``.
+"""Public advice endpoints: ``POST /api/ai/move``, ``POST /api/ai/evaluate`` and ``GET /api/ai/health``.
 
-Open to programs of others, so without log-in, and compatible with them: refusals are ``{"error": one of the fixed
-texts}``. What is answered is found out in ``learning.selectors.advice``.
+The endpoints serve third-party programs: they need no log-in, and errors are ``{"error": one of the fixed texts}``.
+``learning.selectors.advice`` computes the answers.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _SLOW_WORDS = (
 
 
 class AiMoveView(OpenView):
-    """What to play."""
+    """Advice on the move to play in a position."""
 
     @extend_schema(**ai_schema.MOVE)
     def post(self, request: HttpRequest) -> dict[str, object]:
-        """A move for the board as it is sent, and how it compares with others."""
+        """Return a move for the given board, and a comparison with other moves."""
         rng = RandomSource(secrets.randbits(64))
         asked = advice.question_read(fields_of(request))
         if asked.machine_ref is None:
@@ -40,20 +40,20 @@ class AiMoveView(OpenView):
 
 
 class AiEvaluateView(OpenView):
-    """What a board is worth."""
+    """Evaluation of a board without a move."""
 
     @extend_schema(**ai_schema.EVALUATE)
     def post(self, request: HttpRequest) -> dict[str, object]:
-        """The value of the board for the side that asks, the legal moves, and whether the game is over."""
+        """Return the value of the board for the side that asks, the legal moves, and whether the game is over."""
         return advice.evaluation(advice.question_read(fields_of(request)))
 
 
 class AiHealthView(OpenView):
-    """Whether advice can be had."""
+    """Health check of the advice endpoints."""
 
     @extend_schema(**ai_schema.HEALTH)
     def get(self, request: HttpRequest) -> dict[str, object]:
-        """Asks the engine for a move and nothing else; the whole site is asked at ``/api/health``."""
+        """Check only that the engine returns a move; ``/api/health`` checks the whole site."""
         return {
             "status": "ok",
             "depth": advice.engine_depth(),
@@ -64,9 +64,10 @@ class AiHealthView(OpenView):
 
 
 def queue_of(body: bytes) -> str:
-    """The queue in which a question waits: ``slow`` for a deep search, ``machine`` for a machine, else ``quick``.
+    """Return the queue of a question: ``slow`` for a deep search, ``machine`` for a machine, else ``quick``.
 
-    A glance at its bytes; its answer does not depend on it. Letters that are spelt as escapes count as a deep search.
+    The choice is a guess from the raw bytes, and does not affect the answer. Letters written as JSON escapes count as
+    a deep search.
     """
     if any(word in body for word in _SLOW_WORDS):
         return "slow"

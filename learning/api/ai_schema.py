@@ -1,4 +1,4 @@
-"""What the OpenAPI schema says of advice: shapes, and the examples of the rules of Romgon, section 12."""
+"""OpenAPI schema of the advice endpoints: shapes, and the examples of section 12 of the rules of Romgon."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ JSON = "application/json"
 
 
 def _object(description: str, required: list[str], **properties: Any) -> dict[str, Any]:
-    # OpenAPI allows no empty list of what is required.
+    # OpenAPI forbids an empty list of required properties.
     needed = {"required": required} if required else {}
     return {"type": "object", "description": description, **needed, "properties": properties}
 

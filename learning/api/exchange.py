@@ -1,4 +1,4 @@
-"""Machines as files: take one away, bring one in."""
+"""Export and import of machines as files."""
 
 from __future__ import annotations
 
@@ -34,32 +34,32 @@ _FORMAT = OpenApiParameter("format", str, enum=list(FORMATS))
 
 
 class WholeBodyParser(BaseParser):
-    """The body as it came: a refusal names the lines of the file."""
+    """Parser that returns the raw body: error messages name lines of the file."""
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         return stream.read(MAX_BYTES + 1)
 
 
 class JsonFileParser(WholeBodyParser):
-    """A JSON body is the file."""
+    """Parser of a JSON body, which is the file."""
 
     media_type = "application/json"
 
 
 class CsvFileParser(WholeBodyParser):
-    """A CSV body is the file."""
+    """Parser of a CSV body, which is the file."""
 
     media_type = "text/csv"
 
 
 class AnyFileParser(WholeBodyParser):
-    """A body of any other kind is the file too: its content tells what it is, and a refusal says what to do."""
+    """Parser of a body of any other type, which is also the file: its format is detected from the content."""
 
     media_type = "*/*"
 
 
 class ImportOptionsSerializer(StrictSerializer):
-    """What a file may leave unsaid."""
+    """Options of an import for values that the file does not contain."""
 
     format = SlugChoiceField(choices=list(FORMATS), required=False, help_text="Told by the file if left out.")
     name = serializers.CharField(max_length=80, required=False, allow_blank=True, validators=[name_validate])
@@ -73,14 +73,14 @@ class ImportOptionsSerializer(StrictSerializer):
 
 
 class SetAsideSerializer(serializers.Serializer[Any]):
-    """Beads of the file that lay on taken squares."""
+    """Beads of the file on occupied squares, which are not imported."""
 
     beads = serializers.IntegerField()
     boxes = serializers.IntegerField(help_text="In how many boxes they lay.")
 
 
 class ImportedMachineSerializer(MachineSerializer):
-    """The machine, and what became of its file on the way in."""
+    """An imported machine, with notes on how its file was read."""
 
     set_aside = serializers.SerializerMethodField(help_text="Beads of the file that lay on taken squares.")
     notes = serializers.SerializerMethodField(
@@ -94,26 +94,26 @@ class ImportedMachineSerializer(MachineSerializer):
 
     @extend_schema_field(SetAsideSerializer)
     def get_set_aside(self, machine: Machine) -> dict[str, int]:
-        """Zeros for the files of most programs."""
+        """Count the beads on occupied squares and their boxes; zero for the files of most programs."""
         reading = getattr(self.context["data"], "reading", None)
         beads, boxes = (reading.beads_set_aside, reading.boxes_set_aside) if reading else (0, 0)
         return {"beads": beads, "boxes": boxes}
 
     def get_notes(self, machine: Machine) -> list[str]:
-        """As every other place tells them."""
+        """Return the same notes as the import page and command, with a hint for API clients."""
         return import_notes(machine, self.context["data"], "name a preset with ?preset=")
 
 
 class FileNegotiation(DefaultContentNegotiation):
-    """Whatever kind of answer is asked for: ``?format=`` says what the file is, and a refusal is JSON."""
+    """Negotiation that ignores ``Accept``: ``?format=`` selects the file format, and errors are JSON."""
 
     def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
-        """The first, for refusals."""
+        """Select the first renderer, which only errors use."""
         return renderers[0], renderers[0].media_type
 
 
 class MachineExportView(APIView):
-    """A machine as a file."""
+    """Export of a machine as a file."""
 
     content_negotiation_class = FileNegotiation
 
@@ -122,7 +122,7 @@ class MachineExportView(APIView):
         responses={(200, "application/json"): OpenApiTypes.ANY, (200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request, ref: str) -> HttpResponse:
-        """The machine in one of the formats: ``native`` holds everything and re-imports to an identical machine."""
+        """Return the machine in one of the formats; ``native`` is lossless and re-imports to an identical machine."""
         machine = machine_for(request.user, ref, to="export")
         file = machine_export(machine, request.query_params.get("format") or "native")
         answer = HttpResponse(file.text, content_type=f"{file.media_type}; charset=utf-8")
@@ -131,7 +131,7 @@ class MachineExportView(APIView):
 
 
 class MachineImportView(APIView):
-    """A machine from a file."""
+    """Import of a machine from a file."""
 
     parser_classes = [JsonFileParser, CsvFileParser, MultiPartParser, AnyFileParser]
     throttle_classes = [*APIView.throttle_classes, WriteThrottle]
@@ -150,7 +150,10 @@ class MachineImportView(APIView):
         responses={201: ImportedMachineSerializer, **refusals(MachineQuotaError, ValueQuotaError)},
     )
     def post(self, request: Request) -> Response:
-        """Bring a machine in: the body is the file (up to 4 MB), or the part ``file`` of a form. All or nothing."""
+        """Import a machine. The file (up to 4 MB) is the body, or the part ``file`` of a form.
+
+        An import succeeds completely or changes nothing.
+        """
         content, fields = _content(request)
         serializer = ImportOptionsSerializer(data={**request.query_params.dict(), **fields})
         serializer.is_valid(raise_exception=True)
@@ -170,7 +173,11 @@ class MachineImportView(APIView):
 
 
 def _content(request: Request) -> tuple[bytes, dict[str, Any]]:
-    """The file of a request, and the fields of the form that it came in."""
+    """Return the file of a request, and the other fields of its form.
+
+    Raises:
+        MalformedError: a form without the part ``file``.
+    """
     data: Any = request.data
     if isinstance(data, bytes):
         return data, {}

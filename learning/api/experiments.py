@@ -1,4 +1,4 @@
-"""Experiments: what there is, run one, look at what came of it, stop it."""
+"""Experiments: list them, run one, read its result, and stop it."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from learning.services import experiments as services_experiments
 
 
 class ExperimentListView(GenericAPIView[ExperimentRun]):
-    """Experiments that can be run."""
+    """The list of experiments that can be run."""
 
     serializer_class = ExperimentSerializer
     queryset = ExperimentRun.objects.none()
 
     @extend_schema(operation_id="experiments_list", responses={200: ExperimentSerializer(many=True)}, filters=False)
     def get(self, request: Request) -> Response:
-        """Every experiment with its parameters and their ranges."""
+        """Return every experiment with its parameters and their ranges."""
         every: Any = [selectors_experiments.experiment_view(experiment) for experiment in EXPERIMENTS.values()]
         return self.get_paginated_response(self.paginate_queryset(every))
 
 
 class ExperimentRunListView(GenericAPIView[ExperimentRun]):
-    """Runs of experiments."""
+    """The runs of all experiments, and requests for new ones."""
 
     serializer_class = ExperimentRunSerializer
     filterset_class = ExperimentRunFilter
@@ -52,12 +52,12 @@ class ExperimentRunListView(GenericAPIView[ExperimentRun]):
     throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
     def get_queryset(self) -> QuerySet[ExperimentRun]:
-        """Newest first; results are large, and a list shows none."""
+        """Return the runs, newest first, without their results, which are large."""
         return selectors_experiments.experiment_runs().defer("result")
 
     @extend_schema(operation_id="experiment_runs_list", responses={200: ExperimentRunSerializer(many=True)})
     def get(self, request: Request) -> Response:
-        """A page of runs, newest first, without their results."""
+        """Return a page of runs, newest first, without their results."""
         page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response([selectors_experiments.experiment_run_brief(run) for run in page])
 
@@ -70,7 +70,7 @@ class ExperimentRunListView(GenericAPIView[ExperimentRun]):
         },
     )
     def post(self, request: Request) -> Response:
-        """Run an experiment: 200 with its result if the same was run before, else 202, and a worker runs it."""
+        """Request an experiment: 200 with the result if an equal run has finished, else 202, and a worker runs it."""
         run = services_experiments.experiment_request(
             person=person_of(request.user, None), **parsed(ExperimentRunStartSerializer, request.data)
         )
@@ -79,22 +79,22 @@ class ExperimentRunListView(GenericAPIView[ExperimentRun]):
 
 
 class ExperimentRunView(NewsView):
-    """One run of an experiment."""
+    """A single run of an experiment."""
 
     @extend_schema(responses={200: ExperimentRunDetailSerializer})
     def get(self, request: Request, run_id: int) -> Response:
-        """How far it is, and what came of it."""
+        """Return the progress of the run, and its result once finished."""
         return Response(
             selectors_experiments.experiment_run_view(selectors_experiments.experiment_run_for(int(run_id)))
         )
 
 
 class ExperimentRunCancelView(APIView):
-    """Stops a run of an experiment."""
+    """Cancellation of a run of an experiment."""
 
     @extend_schema(request=None, responses={200: ExperimentRunDetailSerializer})
     def post(self, request: Request, run_id: int) -> Response:
-        """Stop it; one that is over stays as it is. Only who began it may."""
+        """Stop the run; a finished run does not change. Only the requester of the run and staff may stop it."""
         run = services_experiments.experiment_cancel(
             person=person_of(request.user, None),
             run_id=int(run_id),

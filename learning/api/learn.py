@@ -1,4 +1,4 @@
-"""Machines that learn before one's eyes, in a browser: read an address, send a graph, keep one. ``docs/learn.md``."""
+"""Training in the browser (``docs/learn.md``): parse an address, send the graph of a game, store a machine."""
 
 from __future__ import annotations
 
@@ -28,37 +28,34 @@ ADDRESS = [OpenApiParameter(name, str, description="A part of the address: docs/
 
 
 class LearnView(APIView):
-    """A look at a machine that learns: nothing is read or written, so nobody has to be known.
-
-    So it is answered while the database is away or hangs.
-    """
+    """A view without authentication that does not use the database, so that it works during an outage."""
 
     authentication_classes = ()
     throttle_classes = (LiveThrottle,)
 
 
 class AddressView(LearnView):
-    """How an address is read."""
+    """The interpretation of an address of the training page."""
 
     @extend_schema(parameters=ADDRESS, responses={200: AddressSerializer, **refusals()})
     def get(self, request: Request) -> Response:
-        """Every part of an address; what could not be used is told, and the nearest that makes sense stands there."""
+        """Return every part of an address; unusable parts are listed and replaced by the nearest valid value."""
         return Response(asked_read(request.query_params).told)
 
 
 class GraphView(LearnView):
-    """The graph of a game, with which a browser trains its machines."""
+    """The graph of a game, which a browser needs to train machines."""
 
     @extend_schema(parameters=[GraphAskedSerializer], responses={200: GraphSerializer, **refusals()})
     def get(self, request: Request) -> Response:
-        """The graph of a game: for any side, set of boxes and teacher, so one answer for many, to be kept a while."""
+        """Return the graph of a game. The graph fits any side, set of boxes and teacher, and is cached for an hour."""
         asked = parsed(GraphAskedSerializer, request.query_params)
         view = graph_view(games_taught()[asked["game"]], reduced=asked["reduce_symmetry"])
         return Response(view, headers={"Cache-Control": "public, max-age=3600"})
 
 
 class KeepView(APIView):
-    """A machine that was watched becomes one's own."""
+    """Storage of a machine that was trained in the browser."""
 
     throttle_classes = (*APIView.throttle_classes, WriteThrottle)
 
@@ -67,7 +64,7 @@ class KeepView(APIView):
         responses={201: MachineSerializer, **refusals(MachineQuotaError, RunQuotaError)},
     )
     def post(self, request: Request) -> Response:
-        """Make a machine with those very beads, at once or by a training that goes on; it belongs to the account."""
+        """Create a machine with the same beads, at once or by a training run; it belongs to the account."""
         data = parsed(KeepSerializer, request.data)
         asked = asked_read(QueryDict(data["address"]))
         if asked.problems:

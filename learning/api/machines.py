@@ -1,4 +1,4 @@
-"""Machines, their boxes and their strength: parse, call one service or selector, answer."""
+"""Machines, their progress, strength and learnt values."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from learning.states import Progress
 
 
 def machine_data(machine: Machine, request: Request) -> Any:
-    """A machine as whoever asks may know it."""
+    """Serialise a machine, with only the fields that the requesting account may see."""
     return MachineSerializer(machine, context={"request": request}).data
 
 
 class MachineListView(ListAPIView[Machine]):
-    """Machines that may be seen: public ones, and one's own."""
+    """The machines that the account may see: public ones, and its own."""
 
     serializer_class = MachineSerializer
     filterset_class = MachineFilter
@@ -46,28 +46,28 @@ class MachineListView(ListAPIView[Machine]):
     throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
     def get_queryset(self) -> QuerySet[Machine]:
-        """In order of their making."""
+        """Return the visible machines, oldest first."""
         return machines_visible(self.request.user).select_related("owner", "copied_from").order_by("pk")
 
     @extend_schema(request=MachineCreateSerializer, responses={201: MachineSerializer, **refusals(MachineQuotaError)})
     def post(self, request: Request) -> Response:
-        """Make a machine from a preset or from a rule of its own."""
+        """Create a machine from a preset or from a rule of its own."""
         data = parsed(MachineCreateSerializer, request.data)
         machine = services.machine_make(user=request.user, is_public=data.pop("public"), **data)
         return Response(machine_data(machine, request), status=201)
 
 
 class MachineView(NewsView):
-    """One machine."""
+    """A single machine, by id or slug."""
 
     @extend_schema(responses={200: MachineSerializer})
     def get(self, request: Request, ref: str) -> Response:
-        """The machine, by id or slug."""
+        """Return the machine without its boxes."""
         return Response(machine_data(machine_for(request.user, ref), request))
 
     @extend_schema(request=MachineUpdateSerializer, responses={200: MachineSerializer})
     def patch(self, request: Request, ref: str) -> Response:
-        """Rename, describe, freeze or resume, publish or hide."""
+        """Rename, describe, freeze or resume, publish or hide the machine."""
         machine = machine_for(request.user, ref, to="edit")
         data = parsed(MachineUpdateSerializer, request.data)
         machine = services.machine_update(user=request.user, machine_id=machine.pk, **data)
@@ -81,7 +81,7 @@ class MachineView(NewsView):
 
 
 class MachineCloneView(APIView):
-    """Copies a machine."""
+    """Copies of a visible machine."""
 
     throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
@@ -90,7 +90,7 @@ class MachineCloneView(APIView):
         responses={201: MachineSerializer, **refusals(MachineQuotaError, ValueQuotaError)},
     )
     def post(self, request: Request, ref: str) -> Response:
-        """Copy a machine that may be seen, as it stands; the copy belongs to who asks."""
+        """Copy a visible machine in its current state; the copy belongs to the requesting account."""
         machine = machine_for(request.user, ref)
         data = parsed(MachineCloneSerializer, request.data)
         copy = machine_copy(user=request.user, machine_id=machine.pk, **data)
@@ -98,43 +98,43 @@ class MachineCloneView(APIView):
 
 
 class MachineResetView(APIView):
-    """Lays a machine's boxes out again."""
+    """Reset of a machine to its initial boxes or values."""
 
     @extend_schema(request=None, responses={200: MachineSerializer, **refusals(MachineBusyError)})
     def post(self, request: Request, ref: str) -> Response:
-        """Lay the boxes out as the rule says; everything the machine has learnt is lost."""
+        """Reset the machine to the start of its rule; everything that it has learnt is lost."""
         machine = machine_for(request.user, ref, to="edit")
         machine = services.machine_reset(user=request.user, machine_id=machine.pk)
         return Response(machine_data(machine, request))
 
 
 class MachineStrengthView(APIView):
-    """What a machine is worth."""
+    """The measured strength of a machine."""
 
     @extend_schema(responses={200: StrengthSerializer})
     def get(self, request: Request, ref: str) -> Response:
-        """Win, draw and loss against random, win-block and perfect play, and in the worst case.
+        """Return win, draw and loss against random, win-block and perfect play, and in the worst case.
 
         The figures of boxes and of tables of values are exact. A table plays both sides: its figures are the mean of
-        the two. Where a game has no list of its positions, boxes are measured in a sample. A machine with weights
-        has the figures of its last training, a sample too.
+        the two. In games whose positions cannot be listed, boxes are measured in a sample. A machine with weights has
+        the figures of its last training, which are also a sample.
         """
         machine = machine_for(request.user, ref)
         return Response(kind_of(machine).training.strength(machine))
 
 
 class MachineProgressView(NewsView):
-    """How far a machine with boxes has come."""
+    """The learning progress of a machine with boxes."""
 
     @extend_schema(responses={200: Progress, **refusals(NoBoxesError)})
     def get(self, request: Request, ref: str) -> Response:
-        """Its games, its latest matches, its first move, and what it held against perfect play as it learnt."""
+        """Return the games, latest matches, first move, and the results against perfect play during learning."""
         machine = machine_for(request.user, ref)
         return Response(kind_of(machine).page.progress(machine, to_owner=is_own(request.user, machine)))
 
 
 class ValuesView(APIView):
-    """What a machine without boxes makes of a position."""
+    """The learnt values of a machine without boxes in a position."""
 
     @extend_schema(
         responses={
@@ -146,6 +146,6 @@ class ValuesView(APIView):
         }
     )
     def get(self, request: Request, ref: str, position: str) -> Response:
-        """Every action with its value, whoever is to move, the best first."""
+        """Return every action with its value, best first; either side may be to move."""
         machine = machine_for(request.user, ref)
         return Response(kind_of(machine).page.position_page(machine, position).context)

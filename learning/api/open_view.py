@@ -1,6 +1,6 @@
-"""Endpoints that anybody may call from anywhere: without log-in, at a rate, JSON in and out, refusals as in docs/ai.md.
+"""Public JSON endpoints without log-in, with a rate limit and the errors of docs/ai.md.
 
-The views are REST framework's for the schema alone; a request never meets its machinery, nor a session.
+The views derive from REST framework only for the OpenAPI schema. Requests use neither its dispatch nor a session.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from learning.advice.question import AdviceError, read_object
 
 
 class OpenView(APIView):
-    """A view that anybody may call: its methods take a request and return what is told, or raise."""
+    """A public view: its ``get`` and ``post`` take a request and return the JSON body, or raise."""
 
     authentication_classes = []
     permission_classes = []
@@ -34,7 +34,7 @@ class OpenView(APIView):
     refuses_by_itself = True
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Answer without REST framework."""
+        """Answer the request without REST framework's dispatch."""
         response = self._respond(request)
         _allow_origin(request, response)
         return response
@@ -74,26 +74,30 @@ class OpenView(APIView):
 
 
 def fields_of(request: HttpRequest) -> dict[str, object]:
-    """The fields of a body, as far as they can be read.
+    """Parse the JSON body of a request.
 
     Raises:
-        RequestDataTooBig: it is longer than any question.
-        AdviceError: it is no JSON object.
+        RequestDataTooBig: the body exceeds ``DATA_UPLOAD_MAX_MEMORY_SIZE``.
+        AdviceError: the body is no JSON object.
     """
     body = request.body
-    if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:  # Django looks at the length that is announced, if one is
+    if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:  # Django checks only the declared Content-Length
         raise RequestDataTooBig
     return read_object(body, request.content_type or "")
 
 
 def user_of(request: HttpRequest) -> AnyUser:
-    """Whose token came with the request; nobody's session counts here."""
+    """Return the account of the request's bearer token; anonymous without a token, as sessions are ignored.
+
+    Raises:
+        PlayError: the token is invalid, or lacks the scope ``play``.
+    """
     text = bearer_of(request.headers.get("Authorization", ""))
     return AnonymousUser() if text is None else token_read(text=text, scope="play").user
 
 
 def busy(request: HttpRequest) -> HttpResponse:
-    """The answer where too many wait already."""
+    """Return the response of an endpoint whose queue is full."""
     REFUSALS.labels("ai", "busy").inc()
     detail = "Too many questions wait already. Ask again in two seconds."
     response = _refused("Too busy", detail, "busy", 503, **{"Retry-After": "2"})
@@ -102,13 +106,13 @@ def busy(request: HttpRequest) -> HttpResponse:
 
 
 def unreadable() -> HttpResponse:
-    """The answer to a request whose headers cannot be read."""
+    """Return the response to a request with unreadable headers."""
     detail = "The query or the Content-Type cannot be read. Send Content-Type: application/json and no query."
     return _refused("Bad request", detail, "malformed", 400)
 
 
 def _refused(error: str, detail: str, code: str, status: int, **headers: str) -> HttpResponse:
-    """A refusal: the fixed text that programs compare, a sentence for people, and the code of all other refusals."""
+    """Return an error: a fixed text for programs, a sentence for people, and the code used by the whole API."""
     return _json({"error": error, "detail": detail, "code": code}, status, **headers)
 
 
@@ -117,7 +121,7 @@ def _json(body: dict[str, Any], status: int = 200, **headers: str) -> HttpRespon
 
 
 def _allow_origin(request: HttpRequest, response: HttpResponse) -> None:
-    """Let pages of other sites read the answer, if ``AI_CORS_ORIGINS`` names them. No cookie goes with it."""
+    """Add CORS headers for the origins in ``AI_CORS_ORIGINS``; credentials are not allowed."""
     origins = settings.AI_CORS_ORIGINS
     origin = request.headers.get("Origin")
     if not origins:

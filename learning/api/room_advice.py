@@ -1,4 +1,4 @@
-"""What the engine thinks of a live match, for whoever asks; nobody else is told."""
+"""An engine's evaluation of a live match, sent only to the client that requests it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from learning.selectors.advice import room_advice
 
 
 class RoomAdviceView(RoomCodeView):
-    """What the engine thinks of the position on the board."""
+    """The engine's evaluation of the current position of a room."""
 
     needs_scope = "read"
 
@@ -26,5 +26,5 @@ class RoomAdviceView(RoomCodeView):
         }
     )
     def get(self, request: Request, code: str) -> Response:
-        """The five moves that the engine likes best for the side to move, and who stands better."""
+        """Return the engine's five best moves for the side to move, and which side is better."""
         return Response(room_advice(code))

@@ -1,4 +1,4 @@
-"""Training runs: start, watch, cancel."""
+"""Training runs: start them, follow their progress, and cancel them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from learning.services import runs as services_runs
 
 
 class RunListView(GenericAPIView[TrainingRun]):
-    """Training runs of machines that may be seen."""
+    """Training runs of machines that the account may see."""
 
     serializer_class = RunSerializer
     filterset_class = RunFilter
@@ -33,12 +33,12 @@ class RunListView(GenericAPIView[TrainingRun]):
     throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
     def get_queryset(self) -> QuerySet[TrainingRun]:
-        """Newest first."""
+        """Return the visible runs, newest first."""
         return runs_visible(self.request.user).prefetch_related(STAGES).order_by("-pk")
 
     @extend_schema(operation_id="training_runs_list", responses={200: RunSerializer(many=True)})
     def get(self, request: Request) -> Response:
-        """A page of runs, newest first, without their curves."""
+        """Return a page of runs, newest first, without their curves."""
         page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response([run_view(run, Principal.of(request.user)) for run in page])
 
@@ -50,26 +50,26 @@ class RunListView(GenericAPIView[TrainingRun]):
         },
     )
     def post(self, request: Request) -> Response:
-        """Start a run; it is done in the background."""
+        """Start a run, which is trained in the background."""
         run = services_runs.training_run_request(user=request.user, **parsed(RunStartSerializer, request.data))
         return Response(run_detail(run, Principal.of(request.user)), status=201)
 
 
 class RunView(NewsView):
-    """One training run."""
+    """A single training run, by its id."""
 
     @extend_schema(responses={200: RunDetailSerializer})
     def get(self, request: Request, run_id: int) -> Response:
-        """How far it is, and its curve so far."""
+        """Return the progress of the run, and its curve so far."""
         return Response(run_detail(run_for(request.user, int(run_id)), Principal.of(request.user)))
 
 
 class RunCancelView(APIView):
-    """Stops a training run."""
+    """Cancellation of a training run."""
 
     @extend_schema(request=None, responses={200: RunDetailSerializer, **refusals(RunOverError)})
     def post(self, request: Request, run_id: int) -> Response:
-        """Ask the run to stop. A worker sees it within a chunk; what was learnt by then stays."""
+        """Ask the run to stop. A worker stops it within one chunk; what was learnt by then is kept."""
         if not services_runs.training_run_stop(user=request.user, run_id=int(run_id)):
             raise RunOverError
         return Response(run_detail(run_for(request.user, int(run_id)), Principal.of(request.user)))

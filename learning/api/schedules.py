@@ -1,4 +1,4 @@
-"""Schedules: an account sees and changes its own; to others they are not there."""
+"""Schedules: an account sees and changes only its own; those of others answer 404."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from learning.services import schedules as services_schedules
 
 
 class ScheduleListView(GenericAPIView[Schedule]):
-    """The schedules of an account."""
+    """The schedules of the requesting account."""
 
     serializer_class = ScheduleSerializer
     filterset_class = ScheduleFilter
@@ -33,12 +33,12 @@ class ScheduleListView(GenericAPIView[Schedule]):
     throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
     def get_queryset(self) -> QuerySet[Schedule]:
-        """Newest first."""
+        """Return the account's schedules, newest first."""
         return schedules_of(self.request.user)
 
     @extend_schema(operation_id="schedules_list", responses={200: ScheduleSerializer(many=True)})
     def get(self, request: Request) -> Response:
-        """A page of schedules, newest first, each with its next five runs."""
+        """Return a page of schedules, newest first, each with its next five runs."""
         page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response([schedule_view(schedule, Principal.of(request.user)) for schedule in page])
 
@@ -50,20 +50,20 @@ class ScheduleListView(GenericAPIView[Schedule]):
         },
     )
     def post(self, request: Request) -> Response:
-        """Make a schedule of a machine that the account may train."""
+        """Create a schedule for a machine that the account may train."""
         data = parsed(ScheduleCreateSerializer, request.data)
         schedule = services_schedules.schedule_create(user=request.user, **data)
         return Response(schedule_view(schedule_for(request.user, schedule.pk), Principal.of(request.user)), status=201)
 
 
 class ScheduleView(APIView):
-    """One schedule."""
+    """A single schedule, by its id."""
 
     permission_classes = [ScopePermission, AccountRequired]
 
     @extend_schema(responses={200: ScheduleSerializer})
     def get(self, request: Request, schedule_id: int) -> Response:
-        """The schedule with its next five runs."""
+        """Return the schedule with its next five runs."""
         return Response(schedule_view(schedule_for(request.user, int(schedule_id)), Principal.of(request.user)))
 
     @extend_schema(
@@ -74,7 +74,7 @@ class ScheduleView(APIView):
         },
     )
     def patch(self, request: Request, schedule_id: int) -> Response:
-        """Change its time, its opponents or its seed; pause and resume it."""
+        """Change the timing, opponents or seed of the schedule; pause or resume it."""
         schedule_for(request.user, int(schedule_id), "change")
         data = parsed(ScheduleUpdateSerializer, request.data)
         schedule = services_schedules.schedule_update(user=request.user, schedule_id=int(schedule_id), **data)
@@ -82,6 +82,6 @@ class ScheduleView(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, schedule_id: int) -> Response:
-        """Delete the schedule. Runs it started stay."""
+        """Delete the schedule. The runs that it started are kept."""
         services_schedules.schedule_delete(user=request.user, schedule_id=int(schedule_id))
         return Response(status=204)

@@ -1,4 +1,4 @@
-"""Snapshots of a machine: what they were worth, what they knew, which of them plays."""
+"""Snapshots of a machine: their measured strength, their weights, and the choice of the one that plays."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from learning.services.snapshots import snapshot_choose
 
 
 class SnapshotListView(APIView):
-    """What was kept of a machine's trainings."""
+    """The snapshots of a machine's training."""
 
     @extend_schema(operation_id="machines_snapshots_list", responses={200: SnapshotSerializer(many=True)})
     def get(self, request: Request, ref: str) -> Response:
-        """All of them, oldest first, with what was measured of each."""
+        """Return all snapshots, oldest first, with the measurements of each."""
         known_require(request, ())
         return Response(snapshots_view(machine_for(request.user, ref)))
 
 
 class SnapshotChooseView(APIView):
-    """Decides which one plays."""
+    """The choice of the snapshot that plays."""
 
     @extend_schema(
         request=SnapshotChooseSerializer,
@@ -38,7 +38,7 @@ class SnapshotChooseView(APIView):
         },
     )
     def post(self, request: Request, ref: str) -> Response:
-        """Let the machine play by one of its snapshots and learn on from there; what it learnt since stays behind."""
+        """Let the machine play and learn on from one of its snapshots; later lessons remain in its ledger."""
         machine = machine_for(request.user, ref, to="train")
         data = parsed(SnapshotChooseSerializer, request.data)
         snapshot_choose(user=request.user, machine_id=machine.pk, wanted=data["snapshot"])
@@ -46,10 +46,10 @@ class SnapshotChooseView(APIView):
 
 
 class SnapshotWeightsView(APIView):
-    """What a machine that learns a value knew then."""
+    """The weights of a value-learning machine at a snapshot."""
 
     @extend_schema(responses={200: KnewSerializer, **refusals(SnapshotNotFoundError, NoWeightsError)})
     def get(self, request: Request, ref: str, snapshot_id: str) -> Response:
-        """Its weights before and after the lesson in which the snapshot was taken."""
+        """Return the weights before and after the lesson in which the snapshot was taken."""
         machine = machine_for(request.user, ref, to="export")
         return Response(snapshot_knew(machine, snapshot_get(machine, int(snapshot_id))))

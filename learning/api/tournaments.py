@@ -1,4 +1,4 @@
-"""Tournaments: hold one, watch it, call it off."""
+"""Tournaments: start them, follow their progress, and cancel them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from learning.services import tournaments as services_tournaments
 
 
 class TournamentListView(GenericAPIView[Tournament]):
-    """Tournaments that may be seen."""
+    """The tournaments that the account may see."""
 
     serializer_class = TournamentSerializer
     filterset_class = TournamentFilter
@@ -32,12 +32,12 @@ class TournamentListView(GenericAPIView[Tournament]):
     throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 
     def get_queryset(self) -> QuerySet[Tournament]:
-        """Newest first."""
+        """Return the visible tournaments, newest first."""
         return tournaments_visible(self.request.user)
 
     @extend_schema(operation_id="tournaments_list", responses={200: TournamentSerializer(many=True)})
     def get(self, request: Request) -> Response:
-        """A page of tournaments, newest first, without their standings."""
+        """Return a page of tournaments, newest first, without their standings."""
         page: Any = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response([tournament_brief(tournament) for tournament in page])
 
@@ -46,18 +46,18 @@ class TournamentListView(GenericAPIView[Tournament]):
         responses={201: TournamentDetailSerializer, **refusals(MachineNotFoundError, TournamentQuotaError)},
     )
     def post(self, request: Request) -> Response:
-        """Hold a tournament; it is played in the background."""
+        """Start a tournament, which is played in the background."""
         data = parsed(TournamentStartSerializer, request.data)
         tournament = services_tournaments.tournament_start(user=request.user, **data)
         return Response(tournament_view(tournament, Principal.of(request.user)), status=201)
 
 
 class TournamentView(NewsView):
-    """One tournament."""
+    """A single tournament, by its id."""
 
     @extend_schema(responses={200: TournamentDetailSerializer})
     def get(self, request: Request, tournament_id: int) -> Response:
-        """Standings, crosstable, ratings and pairings as they stand."""
+        """Return the current standings, crosstable, ratings and pairings."""
         return Response(tournament_view(tournament_for(request.user, int(tournament_id)), Principal.of(request.user)))
 
     @extend_schema(responses={204: None})
@@ -68,10 +68,10 @@ class TournamentView(NewsView):
 
 
 class TournamentCancelView(APIView):
-    """Calls a tournament off."""
+    """Cancellation of a tournament."""
 
     @extend_schema(request=None, responses={200: TournamentDetailSerializer})
     def post(self, request: Request, tournament_id: int) -> Response:
-        """Stop it; what has been played stays. One that is over stays as it is."""
+        """Stop the tournament. The games already played are kept; a finished tournament does not change."""
         tournament = services_tournaments.tournament_cancel(user=request.user, tournament_id=int(tournament_id))
         return Response(tournament_view(tournament, Principal.of(request.user)))

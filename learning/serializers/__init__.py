@@ -1,1 +1,1 @@
-"""What the API reads and answers, a module a subject."""
+"""Serializers of the API's requests and responses, one module for each subject."""

@@ -1,4 +1,4 @@
-"""What the serializers of every subject share."""
+"""Serializer fields shared by all subjects: slugs, rules, seeds and intervals."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ from beadbox.seeds import MAX_JSON_NUMBER, MAX_SEED, seed_to_json
 
 
 class SlugChoiceField(serializers.ChoiceField):
-    """One of a few slugs; the refusal of another text suggests the slug that it is most like."""
+    """A choice of slugs; the error for another text suggests the most similar slug."""
 
     def fail(self, key: str, **kwargs: Any) -> NoReturn:
-        """Raise the error of this key."""
+        """Raise the error of this key, with a suggestion for an invalid choice.
+
+        Raises:
+            ValidationError: always.
+        """
         if key != "invalid_choice":
             super().fail(key, **kwargs)
         text = str(kwargs["input"])
@@ -28,10 +32,14 @@ class SlugChoiceField(serializers.ChoiceField):
 
 @extend_schema_field({"type": "object", "description": "A learning rule; fields left out have their default."})
 class RuleField(serializers.Field[Rule, Any, dict[str, Any], Rule]):
-    """A rule of a machine's own, as an object."""
+    """A learning rule, written as a JSON object."""
 
     def to_internal_value(self, data: Any) -> Rule:
-        """The rule, or which of its fields is wrong."""
+        """Parse the rule.
+
+        Raises:
+            ValidationError: the value is no object, or has a wrong field, which is named.
+        """
         try:
             return rule_read(data)
         except RuleError as error:
@@ -41,7 +49,7 @@ class RuleField(serializers.Field[Rule, Any, dict[str, Any], Rule]):
             raise serializers.ValidationError({error.field: [problem]}, code=error.code) from None
 
     def to_representation(self, value: Rule) -> dict[str, object]:
-        """The rule with all its fields."""
+        """Return the rule with all its fields."""
         return value.to_json()
 
 
@@ -58,17 +66,17 @@ class SeedField(serializers.IntegerField):
 
 @extend_schema_field({"oneOf": [{"type": "integer", "minimum": 0, "maximum": MAX_JSON_NUMBER}, _SEED_TEXT]})
 class AnsweredSeedField(serializers.Field[Any, Any, int | str, Any]):
-    """A seed in an answer (``core.seeds.seed_to_json``)."""
+    """A seed in a response, as a number or as text (:func:`beadbox.seeds.seed_to_json`)."""
 
     def __init__(self, help_text: str = "", **kwargs: Any) -> None:
         super().__init__(help_text=f"{help_text} Text beyond 2^53.".strip(), **kwargs)
 
     def to_representation(self, value: Any) -> int | str:
-        """As the selector has made it."""
+        """Return a number, or text if the seed exceeds 2^53."""
         return seed_to_json(int(value))
 
 
 class IntervalField(serializers.ListField):
-    """From and to."""
+    """The lower and upper bound of an interval."""
 
     child = serializers.FloatField()

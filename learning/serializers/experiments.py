@@ -1,4 +1,4 @@
-"""Experiments."""
+"""Serializers of experiments and their runs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from learning.models import JobStatus
 from learning.serializers.base import AnsweredSeedField, SeedField, SlugChoiceField
 
 EXPERIMENT_SLUGS = list(EXPERIMENTS)
-"""Named in the settings too, so that the schema has one name for the choice of an experiment."""
+"""Slugs of all experiments; the settings refer to the list, so that the schema has one name for the choice."""
 
 
 class ParameterSerializer(serializers.Serializer[Any]):
-    """A whole number that can be chosen."""
+    """A whole-number parameter of an experiment, with its range."""
 
     name = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # a field of this name hides a serializer's own label
@@ -39,7 +39,7 @@ class ExperimentSerializer(serializers.Serializer[Any]):
 
 
 class ExperimentRunStartSerializer(StrictSerializer):
-    """Which experiment, and how."""
+    """The experiment to run, with its seed and parameters."""
 
     experiment = SlugChoiceField(choices=EXPERIMENT_SLUGS)
     seed = SeedField()
@@ -49,7 +49,7 @@ class ExperimentRunStartSerializer(StrictSerializer):
 
 
 class ExperimentRunSerializer(serializers.Serializer[Any]):
-    """A run as a list shows it: ``selectors.experiments.experiment_run_brief``."""
+    """A run in a list: ``selectors.experiments.experiment_run_brief``."""
 
     id = serializers.IntegerField()
     experiment = serializers.CharField()

@@ -1,4 +1,4 @@
-"""What the API of schoolings answers, and the few parameters that are no part of an address."""
+"""Serializers of training in the browser: responses, and the parameters that are no part of an address."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from games.validators import name_validate
 
 
 class CountsField(serializers.ListField):
-    """Whole numbers."""
+    """A list of whole numbers, such as cells or places."""
 
     child = serializers.IntegerField()
 
 
 class GraphAskedSerializer(serializers.Serializer[Any]):
-    """Which graph."""
+    """The game whose graph is requested, and whether its positions are reduced by symmetry."""
 
     game = serializers.ChoiceField(sorted(games_taught()), help_text="A game whose boxes can be listed.")
     reduce_symmetry = serializers.BooleanField(default=True, help_text="Whether boards count up to symmetry.")
 
 
 class GraphStepSerializer(serializers.Serializer[Any]):
-    """A move on a board that does not turn."""
+    """A move on a board in its original orientation."""
 
     move = serializers.CharField()
     name = serializers.CharField()
@@ -36,14 +36,14 @@ class GraphStepSerializer(serializers.Serializer[Any]):
 
 
 class GraphTurnSerializer(serializers.Serializer[Any]):
-    """A way to turn the board."""
+    """A symmetry of the board, as permutations of cells and steps."""
 
     cells = CountsField(help_text="Where each cell is carried to.")
     steps = CountsField(help_text="The image of each step.")
 
 
 class GraphSerializer(serializers.Serializer[Any]):
-    """Positions and moves of a game; texts of a character for each node or edge hold numbers, "0" for 0."""
+    """Positions and moves of a game. Texts with one character for each node or edge encode numbers, "0" for 0."""
 
     boards = serializers.ListField(child=serializers.CharField(), help_text="Of each node.")
     suffixes = serializers.ListField(
@@ -69,28 +69,28 @@ class GraphSerializer(serializers.Serializer[Any]):
 
 
 class KeepSerializer(StrictSerializer):
-    """Which machine to keep, and what it is called."""
+    """The trained machine to store, by its address, and its name."""
 
     address = serializers.CharField(allow_blank=True, max_length=4000, help_text="As GET /api/learn answers it.")
     name = serializers.CharField(default="", allow_blank=True, max_length=80, validators=[name_validate])
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
-    """A part of an address that could not be used."""
+    """An unusable part of an address, with the reason."""
 
     field = serializers.CharField()
     detail = serializers.CharField()
 
 
 class NamedRuleSerializer(serializers.Serializer[Any]):
-    """A rule, told from a preset."""
+    """A rule, and the preset that it starts from."""
 
     preset = serializers.CharField()
     rule = serializers.DictField(help_text="Every field.")
 
 
 class AddressSerializer(NamedRuleSerializer):
-    """How an address was read."""
+    """The interpretation of an address of the training page."""
 
     address = serializers.CharField()
     beside_address = serializers.CharField(allow_null=True)

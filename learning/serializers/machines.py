@@ -1,4 +1,4 @@
-"""Machines, their boxes and values, and what they are worth."""
+"""Serializers of machines and of their strength."""
 
 from __future__ import annotations
 
@@ -67,34 +67,37 @@ class MachineSerializer(serializers.ModelSerializer[Machine]):
         read_only_fields: tuple[str, ...] = fields
 
     def get_role(self, machine: Machine) -> str | None:
-        """``X``, ``O``; ``None`` for either."""
+        """Return the game's name for the side, such as ``X``; ``None`` for a machine that plays either side."""
         return None if machine.side is None else machine.game_rules.look.layout.roles[machine.side]
 
     @extend_schema_field(RuleField)
     def get_rule(self, machine: Machine) -> dict[str, object]:
-        """Every field, those too that were added after the machine was made."""
+        """Return every field of the rule, including fields introduced after the machine was created."""
         return machine.rule.to_json()
 
     def get_copied_from(self, machine: Machine) -> int | None:
-        """Its original, if it may be named to whoever asks (``request`` of the context; without one a guest)."""
+        """Return the id of the original if the viewer may see it.
+
+        The viewer is the user of the context's ``request``; without a request, a guest.
+        """
         user = self.context["request"].user if "request" in self.context else None
         original = machine.copied_from
         return original.pk if original is not None and is_seen(user, original) else None
 
     def get_owner(self, machine: Machine) -> str | None:
-        """The account's name."""
+        """Return the account's name; ``None`` for a machine of the site."""
         return machine.owner.get_username() if machine.owner else None
 
 
 class PresetField(SlugChoiceField):
-    """The slug of a preset of any kind of machine that there is."""
+    """The slug of a preset of any kind of machine."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(choices=[(preset.slug, preset.name) for preset in ALL_PRESETS.values()], **kwargs)
 
 
 class MachineCreateSerializer(StrictSerializer):
-    """What a new machine needs: a game, a side, and a preset or a rule of its own."""
+    """Fields of a new machine: a game, a side, and a preset or a rule of its own."""
 
     game = serializers.SlugField(max_length=40)
     side = serializers.CharField(
@@ -113,7 +116,12 @@ class MachineCreateSerializer(StrictSerializer):
     public = serializers.BooleanField(default=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """The side becomes a :class:`Side`; a preset and a rule exclude each other."""
+        """Convert the side to a :class:`Side` and fill in the usual name.
+
+        Raises:
+            ValidationError: a preset and a rule are both given, the game is unknown or has no machines, or the side
+                does not fit the machine.
+        """
         if "preset" in attrs and "rule" in attrs:
             raise serializers.ValidationError({"rule": "Give a preset or a rule, not both."}, code="invalid")
         try:
@@ -128,7 +136,7 @@ class MachineCreateSerializer(StrictSerializer):
         return attrs
 
     def _side(self, text: str, game: AnyGame, kind: Kind) -> Side | None:
-        """The side that is asked for; ``None`` for a machine that plays either, and is asked for none."""
+        """Return the requested side; ``None`` for a kind that plays either side, for which none may be given."""
         if kind.live.either_side:
             if text:
                 problem = f"A machine that keeps {kind.page.text.noun} plays either side, so it is given none."
@@ -143,7 +151,7 @@ class MachineCreateSerializer(StrictSerializer):
         return side
 
     def _kind(self, attrs: dict[str, Any], game: AnyGame) -> Kind | None:
-        """Which kind of machine is asked for: by its rule, its preset, or what fits the game."""
+        """Return the requested kind of machine: by its rule, by its preset, else the usual kind of the game."""
         if "rule" in attrs:
             return kind_of_rule(attrs["rule"])
         preset = ALL_PRESETS.get(attrs.get("preset", ""))
@@ -151,7 +159,7 @@ class MachineCreateSerializer(StrictSerializer):
 
 
 class MachineUpdateSerializer(StrictSerializer):
-    """What may be changed of a machine."""
+    """The fields of a machine that can be changed."""
 
     name = serializers.CharField(max_length=80, required=False, validators=[name_validate])
     description = serializers.CharField(max_length=2000, required=False, allow_blank=True)
@@ -160,14 +168,14 @@ class MachineUpdateSerializer(StrictSerializer):
 
 
 class MachineCloneSerializer(StrictSerializer):
-    """What a copy may be called."""
+    """The name and visibility of a copy."""
 
     name = serializers.CharField(max_length=80, required=False, validators=[name_validate])
     public = serializers.BooleanField(required=False, source="is_public", help_text="As the original if not given.")
 
 
 class ChancesSerializer(serializers.Serializer[Any]):
-    """Chances of win, draw and loss; or, of a game too large for that, the shares of a sample."""
+    """Probabilities of win, draw and loss; for a game too large for exact figures, shares of a sample."""
 
     win = serializers.FloatField()
     draw = serializers.FloatField()
@@ -179,7 +187,7 @@ class ChancesSerializer(serializers.Serializer[Any]):
 
 
 class StrengthSerializer(serializers.Serializer[Any]):
-    """Exact chances against each opponent, and in the worst case; of a game too large for that, a sample."""
+    """Probabilities against each opponent and in the worst case; for a game too large for that, a sample."""
 
     random = ChancesSerializer(required=False)
     win_block = ChancesSerializer(required=False)

@@ -1,4 +1,4 @@
-"""Training runs."""
+"""Serializers of training runs and their curves."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from learning.services.runs import GAMES_IN_ALL, MAX_GAMES, MAX_STAGES, ONLY_MAC
 
 
 class StageSerializer(StrictSerializer):
-    """So many games against one opponent."""
+    """A number of games against one opponent."""
 
     opponent = serializers.CharField(max_length=80, help_text="A fixed opponent, or the id or slug of a machine.")
     games = serializers.IntegerField(min_value=1, max_value=MAX_GAMES)
     learns = serializers.BooleanField(default=False, help_text="Whether an opponent that is a machine learns too.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Only machines learn."""
+        """Refuse ``learns`` for an opponent that is no machine."""
         if attrs["learns"] and attrs["opponent"] in OPPONENTS:
             raise serializers.ValidationError({"learns": ONLY_MACHINES_LEARN}, code="invalid")
         return attrs
 
 
 class TrainingSerializer(StrictSerializer):
-    """Against one ``opponent`` for so many ``games``, or a list of ``opponents`` one after another."""
+    """Training against one ``opponent`` for a number of ``games``, or against a list of ``opponents`` in order."""
 
     machine = serializers.CharField(max_length=80, help_text="Id or slug of the machine to train.")
     opponent = serializers.CharField(
@@ -45,7 +45,12 @@ class TrainingSerializer(StrictSerializer):
     seed = SeedField(help_text="A random one if not given; the answer says which.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Either form becomes ``stages``."""
+        """Convert either form to ``stages``.
+
+        Raises:
+            ValidationError: both forms are mixed, a field is missing, a fixed opponent would learn, or the games
+                exceed :data:`MAX_GAMES`.
+        """
         single = [name for name in ("opponent", "games", "opponent_learns") if name in attrs]
         if "opponents" in attrs:
             if single:
@@ -75,18 +80,18 @@ class RunStartSerializer(TrainingSerializer):
     )
 
     def validate_measured(self, value: int) -> int:
-        """Every opening is played from both sides."""
+        """Require an even number, because every opening is played from both sides."""
         if value % 2:
             raise serializers.ValidationError(field_text.EVEN_NUMBER)
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """As usual for such a machine, unless it is said."""
+        """Add ``measured``; ``None`` stands for the usual number of the machine's kind."""
         return {**super().validate(attrs), "measured": attrs.get("measured")}
 
 
 class RunStageSerializer(serializers.Serializer[Any]):
-    """One opponent of a run."""
+    """A stage of a run: one opponent and the number of games."""
 
     opponent = serializers.CharField(help_text="A fixed opponent, or 'machine'.")
     machine = serializers.IntegerField(allow_null=True, help_text="Null also for one deleted since, or not to be seen.")
@@ -95,7 +100,7 @@ class RunStageSerializer(serializers.Serializer[Any]):
 
 
 class RunSerializer(serializers.Serializer[Any]):
-    """How far a training run is: ``selectors.run_view``."""
+    """A training run with its progress: ``selectors.runs.run_view``."""
 
     id = serializers.IntegerField()
     machine = serializers.IntegerField()
@@ -131,7 +136,7 @@ class ShareSerializer(serializers.Serializer[Any]):
 
 
 class SampleSerializer(serializers.Serializer[Any]):
-    """How some games went, as a sample."""
+    """The results of a sample of games, as shares."""
 
     win = ShareSerializer()
     draw = ShareSerializer()
@@ -139,7 +144,7 @@ class SampleSerializer(serializers.Serializer[Any]):
 
 
 class CurvePointSerializer(serializers.Serializer[Any]):
-    """A point of a run's curve: what happened in training so far, and the strength then."""
+    """A point of a run's curve: the results of training so far, and the strength at that time."""
 
     games = serializers.IntegerField()
     wins = serializers.IntegerField()

@@ -1,4 +1,4 @@
-"""Schedules."""
+"""Serializers of training schedules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from learning.services.schedules import PERIODS, Timing
 
 
 class TimingSerializer(StrictSerializer):
-    """When a schedule starts its runs: a crontab, or every so many minutes, hours or days."""
+    """The timing of a schedule: a crontab, or an interval in minutes, hours or days."""
 
     crontab = serializers.CharField(
         max_length=300,
@@ -34,24 +34,24 @@ class TimingSerializer(StrictSerializer):
     paused = serializers.BooleanField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Crontab and interval become ``timing``; neither: no timing."""
+        """Convert crontab and interval to ``timing``; leave it out if neither is given."""
         given = {name: attrs.pop(name) for name in ("crontab", "every", "period", "timezone") if name in attrs}
         paused = {"paused": attrs.pop("paused")} if "paused" in attrs else {}
         return {**super().validate(attrs), **paused, **({"timing": Timing(**given)} if given else {})}
 
 
 class ScheduleCreateSerializer(TimingSerializer, TrainingSerializer):
-    """A training run, as it is started by hand, and when. Without a seed each run has a fresh one."""
+    """The training run to start, and its timing. Without a seed, each run has a fresh one."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """A schedule needs a time."""
+        """Set an empty timing if none is given, for the service to refuse."""
         attrs = super().validate(attrs)
         attrs.setdefault("timing", Timing())
         return attrs
 
 
 class ScheduleUpdateSerializer(TimingSerializer):
-    """What of a schedule can be changed; what is not given stays."""
+    """The fields of a schedule that can be changed; absent fields keep their value."""
 
     opponents = serializers.ListField(
         child=StageSerializer(), required=False, allow_empty=False, max_length=MAX_STAGES, help_text="A curriculum."
@@ -59,7 +59,7 @@ class ScheduleUpdateSerializer(TimingSerializer):
     seed = SeedField(allow_null=True, help_text="null: a fresh one for each run.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Opponents become ``stages``."""
+        """Convert opponents to ``stages``, and a null seed to ``fresh_seed``."""
         attrs = super().validate(attrs)
         if "opponents" in attrs:
             attrs["stages"] = [Stage(**stage) for stage in attrs.pop("opponents")]

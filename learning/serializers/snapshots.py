@@ -1,4 +1,4 @@
-"""What was kept of a machine's trainings, what it was worth, and which of it plays."""
+"""Serializers of snapshots, their measurements and weights, and the choice of the one that plays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from learning.services.snapshots import NEWEST
 
 
 class MeasurementSerializer(serializers.Serializer[Any]):
-    """What a snapshot made of a set of openings against a level."""
+    """The results of a snapshot in a set of openings against a level."""
 
     level = serializers.CharField(help_text="A fixed opponent.")
     games = serializers.IntegerField(help_text="So far, half of them on either side.")
@@ -27,7 +27,7 @@ class MeasurementSerializer(serializers.Serializer[Any]):
 
 
 class SnapshotSerializer(serializers.Serializer[Any]):
-    """A machine as it was after so many games."""
+    """The state of a machine after a number of training games."""
 
     id = serializers.IntegerField()
     training_run = serializers.IntegerField()
@@ -43,13 +43,13 @@ class SnapshotSerializer(serializers.Serializer[Any]):
 
 
 class SnapshotChooseSerializer(StrictSerializer):
-    """Which one is to play."""
+    """The snapshot that shall play from now on."""
 
     snapshot = serializers.CharField(max_length=20, help_text=f"The id of one, or `{NEWEST}`.")
 
 
 class KnewSerializer(serializers.Serializer[Any]):
-    """What a machine that learns a value knew before and after the lesson in which a snapshot was taken."""
+    """The weights of a value-learning machine before and after the lesson in which a snapshot was taken."""
 
     lesson = serializers.IntegerField()
     features = serializers.CharField(help_text="The set of features, in the order of which the weights stand.")

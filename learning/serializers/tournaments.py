@@ -1,4 +1,4 @@
-"""Tournaments."""
+"""Serializers of tournaments, their standings and pairings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from learning.services.tournaments import FEW_ENTRIES, MAX_ENTRIES, MAX_GAMES_PE
 
 
 class TournamentStartSerializer(StrictSerializer):
-    """Who takes part, and how."""
+    """The entrants, format and games of a new tournament."""
 
     entries = serializers.ListField(
         child=serializers.CharField(max_length=80),
@@ -34,7 +34,7 @@ class TournamentStartSerializer(StrictSerializer):
 
 
 class TournamentSerializer(serializers.Serializer[Any]):
-    """A tournament as a list shows it: ``selectors.tournaments.tournament_brief``."""
+    """A tournament in a list: ``selectors.tournaments.tournament_brief``."""
 
     id = serializers.IntegerField()
     name = serializers.CharField()
@@ -52,7 +52,7 @@ class TournamentSerializer(serializers.Serializer[Any]):
 
 
 class EntrySerializer(serializers.Serializer[Any]):
-    """Who takes part."""
+    """An entrant of a tournament: a machine or a fixed opponent."""
 
     number = serializers.IntegerField()
     name = serializers.CharField()
@@ -63,7 +63,7 @@ class EntrySerializer(serializers.Serializer[Any]):
 
 
 class StandingSerializer(serializers.Serializer[Any]):
-    """A line of the standings: entries that play both sides, then those of one, best first. Points per game decide."""
+    """A line of the standings, ordered by points per game: entries that play both sides, then those of one side."""
 
     entry = serializers.IntegerField()
     place = serializers.IntegerField(help_text="Among the entries that play the same side, or both.")
@@ -81,7 +81,7 @@ class StandingSerializer(serializers.Serializer[Any]):
 
 
 class CellSerializer(serializers.Serializer[Any]):
-    """What an entry did against another, whoever began."""
+    """The results of an entry against another one, on both sides together."""
 
     entry = serializers.IntegerField()
     games = serializers.IntegerField()
@@ -92,14 +92,14 @@ class CellSerializer(serializers.Serializer[Any]):
 
 
 class CrossSerializer(serializers.Serializer[Any]):
-    """A line of the crosstable."""
+    """A line of the crosstable: the results of one entry against the others."""
 
     entry = serializers.IntegerField()
     against = CellSerializer(many=True)
 
 
 class PairingSerializer(serializers.Serializer[Any]):
-    """So many games between two entries."""
+    """A number of games between two entries, with their results."""
 
     number = serializers.IntegerField()
     round = serializers.IntegerField()
@@ -117,7 +117,7 @@ class PairingSerializer(serializers.Serializer[Any]):
 
 
 class TournamentDetailSerializer(TournamentSerializer):
-    """A tournament as it stands: ``selectors.tournaments.tournament_view``."""
+    """A tournament with its current results: ``selectors.tournaments.tournament_view``."""
 
     version = serializers.IntegerField()
     error = serializers.CharField()
