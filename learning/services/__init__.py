@@ -1,1 +1,1 @@
-"""Use-cases that write, each one transaction, a module a subject."""
+"""Use cases that write, one module for each subject; each is one transaction unless its docstring says otherwise."""

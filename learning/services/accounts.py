@@ -1,4 +1,4 @@
-"""Close an account: everything of it that goes on ends, and its machines go to somebody else or away."""
+"""Closing of an account: its current work ends, and its machines get another owner or are deleted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HEIR_OPEN = "Its machines go to another account, one that is open."
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """How many of each there were that ended, and machines that went or were handed on."""
+    """Numbers of the rows that a closing has ended, and of the machines that it has deleted or given away."""
 
     tokens: int
     schedules: int
@@ -48,21 +48,24 @@ class Closed:
 
 
 def account_close(*, by: User, account: User, heir: User | None = None, deletes_machines: bool = False) -> Closed:
-    """Close an account for good: nobody logs in to it, and nothing is done for it any more. Its name stays taken.
+    """Close an account for good: log-in and all its work end. Its name stays taken.
 
-    Step by step, each a transaction of the service that does it, so that nobody waits for the whole: what is left
-    where a step fails is done when it is called again. What others have learnt from its machines stays with them, and
-    so does every match: those that go on it gives up, of the ledger's kind like any other. An exhibition that it hosts
-    stands still from now on; a room in which nobody has sat down with it goes.
+    Each step is a transaction of the service that does it, so that other requests wait only briefly. If a step fails,
+    a second call does the rest. Matches in progress are resigned like any other match, and all matches are kept. Other
+    machines keep what they learnt from the account's machines. An exhibition that the account hosts stops advancing.
+    A room in which the account still waits for an opponent is deleted.
 
     Args:
-        by: a member of the staff, who may change accounts.
-        account: whose account; not that of who asks, and one of the staff only for a superuser (:func:`is_above`).
-        heir: the account that gets its machines; ``None``: the house.
-        deletes_machines: whether they are deleted instead, by who may do that. Copies made for rooms always are.
+        by: a member of the staff who may change accounts.
+        account: the account to close; not ``by`` itself, and one of the staff only if ``by`` is a superuser
+            (:func:`is_above`).
+        heir: the account that gets the machines; ``None`` for the site.
+        deletes_machines: whether the machines are deleted instead, which needs the permission to delete machines.
+            Copies made for rooms are always deleted.
 
     Raises:
-        AccountNotClosedError: by whom or whose it is, or no machine may be deleted, or the heir's account is closed.
+        AccountNotClosedError: ``by`` may not close this account or delete its machines, or the heir is closed or the
+            account itself.
     """
     if account.pk == by.pk:
         raise AccountNotClosedError("This is the account that you are logged in to.")
@@ -73,7 +76,7 @@ def account_close(*, by: User, account: User, heir: User | None = None, deletes_
     if deletes_machines and not staff_may(by, "delete_machine"):
         raise AccountNotClosedError("Only who may delete machines closes an account with them.")
     n_tokens = _lock_out(account)
-    # In the account's own name: what goes on there ends, whatever else who closes it may do.
+    # Services run as the closed account: its work ends whatever permissions ``by`` has.
     schedules, runs, tournaments, experiments = _goes_on(account)
     n_schedules = _each(schedules, lambda pk: schedule_delete(user=account, schedule_id=pk))
     n_runs = sum(training_run_cancel(run_id=pk) for pk in list(runs.values_list("pk", flat=True)))
@@ -85,22 +88,22 @@ def account_close(*, by: User, account: User, heir: User | None = None, deletes_
 
 
 def is_left(account: User) -> bool:
-    """Whether closing an account would still end something, or give machines to somebody else."""
+    """Whether closing an account would still end something, or move or delete machines."""
     rest = (*_goes_on(account), _rooms(account), Machine.objects.filter(owner=account))
     return account.is_active or any(rows.exists() for rows in rest)
 
 
 def is_above(by: User, account: User) -> bool:
-    """Whether an account of the staff is a superuser's alone to change: who sets its password has what it may do."""
+    """Whether only a superuser may change the account: setting a password of staff grants all their permissions."""
     return bool((account.is_staff or account.is_superuser) and not by.is_superuser)
 
 
 @transaction.atomic
 def _lock_out(account: User) -> int:
-    """End log-in, sessions and tokens; how many of these counted. A session is worth as much as its account.
+    """End log-in, sessions and tokens; return the number of tokens that were still valid.
 
-    With its key the row waits for everything that is being made for the account and holds it
-    (``games.limits.quotas``), so that what is ended next is all there is.
+    The account's row is locked with its key: the lock waits for transactions that create something for the account
+    (``games.limits.quotas``), so that the next steps find everything.
     """
     row = get_user_model().objects.select_for_update().get(pk=account.pk)
     row.is_active = False
@@ -111,7 +114,7 @@ def _lock_out(account: User) -> int:
 
 
 def _each(rows: QuerySet[Model], end: Callable[[int], object]) -> int:
-    """End each of these, by its id; how many. What has ended by itself meanwhile keeps nobody from the next."""
+    """Call ``end`` with the id of each row; return the number of rows. Rows that have ended meanwhile are skipped."""
     ids = list(rows.values_list("pk", flat=True))
     for pk in ids:
         with contextlib.suppress(PlayError, ObjectDoesNotExist):
@@ -120,7 +123,7 @@ def _each(rows: QuerySet[Model], end: Callable[[int], object]) -> int:
 
 
 def _goes_on(account: User) -> tuple[QuerySet[Model], ...]:
-    """Its schedules, runs, tournaments and experiments that go on."""
+    """Return the account's schedules, and its active runs, tournaments and experiments."""
     of_account = Q(started_by=account) | Q(machine__owner=account)
     return (
         Schedule.objects.filter(owner=account),
@@ -131,26 +134,26 @@ def _goes_on(account: User) -> tuple[QuerySet[Model], ...]:
 
 
 def _rooms(account: User) -> QuerySet[Room]:
-    """Those in which it plays, waits or is the host."""
+    """Return the rooms with an unfinished match in which the account plays, waits or is the host."""
     rooms = rooms_of(user_id=account.pk, guest=None)
     return rooms.filter(matches__status__in=[MatchStatus.WAITING, MatchStatus.PLAYING]).distinct()
 
 
 def _rooms_end(account: User) -> int:
-    """Give up what it plays, close the rooms where it waits, host nothing any more; how many rooms."""
+    """Resign the account's matches, delete the rooms where it waits, end its hosting; return the number of rooms."""
     n_ended = 0
     for room in _rooms(account):
         if room.is_exhibition:
             Room.objects.filter(pk=room.pk).update(host=None)
         elif not Room.objects.filter(pk=room.pk, matches__status=MatchStatus.WAITING, matches__number=1).delete()[0]:
-            with contextlib.suppress(PlayError):  # it ended just now
+            with contextlib.suppress(PlayError):  # the match has ended meanwhile
                 match_resign(code=room.code, person=Principal(user_id=account.pk))
         n_ended += 1
     return n_ended
 
 
 def _machines_delete(account: User, *, deletes_all: bool) -> int:
-    """Delete its copies made for rooms, or all its machines; how many."""
+    """Delete the account's copies made for rooms, or all its machines; return the number."""
     machines = Machine.objects.filter(owner=account)
     doomed = machines if deletes_all else machines.filter(room__isnull=False)
     return _each(doomed.order_by("pk"), lambda pk: machine_delete(user=account, machine_id=pk))
@@ -158,12 +161,12 @@ def _machines_delete(account: User, *, deletes_all: bool) -> int:
 
 @transaction.atomic
 def _machines_hand_on(account: User, heir: User | None) -> int:
-    """Give its machines to another account, or to the house, however many that has; how many.
+    """Give the machines to another account, regardless of its quota, or to the site; return the number.
 
-    None is taught with one click any more: the heir may have its own. None is shared by a link any more.
+    The machines are no longer the owner's personal ones, since the heir may have one. Their shared links end.
 
     Raises:
-        AccountNotClosedError: the heir's account was closed meanwhile.
+        AccountNotClosedError: the heir has been closed meanwhile.
     """
     try:
         for one in sorted(filter(None, (account, heir)), key=lambda one: one.pk):

@@ -1,4 +1,4 @@
-"""Copies of machines: of an account, and those made for a room, which make way for later ones."""
+"""Copies of machines: those of an account, and those made for a room, of which only the latest are kept."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from learning.storage.standings import standing_open
 
 @transaction.atomic
 def machine_clone(*, machine_id: int, name: str, **details: Any) -> Machine:
-    """A copy of a machine as it stands: same rule, same beads, a ledger of its own that begins with them.
+    """Copy a machine in its current state: same rule, same beads, and a new ledger that begins with them.
 
-    It is as public as the original.
+    The copy is as public as the original.
 
     Raises:
         MachineNotFoundError.
@@ -45,7 +45,7 @@ def machine_clone(*, machine_id: int, name: str, **details: Any) -> Machine:
 
 
 def _copied(original: Machine, name: str, **details: Any) -> Machine:
-    """A copy of a machine that is kept as by :func:`_original`, in no list yet."""
+    """Create a copy of a machine held by :func:`_original`; the copy appears in no list yet."""
     memory = kind_of(original).memory
     fields: dict[str, object] = {"n_removed": original.n_removed, "is_public": original.is_public}
     fields |= memory.fields_copied(original) | details
@@ -65,9 +65,10 @@ def _copied(original: Machine, name: str, **details: Any) -> Machine:
 
 
 def _original(machine_id: int) -> Machine:
-    """The machine that is to be copied: it is there, and remembers what it knows, until the copy is stored.
+    """Return the machine to copy, held so that it is neither deleted nor reset before the copy is stored.
 
-    Only one whose copy gets rows is locked. To share boxes nobody waits for those who teach it, nor they for us.
+    The machine is locked only if its copy gets rows of its own. A copy that shares boxes needs no lock, so copying
+    and teaching do not wait for each other.
 
     Raises:
         MachineNotFoundError.
@@ -82,7 +83,7 @@ def _original(machine_id: int) -> Machine:
 
 @transaction.atomic
 def machine_copy(*, user: AnyUser, machine_id: int, name: str = "", is_public: bool | None = None) -> Machine:
-    """A copy, as :func:`machine_clone`, of a machine that the account may see; the copy belongs to the account.
+    """Copy a machine that the account may export, as :func:`machine_clone`; the copy belongs to the account.
 
     Raises:
         MachineNotFoundError, NotYourMachineError, MachineQuotaError.
@@ -100,10 +101,13 @@ def machine_copy(*, user: AnyUser, machine_id: int, name: str = "", is_public: b
 
 
 def room_copy(*, machine_id: int, room: Room, owner: User | None, guest: UUID | None, lent: bool = False) -> Machine:
-    """A copy, as :func:`machine_clone` but in no list, for a room: of its account (``owner``), or of who plays there.
+    """Copy a machine for a room, as :func:`machine_clone`, but in no list.
 
-    Call inside the transaction that stores its match. Once that is done, older ones of whoever opened it make way.
-    A copy of a ``lent`` machine belongs to nobody, and is seen by the same link for as long as that works.
+    The copy belongs to ``owner``; without one, to the guest who plays in the room. A copy of a ``lent`` machine has no
+    owner, and is visible through the same link as long as the link works.
+
+    Call inside the transaction that stores the room's match. After the commit, surplus older copies of the same
+    account, guest or address are deleted.
 
     Raises:
         MachineNotFoundError, ValueQuotaError.
@@ -122,14 +126,14 @@ def room_copy(*, machine_id: int, room: Room, owner: User | None, guest: UUID | 
             )
         if owner is not None:
             values_quota_require(owner, original.n_values)
-        else:  # so that nothing is copied in vain; asked again when everything is stored (guests_values_require)
+        else:  # an early check; guests_values_require runs again when everything is stored
             guests_values_require(guest, room.opened_from, n_more=original.n_values)
     clear = partial(copies_clear, user_id=user_id, guest=guest, address=room.opened_from)
-    transaction.on_commit(clear, robust=True)  # the room is there, whatever becomes of the others
+    transaction.on_commit(clear, robust=True)  # the room is stored even if clearing fails
     name = f"{original.name[:70]} (copy)"
     if not lent:
         return _copied(original, name, room=room, owner=owner)
-    # Locked, so that the link is not taken back before the copy can be found by it.
+    # Locked, so that the link does not end before the copy refers to it.
     link = SharedLink.objects.select_for_update(no_key=True).filter(pk=original.share_id or 0, ended_at=None).first()
     if link is None:
         raise MachineNotFoundError
@@ -137,10 +141,10 @@ def room_copy(*, machine_id: int, room: Room, owner: User | None, guest: UUID | 
 
 
 def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> None:
-    """Of the copies made for the rooms of a person, and for guests of an address, keep the last that were played.
+    """Delete the copies made for rooms beyond the limits of an account, a guest and an address.
 
-    They are so many at most, and have so many values together. A copy in a match that is being
-    played, or in training, never goes. Call outside any transaction: each deletion is one of its own.
+    The most recently played copies are kept, up to a number of copies and a total number of values. A copy in a match
+    in progress, or in training, is never deleted. Call outside any transaction: each deletion takes its own.
     """
     bounds: list[tuple[RoomsOf, int, int]] = []
     if user_id is not None:
@@ -150,11 +154,11 @@ def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> No
     if address:
         bounds.append((("address", address), settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
     for whose, most, most_values in bounds:
-        stored = copies_of(whose, guests_alone=whose[0] == "address")  # what has just gone no longer counts
+        stored = copies_of(whose, guests_alone=whose[0] == "address")  # without those deleted by a limit before
         together = accumulate(n_values for _, n_values in stored)
         n_kept = min(most, sum(n <= most_values for n in together))
         beyond = Machine.objects.filter(pk__in=[pk for pk, _ in stored[n_kept:]])
-        # Most of them may be in use: those are left out at once, and what is left is asked again under its locks.
+        # Most of them may be in use: this filter skips those; _copy_delete checks the others again under locks.
         in_use = Exists(rooms_open(Room.objects.filter(pk=OuterRef("room_id"))))
         for copy_id in beyond.exclude(in_use).values_list("pk", flat=True):
             _copy_delete(copy_id)
@@ -162,7 +166,7 @@ def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> No
 
 @transaction.atomic
 def _copy_delete(copy_id: int) -> None:
-    """Delete a copy made for a room, unless somebody has it in use."""
+    """Delete a copy made for a room, unless a match or training uses it."""
     deletion_lock(copy_id)
     copy = Machine.objects.filter(pk=copy_id).first()
     if copy is None or runs_teaching(copy).exists() or rooms_open(Room.objects.filter(fresh_machines=copy)).exists():

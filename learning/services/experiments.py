@@ -1,4 +1,4 @@
-"""Experiments: ask for one, stop it. What is known already is answered at once; the rest workers run."""
+"""Requests and cancellation of experiments. Known results are returned at once; workers run the others."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import waits
 
 MAX_GOING_ON = 2
-"""How many experiments of one person may go on at once."""
+"""Active experiments of one account or guest."""
 MAX_GOING_ON_IN_ALL = 30
-"""And of everybody together: a guest is a new person in every browser."""
+"""Active experiments on the whole site: guests could avoid their own limit with a new browser session."""
 
 GOING_ON = (JobStatus.QUEUED, JobStatus.RUNNING)
 
@@ -37,14 +37,14 @@ def experiment_request(
     parameters: Mapping[str, object] | None = None,
     enqueue: bool = True,
 ) -> ExperimentRun:
-    """Ask for an experiment: the run, finished already if somebody has asked for the same before.
+    """Request an experiment; return its run, which may be active or finished from an earlier equal request.
 
     Args:
-        person: who asks, an account or a guest; ``None`` for the house, which has no limits.
-        experiment: its name.
-        seed: of all its random words; the experiment's own if left out.
-        parameters: those that are not to have their default.
-        enqueue: ``False`` leaves it to the reaper to tell the workers.
+        person: the requesting account or guest; ``None`` for the site, which has no limits.
+        experiment: slug of the experiment.
+        seed: seed of all random numbers; by default the experiment's own.
+        parameters: values that differ from the defaults, by name.
+        enqueue: ``False`` leaves waking the workers to the recovery task.
 
     Raises:
         ExperimentNotFoundError, ExperimentRefusedError, ExperimentQuotaError, SiteFullError, AccountClosedError.
@@ -64,7 +64,7 @@ def experiment_request(
         _require_room(person)
     asker = {"user_id": person.user_id if person else None, "guest": person.guest if person else None}
     if known is None:
-        # Two who ask for the same at once get the same run.
+        # Two equal requests at the same moment get the same run.
         run, is_new = ExperimentRun.objects.get_or_create(**same, defaults=asker)
     else:
         run, is_new = known, True
@@ -78,23 +78,23 @@ def experiment_request(
 
 @transaction.atomic
 def experiment_cancel(*, person: Principal, run_id: int, is_staff: bool = False) -> ExperimentRun:
-    """Stop a run; one that is over stays as it is. It can be asked for again.
+    """Stop a run; a finished run does not change. The experiment can be requested again.
 
     Args:
-        person: who asks.
-        run_id: which run.
-        is_staff: somebody asks who may stop everybody's.
+        person: the account or guest that asks.
+        run_id: id of the run.
+        is_staff: whether the caller may stop runs of others.
 
     Raises:
         ExperimentNotFoundError: there is no such run.
-        NotYourExperimentError: somebody else began it.
+        NotYourExperimentError: the run was requested by another account or guest.
     """
     experiment_run_for(run_id)
     run = ExperimentRun.objects.select_for_update(of=("self",)).get(pk=run_id)
     if not (is_staff or began(person, run)):
         raise NotYourExperimentError
     now = timezone.now()
-    # One that waits for a worker is over at once: the lock keeps every worker from taking it meanwhile.
+    # A waiting run ends at once: the lock prevents workers from claiming it meanwhile.
     if ExperimentRun.objects.filter(waits(now), pk=run.pk).exists():
         run.status, run.finished_at, run.lease_until = JobStatus.CANCELLED, now, None
         run.save(update_fields=["status", "finished_at", "lease_until"])
@@ -106,19 +106,19 @@ def experiment_cancel(*, person: Principal, run_id: int, is_staff: bool = False)
 
 
 def began(person: Principal, run: ExperimentRun) -> bool:
-    """Whether this person asked for the run."""
+    """Whether this account or guest requested the run."""
     if person.user_id is not None and run.user_id == person.user_id:
         return True
     return run.user_id is None and person.guest is not None and run.guest == person.guest
 
 
 def experiments_prepare() -> list[ExperimentRun]:
-    """Ask for every experiment as it stands in the documentation, so that its page has something to show."""
+    """Request every experiment with its defaults, as in the documentation, so that its page shows a result."""
     return [experiment_request(person=None, experiment=slug, enqueue=False) for slug in EXPERIMENTS]
 
 
 def _begin_again(run: ExperimentRun, asker: Mapping[str, object]) -> None:
-    """Put a run that failed or was cancelled back to its beginning."""
+    """Reset a failed or cancelled run to its initial state."""
     fresh = {
         "status": JobStatus.QUEUED,
         "progress": 0.0,
@@ -134,7 +134,10 @@ def _begin_again(run: ExperimentRun, asker: Mapping[str, object]) -> None:
 
 
 def _require_room(person: Principal) -> None:
-    """Refuse who has enough going on. Two requests at once may both pass: it is a limit of load, not of money."""
+    """Refuse a request beyond the limits of active experiments.
+
+    Two requests at once may both pass: the limit protects the workers and need not be exact.
+    """
     going_on = ExperimentRun.objects.filter(status__in=GOING_ON)
     own = going_on.filter(user_id=person.user_id) if person.user_id is not None else going_on.filter(guest=person.guest)
     if own.count() >= MAX_GOING_ON or going_on.count() >= MAX_GOING_ON_IN_ALL:

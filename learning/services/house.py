@@ -1,4 +1,4 @@
-"""The machines of the house, and the tournament that it holds once."""
+"""The site's own ("house") machines, and the one tournament between them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from learning.workers.recorded import recorded_store
 
 
 def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | None]:
-    """The house's machine, made when it is missing, and the training run it still has to do (``None``: done).
+    """Return a machine of the site, created if missing, and its unfinished training run (``None``: finished).
 
-    A training that comes with the program is done at once.
+    A training recorded in the repository is loaded at once instead of being run.
     """
     if not Machine.objects.filter(slug=house.slug).exists():
-        # Another container that starts at the same moment may be faster; then its machine is ours too.
+        # Another container that starts at the same moment may be faster; then use its machine.
         with contextlib.suppress(IntegrityError), transaction.atomic():
             machine = machine_create(
                 game=house.game,
@@ -47,13 +47,13 @@ def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | No
 
 
 def house_tournament_ensure() -> Tournament | None:
-    """Bring the house's tournament a step nearer: make who is missing, and begin it when all have been trained.
+    """Create the missing machines of the site's tournament, and start it once all of them are trained.
 
-    Workers train and play (``jobs_recover`` tells them), so nobody waits here. It is held once, however often and
-    wherever this is called: who begins it holds the locks of its machines.
+    The call does not wait: workers train and play (``jobs_recover`` wakes them). The tournament starts only once,
+    however many processes call this, because starting it requires the locks of its machines.
 
     Returns:
-        The tournament, if it begins now.
+        The tournament, if this call has started it.
     """
     held = Tournament.objects.filter(
         owner=None, game=HOUSE_TOURNAMENT.game, name=HOUSE_TOURNAMENT.name, seed=HOUSE_TOURNAMENT.seed
@@ -80,7 +80,7 @@ def house_tournament_ensure() -> Tournament | None:
 
 
 def _entrants() -> Iterator[HouseMachine]:
-    """A machine of each preset for each side it can play: the house's own where it has one."""
+    """Yield a machine for each preset and each side it can play: the site's built-in one if there is one."""
     held = HOUSE_TOURNAMENT
     game = game_get(held.game)
     own = {(house.preset, house.side): house for house in HOUSE if house.game == held.game}

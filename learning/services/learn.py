@@ -1,4 +1,4 @@
-"""A machine that was watched while it learnt becomes one of somebody's own, with those very beads."""
+"""Storage of a machine that was trained in a browser, with exactly the same beads."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from learning.storage.locks import machine_lock
 from learning.storage.standings import curve_told, standing_add, strength_found
 
 MAX_GAMES_AT_ONCE = 500_000
-"""A machine that has played more is trained by an ordinary run."""
+"""Games that the request itself trains; beyond that, an ordinary run trains the machine."""
 MAX_GAMES_PLAIN = 2_000
-"""The same while kernels are being compiled."""
+"""The same limit while the kernels are not compiled yet."""
 STEPS_MOST = 3_000
-"""Up to so many games it is taught once more to keep what it was on the way: a moment even without compiled kernels."""
+"""Games up to which snapshots are stored, by a second training: quick even without compiled kernels."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A machine after its training, and what it was at marks on the way: numbers of games, ascending."""
+    """A machine after its training, and measurements at ``marks``: numbers of games, ascending."""
 
     learners: Population
     marks: list[int]
@@ -47,17 +47,17 @@ class Trained:
 def trained_machine_keep(
     *, user: AnyUser, config: TrainingConfig, preset: str, games: int, name: str = ""
 ) -> tuple[Machine, TrainingRun | None]:
-    """A new machine of an account, or of a visitor's browser, that has had this training, and its training if any.
+    """Create a machine with this training; return it with its training run, ``None`` for zero games.
 
-    Up to :data:`MAX_GAMES_AT_ONCE` games it is trained here. Its ledger then has a training run with its seed, that is
-    over, and has the curve that was watched. Beyond that the run has only begun.
+    Up to :data:`MAX_GAMES_AT_ONCE` games the machine is trained here. Its run then is finished, with the same seed
+    and the curve shown in the browser. Beyond that, the run is only requested.
 
     Args:
         user: the account, or a visitor with a guest number.
         config: the training.
-        preset: the slug of the preset that its rule is told from.
-        games: how many it has played.
-        name: what people call it; as a pupil of that game and side, if left out.
+        preset: slug of the preset that the rule starts from.
+        games: number of games played.
+        name: name of the machine; by default that of a personal machine of this game and side.
 
     Raises:
         MachineQuotaError, RunQuotaError, SiteFullError.
@@ -145,7 +145,7 @@ def _store(
 
 
 def _steps(config: TrainingConfig, games: int) -> Iterator[Population]:
-    """The machine as a training keeps it on the way: after 1, 100, 300, … games. It is taught so far once more."""
+    """Yield the machine at the snapshots of a training, after 1, 100, 300, … games, by training it once more."""
     again, at = Cohort.fresh(config, [config.seed]), 0
     while (mark := snapshot_after(at)) < min(games, STEPS_MOST + 1):
         again.train(config.teacher, [mark - at], [])
@@ -154,7 +154,7 @@ def _steps(config: TrainingConfig, games: int) -> Iterator[Population]:
 
 
 def _curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
-    """Keep the curve that was watched as the run's, and what the list shows: nobody waits for it to be measured."""
+    """Store the curve from the browser as the run's curve, and the figures of the list, without measuring again."""
     points = [
         CurvePoint(
             run=run,
@@ -173,7 +173,7 @@ def _curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
 
 
 def _strength(strength: Floats) -> dict[str, dict[str, float]]:
-    """Chances by opponent from what is exact against each of ``MEASURES``: ``(n_measures, 3)``."""
+    """Convert exact probabilities against each of ``MEASURES``, shape ``(n_measures, 3)``, to a dictionary."""
     return {
         name.replace("-", "_"): dict(zip(("win", "draw", "loss"), row, strict=True))
         for name, row in zip(MEASURES, strength.tolist(), strict=True)

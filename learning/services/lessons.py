@@ -1,7 +1,7 @@
-"""Machines in live matches: they sit down, move, and learn when one ends.
+"""Machines in live matches: they take a seat, and learn when a match ends.
 
-The players (``learning.players``) ask these; what differs from kind to kind is the kind's. Who sits down and what is
-learnt is written inside the transaction that writes the match, which holds the room's lock.
+The players (``learning.players``) call these services; differences between kinds of machine are left to the kind.
+Seats and lessons are written in the transaction that writes the match, which holds the room's lock.
 """
 
 from __future__ import annotations
@@ -37,10 +37,11 @@ LESSON_SECONDS = Histogram(
 def seat_take(
     *, room: Room, seat: LiveSeat, machine: Machine, owner: User | None, guest: UUID | None, lent: bool = False
 ) -> None:
-    """Seat a machine that is held, or the room's copy of it, made for this account or guest if it is not there yet.
+    """Seat a machine, or the room's copy of it, which is created for this account or guest if missing.
 
-    The seat is about to be stored, and ``seated`` follows. Where a person has taken it over they keep it.
-    A copy of a ``lent`` machine, which a shared link alone shows, stays under its link.
+    The machine must be held (:func:`learning.storage.locks.machine_held`). The caller stores the seat afterwards, and
+    calls ``seated``. A seat that a person has taken over stays theirs. A copy of a ``lent`` machine, which is visible
+    only by a shared link, keeps that link.
 
     Raises:
         MachineNotFoundError, ValueQuotaError.
@@ -54,9 +55,10 @@ def seat_take(
 
 
 def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
-    """Let every machine of a player learn from matches that are over, once: in order of their ids, all locked before.
+    """Teach every machine of a player the finished matches.
 
-    Of several matches a machine learns in their order, as if they had ended one after the other.
+    All machines are locked first and taught in the order of their ids, so that transactions cannot deadlock. A machine
+    learns several matches in their order, as if they had ended one after the other.
     """
     occupants_fetch([seat for live in matches for seat, _ in live.automata], lock=True)
     lessons: dict[int, list[Ended]] = {}
@@ -68,7 +70,7 @@ def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
             machine = seat.occupant.machine
             machines[machine.pk] = machine
             own = lessons.setdefault(machine.pk, [])
-            if own and own[-1].live is live:  # it has met itself
+            if own and own[-1].live is live:  # the machine played against itself
                 own[-1].seats.append(seat)
             else:
                 own.append(Ended(live, live.match.outcome, [seat]))

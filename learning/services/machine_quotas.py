@@ -1,4 +1,4 @@
-"""How many machines, and how many values of machines, an account or a visitor may have."""
+"""Quotas of machines and of their values, for accounts, guests and addresses."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from learning.storage.bounds import values_left
 
 
 def guest_lock(guest: UUID | None) -> None:
-    """Let nobody else make or hand over machines of a visitor until this transaction ends; before machines."""
+    """Lock the creation and transfer of a guest's machines until the transaction ends. Take it before machine locks."""
     count_lock(f"machines of guest {guest}")
 
 
 def machine_quota_require(user: AnyUser) -> None:
-    """Refuse an account, or a visitor, that has as many machines as it may. Copies made for rooms do not count.
+    """Refuse an account or visitor whose quota of machines is used up. Copies made for rooms do not count.
 
-    Call before anything else in the transaction that makes another.
+    Call first in the transaction that creates a machine: the check takes locks.
 
     Raises:
-        MachineQuotaError.
-        GuestMovedError: what the visitor had has gone to an account since they asked.
+        MachineQuotaError: the quota is used up.
+        GuestMovedError: the guest's machines have moved to an account since the request began.
     """
     if isinstance(user, Visitor):
         site_require("learning_machine")
@@ -57,7 +57,7 @@ def machine_quota_require(user: AnyUser) -> None:
 
 
 def _address_quota_require(address: str) -> None:
-    """Refuse a guest where guests have as many machines as they may, counted under a lock near the bound alone."""
+    """Refuse a guest whose address has used up its quota; the count takes a lock only near the limit."""
     most = settings.MACHINES_PER_ADDRESS
     here = Machine.objects.filter(made_from=address)
     n_machines = here.count() if address else 0
@@ -72,12 +72,12 @@ def _address_quota_require(address: str) -> None:
 
 
 def values_quota_require(user: User, n_more: int) -> None:
-    """Refuse an account so many values at once, if its machines would have more together than they may.
+    """Refuse ``n_more`` values if the account's machines together would exceed their limit.
 
     Call under the lock of the account.
 
     Raises:
-        ValueQuotaError.
+        ValueQuotaError: the limit would be exceeded.
     """
     most = settings.VALUES_PER_ACCOUNT
     left = values_left(user.pk)
@@ -89,23 +89,23 @@ def values_quota_require(user: User, n_more: int) -> None:
 
 
 def _rooms_at(address: str) -> QuerySet[Room]:
-    """The rooms opened from an address."""
+    """Return the rooms opened from an address; none for an empty address."""
     return Room.objects.filter(opened_from=address) if address else Room.objects.none()
 
 
 def _guests_copies(rooms: QuerySet[Room]) -> QuerySet[Machine]:
-    """The copies made for these rooms, those aside that count with an account."""
+    """Return the copies made for these rooms, except copies with an owner, which count for the account."""
     return Machine.objects.filter(room__in=rooms, owner__isnull=True)
 
 
 def guests_values_require(guest: UUID | None, address: str, n_more: int | None = None) -> None:
-    """Refuse a guest, or an address, whose copies would have too many values together.
+    """Refuse a guest or an address whose copies together would have too many values.
 
-    Those in open rooms count: all others make way (:func:`learning.services.copies.copies_clear`). Asked for ``n_more``
-    before they are copied, and without it, under locks, when they have been.
+    Only copies in open rooms count, since the others can be deleted (:func:`learning.services.copies.copies_clear`).
+    Call with ``n_more`` before values are copied; call without it afterwards, to check again under locks.
 
     Raises:
-        ValueQuotaError.
+        ValueQuotaError: the limit would be exceeded.
     """
     mine, here = rooms_of(user_id=None, guest=guest), _rooms_at(address)
     for name, rooms, most, whose in (

@@ -1,4 +1,4 @@
-"""Machines: made, brought in, changed, reset and deleted."""
+"""Machines: create, import, update, reset and delete them."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def machine_create(
     rule: Rule | None = None,
     **details: Any,
 ) -> Machine:
-    """A new machine with its boxes laid out, from a preset, a rule, or the usual preset of its side.
+    """Create a machine with its initial memory, from a preset, a rule, or the usual preset of its side.
 
     Args:
         game: slug of the game.
-        side: the side it will play; ``None`` for a machine of a kind that plays either.
-        name: what people call it.
+        side: the side that the machine plays; ``None`` for a kind that plays either side.
+        name: name of the machine.
         preset: slug of the preset to copy the rule from; ignored when ``rule`` is given.
-        rule: a rule of its own.
+        rule: a rule of the machine's own.
         **details: further fields of the machine: ``slug``, ``description``, ``owner``.
 
     Raises:
@@ -80,10 +80,10 @@ def machine_create(
 
 
 def preset_usual(game: AnyGame, side: Side | None) -> str:
-    """The slug of the preset that a machine gets when nobody says otherwise.
+    """Return the slug of the default preset of a machine.
 
     Raises:
-        RuleRefusedError: the usual machine plays one side for good, and none is given.
+        RuleRefusedError: the usual kind of machine plays one fixed side, and none is given.
     """
     kind = kind_usual(game)
     assert kind is not None, "some machine plays it"
@@ -91,7 +91,7 @@ def preset_usual(game: AnyGame, side: Side | None) -> str:
 
 
 def preset_rule(game: AnyGame, preset: str) -> Rule:
-    """The rule of a preset, as it fits a game.
+    """Return the rule of a preset, adapted to a game.
 
     Raises:
         RuleRefusedError: there is no such preset.
@@ -103,10 +103,11 @@ def preset_rule(game: AnyGame, preset: str) -> Rule:
 
 
 def rule_require(game: AnyGame, rule: Rule) -> None:
-    """Refuse a rule that does not fit a game, or asks of it what it is too large for.
+    """Refuse a rule that does not fit a game, or for which the game is too large.
 
     Raises:
-        RuleRefusedError, GameTooLargeError.
+        RuleRefusedError: the rule does not fit.
+        GameTooLargeError: the game is too large.
     """
     if not rule.fits(game):
         able = ", ".join(presets_of(game))
@@ -126,7 +127,7 @@ def machine_make(
     description: str = "",
     is_public: bool = True,
 ) -> Machine:
-    """A new machine that belongs to the account that asks.
+    """Create a machine that belongs to the requesting account.
 
     Raises:
         MachineQuotaError, UnknownGameError, RuleRefusedError, GameTooLargeError.
@@ -146,7 +147,7 @@ def machine_make(
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A machine that was brought in, and what its file was read as."""
+    """An imported machine, and the parsed content of its file."""
 
     machine: Machine
     data: Document
@@ -163,21 +164,22 @@ def machine_import(
     name: str = "",
     any_size: bool = False,
 ) -> Imported:
-    """A new machine from a file; it belongs to the account, and its ledger begins with the beads or values of the file.
+    """Create a machine from a file; its ledger begins with the beads or values of the file.
 
     Args:
-        user: the account that asks; ``None`` for a machine of the house.
+        user: the owner of the machine; ``None`` for a machine of the site.
         content: the file.
-        form: its format, read off the file if left out.
-        game: slug of its game, for files that do not say; read off their positions if left out.
-        side: the side to take from a file that does not say or holds both.
-        preset: whose rule the machine follows from now on, for files without a rule.
-        name: what people call it, instead of the name in the file.
-        any_size: whether the file may be larger than those of accounts.
+        form: the format; detected from the file by default.
+        game: slug of the game, for files without one; detected from their positions by default.
+        side: the side to read, for files without a side or with both.
+        preset: slug of the preset whose rule the machine follows, for files without a rule.
+        name: name of the machine; by default the name in the file.
+        any_size: whether the file may exceed the size limit of accounts.
 
     Raises:
-        MachineFileError: the file was refused; nothing of it is kept.
-        MachineQuotaError.
+        MachineFileError: the file is invalid; nothing is stored.
+        MachineQuotaError: the account's quota is used up.
+        ValueQuotaError: the account's machines together would have too many values.
     """
     try:
         if preset and preset not in RULES_TO_CHOOSE:
@@ -250,14 +252,14 @@ def machine_update(
 
 @transaction.atomic
 def machine_reset(*, user: AnyUser, machine_id: int) -> Machine:
-    """Put a machine back to where its rule begins: it forgets every lesson, and its ledger begins anew.
+    """Reset a machine to the start of its rule: it forgets every lesson, and its ledger starts again.
 
-    Training runs and their curves stay, as what has happened. The number of its last lesson counts on, so that
-    nothing that was kept under an earlier number is ever taken for the machine as it now is.
+    Training runs and their curves are kept as history. The number of the last lesson still increases, so that data
+    cached under an earlier number is never used for the reset machine.
 
     Raises:
         MachineNotFoundError, NotYourMachineError.
-        MachineBusyError: it is being trained.
+        MachineBusyError: the machine is being trained.
     """
     machine_lock_with_key(machine_id)
     machine = _locked(machine_id, user, to="edit")
@@ -280,10 +282,10 @@ def machine_reset(*, user: AnyUser, machine_id: int) -> Machine:
 
 @transaction.atomic
 def machine_delete(*, user: AnyUser, machine_id: int) -> None:
-    """Delete a machine with its boxes, its ledger and its training runs, those that go on as well.
+    """Delete a machine with its boxes, its ledger and its training runs, including active ones.
 
-    Matches it played stay, and what others learnt from it. A run of another machine that comes to it as an opponent
-    stops there: the next chunk finds it gone.
+    The machine's matches are kept, and so is what other machines learnt from it. A run of another machine with this
+    one as an opponent stops at the next chunk that needs it.
 
     Raises:
         MachineNotFoundError, NotYourMachineError.
@@ -301,7 +303,7 @@ def machine_remove(machine: Machine) -> None:
 
 
 def _locked(machine_id: int, user: AnyUser, *, to: To) -> Machine:
-    """The machine, locked, and checked for what the user is about to do. Call inside a transaction.
+    """Lock a machine and check the user's permission. Call inside a transaction.
 
     Raises:
         MachineNotFoundError, NotYourMachineError.

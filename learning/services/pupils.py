@@ -1,8 +1,8 @@
-"""Machines that know nothing and learn from one person only: an account, or a visitor by the number of their browser.
+"""Personal machines (*pupils*), which start untrained and learn only from their owner, an account or a guest.
 
-Of each game and side one: the *pupil* of its owner, made at the first press of a button and found again at the next.
-It shares the boxes of a blank machine of the house that nobody plays (decision 0075), so until it has learnt
-something it is a row.
+An owner has one for each game and side. The first press of a button creates the machine; later presses find it. The
+machine shares the boxes of a blank machine of the site (decision 0075), so until it has learnt something it costs one
+database row.
 """
 
 from __future__ import annotations
@@ -37,22 +37,28 @@ from learning.storage.locks import machine_where, machines_locked
 
 
 def pupil_side(game: AnyGame) -> Side:
-    """The side that a new machine of a game plays where nobody says: that of the first of its family at the house."""
+    """Return the default side of a personal machine: that of the site's first machine for the family of games."""
     house = next((one for one in HOUSE if one.game == game.family and one.side is not None), None)
     return Side.FIRST if house is None or house.side is None else house.side
 
 
 def pupil_name(game: AnyGame, side: Side) -> str:
-    """What a new machine of this game and side is called: "MENACE"."""
+    """Return the name of a new machine of this game and side, such as "MENACE"."""
     house = _pattern(game, side)
     return house.name if house else game.name
 
 
 def pupil_offer(game: AnyGame, side: Side, pupils: Iterable[Machine]) -> dict[str, object]:
-    """What the button says that seats somebody against their own machine of a game and side: what a new one is called.
+    """Return the data of the button that starts a match against the viewer's personal machine of a game and side.
 
-    ``pupils`` are those that they have. ``games`` is how many it has played, ``None`` of one that is still to be made,
-    and ``side`` the one of who presses.
+    Args:
+        game: the game.
+        side: the side of the machine.
+        pupils: the viewer's personal machines.
+
+    Returns:
+        ``name`` of a new machine; ``games`` played, ``None`` if the machine does not exist yet; ``side`` of the
+        viewer; ``begins``: whether the machine moves first.
     """
     own = next((one for one in pupils if (one.game, one.side) == (game.slug, side)), None)
     return {
@@ -64,18 +70,18 @@ def pupil_offer(game: AnyGame, side: Side, pupils: Iterable[Machine]) -> dict[st
 
 
 def _pattern(game: AnyGame, side: Side) -> HouseMachine | None:
-    """The machine of the house that a new one is like, in name and rule."""
+    """Return the site's machine whose name and rule a new machine copies; ``None`` if none with boxes exists."""
     house = house_machine(game.family, side)
     return house if house is not None and ALL_PRESETS[house.preset].rule.has_boxes else None
 
 
 def pupil_teach(*, person: Principal, game: str, side: Side | None = None) -> Seated:
-    """Sit down against one's own machine of a game, which is made if there is none; back to a match that goes on.
+    """Seat a player against their personal machine of a game, creating it if needed; resume a match in progress.
 
-    One that the sweep has taken a moment ago, as nobody had played it for so long, is one that there is not.
+    If retention deletes the unused machine at the same moment, a second attempt creates a new one.
 
     Args:
-        person: who asks; a visitor needs a guest number.
+        person: the player; a visitor needs a guest number.
         game: slug of a game with boxes.
         side: the side that the machine plays; ``None`` for :func:`pupil_side`.
 
@@ -99,14 +105,14 @@ def _taught(person: Principal, game: str, side: Side | None) -> Seated:
 
 
 def owner_of(person: Principal) -> User | Visitor:
-    """The account or the visitor that a person is."""
+    """Return the account or visitor behind a principal; queries the database for an account."""
     if person.user_id is None:
         return Visitor(person.guest, person.address)
     return get_user_model().objects.get(pk=person.user_id)
 
 
 def pupil_ensure(*, user: AnyUser, game: str, side: Side) -> Machine:
-    """The machine of this game and side that the account or visitor teaches; made if there is none, once.
+    """Return the personal machine of this game and side; create it if missing. Concurrent calls create only one.
 
     Raises:
         UnknownGameError, NoPupilError, MachineQuotaError.
@@ -123,27 +129,27 @@ def pupil_ensure(*, user: AnyUser, game: str, side: Side) -> Machine:
             machine_quota_require(user)
             name = f"My {pupil_name(rules, side)}"
             return machine_clone(machine_id=blank.pk, name=name, is_pupil=True, **owner_fields(user))
-    except IntegrityError:  # a second press was faster
+    except IntegrityError:  # a concurrent request was faster
         found = pupil_of(user, game, side)
         assert found is not None, "what is there once is the only thing in the way"
         return found
 
 
 def owner_fields(user: AnyUser) -> dict[str, object]:
-    """The fields of a machine that say that it belongs to this account, or to this visitor's browser."""
+    """Return the fields of a machine that make it belong to this account, or to this visitor's guest number."""
     if isinstance(user, Visitor):
         return {"guest": user.guest, "made_from": user.address, "is_public": False}
     return {"owner": user}
 
 
 def _blank(rules: AnyGame, side: Side) -> Machine:
-    """The untrained machine of the house whose boxes every new one of this game and side shares. Nobody plays it."""
+    """Return the untrained machine whose boxes all new machines of this game and side share. It never plays."""
     slug = f"blank-{rules.slug}-{side.value}"[:60]
     pattern = _pattern(rules, side)
     preset = pattern.preset if pattern else preset_usual(rules, side)
     if (found := machine_where("slug = %s", slug)) is not None:
         return found
-    with contextlib.suppress(IntegrityError), transaction.atomic():  # somebody else was faster
+    with contextlib.suppress(IntegrityError), transaction.atomic():  # a concurrent request was faster
         return machine_create(
             game=rules.slug,
             side=side,
@@ -158,12 +164,15 @@ def _blank(rules: AnyGame, side: Side) -> Machine:
 
 @transaction.atomic
 def machines_claim(user_id: int, guest: UUID) -> Claimed:
-    """Give a guest's machines to the account that they have made or logged in to; which came along, and which not.
+    """Give a guest's machines to the account that the guest has created or logged in to.
 
-    An account may have as many more than its bound as a browser may keep, so making one loses nothing, and logging in
-    again and again is no way past it. Those that somebody teaches go first, then those that have played most.
-    What the account teaches already it goes on teaching; the guest's machine of that game and side is then one of its
-    others. When all have come along, nothing is made for the guest any more.
+    The account's quota is raised by the quota of one guest: creating an account loses no machine, and repeated log-ins
+    cannot exceed that sum. Personal machines move first, then those with the most games. If the account has a personal
+    machine of the same game and side, it stays the personal one, and the guest's becomes an ordinary machine. Once all
+    machines have moved, no more can be created for the guest.
+
+    Returns:
+        The names of the machines that moved, and of those that did not.
     """
     user = get_user_model().objects.get(pk=user_id)
     account_lock(user)
@@ -172,7 +181,7 @@ def machines_claim(user_id: int, guest: UUID) -> Claimed:
     taught = set(own.filter(is_pupil=True).values_list("game", "side"))
     n_fit = max(0, settings.MACHINES_PER_ACCOUNT + settings.MACHINES_PER_GUEST - own.count())
     locked = machines_locked(Machine.objects.filter(guest=guest).values_list("pk", flat=True)).values()
-    still = [one for one in locked if one.guest == guest]  # the sweep may have had one that we waited for
+    still = [one for one in locked if one.guest == guest]  # while we waited for the lock, retention may have taken one
     machines = sorted(still, key=lambda one: (not one.is_pupil, -one.n_games, one.pk))
     for machine in machines[:n_fit]:
         machine.owner, machine.guest, machine.made_from = user, None, ""

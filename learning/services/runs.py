@@ -1,4 +1,4 @@
-"""Training runs: asked for, started, stopped."""
+"""Training runs: request, start and stop them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ONLY_MACHINES_LEARN = "Only an opponent that is a machine can learn."
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """So many games against one opponent: a fixed opponent's slug, or the id or slug of a machine of the other side."""
+    """A number of games against one opponent: the slug of a fixed one, or the id or slug of a machine."""
 
     opponent: str
     games: int
@@ -61,15 +61,15 @@ def training_run_start(
     started_by_id: int | None = None,
     enqueue: bool = True,
 ) -> TrainingRun:
-    """Store a training run and, unless the caller runs it itself, knock at the workers once it is committed.
+    """Store a training run and, unless the caller runs it itself, wake the workers after the commit.
 
     Args:
         machine: id or slug of the machine to train.
-        stages: the opponents, one after the other (a curriculum), with the games against each.
-        seed: any whole number of 63 bits; the same seed and the same beads give the same beads.
-        measured: how many games each snapshot plays against each level, so that the best of them is what plays;
-            0: none, and what it knows in the end plays; ``None``: what is usual for the machine.
-        started_by_id: the account that asked.
+        stages: the opponents in order (a curriculum), with the games against each.
+        seed: any whole number of 63 bits; the same seed and initial beads give the same final beads.
+        measured: games of each snapshot against each level, after which the best snapshot plays; 0 for none, so that
+            the last state plays; ``None`` for the usual number of the machine's kind.
+        started_by_id: id of the account that requested the run.
         enqueue: ``False`` for a command that trains in its own process.
 
     Raises:
@@ -112,15 +112,15 @@ def training_run_request(
 ) -> TrainingRun:
     """Start a training run for an account: of a machine it may train, against machines it may play.
 
-    An opponent that learns too is trained as well, so the account has to be allowed to do that.
+    For an opponent that learns too, the account needs the permission to train it.
 
     Args:
-        user: the account that asks.
+        user: the requesting account or visitor.
         machine: id or slug of the machine to train.
         stages: as for :func:`training_run_start`.
-        seed: a random one if left out.
+        seed: as for :func:`training_run_start`; random by default.
         measured: as for :func:`training_run_start`.
-        is_trial: the caller will take it back, so it does not count as one of the account's runs.
+        is_trial: whether the caller will roll the run back, so that it does not count towards the quota.
 
     Raises:
         MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError, RunQuotaError.
@@ -159,7 +159,7 @@ def _measured_require(machine: Machine, measured: int) -> None:
 
 
 def _run_quota_require(user: AnyUser) -> None:
-    """Refuse an account that has enough runs waiting and going on, or a guest who has one."""
+    """Refuse an account whose quota of unfinished runs is used up, or a guest with one unfinished run."""
     if isinstance(user, Visitor):
         guest_lock(user.guest)
         if TrainingRun.objects.filter(machine__guest=user.guest, finished_at__isnull=True).exists():
@@ -187,7 +187,12 @@ def training_run_stop(*, user: AnyUser, run_id: int) -> bool:
 
 
 def _opponent_of(learner: Machine, opponent: str) -> Machine | None:
-    """The machine to train against; ``None`` for a fixed opponent, if it can play the game."""
+    """Return the machine to train against; ``None`` for a fixed opponent.
+
+    Raises:
+        MachineNotFoundError, MachineWrongSideError.
+        TrainingRefusedError: the opponent cannot play the game, or its moves depend on the computer's speed.
+    """
     if opponent in ENGINES and ENGINES[opponent].is_slow:
         raise TrainingRefusedError(
             f"opponent: {ENGINES[opponent].name} plays better on a faster computer, so no training could be repeated."
@@ -204,7 +209,7 @@ def _opponent_of(learner: Machine, opponent: str) -> Machine | None:
 
 
 def _other_side(learner: Machine, opponent: str) -> Machine:
-    """The machine to train against, if the two can play each other in a table."""
+    """Return the machine to train against, if the learner's kind can train against it."""
     other = machine_find(opponent)
     if other.game != learner.game:
         raise TrainingRefusedError(
@@ -215,7 +220,10 @@ def _other_side(learner: Machine, opponent: str) -> Machine:
 
 
 def training_run_cancel(*, run_id: int) -> bool:
-    """Stop a run; whether it was still open. One that waits is over at once; a worker sees it within a chunk."""
+    """Stop a run; return whether it was unfinished.
+
+    A waiting run ends at once; for a running one, a worker sees the request within one chunk.
+    """
     run = TrainingRun.objects.filter(pk=run_id)
     now = timezone.now()
     ended = run.filter(waits(now)).update(
@@ -228,10 +236,10 @@ def training_run_cancel(*, run_id: int) -> bool:
 
 
 def _values_promised(machines: Sequence[Machine]) -> dict[int, int | None]:
-    """Up to how many values a run may bring each of these machines, by id; ``None`` for one that does not grow.
+    """Return the most values that each machine may have after a run, by id; ``None`` for one that does not grow.
 
-    Decided when the run is stored and kept with it, so that what it comes to does not depend on when it is trained.
-    Until it is over it counts as used up: two runs at once do not both get what is left. The accounts are locked.
+    The limits are fixed when the run is stored, so that its result does not depend on when it is trained. Until the run
+    ends, its limit counts as used, so that two concurrent runs cannot both use the rest. Locks the owners' accounts.
     """
     owners = {
         machine.owner_id for machine in machines if kind_of(machine).memory.grows and machine.owner_id is not None

@@ -1,8 +1,8 @@
-"""Schedules: training runs that start again and again. Beat knocks; what is due is in the schedule's own row.
+"""Schedules: training runs that start repeatedly. Celery beat sends wake-ups; the schedule's row says what is due.
 
-Beat alone would not do: it forgets a crontab's hour that passed while it was down (django-celery-beat reads only
-those of the hours around now), and it knocks again and again while no worker listens. So a knock only asks, and another
-task (``beat.schedules_catch_up``) asks for every schedule whose moment has passed.
+Beat alone is not enough. It forgets a crontab time that passed while it was down (django-celery-beat reads only the
+hours around now), and it sends the same message repeatedly while no worker listens. So a wake-up only checks whether
+its schedule is due, and another task (``beat.schedules_catch_up``) checks all schedules whose time has passed.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ SCHEDULES_PER_ACCOUNT = 20
 PERIODS = ("minutes", "hours", "days")
 MOST = {"minutes": 7 * 24 * 60, "hours": 31 * 24, "days": 366}
 EARLY = timedelta(seconds=5)
-"""A knock may come this much before its moment: beat counts an interval from when it knocked last, we from the run."""
+"""Tolerance for early wake-ups: beat counts an interval from its last message, the schedule from its last run."""
 FIRE_TASK = "learning.beat.schedule_fire"
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """When: five fields of a crontab (minute, hour, day of month, month, day of week), or every so often."""
+    """The timing of a schedule: an interval, or a crontab (minute, hour, day of month, month, day of week)."""
 
     crontab: str = ""
     every: int | None = None
     period: str = "hours"
     timezone: str | None = None
-    """On whose clocks a crontab is due. ``None``: as before; UTC for a new one."""
+    """Time zone of the crontab. ``None`` keeps the current one; a new crontab then gets the usual one."""
 
 
 @transaction.atomic
@@ -71,15 +71,15 @@ def schedule_create(
     seed: int | None = None,
     paused: bool = False,
 ) -> Schedule:
-    """A new schedule of a machine that the account may train.
+    """Create a schedule for a machine that the account may train.
 
     Args:
-        user: the account that asks; runs are started in its name.
-        machine: id or slug.
+        user: the requesting account, for which the runs are started.
+        machine: id or slug of the machine to train.
         stages: the opponents of each run, as for ``training_run_start``.
-        timing: when.
-        seed: of every run; ``None``: a fresh one each time.
-        paused: start no run until resumed.
+        timing: the times at which runs start.
+        seed: seed of every run; ``None`` for a fresh one each time.
+        paused: whether the schedule starts no run until it is resumed.
 
     Raises:
         MachineNotFoundError, NotYourMachineError, MachineWrongSideError, TrainingRefusedError: as for a run.
@@ -91,7 +91,7 @@ def schedule_create(
     learner_id, known = _as_started(user, machine, stages, seed)
     task = PeriodicTask(task=FIRE_TASK, enabled=not paused, expires=None, description="A schedule of a training run.")
     _set_timing(task, timing, timezone_usual(user))
-    # The name has to be unique, and the schedule's number is not known yet.
+    # The name must be unique, and the schedule has no id yet.
     task.name = f"schedule of {timezone.now().isoformat()} by {user.pk}"
     task.save()
     schedule = Schedule.objects.create(
@@ -119,7 +119,7 @@ def schedule_update(
     fresh_seed: bool = False,
     paused: bool | None = None,
 ) -> Schedule:
-    """Change what is given; ``fresh_seed`` drops a fixed seed. What was missed while paused is not made up for.
+    """Change the given fields; ``fresh_seed`` drops a fixed seed. Runs missed during a pause are skipped.
 
     Raises:
         ScheduleNotFoundError, and as :func:`schedule_create`.
@@ -145,7 +145,7 @@ def schedule_update(
 
 @transaction.atomic
 def schedule_delete(*, user: AnyUser, schedule_id: int) -> None:
-    """Delete a schedule with its periodic task. Runs it started stay.
+    """Delete a schedule with its periodic task. The runs that it started are kept.
 
     Raises:
         ScheduleNotFoundError.
@@ -155,9 +155,12 @@ def schedule_delete(*, user: AnyUser, schedule_id: int) -> None:
 
 @transaction.atomic
 def schedule_fire(*, schedule_id: int) -> TrainingRun | None:
-    """Start the run of a schedule if it is due; ``None`` when it is not, rests, or cannot start one (it notes why).
+    """Start the run of a schedule if it is due.
 
-    However often it is asked, and however many moments have passed unused: one run, then the next moment to come.
+    Repeated calls, and any number of missed times, start only one run; then the schedule waits for its next time.
+
+    Returns:
+        The run; ``None`` if the schedule is not due, is paused or deleted, or cannot start one (its ``note`` says why).
     """
     try:
         owner_id, machine_id = Schedule.objects.values_list("owner_id", "machine_id").get(pk=schedule_id)
@@ -165,7 +168,7 @@ def schedule_fire(*, schedule_id: int) -> TrainingRun | None:
         machine_lock(machine_id)
         schedule = _rows().get(pk=schedule_id)
     except (MachineNotFoundError, Schedule.DoesNotExist):
-        # Deleted with its machine, perhaps while we waited for the lock: so is the task that still knocks.
+        # The schedule was deleted with its machine, perhaps while we waited for the lock; delete its task too.
         for task in PeriodicTask.objects.filter(name=_task_name(schedule_id)):
             task.delete()
         return None
@@ -182,13 +185,13 @@ def schedule_fire(*, schedule_id: int) -> TrainingRun | None:
 
 
 def _started(schedule: Schedule) -> tuple[TrainingRun | None, str]:
-    """The run, or why there is none."""
+    """Start the run; return it, or ``None`` and the reason."""
     previous = schedule.last_run
     if previous is not None and previous.finished_at is None:
         return None, "The run before it had not ended yet, so this run was skipped."
     if not schedule.owner.is_active:
         return None, "The account of its owner is closed."
-    if _unseen_opponent(schedule):  # what a run would say of it names its id
+    if _unseen_opponent(schedule):  # the error of a run would reveal the id of a private machine
         return None, "An opponent is now private. Choose another opponent."
     try:
         run = training_run_request(
@@ -200,7 +203,7 @@ def _started(schedule: Schedule) -> tuple[TrainingRun | None, str]:
 
 
 def _unseen_opponent(schedule: Schedule) -> bool:
-    """Whether an opponent is a machine that the schedule's owner may not see any more."""
+    """Whether an opponent is a machine that the schedule's owner may no longer see."""
     ids = [int(stage.opponent) for stage in _stages(schedule) if stage.opponent not in OPPONENTS]
     return Machine.objects.filter(unseen(Principal.of(schedule.owner)), pk__in=ids).exists()
 
@@ -216,8 +219,9 @@ class _TakenBackError(Exception):
 def _as_started(
     user: AnyUser, machine: str, stages: Sequence[Stage], seed: int | None
 ) -> tuple[int, list[dict[str, Any]]]:
-    """The learner and the stages by id, as a run knows them. Starts one and takes it back: what a run would be
-    refused for now is refused here, by the same code.
+    """Return the id of the learner and the stages of a run, with machines by id.
+
+    A run is started and rolled back, so that the schedule is refused for the same reasons as a run, by the same code.
     """
     learner_id, known = 0, list[dict[str, Any]]()
     with contextlib.suppress(_TakenBackError), transaction.atomic():
@@ -237,19 +241,23 @@ def _rows() -> Any:
 
 
 def _locked(user: AnyUser, schedule_id: int, to: To) -> Schedule:
-    """The schedule, locked after its owner and its machine. Call inside a transaction."""
+    """Lock the schedule, after its owner and its machine. Call inside a transaction.
+
+    Raises:
+        ScheduleNotFoundError.
+    """
     visible = schedule_for(user, schedule_id, to)
     _owner_lock(visible.owner_id)
     try:
         machine_lock(visible.machine_id)
         schedule: Schedule = _rows().get(pk=visible.pk)
-    except (MachineNotFoundError, Schedule.DoesNotExist):  # deleted a moment ago
+    except (MachineNotFoundError, Schedule.DoesNotExist):  # deleted since it was read
         raise ScheduleNotFoundError from None
     return schedule
 
 
 def _owner_lock(owner_id: int) -> None:
-    """Lock the account, whose runs are counted, before the machine, and that before the schedule, as everywhere."""
+    """Lock the account, whose runs are counted. The lock order is account, machine, schedule, as everywhere."""
     get_user_model().objects.select_for_update(no_key=True).filter(pk=owner_id).first()
 
 
@@ -258,10 +266,10 @@ def _task_name(schedule_id: int) -> str:
 
 
 def _set_timing(task: PeriodicTask, timing: Timing, usual: str = "UTC") -> None:
-    """Give a task its crontab or its interval. A crontab without a time zone takes the ``usual`` one.
+    """Set the crontab or interval of a task. A crontab without a time zone gets the ``usual`` one.
 
     Raises:
-        ScheduleRefusedError.
+        ScheduleRefusedError: the timing is invalid.
     """
     zone = _zone(timing, task, usual)
     if timing.timezone is not None and not timing.crontab and (timing.every is not None or task.interval):
@@ -278,7 +286,7 @@ def _set_timing(task: PeriodicTask, timing: Timing, usual: str = "UTC") -> None:
         raise ScheduleRefusedError(f"period: {field_text.one_of(PERIODS)}")
     if not 1 <= timing.every <= MOST[timing.period]:
         raise ScheduleRefusedError(f"every: {field_text.between(1, f'{MOST[timing.period]:,} {timing.period}')}")
-    # Locked, so that the sweep does not take one that nobody used until now.
+    # Locked, so that retention does not delete a row that was unused until now.
     found = IntervalSchedule.objects.select_for_update().filter(every=timing.every, period=timing.period).first()
     task.interval = found or IntervalSchedule.objects.create(every=timing.every, period=timing.period)
     task.crontab = None

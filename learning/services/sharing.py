@@ -1,4 +1,4 @@
-"""The secret link that shows a machine which is not public: made, and taken back, by its owner alone."""
+"""The secret link to a private machine, which only its owner creates and revokes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from learning.storage.locks import machine_lock, machines_locked
 
 @transaction.atomic
 def machine_share(*, user: AnyUser, machine_id: int) -> SharedLink:
-    """The link of a machine; it is made if the machine has none.
+    """Return the link of a private machine; create it if the machine has none.
 
     Raises:
         MachineNotFoundError, NotYourMachineError, MachinePublicError.
@@ -34,7 +34,7 @@ def machine_share(*, user: AnyUser, machine_id: int) -> SharedLink:
 
 @transaction.atomic
 def machine_unshare(*, user: AnyUser, machine_id: int) -> None:
-    """Take the link of a machine back: it shows the machine and the copies played by it to nobody any more.
+    """Revoke the link of a machine: it no longer shows the machine and the copies played through the link.
 
     Raises:
         MachineNotFoundError, NotYourMachineError.
@@ -43,8 +43,8 @@ def machine_unshare(*, user: AnyUser, machine_id: int) -> None:
 
 
 def links_end(machines: Iterable[Machine]) -> None:
-    """End the links of machines that are locked, and close the open pages that look through them."""
-    # With their keys the rows wait for copies that are being made by the links, and they for it.
+    """Revoke the links of locked machines, and close the open pages that depend on them."""
+    # Locks with the rows' keys: they wait for copies being made through the links, and such copies wait for them.
     links = SharedLink.objects.select_for_update().filter(pk__in=[machine.share_id for machine in machines])
     ended = [link.pk for link in links.order_by("pk")]
     SharedLink.objects.filter(pk__in=ended).update(ended_at=timezone.now())

@@ -1,4 +1,4 @@
-"""Which of its snapshots a machine plays by, where its owner says so."""
+"""The owner's choice of the snapshot by which a machine plays."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from learning.selectors.runs import runs_teaching
 from learning.storage.locks import machine_lock
 
 NEWEST = "newest"
-"""What is asked for instead of an id, so that the machine goes on from where its last training ended."""
+"""Value instead of an id that selects the newest snapshot: the machine continues from the end of its last training."""
 
 
 @transaction.atomic
 def snapshot_choose(*, user: AnyUser, machine_id: int, wanted: str) -> Machine:
-    """Let a machine play by one of its snapshots, and learn on from there. What came since stays in its ledger.
+    """Let a machine play and learn on from one of its snapshots. Later lessons remain in its ledger.
 
     Args:
-        user: the account that asks, its owner or staff.
-        machine_id: of the machine.
+        user: the requesting account, the machine's owner or staff.
+        machine_id: id of the machine.
         wanted: the id of the snapshot, or :data:`NEWEST`.
 
     Raises:
         MachineNotFoundError, NotYourMachineError.
-        SnapshotNotFoundError: it has no such snapshot.
-        MachineBusyError: it is being trained.
-        SnapshotFarError: it has learnt too much since to be put back at once.
+        SnapshotNotFoundError: the machine has no such snapshot.
+        MachineBusyError: the machine is being trained.
+        SnapshotFarError: the machine has learnt too much since then to be restored within one request.
     """
     (machine,) = machine_lock(machine_id)
     machine_require(user, machine, to="train")

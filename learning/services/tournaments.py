@@ -1,4 +1,4 @@
-"""Tournaments: hold one, call it off, delete it. Workers play the pairings (``workers.pairings``); nobody learns."""
+"""Tournaments: start, cancel and delete them. Workers play the pairings (``workers.pairings``); no machine learns."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ MAX_ENTRIES = 32
 FEW_ENTRIES = f"A tournament needs 2 to {MAX_ENTRIES} players. Please choose more."
 MAX_GAMES_PER_PAIRING = 1_000_000
 MAX_LONG_GAMES = 1000
-"""Of a pairing whose games are played move by move, at about 25 ms a game."""
+"""Games of a pairing that is played move by move, at about 25 ms a game."""
 
 
 def games_most(game: AnyGame, machines: Iterable[Machine]) -> int:
-    """How many games a pairing may have in a tournament of this game in which these machines take part."""
+    """Return the most games that a pairing may have in a tournament of this game with these machines."""
     by_table = game.enumerable and all(kind_of(machine).training.has_table(machine) for machine in machines)
     return MAX_GAMES_PER_PAIRING if by_table else MAX_LONG_GAMES
 
@@ -59,18 +59,18 @@ def tournament_start(
     seed: int | None = None,
     enqueue: bool = True,
 ) -> Tournament:
-    """Hold a tournament: store who takes part as they are now, and the first pairings, and tell the workers.
+    """Start a tournament: store the current state of its entrants and the first pairings, and wake the workers.
 
     Args:
-        user: the account that asks; ``None`` for the operator's command, which may enter every machine.
+        user: the requesting account; ``None`` for the operator's command, which may enter every machine.
         entries: ids or slugs of machines, and slugs of fixed opponents; each once.
-        games: of each pairing. Two that can sit either way play a pairing each way.
-        game: slug of what is played; needed where no machine says it.
-        name: what people call it; without one it is named after its format.
+        games: games of each pairing. Two entrants that play both sides have one pairing for each seating.
+        game: slug of the game; required if no entry is a machine.
+        name: name of the tournament; by default its format and number of players.
         format: ``round-robin`` or ``swiss``.
-        rounds: of a Swiss tournament; as many as are usual if left out.
-        seed: of all its games and lots; a random one if left out.
-        enqueue: ``False`` for a command that plays it in its own process.
+        rounds: rounds of a Swiss tournament; by default the usual number.
+        seed: seed of all games and draws of lots; random by default.
+        enqueue: ``False`` for a command that plays the tournament in its own process.
 
     Raises:
         MachineNotFoundError, TournamentRefusedError, TournamentQuotaError.
@@ -110,7 +110,7 @@ def tournament_start(
 
 @transaction.atomic
 def tournament_cancel(*, user: AnyUser, tournament_id: int) -> Tournament:
-    """Call a tournament off; what has been played stays. One that is over stays as it is.
+    """Cancel a tournament. The games already played are kept; a finished tournament does not change.
 
     Raises:
         TournamentNotFoundError, NotYourTournamentError.
@@ -124,7 +124,7 @@ def tournament_cancel(*, user: AnyUser, tournament_id: int) -> Tournament:
 
 @transaction.atomic
 def tournament_delete(*, user: AnyUser, tournament_id: int) -> None:
-    """Delete a tournament with its results. The machines lose nothing by it.
+    """Delete a tournament with its results. Its machines do not change.
 
     Raises:
         TournamentNotFoundError, NotYourTournamentError.
@@ -133,7 +133,11 @@ def tournament_delete(*, user: AnyUser, tournament_id: int) -> None:
 
 
 def _own(user: AnyUser, tournament_id: int, permission: str) -> Tournament:
-    """The tournament, locked, of an account, or for staff with this permission. Call inside a transaction."""
+    """Lock a tournament of the account, or any if the account has this staff permission. Call inside a transaction.
+
+    Raises:
+        TournamentNotFoundError, NotYourTournamentError.
+    """
     visible = tournament_for(user, tournament_id)
     if not user.is_authenticated or not (visible.owner_id == user.pk or staff_may(user, permission)):
         raise NotYourTournamentError
@@ -162,7 +166,7 @@ def _require_numbers(entries: Sequence[str], games: int, format_: str, rounds: i
 
 
 def _machines(user: AnyUser | None, entries: Sequence[str]) -> dict[str, Machine]:
-    """The machines among the entries, locked so that their beads are those of one moment."""
+    """Lock and return the machines among the entries, by entry; the lock gives all of them one point in time."""
     found = {
         entry: machine_find(entry) if user is None else machine_for(user, entry, to="play")
         for entry in entries
@@ -175,7 +179,12 @@ def _machines(user: AnyUser | None, entries: Sequence[str]) -> dict[str, Machine
 
 
 def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> AnyGame:
-    """The one game that all these play, and nobody has asked for another."""
+    """Return the one game that all machines play and that was requested, if any.
+
+    Raises:
+        TournamentRefusedError: no game or several games are named, the game is unknown or too large, or a fixed
+            opponent cannot take part.
+    """
     games = sorted({machine.game for machine in machines} | ({wanted} if wanted else set()))
     if not games:
         raise TournamentRefusedError("game: Please name a game, or choose at least one machine.")
@@ -185,7 +194,7 @@ def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -
         game = game_get(games[0])
     except UnknownGameError as error:
         raise TournamentRefusedError(f"game: {error}") from None
-    if engine_of(game) is None:  # one that an engine knows is played move by move, and never worked out
+    if engine_of(game) is None:  # games with an engine are played move by move, and need no graph
         try:
             graph_compile(game, reduced=True)
         except ValueError as error:
@@ -201,7 +210,7 @@ def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -
 
 
 def _require_meetings(rows: Sequence[TournamentEntry]) -> None:
-    """Refuse an entry that would have nobody to play against."""
+    """Refuse an entry that would have no opponent."""
     meetings = round_robin([entrant_of(row) for row in rows])
     busy = {number for meeting in meetings for number in (meeting.first, meeting.second)}
     for row in rows:
