@@ -1,1 +1,1 @@
-"""Forms of pages, a module a subject."""
+"""Forms of pages, one module for each subject."""

@@ -1,4 +1,4 @@
-"""What the forms of every subject share."""
+"""The seed field shared by the forms of several subjects."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from django import forms
 from beadbox.seeds import MAX_SEED
 
 SAME_GAMES = "The same seed and the same machines always give the same games."
-"""What a seed is good for."""
+"""Help text that explains the purpose of a seed."""
 
 
 class SeedField(forms.IntegerField):
-    """A seed."""
+    """A seed, written without thousands separators."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(label="Seed", min_value=0, max_value=MAX_SEED, localize=False, **kwargs)

@@ -1,4 +1,4 @@
-"""What people say when they print a machine or bring one from a file."""
+"""Forms to print a machine and to import one from a file."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ class PrintForm(forms.Form):
             )
 
     def colours(self) -> list[forms.BoundField]:
-        """The fields that choose colours."""
+        """Return the fields that choose colours of beads."""
         return [self[name] for name in self.fields if name.startswith("colour_")]
 
     def clean(self) -> dict[str, object]:
-        """Two beads of one colour could not be told apart."""
+        """Require different colours, because beads of one colour could not be told apart."""
         data: dict[str, Any] = super().clean() or {}
         taken: dict[str, str] = {}
         for field in self.colours():
@@ -79,7 +79,7 @@ class PrintForm(forms.Form):
         return data
 
     def options(self) -> PrintOptions:
-        """What was chosen. Only for a valid form."""
+        """Return the print options of a valid form."""
         data = self.cleaned_data
         return PrintOptions(
             data["paper"],
@@ -93,7 +93,7 @@ class PrintForm(forms.Form):
 
 
 class ImportForm(forms.Form):
-    """A file, and what it may leave unsaid."""
+    """A file, and values that the file may not contain."""
 
     file = forms.FileField(label="File", help_text="At most 4 MB.")
     format = forms.ChoiceField(
@@ -131,7 +131,7 @@ class ImportForm(forms.Form):
     )
 
     def wanted(self) -> dict[str, Any]:
-        """What was chosen, as the service takes it. Only for a valid form."""
+        """Return the arguments of ``machine_import`` from a valid form."""
         data = self.cleaned_data
         return {
             "content": data["file"].read(MAX_BYTES + 1),

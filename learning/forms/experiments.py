@@ -1,4 +1,4 @@
-"""The form of an experiment: its seed and its parameters, each within its range."""
+"""Form of an experiment, with its seed and its parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learning.forms.base import SeedField
 
 
 class ExperimentForm(forms.Form):
-    """What can be chosen; what is left empty has its default."""
+    """Seed and parameters of an experiment, each restricted to its range."""
 
     seed = SeedField(
         help_text="The same seed always gives exactly the same result. Choose another seed for another try.",
@@ -32,6 +32,6 @@ class ExperimentForm(forms.Form):
             )
 
     def chosen(self) -> dict[str, Any]:
-        """Seed and parameters, as the service takes them."""
+        """Return seed and parameters of a valid form, as the service takes them."""
         data = self.cleaned_data
         return {"seed": data["seed"], "parameters": {p.name: data[p.name] for p in self.experiment.parameters}}

@@ -1,4 +1,4 @@
-"""The knobs of *Watch it learn*: fields called as in the address, which is read elsewhere. They refuse nothing."""
+"""Controls of *Watch it learn*. Fields are named as in the address, which another module validates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from learning.forms.rule_words import rule_field
 from learning.kinds.registry import kind_of_rule
 
 FIRST_FIELDS = ("initial", "win", "draw", "loss", "when_empty", "reduce_symmetry", "merge_symmetric_moves")
-"""What of a rule is seen at once; the rest is behind *More of the rule*."""
+"""Fields of a rule shown at first; the others are behind *More of the rule*."""
 
 TEACHERS = {
     "random": "Random play",
@@ -32,7 +32,7 @@ AGAINST = {slug: TEACHERS[slug] for slug in ("random", "win-block", "perfect")} 
 
 
 class LearnForm(forms.Form):
-    """Rule, teacher and seed of a machine."""
+    """Rule, teacher, seed and measurement of a machine."""
 
     teacher = forms.ChoiceField(
         label="Its teacher", choices=[*TEACHERS.items(), ("machine", "A second machine that also learns")]
@@ -64,16 +64,16 @@ class LearnForm(forms.Form):
         self.fields["side"].choices = [("first", f"first, {roles[0]}"), ("second", f"second, {roles[1]}")]  # type: ignore[attr-defined]
 
     def first(self) -> list[Any]:
-        """The parts of the rule that are seen at once."""
+        """Return the fields of the rule shown at first."""
         return [self[name] for name in FIRST_FIELDS]
 
     def more(self) -> list[Any]:
-        """The other parts of it."""
+        """Return the fields of the rule behind *More of the rule*."""
         return [self[name] for name in self.rule_fields if name not in FIRST_FIELDS]
 
 
 def learn_form(game: AnyGame, reading: Mapping[str, Any]) -> LearnForm:
-    """The form, filled with what has been read of an address."""
+    """Return the form, filled from a parsed address."""
     beside, rule = reading["beside"], rule_read(reading["rule"])
     own = {name: reading[name] for name in ("teacher", "preset", "side", "seed", "against")}
     values = kind_of_rule(rule).page.rule_to_form(rule) | own | {"beside": beside["preset"] if beside else ""}

@@ -1,4 +1,4 @@
-"""Machines: made from a preset or field by field, and changed."""
+"""Forms to create a machine, from a preset or field by field, and to change one."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ PUBLIC = "Public: anyone may view and play it, and it learns from those games."
 
 
 def game_label(game: AnyGame) -> str:
-    """The game as a list names it: variants of one name are told apart."""
+    """Return the name of a game in lists, with its variant where several games share a name."""
     return f"{game.name} {game.variant}".strip() if game.additions else game.name
 
 
 def game_choices() -> list[tuple[str, str]]:
-    """The games that some machine can play, as a list names them."""
+    """Return the games that a machine can play, as choices of a form."""
     return [(game.slug, game_label(game)) for game in GAMES.values() if presets_of(game)]
 
 
 def machine_kinds() -> dict[str, str]:
-    """The usual kind of machine that plays a game, by the game's slug."""
+    """Return the usual kind of machine of each game, by the game's slug."""
     return {game.slug: kind.rule.kind for game in GAMES.values() if (kind := kind_usual(game)) is not None}
 
 
 def games_with() -> dict[str, dict[str, str]]:
-    """The games that are families with rules added, by the family and the rules between commas."""
+    """Return the games of each family with extra rules: by family, then by the rules, joined with commas."""
     families = [game for game in GAMES.values() if game.slug == game.family and game.additions]
     return {game.slug: {",".join(one.added): one.slug for one in family_games(game.slug)} for game in families}
 
 
 def usual_presets() -> dict[str, list[str]]:
-    """The usual preset of a machine of each side, by the game's slug."""
+    """Return the usual presets of the first and second side, by the game's slug."""
     usual = {game: kind_usual(game) for game in GAMES.values()}
     return {game.slug: [kind.page.usual_preset(game, side) for side in Side] for game, kind in usual.items() if kind}
 
 
 class MachineForm(forms.Form):
-    """A new machine: a preset, or a rule of its own with every field."""
+    """A new machine, with a preset or with every field of a rule of its own."""
 
     game = forms.ChoiceField(label="Game", choices=game_choices, initial=lambda: game_choices()[0][0])
     board = forms.ChoiceField(label="Board", choices=game_choices, required=False)
@@ -88,7 +88,7 @@ class MachineForm(forms.Form):
                 self.fields[field.name].initial = start[field.name]
 
     def kinds(self) -> list[dict[str, object]]:
-        """The kinds of machine, each with the games it plays, its presets, and the fields of its rule in groups."""
+        """Return the kinds of machine, each with its games, its presets, and its rule's fields in groups."""
         return [
             {
                 "kind": kind.rule.kind,
@@ -104,7 +104,7 @@ class MachineForm(forms.Form):
         ]
 
     def families(self) -> list[dict[str, object]]:
-        """The games as pictures: each family once, with its boards, or the rules that may be added to it."""
+        """Return each family of games with its picture, and its boards or extra rules."""
         chosen, board = (GAMES.get(self[name].value() or "") for name in ("game", "board"))
         boards = {one.family: one for one in (chosen, board) if one is not None}
         added = [*(self["added"].value() or ()), *(chosen.added if chosen else ())]
@@ -127,13 +127,13 @@ class MachineForm(forms.Form):
         ]
 
     def unlisted(self) -> bool:
-        """Whether the preset that is chosen is none of those to choose from first."""
+        """Whether the chosen preset is not among those shown at first."""
         return self["preset"].value() not in MATTER
 
     def _game_chosen(self, cleaned: dict[str, Any]) -> AnyGame | None:
-        """The game of the family that was chosen: on the board, or with the rules, that were chosen for it.
+        """Return the game: the chosen family with its board or extra rules.
 
-        What was chosen for another family stands in nobody's way.
+        Boards and extra rules chosen for another family are ignored.
         """
         game, board = (GAMES.get(cleaned.get(name, "")) for name in ("game", "board"))
         if game is None or game.slug != game.family:
@@ -147,12 +147,12 @@ class MachineForm(forms.Form):
             return None
 
     def sided(self) -> str:
-        """The games in which some machine plays one side for good, so that it is asked which."""
+        """Return the slugs of games whose machines may play one fixed side, which the form then asks for."""
         kinds = [kind for kind in KINDS.values() if not kind.live.either_side]
         return " ".join(game.slug for game in GAMES.values() if any(kind.rule.fits(game) for kind in kinds))
 
     def _groups(self, kind: Kind) -> list[dict[str, Any]]:
-        """The fields of a kind of rule in their groups, each with its exact term."""
+        """Return the fields of a kind of rule in groups, each with its exact term."""
         return [
             {
                 "name": group.name,
@@ -163,7 +163,7 @@ class MachineForm(forms.Form):
         ]
 
     def clean(self) -> dict[str, object]:
-        """Put the fields of the rule together; whatever the rule refuses is told at its own field."""
+        """Build the rule from its fields; an error of the rule is shown at the field that caused it."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         rule = None
         game = self._game_chosen(cleaned)
@@ -186,12 +186,12 @@ class MachineForm(forms.Form):
         return cleaned
 
     def _kind(self, game: AnyGame, preset: str | None) -> Kind | None:
-        """The kind of the preset that was chosen, or what usually plays the game."""
+        """Return the kind of the chosen preset, else the usual kind of the game."""
         chosen = presets_of(game).get(preset or "")
         return kind_usual(game) if chosen is None else kind_of_rule(chosen.rule)
 
     def _keep(self, kind: Kind, cleaned: dict[str, Any]) -> None:
-        """What is not asked of a machine of this kind cannot be wrong: another rule's fields, a side without boxes."""
+        """Drop errors of fields that do not apply to this kind: other rules' fields, and the side if it plays both."""
         for name in (
             name for other in KINDS.values() for name in other.page.text.words if name not in kind.page.text.words
         ):
@@ -208,7 +208,7 @@ class MachineForm(forms.Form):
 
 
 class MachineDetailsForm(forms.Form):
-    """What may be changed about a machine that exists; its rule may not, for its beads follow from it."""
+    """The changeable fields of an existing machine. The rule is not one of them, because the beads depend on it."""
 
     name = forms.CharField(label="Name", max_length=80, validators=[name_validate])
     description = forms.CharField(

@@ -1,4 +1,4 @@
-"""The rule of a machine as a form: every field in the words of its kind."""
+"""Form fields for the rule of a machine, labelled in the words of its kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learning.kinds.page import Words
 
 
 def rule_field(words: Words, hint: Any) -> forms.Field:
-    """The form field for a field of the rule, by its type."""
+    """Return the form field for a field of a rule with the type ``hint``."""
     shared: dict[str, Any] = {"label": words.label, "help_text": words.does, "required": False}
     if hint is bool:
         return forms.BooleanField(**shared)

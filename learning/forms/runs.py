@@ -1,4 +1,4 @@
-"""Training runs: opponents in turn, and a seed."""
+"""Forms of a training run: the opponents in order, the seed and the measurement of snapshots."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ GAMES_TO_BEGIN_WITH = 10_000
 
 
 def seed_new() -> int:
-    """A seed for somebody who did not choose one; short enough to be copied by hand."""
+    """Return a random default seed, short enough to copy by hand."""
     return secrets.randbelow(1_000_000)
 
 
 def opponent_choices(game: AnyGame) -> list[tuple[str, str]]:
-    """The fixed opponents that are offered in a game, those that think by the clock aside."""
+    """Return the fixed opponents offered in a game, except those whose moves depend on the time they take."""
     return [
         (opponent.slug, f"{opponent.name}: {opponent.summary}{f' {rating.words}.' if rating else ''}")
         for opponent, _, rating in opponents_offered(game)
@@ -34,7 +34,7 @@ def opponent_choices(game: AnyGame) -> list[tuple[str, str]]:
 
 
 class StageForm(forms.Form):
-    """So many games against one opponent."""
+    """A number of games against one opponent."""
 
     opponent = forms.ChoiceField(label="Opponent")
     games = forms.IntegerField(
@@ -43,7 +43,7 @@ class StageForm(forms.Form):
     learns = forms.BooleanField(label="The opponent learns too", required=False)
 
     def __init__(self, *args: Any, game: AnyGame, machines: Sequence[Machine] = (), **kwargs: Any) -> None:
-        # Django would take a further stage that is sent as it was shown for none at all.
+        # By default, Django treats a further stage with unchanged initial values as empty.
         super().__init__(*args, **{**kwargs, "empty_permitted": False})
         fixed = opponent_choices(game)
         others = [(str(machine.pk), machine.name) for machine in machines]
@@ -58,7 +58,7 @@ StageFormSet = forms.formset_factory(StageForm, extra=0, min_num=1, max_num=MAX_
 
 
 class SeedForm(forms.Form):
-    """What else a run needs; ``measured`` where its machine keeps snapshots."""
+    """The seed of a run and, if its machine keeps snapshots, the games that measure each."""
 
     seed = SeedField(help_text=SAME_GAMES, initial=seed_new)
     measured = forms.IntegerField(

@@ -1,4 +1,4 @@
-"""When a schedule starts its runs."""
+"""Form of the timing and seed of a schedule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DAYS = (("1", "Mon"), ("2", "Tue"), ("3", "Wed"), ("4", "Thu"), ("5", "Fri"), ("
 
 
 class TimingForm(forms.Form):
-    """When a schedule starts its runs, in three ways; and its seed."""
+    """The timing of a schedule, in one of three forms, and its seed."""
 
     kind = forms.ChoiceField(
         label="When",
@@ -59,7 +59,7 @@ class TimingForm(forms.Form):
     seed = SeedField(required=False, help_text="Leave this empty for a new seed each time.")
 
     def clean(self) -> dict[str, object]:
-        """The way chosen becomes ``timing``."""
+        """Convert the chosen form of timing to ``timing``."""
         data: dict[str, Any] = super().clean() or {}
         kind = data.get("kind")
         needed = {"every": "every", "daily": "at", "crontab": "crontab"}.get(str(kind), "kind")
@@ -81,7 +81,7 @@ class TimingForm(forms.Form):
 
 
 def timing_to_form(timing: Timing) -> dict[str, object]:
-    """The first values of the form for a schedule that there is already."""
+    """Return the initial values of the form for an existing schedule."""
     if not timing.crontab:
         return {"kind": "every", "every": timing.every, "period": timing.period}
     minute, hour, day, month, weekdays = timing.crontab.split()

@@ -1,4 +1,4 @@
-"""Who takes part in a tournament."""
+"""Form of a new tournament, with its entrants and settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from learning.services.tournaments import FEW_ENTRIES, MAX_ENTRIES, MAX_GAMES_PE
 
 
 class TournamentForm(forms.Form):
-    """Who takes part, and how."""
+    """The entrants, format and games of a new tournament."""
 
     name = forms.CharField(
         label="Name",
@@ -61,11 +61,11 @@ class TournamentForm(forms.Form):
         ]
 
     def clean(self) -> dict[str, object]:
-        """Machines and fixed opponents become ``entries``."""
+        """Combine machines and fixed opponents to ``entries``, and check the number of games."""
         data: dict[str, Any] = super().clean() or {}
         data["entries"] = [*data.get("machines", []), *data.get("opponents", [])]
         if data.get("format") != TournamentFormat.SWISS:
-            data["rounds"] = None  # only a Swiss tournament has a number of them, and the page hides the field
+            data["rounds"] = None  # the page hides this field except for Swiss tournaments
         most = games_most(self.game, [self.offered[pk] for pk in data.get("machines", [])])
         if data.get("games", 0) > most:
             self.add_error("games", field_text.at_most(most))

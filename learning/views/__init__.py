@@ -1,1 +1,1 @@
-"""Pages, by subject: each parses, calls one service or selector, answers."""
+"""Pages, one module for each subject: each view parses, calls one service or selector, and answers."""

@@ -23,7 +23,7 @@ ACCOUNT_MATCHES = 50
 @never_cache
 @require_safe
 def account(request: HttpRequest) -> HttpResponse:
-    """A person's own matches and machines."""
+    """Show the viewer's latest matches and machines."""
     assert request.user.pk is not None
     matches = match_list_of(viewer=Principal.of(request.user), guest=None)[:ACCOUNT_MATCHES]
     context = {

@@ -1,4 +1,4 @@
-"""A page to set a board up by hand, ask for a move and see what goes over the wire."""
+"""A page to set up a board, ask for a move and see the messages of the API."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from learning.advice.registry import UNNAMED, adviser_of
 
 @require_safe
 def advice(request: HttpRequest) -> HttpResponse:
-    """Every game of which a board can be set up by hand; what may be added to one is a box to tick."""
+    """Show every game whose boards can be set up by hand; extra rules are check boxes."""
     games = [_game(game) for game in GAMES.values() if not game.added]
     return render(request, "learning/advice.html", {"games": [game for game in games if game["pieces"]]})
 
 
 def _game(game: AnyGame) -> dict[str, Any]:
-    # Such as they are called that play by rules of the same kind.
+    # Slugs of the site's machines whose presets this game supports too.
     examples = (house.slug for house in HOUSE if presets_of(game_get(house.game)) == presets_of(game))
     return {
         "slug": game.slug,

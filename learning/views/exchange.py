@@ -1,4 +1,4 @@
-"""Pages that take a machine out of the site, on paper, and bring one in from a file."""
+"""Pages that print a machine, export its boxes as a table, and import a machine from a file."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from learning.services import machines as services
 from learning.views.tables import csv_download
 
 CHOOSE = f"choose one under “{ImportForm.base_fields['preset'].label}”"
-"""How another rule is had here."""
+"""Hint of this page how to choose another rule, for the notes of an import."""
 
 
 @require_safe
 def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
-    """Choose paper and size; with them chosen, the sheets themselves."""
+    """Show the choice of paper and size; with a valid choice, send the sheets as PDF."""
     try:
         machine = machine_for(request.user, machine_id, to="export")
         choices = kind_of(machine).files.print_choices(machine)
@@ -59,7 +59,7 @@ def print_page(request: HttpRequest, machine_id: int) -> HttpResponseBase:
 
 @require_safe
 def table_csv(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """The boxes of a machine as a table for a spreadsheet; the same as a program gets at its address of the API."""
+    """Send the boxes of a machine as CSV for spreadsheets, with the same content as the export of the API."""
     try:
         file = machine_export(machine_for(request.user, machine_id, to="export"), "csv")
     except PlayError as error:
@@ -70,7 +70,7 @@ def table_csv(request: HttpRequest, machine_id: int) -> HttpResponse:
 @account_required("Log in to import a machine from a file.", "Without an account you can export every public machine.")
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_page(request: HttpRequest) -> HttpResponse:
-    """Bring a machine in from a file; a file that cannot be read is told where it is wrong."""
+    """Import a machine from a file; for an unreadable file, show where it is wrong."""
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -89,7 +89,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
 def _print_form(
     request: HttpRequest, machine: Machine, form: PrintForm, status: int = 200, many: str = ""
 ) -> HttpResponse:
-    """The form; ``many`` warns of its beads, and lets them be printed all the same."""
+    """Render the form; ``many`` is a warning about the number of beads, which the visitor can override."""
     context: dict[str, Any] = {
         "machine": {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()},
         "form": form,

@@ -1,4 +1,4 @@
-"""Pages of experiments: what is asked, what came of it beside what was published, and run it again."""
+"""Pages of experiments: the question, the results beside the published ones, and a form for new runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RESULTS_LISTED = 10
 
 @require_safe
 def experiment_list(request: HttpRequest) -> HttpResponse:
-    """Every experiment with its question and, where it has been run, its figures."""
+    """Show every experiment with its question and the figures of its latest run, if any."""
     experiments = []
     for experiment in EXPERIMENTS.values():
         run = selectors.experiment_run_latest(experiment)
@@ -39,7 +39,7 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """An experiment with one run of it: the one asked for, else the one that finished last. POST runs it."""
+    """Show an experiment with the requested run, by default the latest finished one. POST requests a run."""
     try:
         experiment = selectors.experiment_get(slug)
         run = _run_shown(request, experiment)
@@ -82,7 +82,7 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def experiment_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Stop a run that this visitor began. Looking at the address leads to the run."""
+    """Stop a run that this visitor requested. GET redirects to the run."""
     try:
         if request.method != "POST":
             return redirect(selectors.experiment_run_for(run_id))
@@ -98,7 +98,7 @@ def experiment_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_safe
 def experiment_csv(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Everything that a run came to, with full precision: a line for each figure and for each point of a chart."""
+    """Send all results of a run as CSV with full precision: a line for each figure and each point of a chart."""
     try:
         run = selectors.experiment_run_for(run_id)
     except PlayError as error:
@@ -108,7 +108,7 @@ def experiment_csv(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_safe
 def experiment_json(request: HttpRequest, run_id: int) -> HttpResponse:
-    """A run with all that it came to, as the API answers."""
+    """Send a run with all its results as JSON, in the shape of the API."""
     try:
         run = selectors.experiment_run_for(run_id)
     except PlayError as error:
@@ -117,7 +117,7 @@ def experiment_json(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 def _run_shown(request: HttpRequest, experiment: AnyExperiment) -> ExperimentRun | None:
-    """The run that the address names, else the one that finished last.
+    """Return the run named in the URL, by default the latest finished one.
 
     Raises:
         ExperimentNotFoundError: there is no such run of this experiment.

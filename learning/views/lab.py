@@ -1,4 +1,4 @@
-"""Pages that say what can be done here: with machines besides playing, and with a class."""
+"""Overview pages: the lab, with uses of machines besides playing, and a page for teachers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from learning.selectors.machines import houses_seen
 
 @require_safe
 def lab(request: HttpRequest) -> HttpResponse:
-    """What each page of the lab is for. What needs machines is shown with those of the house, where there are any."""
+    """Show the purpose of each page of the lab; links that need machines use those of the site, if there are any."""
     houses = list(houses_seen(request.user).values())[:2]
     printed = reverse("machine_print", args=[houses[0].pk]) if houses else reverse("machines")
     compared = f"?{urlencode([('machine', house.slug) for house in houses])}" if houses else ""
@@ -24,7 +24,7 @@ def lab(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def teachers(request: HttpRequest) -> HttpResponse:
-    """What a class can do in a lesson, what to print, what is stored, and how to start it for a room."""
+    """Show what a class can do in a lesson, what to print, what is stored, and how to run the site for a classroom."""
     printed = {house.slug: reverse("machine_print", args=[house.pk]) for house in houses_seen(request.user).values()}
     kept = ("KEEP_GUEST_MATCHES_DAYS", "KEEP_GUEST_MACHINES_DAYS", "KEEP_MATCHES_DAYS", "KEEP_LOG_INS_DAYS")
     context = {

@@ -1,4 +1,4 @@
-"""Watch it learn: one page on which anybody sees a machine learn (``docs/learn.md``)."""
+"""*Watch it learn*: a page that trains a machine in the browser (``docs/learn.md``)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from learning.services.learn import trained_machine_keep
 from learning.services.pupils import owner_of
 
 SAVED_MAX_BYTES = 500_000
-"""A saved page is at most as long."""
+"""Size of a saved page; larger pages are refused."""
 STYLES = (
     "css/site.css",
     "css/objects.css",
@@ -39,7 +39,7 @@ STYLES = (
 
 @require_safe
 def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
-    """A machine, its teacher and how far it is, as the address says; what makes no sense there is told."""
+    """Show the machine, teacher and progress given by the URL; invalid parts of the URL are listed."""
     query = _known(request)
     if slug:
         query["game"] = slug
@@ -49,7 +49,7 @@ def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
 
 @require_safe
 def learn_save(request: HttpRequest) -> HttpResponse:
-    """The page as one file, with everything that it needs inside."""
+    """Send the page as a single file that works offline."""
     asked = asked_read(_known(request))
     plan = asked.config
     graph = graph_view(plan.game, reduced=plan.rule.reduce_symmetry)
@@ -69,7 +69,7 @@ def learn_save(request: HttpRequest) -> HttpResponse:
 
 
 def _known(request: HttpRequest) -> QueryDict:
-    """The address without the names that others add to a link, such as utm_source."""
+    """Return the query without foreign parameters, such as ``utm_source``."""
     query = request.GET.copy()
     for name in set(query) - set(KNOWN):
         del query[name]
@@ -88,14 +88,14 @@ def _context(reading: dict[str, Any]) -> dict[str, Any]:
 
 
 def graph_url(reading: dict[str, Any]) -> str:
-    """Where the page will ask for the graph of its game: named in its head, so that it is on its way before that."""
+    """Return the URL of the game's graph; the page's head names it, so that the browser loads it early."""
     query = {"game": reading["game"], "reduce_symmetry": str(reading["rule"]["reduce_symmetry"]).lower()}
     return f"{reverse('api-learn-graph')}?{urlencode(query)}"
 
 
 @form_only("learn")
 def learn_keep(request: HttpRequest) -> HttpResponse:
-    """Make the machine of an ``address`` one's own: of the account, or of this browser."""
+    """Store the machine of an ``address`` for the account, or for this guest."""
     asked = asked_read(QueryDict(request.POST.get("address", "")))
     try:
         for problem in asked.problems:

@@ -1,4 +1,4 @@
-"""The front page: a picture and a button for each game, and what is going on now."""
+"""The front page: a picture and a button for each game, and current matches and training runs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from learning.selectors.runs import run_going_on, run_list_going_on
 from learning.services.pupils import pupil_offer, pupil_side
 
 OWN_MOST = 3
-"""Machines of one's own on the front page; the list of machines has them all."""
+"""The viewer's own machines shown on the front page; the list of machines shows all of them."""
 
 
 @require_safe
 def lobby(request: HttpRequest) -> HttpResponse:
-    """Start a game in one click, join one, watch one, watch a machine train."""
+    """Show games to start with one click, open and live matches, and machines in training."""
     viewer = Principal.of(request.user)
     pupils = selectors.pupils_of(request.user)
     own, person = match_list_own(viewer), person_of_request(request)

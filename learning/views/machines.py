@@ -1,4 +1,4 @@
-"""The page of a machine; made, changed, copied, reset and deleted."""
+"""Pages of a machine: show, create, change, copy, reset and delete it."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ known_required = account_required(
     "Without an account you can look at public machines and play against them.",
     lambda user: user.is_authenticated or getattr(user, "guest", None) is not None,
 )
-"""A page for accounts, and for visitors whose browser may have a machine of its own; others log in first."""
+"""Decorator of pages for accounts and for guests with a guest number; other visitors log in first."""
 
 
 @require_safe
 def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """A machine: its record, what it keeps, how strong it is and how it learns."""
+    """Show a machine: its results, memory, strength and rule."""
     try:
         machine = machine_for(request.user, machine_id)
     except MachineNotFoundError as error:
@@ -72,7 +72,7 @@ def machine_page(request: HttpRequest, machine_id: int) -> HttpResponse:
 )
 @require_http_methods(["GET", "HEAD", "POST"])
 def machine_new(request: HttpRequest) -> HttpResponse:
-    """Make a machine from a preset, or with every field of its rule set by hand."""
+    """Create a machine from a preset, or with every field of its rule set by hand."""
     form = MachineForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         wanted = {key: form.cleaned_data[key] for key in ("game", "side", "name", "description", "is_public", "rule")}
@@ -99,7 +99,7 @@ def machine_new(request: HttpRequest) -> HttpResponse:
 @known_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def machine_edit(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Rename, describe, freeze or publish a machine; the ways to make it forget or to delete it."""
+    """Rename, describe, freeze or publish a machine; show the links to reset or delete it."""
     try:
         machine = machine_for(request.user, machine_id, to="edit")
         facts = {key: getattr(machine, key) for key in ("name", "description", "is_public", "learns")}
@@ -134,7 +134,7 @@ def machine_set(request: HttpRequest, machine_id: int) -> HttpResponse:
     "Without an account you can look at public machines and play against them.",
 )
 def machine_snapshot(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Let a machine play by one of its snapshots."""
+    """Let a machine play and learn on from one of its snapshots."""
     try:
         machine = snapshot_choose(user=request.user, machine_id=machine_id, wanted=request.POST.get("snapshot", ""))
     except PlayError as error:
@@ -149,7 +149,7 @@ def machine_snapshot(request: HttpRequest, machine_id: int) -> HttpResponse:
     "Without an account you can look at public machines and play against them.",
 )
 def machine_clone(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Copy a machine as it stands; the copy belongs to who asks."""
+    """Copy a machine in its current state; the copy belongs to the requesting account."""
     try:
         name = request.POST.get("name", "").strip()[:80]
         copy = machine_copy(user=request.user, machine_id=machine_id, name=name)
@@ -162,7 +162,7 @@ def machine_clone(request: HttpRequest, machine_id: int) -> HttpResponse:
 @known_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def machine_reset(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Let a machine forget everything; what would be lost is said first."""
+    """Reset a machine, after a page that shows what would be lost."""
     try:
         if request.method == "POST":
             machine = services.machine_reset(user=request.user, machine_id=machine_id)
@@ -177,7 +177,7 @@ def machine_reset(request: HttpRequest, machine_id: int) -> HttpResponse:
 @known_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def machine_delete(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Delete a machine; what would be lost is said first."""
+    """Delete a machine, after a page that shows what would be lost."""
     try:
         machine = machine_for(request.user, machine_id, to="delete")
         if request.method == "POST":

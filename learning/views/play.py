@@ -1,4 +1,4 @@
-"""Every way to play one game: against somebody, in a machine's seat, or watching two players."""
+"""The page with all ways to play a game: against a player or a machine, or watching two of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from learning.services.pupils import pupil_offer, pupil_side, pupil_teach
 
 @require_safe
 def play_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """The ways to play a game; ``?machine=`` chooses one beforehand, ``?with=`` the rules that are added to it."""
+    """Show the ways to play a game; ``?machine=`` preselects a machine, ``?with=`` adds extra rules."""
     try:
         game = game_get(slug)
         if "with" in request.GET:
@@ -35,7 +35,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
         return not_found(request, error, reverse("play", args=[error.near]) if error.near else "")
     machines = selectors.machine_list_seen(request.user, slug)
     houses = selectors.houses_seen(request.user)
-    # Who chooses nobody finds those of the house, not whoever is the first by name.
+    # The site's machines are the default selection; otherwise the first by name would be preselected.
     wanted = [request.GET.get("machine", ""), *(str(houses[at].pk) for at in houses if at[0] == slug)]
     sides = [
         {
@@ -62,7 +62,7 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 @form_only("lobby")
 def teach(request: HttpRequest) -> HttpResponse:
-    """Sit down against a machine of one's own, new if there is none: ``game``, and ``side`` to play it otherwise."""
+    """Seat the visitor against their personal machine of ``game``, created if missing; ``side`` is the visitor's."""
     try:
         game = game_get(request.POST.get("game", ""))
         mine = parse_side(game, request.POST.get("side", ""), pupil_side(game).other)
@@ -74,7 +74,7 @@ def teach(request: HttpRequest) -> HttpResponse:
 
 
 def _options(machines: Sequence[Machine], wanted: Sequence[str]) -> list[dict[str, Any]]:
-    """Machines to choose from; chosen is whoever of them is wanted first."""
+    """Return the machines as options; the first id in ``wanted`` that is among them is preselected."""
     by_ref = {str(machine.pk): machine for machine in machines}
     chosen = next((by_ref[ref] for ref in wanted if ref in by_ref), None)
     return [

@@ -1,4 +1,4 @@
-"""Pages of training runs: start one, watch it learn, cancel it, take its curve away, and compare machines."""
+"""Pages of training runs: start, watch and cancel one, download its curve, and compare machines."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from learning.states import PointState
 from learning.views.tables import csv_download, json_download
 
 COMPARED_MOST = 6
-"""So many curves can still be told apart."""
+"""Machines compared in one chart; more curves are hard to tell apart."""
 LISTED = 12
-"""Machines of a page of the list."""
+"""Machines on a page of the list."""
 OWN_FIRST = 5
-"""Machines of one's own with which the list begins."""
+"""The viewer's own machines shown at the top of the list."""
 
 
 @account_required(
@@ -46,7 +46,7 @@ OWN_FIRST = 5
 )
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Choose the opponents and the number of games, and begin."""
+    """Show the form for opponents and games, and start the run."""
     try:
         machine = machine_for(request.user, machine_id, to="train")
     except PlayError as error:
@@ -87,7 +87,7 @@ def run_start(request: HttpRequest, machine_id: int) -> HttpResponse:
     "Without an account you can play a machine, and it learns from each game.",
 )
 def run_together(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Let a machine and another one play each other; the other learns too where the account may train it."""
+    """Train a machine against another one, which learns too if the account may train it."""
     try:
         machine = machine_for(request.user, machine_id, to="train")
         other = machine_for(request.user, request.POST.get("opponent", ""), to="play")
@@ -103,13 +103,13 @@ def run_together(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 
 def _number(text: str, otherwise: int) -> int:
-    """A whole number; where there is none, one that the service refuses."""
+    """Parse a whole number; for other text return ``otherwise``, which the service refuses."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else otherwise
 
 
 @require_safe
 def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
-    """How far a run is, how fast, how long still, and its curve; live over its socket."""
+    """Show the progress, speed, remaining time and curve of a run, updated over its socket."""
     try:
         run = run_for(request.user, run_id)
     except PlayError as error:
@@ -135,7 +135,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     "Log in to stop a training of yours.", "Without an account you can watch every training of a public machine."
 )
 def run_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
-    """Stop a run; what was learnt by then stays."""
+    """Stop a run; what was learnt by then is kept."""
     try:
         services_runs.training_run_stop(user=request.user, run_id=run_id)
     except PlayError as error:
@@ -145,7 +145,7 @@ def run_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_safe
 def run_csv(request: HttpRequest, run_id: int) -> HttpResponse:
-    """A run's curve as a table."""
+    """Send the curve of a run as CSV."""
     try:
         run = run_for(request.user, run_id)
     except PlayError as error:
@@ -155,7 +155,7 @@ def run_csv(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_safe
 def run_json(request: HttpRequest, run_id: int) -> HttpResponse:
-    """A run with its curve, as the API answers."""
+    """Send a run with its curve as JSON, in the shape of the API."""
     try:
         run = run_for(request.user, run_id)
     except PlayError as error:
@@ -165,9 +165,9 @@ def run_json(request: HttpRequest, run_id: int) -> HttpResponse:
 
 @require_safe
 def machine_list(request: HttpRequest) -> HttpResponse:
-    """Every machine there is to see, sorted and narrowed; several can be chosen and compared."""
+    """Show the visible machines, sorted and filtered; several can be selected for comparison."""
     asked = {name: value for name, value in request.GET.dict().items() if name in MachineListFilter.base_filters}
-    # Sorted by what the page does not name it would have another order on its next page.
+    # An explicit order: links to further pages repeat only named parameters.
     chosen = MachineListFilter(asked or {"sort": "name"}, machines_visible(request.user), request=request)
     listed, viewer = chosen.qs.select_related("owner", "standing"), Principal.of(request.user)
     own = [] if asked else selectors.machine_list_own(viewer, OWN_FIRST + 1)
@@ -194,7 +194,7 @@ def machine_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def compare(request: HttpRequest) -> HttpResponse:
-    """The exact curves of several machines in one picture."""
+    """Show the curves of several machines in one chart."""
     try:
         machines = _compared(request)
     except PlayError as error:
@@ -222,7 +222,7 @@ def compare(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def compare_csv(request: HttpRequest) -> HttpResponse:
-    """The curves of several machines as one table."""
+    """Send the curves of several machines as one CSV table."""
     try:
         machines = _compared(request, to="export")
     except PlayError as error:
@@ -233,7 +233,7 @@ def compare_csv(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def compare_json(request: HttpRequest) -> HttpResponse:
-    """The curves of several machines, point by point as the API answers with those of a run."""
+    """Send the curves of several machines as JSON, with points in the shape of the API."""
     try:
         machines = _compared(request, to="export")
     except PlayError as error:
@@ -252,23 +252,29 @@ def _compared(request: HttpRequest, to: To = "see") -> list[Machine]:
 
 
 def _query(machines: Sequence[Machine]) -> str:
-    """What stands behind the question mark of the page that compares these."""
+    """Return the query string of the page that compares these machines."""
     return urlencode([("machine", machine.pk) for machine in machines])
 
 
 def _against_first(run: TrainingRun) -> str:
-    """The opponent whose curve is shown at first: the one it trains against, where the curve has it."""
+    """Return the opponent whose curve is shown first: a training opponent if the curve has one, else random play."""
     slugs = [stage.opponent.replace("-", "_") for stage in run.stages.all()]
     return next((slug for slug in slugs if slug in _against(run.machine)), "random")
 
 
 def _against(machine: Machine) -> dict[str, str]:
-    """Those whom a machine's curve is measured against."""
+    """Return the opponents against which a machine's curve is measured: slugs with names."""
     return {slug: CURVE_AGAINST[slug] for slug in kind_of(machine).training.measured_against(machine)}
 
 
 def _csv(name: str, first: list[str], *parts: tuple[Iterable[Any], list[PointState]]) -> HttpResponse:
-    """Points of curves with full precision: ``first`` names the columns that tell the parts from each other."""
+    """Return curves as CSV with full precision.
+
+    Args:
+        name: name of the file.
+        first: names of the leading columns, which identify a curve.
+        parts: for each curve, the values of these columns and the points.
+    """
     exact = [(against, result) for against in CURVE_AGAINST for result in ("win", "draw", "loss")]
     rows: list[list[Any]] = [
         [*first, "games", "wins", "draws", "losses", *(f"{against}_{result}" for against, result in exact)]

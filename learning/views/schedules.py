@@ -1,4 +1,4 @@
-"""Pages of schedules: training that starts by itself."""
+"""Pages of schedules, which start training runs automatically."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TIMETABLE = account_required(
 @TIMETABLE
 @require_safe
 def schedule_list(request: HttpRequest) -> HttpResponse:
-    """An account's schedules, and the machines it could make one for."""
+    """Show the account's schedules, and its machines for new ones."""
     assert request.user.pk is not None
     context = {
         "sees_all": sees_all_schedules(request.user),
@@ -61,7 +61,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
 @TIMETABLE
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Choose opponents, games and times."""
+    """Show the form for opponents, games and times, and create the schedule."""
     try:
         machine = machine_for(request.user, machine_id, to="train")
     except PlayError as error:
@@ -89,7 +89,7 @@ def schedule_new(request: HttpRequest, machine_id: int) -> HttpResponse:
 @TIMETABLE
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
-    """A schedule: its next runs, what became of the last, and everything that can be changed."""
+    """Show a schedule: its next runs, the outcome of the last one, and a form to change it."""
     try:
         schedule = schedule_for(request.user, schedule_id)
     except PlayError as error:
@@ -132,7 +132,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
 @form_only("schedule", "schedule_id")
 @TIMETABLE
 def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
-    """Pause (``paused=on``) or resume."""
+    """Pause (``paused=on``) or resume a schedule."""
     try:
         schedule = services_schedules.schedule_update(
             user=request.user, schedule_id=schedule_id, paused=request.POST.get("paused") == "on"
@@ -145,7 +145,7 @@ def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
 @TIMETABLE
 @require_http_methods(["GET", "HEAD", "POST"])
 def schedule_delete(request: HttpRequest, schedule_id: int) -> HttpResponse:
-    """Delete a schedule; asked once."""
+    """Delete a schedule after a confirmation page."""
     try:
         schedule = schedule_for(request.user, schedule_id, "delete")
         if request.method == "POST":

@@ -1,4 +1,4 @@
-"""The secret link of a machine: made, taken back, and opened by a friend."""
+"""Pages of a machine's secret link: create it, revoke it, and open it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from learning.services import sharing as services
 from learning.views.machines import known_required
 
 MAX_LINKS = 20
-"""Links that a browser remembers; the one that was opened first makes way."""
+"""Links remembered in a session; beyond that, the oldest is dropped."""
 
 
 @known_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def machine_share(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Show a machine's secret link to its owner; make it, or take it back."""
+    """Show a machine's secret link to its owner; create or revoke it."""
     try:
         if request.method == "POST" and "end" in request.POST:
             services.machine_unshare(user=request.user, machine_id=machine_id)
@@ -52,7 +52,7 @@ def machine_share(request: HttpRequest, machine_id: int) -> HttpResponse:
 @never_cache
 @require_safe
 def shared(request: HttpRequest, secret: str) -> HttpResponse:
-    """Remember in the browser's session that it has opened this link, and go to the machine that it shows."""
+    """Remember the opened link in the session, and redirect to its machine."""
     try:
         with Guesses(request, request.user.pk).counted(wrong=LinkNotFoundError):
             machine = machine_shared(secret)
@@ -65,7 +65,7 @@ def shared(request: HttpRequest, secret: str) -> HttpResponse:
             links = [one for one in request.session.get(LINKS_KEY, ()) if one != machine.share_id]
             request.session[LINKS_KEY] = [*links, machine.share_id][-MAX_LINKS:]
         response = redirect(machine)
-    # The address holds the secret: no page that is opened from here hears of it, and no search engine keeps it.
+    # The URL contains the secret: hide it from linked pages (Referer) and from search engines.
     response["Referrer-Policy"] = "no-referrer"
     response["X-Robots-Tag"] = "noindex, nofollow"
     return response

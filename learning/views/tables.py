@@ -1,4 +1,4 @@
-"""What people download from pages: tables for spreadsheets, and the same as JSON for programs."""
+"""Downloads of pages: tables for spreadsheets, and the same data as JSON for programs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from django.http import HttpResponse, JsonResponse
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How text begins that a spreadsheet takes for a formula."""
+"""First characters of text that a spreadsheet would interpret as a formula."""
 BYTE_ORDER_MARK = "\ufeff"
-"""Without it Excel takes UTF-8 for the encoding of its own country, and shows umlauts as other characters."""
+"""Mark that makes Excel read UTF-8; otherwise it assumes the local encoding and garbles umlauts."""
 
 
 def csv_download(name: str, rows: Iterable[Iterable[object]]) -> HttpResponse:
-    """The rows as a file; a spreadsheet takes no text in it for a formula."""
+    """Return the rows as a CSV file, in which no text can be interpreted as a formula."""
     response = HttpResponse(BYTE_ORDER_MARK, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     csv.writer(response).writerows(map(_plain, row) for row in rows)
@@ -23,7 +23,7 @@ def csv_download(name: str, rows: Iterable[Iterable[object]]) -> HttpResponse:
 
 
 def json_download(name: str, data: dict[str, object]) -> JsonResponse:
-    """The data as a file, in the shape that the API answers with."""
+    """Return the data as a JSON file."""
     return JsonResponse(data, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 

@@ -1,4 +1,4 @@
-"""Pages of tournaments: hold one, watch it live, call it off."""
+"""Pages of tournaments: start one, watch it live, cancel or delete it, download its tables."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from learning.views.tables import csv_download, json_download
 
 PAGE = 30
 LISTED = 100
-"""Machines that are offered at once."""
+"""Machines offered on the form at a time."""
 
 
 @require_safe
 def tournament_list(request: HttpRequest) -> HttpResponse:
-    """Every tournament there is to see, newest first."""
+    """Show the visible tournaments, newest first."""
     tournaments = selectors.tournaments_counted(selectors.tournaments_visible(request.user))
     page = Paginator(tournaments, PAGE).get_page(request.GET.get("page"))
     return render(
@@ -50,7 +50,7 @@ def tournament_list(request: HttpRequest) -> HttpResponse:
 @account_required("Log in to start a tournament.", "Without an account you can watch every public tournament.")
 @require_http_methods(["GET", "HEAD", "POST"])
 def tournament_new(request: HttpRequest) -> HttpResponse:
-    """Choose who takes part, and begin."""
+    """Show the form for the entrants and settings, and start the tournament."""
     game = request.GET.get("game", "")
     games = selectors.tournament_games(request.user)
     game = game if game in {known.slug for known in games} else games[0].slug
@@ -63,7 +63,7 @@ def tournament_new(request: HttpRequest) -> HttpResponse:
         listed = [machine for machine in listed if machine not in ticked]
     machines = [*ticked, *listed[:LISTED]]
     narrows = bool({"show", "tick"} & set(request.POST))
-    if narrows:  # nothing is begun: the list is another one, and the rest of the form is as it was
+    if narrows:  # only the list of machines changes: keep the rest of the form and start nothing
         form = TournamentForm(initial=_filled(request, ticked), game=GAMES[game], machines=machines)
     else:
         form = TournamentForm(request.POST or None, initial={"seed": seed_new()}, game=GAMES[game], machines=machines)
@@ -88,13 +88,13 @@ def tournament_new(request: HttpRequest) -> HttpResponse:
 
 
 def _ticked(request: HttpRequest, offered: QuerySet[Machine]) -> list[Machine]:
-    """The machines that are ticked already, whatever the list is narrowed to."""
+    """Return the machines already ticked, whatever filter the list has."""
     ids = [row_id(pk) for pk in request.POST.getlist("machines")[: LISTED + MAX_ENTRIES]]
     return list(offered.filter(pk__in=[pk for pk in ids if pk is not None]).order_by("name", "pk"))
 
 
 def _filled(request: HttpRequest, ticked: Sequence[Machine]) -> dict[str, Any]:
-    """What has been filled in so far."""
+    """Return the submitted values as initial values of a new form."""
     return {
         **request.POST.dict(),
         "machines": [str(machine.pk) for machine in ticked],
@@ -104,7 +104,7 @@ def _filled(request: HttpRequest, ticked: Sequence[Machine]) -> dict[str, Any]:
 
 @require_safe
 def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
-    """Standings, crosstable and pairings; live over the socket."""
+    """Show standings, crosstable and pairings, updated over the socket."""
     try:
         tournament = selectors.tournament_for(request.user, tournament_id)
     except PlayError as error:
@@ -122,7 +122,7 @@ def tournament_page(request: HttpRequest, tournament_id: int) -> HttpResponse:
 
 @require_safe
 def tournament_csv(request: HttpRequest, tournament_id: int, table: str) -> HttpResponse:
-    """The ``standings`` or the ``pairings`` as a table."""
+    """Send the ``standings`` or the ``pairings`` as CSV."""
     try:
         view = selectors.tournament_view(
             selectors.tournament_for(request.user, tournament_id), Principal.of(request.user)
@@ -135,7 +135,7 @@ def tournament_csv(request: HttpRequest, tournament_id: int, table: str) -> Http
 
 @require_safe
 def tournament_json(request: HttpRequest, tournament_id: int) -> HttpResponse:
-    """The tournament as it stands, as the API answers."""
+    """Send the current state of the tournament as JSON, in the shape of the API."""
     try:
         tournament = selectors.tournament_for(request.user, tournament_id)
     except PlayError as error:
@@ -147,7 +147,7 @@ def tournament_json(request: HttpRequest, tournament_id: int) -> HttpResponse:
 @form_only("tournament", "tournament_id")
 @account_required("Log in to stop a tournament of yours.", "Without an account you can watch every public tournament.")
 def tournament_cancel(request: HttpRequest, tournament_id: int) -> HttpResponse:
-    """Call a tournament off."""
+    """Cancel a tournament; the games already played are kept."""
     try:
         return redirect(services.tournament_cancel(user=request.user, tournament_id=tournament_id))
     except PlayError as error:
@@ -159,7 +159,7 @@ def tournament_cancel(request: HttpRequest, tournament_id: int) -> HttpResponse:
 )
 @require_http_methods(["GET", "HEAD", "POST"])
 def tournament_delete(request: HttpRequest, tournament_id: int) -> HttpResponse:
-    """Delete a tournament; what would be lost is said first."""
+    """Delete a tournament, after a page that shows what would be lost."""
     try:
         if request.method == "POST":
             services.tournament_delete(user=request.user, tournament_id=tournament_id)

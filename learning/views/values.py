@@ -1,4 +1,4 @@
-"""Pages of values: what a machine makes of a position, and what the levels of a game have learnt."""
+"""Pages of learnt values: those of a machine in a position, and those of the levels of a game."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from learning.selectors import machines as selectors
 
 
 def _walk(game: Any, view: dict[str, Any]) -> dict[str, Any]:
-    """The position as its board shows it, and where each plain move leads; flips and turns are in the table only."""
+    """Return the board, and the successor of each plain move; flips and turns are only in the table."""
     position = game.decode(view["position"])
     moves = {one["move"]: game.parse_move(one["move"]) for one in view["moves"]}
     plain = {text: move for text, move in moves.items() if game.look.kind(move) == "move"}
@@ -35,7 +35,7 @@ def _walk(game: Any, view: dict[str, Any]) -> dict[str, Any]:
 
 @require_safe
 def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """What the machine makes of a position that somebody walks to or types: every action with its value."""
+    """Show every action with its value in a position that the visitor plays or types."""
     try:
         machine = machine_for(request.user, machine_id)
         game, about = machine.game_rules, kind_of(machine).page
@@ -65,7 +65,7 @@ def values_page(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 @require_safe
 def learnt_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """What those levels of a game know that play by something learnt. It comes with the program: nothing is read."""
+    """Show the learnt values of a game's levels, which are part of the program; the database is not queried."""
     try:
         game = game_get(slug)
         page = next((page for kind in KINDS.values() if (page := kind.page.level_page(game)) is not None), None)
