@@ -1,15 +1,15 @@
-"""The learning app: registers its kinds of machine, and its players with the games, when it starts."""
+"""Configuration of the learning app, which registers kinds of machine and players of live matches at start-up."""
 
 from django.apps import AppConfig
 
 
 class LearningConfig(AppConfig):
-    """Learners, their memory and their training."""
+    """The app of machines, their memory and their training."""
 
     name = "learning"
 
     def ready(self) -> None:
-        """Make the kinds of machine known, and let machines and opponents join live matches."""
+        """Register the kinds of machine, and the port through which machines and opponents join live matches."""
         from games.live.players import port_bind
         from learning.kinds.built_in import kinds_register
         from learning.players.port import Machines

@@ -1,4 +1,4 @@
-"""Tasks that beat wakes and that call services. Those that services call stand in ``tasks``."""
+"""Periodic tasks that call services. Tasks that services call are in ``tasks``, to avoid an import cycle."""
 
 from __future__ import annotations
 
@@ -17,26 +17,29 @@ logger = logging.getLogger("learning.beat")
 
 @shared_task(name="learning.beat.schedule_fire")
 def schedule_fire(schedule_id: int) -> int | None:
-    """Start the run of a schedule if it is due; the run's id."""
+    """Start the run of a schedule if it is due; return the run's id, else ``None``."""
     run = fire(schedule_id=schedule_id)
     return None if run is None else run.pk
 
 
 @shared_task(name="learning.beat.schedules_catch_up")
 def schedules_catch_up() -> int:
-    """Start what was due while nobody knocked; how many runs. What beat has just knocked for is left to that knock."""
+    """Start the runs of at most 100 overdue schedules; return the number of runs started.
+
+    A schedule that has just become due is left to the wake-up that beat sends for it.
+    """
     late = Schedule.objects.filter(task__enabled=True, next_at__lt=timezone.now() - EARLY)
     n_started = 0
     for schedule_id in list(late.values_list("pk", flat=True)[:100]):
         try:
             n_started += fire(schedule_id=schedule_id) is not None
-        except Exception:  # one broken schedule must not keep the others waiting
+        except Exception:  # one broken schedule must not delay the others
             logger.exception("schedule %s could not be fired", schedule_id)
     return n_started
 
 
 @shared_task(name="learning.beat.house_tournament_hold")
 def house_tournament_hold() -> int | None:
-    """See to it that the house holds its tournament; its id, if it begins now."""
+    """Prepare the site's own tournament; return its id if this call has started it, else ``None``."""
     tournament = house_tournament_ensure()
     return None if tournament is None else tournament.pk

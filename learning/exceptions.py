@@ -1,4 +1,4 @@
-"""Refusals of the learning services; the edge answers them by ``code`` and ``status``, as those of the games."""
+"""Errors of the learning services; views and the API answer with their ``code`` and ``status``, as in ``games``."""
 
 from games.exceptions import PlayError
 
@@ -65,7 +65,7 @@ class NoWeightsError(PlayError):
 
 
 class GameTooLargeError(PlayError):
-    """The positions of a game cannot all be listed: they are too many, or they can come again."""
+    """The positions of a game cannot all be listed: they are too many, or they can repeat."""
 
     message = "The positions of this game cannot all be listed, so this cannot be done."
     code = "game_too_large"
@@ -104,7 +104,7 @@ class MachinePublicError(PlayError):
 
 
 class LinkNotFoundError(PlayError):
-    """No shared link has this secret. Only this one counts as a guess."""
+    """No shared link has this secret. Among the errors of links, only this one counts as a guess."""
 
     message = "This link is not complete, or a letter in it is wrong. Ask your friend to send the whole link again."
     code = "link_not_found"
@@ -240,4 +240,4 @@ class NotYourExperimentError(PlayError):
 
 
 class AccountNotClosedError(Exception):
-    """An account stays open, and why. Only the staff hears of it, in the admin: no address of the API says it."""
+    """An account was not closed; the message says why. The error occurs only in the admin, never in the API."""

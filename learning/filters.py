@@ -1,4 +1,4 @@
-"""What lists of the API can be narrowed and ordered by."""
+"""Filters and orderings of lists, in the API and on pages."""
 
 from __future__ import annotations
 
@@ -36,14 +36,18 @@ ModelT = TypeVar("ModelT", bound=Model)
 
 
 class SlugFilter(django_filters.CharFilter):
-    """One of the slugs that are ``known``; another one is refused, and the one that it is most like is suggested."""
+    """A filter by one of the ``known`` slugs; the error for another text suggests the most similar slug."""
 
     def __init__(self, asked_as: str, known: Callable[[], Collection[str]], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.asked_as, self.known = asked_as, known
 
     def filter(self, qs: QuerySet[ModelT], value: str | None) -> QuerySet[ModelT]:
-        """The rows with this slug."""
+        """Return the rows with this slug.
+
+        Raises:
+            ValidationError: the slug is unknown.
+        """
         if value and value not in (known := self.known()):
             text = value[:MAX_SLUG_CHARACTERS]
             raise ValidationError({self.asked_as: f"There is nothing called {text!r}. {did_you_mean(value, known)}"})
@@ -51,34 +55,34 @@ class SlugFilter(django_filters.CharFilter):
 
 
 class NameFilter(django_filters.CharFilter):
-    """A part of a machine's name, in any case, with or without accents."""
+    """A filter by part of a machine's name, in any case, with or without accents."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(field_name="search_name", lookup_expr="contains", **kwargs)
 
     def filter(self, qs: QuerySet[Machine], value: str | None) -> QuerySet[Machine]:
-        """The machines with this in their names."""
+        """Return the machines whose names contain the text."""
         return super().filter(qs, value and name_search(value))
 
 
 class AccountFilter(django_filters.CharFilter):
-    """The account with this name, in any case."""
+    """A filter by the name of the owner's account, in any case."""
 
     def filter(self, qs: QuerySet[ModelT], value: str | None) -> QuerySet[ModelT]:
-        """The rows of the account; none if there is no such account."""
+        """Return the rows of the account; none if there is no such account."""
         return qs.filter(owner=account_named(value) or 0) if value else qs
 
 
 class MachineOrdering(Ordering):
-    """An ordering in which no two machines are equal, so that pages neither repeat nor leave out one."""
+    """A total ordering of machines, so that pages neither repeat nor omit a machine."""
 
     def filter(self, qs: QuerySet[Machine], value: Sequence[str] | None) -> QuerySet[Machine]:
-        """The machines in this order, those that are equal in order of their making."""
+        """Sort the machines in this order; equal ones by creation."""
         return qs.order_by(*self.columns(value), "pk")
 
 
 class MachineFilter(django_filters.FilterSet):
-    """Machines by game, owner, rule and side."""
+    """Filter of machines in the API, by game, owner, rule, side and name."""
 
     game = SlugFilter("game", lambda: GAMES, help_text="The slug of a game.")
     owner = AccountFilter(help_text="The name of an account.")
@@ -97,7 +101,11 @@ class MachineFilter(django_filters.FilterSet):
         fields: list[str] = []
 
     def on_side(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
-        """Those that play this side, as each game calls it."""
+        """Return the machines that play this side, by the names that each game uses.
+
+        Raises:
+            ValidationError: no game has a side of this name.
+        """
         wanted = Q()
         for game in GAMES.values():
             try:
@@ -121,12 +129,12 @@ SORTS = {
     "strength": ("Weakest", (F("standing__score").asc(nulls_first=True), "standing")),
     "-strength": ("Strongest", (F("standing__score").desc(nulls_last=True), "-standing")),
 }
-"""By what the list of machines is sorted, in words, and its columns: each is an index (``models.Standing``)."""
+"""Orders of the list of machines, each with its label and its columns; an index serves each (``models.Standing``)."""
 OWN_RULE = "own"
 
 
 class MachineListFilter(django_filters.FilterSet):
-    """The list of machines as people narrow and sort it; what is refused narrows nothing."""
+    """Filter and order of the page with all machines; invalid values are ignored."""
 
     search = NameFilter(label="Name", max_length=80)
     game = django_filters.ChoiceFilter(label="Game", empty_label="any", choices=game_choices)
@@ -161,36 +169,35 @@ class MachineListFilter(django_filters.FilterSet):
         fields: list[str] = []
 
     def filter_queryset(self, queryset: QuerySet[Machine]) -> QuerySet[Machine]:
-        """What is in the list, narrowed, and always in an order in which no two machines are equal."""
+        """Return the listed machines, filtered, in a total order; copies made for rooms are not listed."""
         listed = queryset.filter(room__isnull=True, standing__isnull=False).order_by(*SORTS["name"][1])
         return super().filter_queryset(listed)
 
     def on_side(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
-        """Those that begin, those that come second, or those that play either side."""
+        """Return the machines that play first (0), second (1) or either side (``both``)."""
         return queryset.filter(side__isnull=True) if value == "both" else queryset.filter(side=int(value))
 
     def by_rule(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
-        """Those whose rule was copied from a preset, or from none."""
+        """Return the machines whose rule was copied from a preset, or those with a rule of their own."""
         return queryset.filter(preset="" if value == OWN_RULE else value)
 
     def as_strong(self, queryset: QuerySet[Machine], name: str, value: Decimal) -> QuerySet[Machine]:
-        """Those that make so many of a hundred points against random play."""
+        """Return the machines with at least ``value`` points in 100 games against random play."""
         return queryset.filter(standing__score__gte=float(value) / 100)
 
     def of_owner(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
-        """The reader's own, or the house's."""
+        """Return the viewer's own machines, or those of the site."""
         if value == "house":
             return queryset.filter(owner__isnull=True, guest__isnull=True)
         own = owned_by(Principal.of(self.request.user))
         return queryset.none() if own is None else queryset.filter(own)
 
     def in_order(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
-        """Sorted as asked."""
         return queryset.order_by(*SORTS[value][1])
 
 
 class EntrantFilter(django_filters.FilterSet):
-    """The machines of a game that are offered to a tournament, as people narrow them."""
+    """Filter of the machines of a game on the form of a new tournament."""
 
     search = NameFilter(label="Search by name", max_length=80)
     rule = django_filters.ChoiceFilter(label="Kind", empty_label="All kinds", method="by_rule")
@@ -206,22 +213,22 @@ class EntrantFilter(django_filters.FilterSet):
         self.filters["rule"].extra["choices"] = [*presets, (OWN_RULE, "A rule of its own")]
 
     def filter_queryset(self, queryset: QuerySet[Machine]) -> QuerySet[Machine]:
-        """Narrowed, the reader's own first."""
+        """Return the filtered machines, the viewer's own first."""
         own = owned_by(Principal.of(self.request.user)) or Q(pk__in=[])
         return super().filter_queryset(queryset).order_by(Case(When(own, then=0), default=1), "name", "pk")
 
     def by_rule(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
-        """Those whose rule was copied from a preset, or from none."""
+        """Return the machines whose rule was copied from a preset, or those with a rule of their own."""
         return queryset.filter(preset="" if value == OWN_RULE else value)
 
     def of_owner(self, queryset: QuerySet[Machine], name: str, value: bool) -> QuerySet[Machine]:
-        """The reader's own, if asked for."""
+        """Return only the viewer's own machines if ``value`` is true."""
         own = owned_by(Principal.of(self.request.user)) or Q(pk__in=[])
         return queryset.filter(own) if value else queryset
 
 
 class RunFilter(django_filters.FilterSet):
-    """Training runs by machine, opponent and status."""
+    """Filter of training runs by machine, opponent and status."""
 
     machine = django_filters.CharFilter(method="of_machine", max_length=80, help_text="Id or slug of a machine.")
     opponent = django_filters.CharFilter(
@@ -234,23 +241,23 @@ class RunFilter(django_filters.FilterSet):
         fields: list[str] = []
 
     def of_machine(self, queryset: QuerySet[TrainingRun], name: str, value: str) -> QuerySet[TrainingRun]:
-        """Those that train this machine."""
+        """Return the runs that train this machine."""
         return queryset.filter(_is("machine", value))
 
     def against(self, queryset: QuerySet[TrainingRun], name: str, value: str) -> QuerySet[TrainingRun]:
-        """Those with a stage against this opponent; a machine that may not be seen is none that can be asked for."""
+        """Return the runs with a stage against this opponent; machines that the viewer may not see match nothing."""
         fixed = Q(stages__opponent=value, stages__opponent_machine__isnull=True)
         seen = Q(stages__opponent_machine__in=machines_visible(self.request.user))
         return queryset.filter(fixed | seen & _is("stages__opponent_machine", value)).distinct()
 
 
 def _is(path: str, ref: str) -> Q:
-    """The machine at the end of the path has this id or slug."""
+    """Return the condition that the machine at the end of a path has this id or slug."""
     return Q(**{f"{path}__slug" if row_id(ref) is None else f"{path}_id": ref})
 
 
 class ScheduleFilter(django_filters.FilterSet):
-    """Schedules by machine, and those that rest."""
+    """Filter of schedules by machine and by pause."""
 
     machine = django_filters.CharFilter(method="of_machine", max_length=80, help_text="Id or slug of a machine.")
     paused = django_filters.BooleanFilter(field_name="task__enabled", exclude=True)
@@ -260,12 +267,12 @@ class ScheduleFilter(django_filters.FilterSet):
         fields: list[str] = []
 
     def of_machine(self, queryset: QuerySet[Schedule], name: str, value: str) -> QuerySet[Schedule]:
-        """Those of this machine."""
+        """Return the schedules of this machine."""
         return queryset.filter(_is("machine", value))
 
 
 class TournamentFilter(django_filters.FilterSet):
-    """Tournaments by game, format, state and owner."""
+    """Filter of tournaments by game, format, status and owner."""
 
     game = SlugFilter("game", lambda: GAMES, help_text="The slug of a game.")
     format = django_filters.ChoiceFilter(choices=TournamentFormat.choices)
@@ -278,7 +285,7 @@ class TournamentFilter(django_filters.FilterSet):
 
 
 class ExperimentRunFilter(django_filters.FilterSet):
-    """Runs of experiments by experiment and state."""
+    """Filter of runs by experiment and status."""
 
     experiment = SlugFilter("experiment", lambda: EXPERIMENTS, help_text="The slug of an experiment.")
     status = django_filters.ChoiceFilter(choices=JobStatus.choices)

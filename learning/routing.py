@@ -1,4 +1,4 @@
-"""Addresses of the sockets."""
+"""URLs of the learning app's WebSockets."""
 
 from django.urls import re_path
 

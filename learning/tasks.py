@@ -1,4 +1,4 @@
-"""What workers do. A message is only a knock: the row decides, so a task that arrives twice does nothing twice."""
+"""Celery tasks of the workers. A message is only a wake-up: rows hold the state, so duplicate messages are harmless."""
 
 from __future__ import annotations
 
@@ -25,31 +25,32 @@ logger = logging.getLogger("learning.tasks")
 
 KINDS = (RUNS, PAIRINGS, EXPERIMENT_RUNS)
 TURN_S = 1.5
-"""A job that has had a worker for this long lets it go."""
+"""Time slice of a job: a worker that has run a job for this long releases it."""
 STANDINGS_S = 1.0
-"""For so long the clerk measures machines, which nobody waits for, before it looks what else there is to do."""
+"""Time slice of the maintenance worker for measuring machines; no request waits for the results."""
 SWEEP_S = 1.0
-"""And for so long it deletes what the site keeps no longer."""
+"""Time slice of the maintenance worker for retention: deletion of expired rows."""
 LEDGERS_S = 1.0
-"""And for so long it folds up what machines learnt long ago."""
+"""Time slice of the maintenance worker for compaction of old lessons."""
 
 
 @shared_task(name="learning.tasks.jobs_work")
 def jobs_work(kind: str, job_id: int) -> None:
-    """Give the job whose turn it is this worker, for a turn. Kind and number only say for whom was knocked.
+    """Run the next waiting job for one time slice.
 
-    What has had its turn is knocked for again, behind the others; with the broker away the worker goes on by itself.
+    The arguments name the job for which the message was sent; the worker may run another one that waits longer. An
+    unfinished job is queued again behind the others. If the broker is unavailable, the worker continues by itself.
     """
     own = REQUEST_ID.get()
     while (taken := claim_next(KINDS)) is not None:
         of_kind, job = taken
-        REQUEST_ID.set(job.request_id or own)  # of whom this task is now, until it ends
+        REQUEST_ID.set(job.request_id or own)  # log lines of this task belong to the job's request from here on
         ids: list[int] = []
         try:
             ids = of_kind.take_turn(job, TurnEnd(TURN_S))
         finally:
             if not ids and (of_kind.slug, job.pk) != (kind, job_id):
-                # The knock was spent on another, which may have had none of its own, and may have ended in a fault.
+                # The message served another job, perhaps one without a message of its own: wake its own job again.
                 of_kind = next(one for one in KINDS if one.slug == kind)
                 ids = list(of_kind.going_on.filter(waits(timezone.now()), pk=job_id).values_list("pk", flat=True))
             could_tell = wake_up(of_kind, ids)
@@ -58,7 +59,10 @@ def jobs_work(kind: str, job_id: int) -> None:
 
 
 def wake_up(kind: JobKind[Any], ids: Sequence[int]) -> bool:
-    """Tell the workers of jobs that wait; whether they could be told. If not they stay as they are, and are reaped."""
+    """Send a wake-up message for each waiting job; return whether the broker accepted all.
+
+    Jobs without a message keep waiting, until :func:`jobs_recover` finds them.
+    """
     try:
         for job_id in ids:
             jobs_work.apply_async((kind.slug, job_id), retry=False, expires=600)
@@ -70,7 +74,7 @@ def wake_up(kind: JobKind[Any], ids: Sequence[int]) -> bool:
 
 @shared_task(name="learning.tasks.jobs_reap")
 def jobs_recover() -> int:
-    """Knock again for jobs that wait too long or whose worker has died; how many."""
+    """Send wake-ups for jobs that wait too long or whose worker has died; return their number."""
     n_knocked = 0
     for kind in KINDS:
         ids = forgotten(kind)
@@ -82,25 +86,28 @@ def jobs_recover() -> int:
 
 @shared_task(name="learning.tasks.standings_keep")
 def standings_keep() -> int:
-    """Find how strong those machines are that have learnt since anybody looked; how many."""
+    """Measure machines that have learnt since their last measurement, for one time slice; return their number."""
     return standings_measure(TurnEnd(STANDINGS_S))
 
 
 @shared_task(name="learning.tasks.ledgers_keep")
 def ledgers_keep() -> bool:
-    """Fold up ledgers for a while; whether some are left, of which more is done when the clerk has looked around."""
+    """Compact ledgers for one time slice; return whether some are left.
+
+    The rest is done by a new message, behind the other tasks of the maintenance worker.
+    """
     is_left = ledgers_compact(TurnEnd(LEDGERS_S))
     if is_left:
-        with contextlib.suppress(OperationalError, OSError):  # beat knocks again
+        with contextlib.suppress(OperationalError, OSError):  # beat sends the task again
             ledgers_keep.apply_async(retry=False, expires=60)
     return is_left
 
 
 @shared_task(name="learning.tasks.sweep")
 def sweep(rule: str | None = None, after: Key | None = None) -> None:
-    """Delete what the site keeps no longer for a while, from a place on; the rest when the clerk has looked around.
+    """Delete expired rows for one time slice, starting at a rule and a key; queue a message for the rest.
 
-    A message that is lost costs nothing: beat sends another one, and it begins anew.
+    A lost message does no harm: beat sends another one, which starts from the beginning.
     """
     place = retention_run(TurnEnd(SWEEP_S), None if rule is None else (rule, after))
     if place is not None:

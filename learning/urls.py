@@ -1,4 +1,4 @@
-"""Addresses of pages that join games and learning."""
+"""URLs of the pages and the API of the learning app."""
 
 from django.urls import path, re_path
 
@@ -30,7 +30,7 @@ from learning.views import (
     values,
 )
 
-# Advice; served without the rest of Django where the server allows (menace_site/server/fast_path.py)
+# Advice; a fast path serves it without Django's middleware where the server allows (menace_site/server/fast_path.py)
 open_urlpatterns = [
     re_path(r"^api/ai/move/?$", api_ai.AiMoveView.as_view(), name="api-ai-move"),
     re_path(r"^api/ai/evaluate/?$", api_ai.AiEvaluateView.as_view(), name="api-ai-evaluate"),
@@ -79,7 +79,7 @@ urlpatterns = [
     path("machines/import", exchange.import_page, name="machine_import"),
     path("machines/<int:machine_id>/boxes.csv", exchange.table_csv, name="machine_csv"),
     path("machines/<int:machine_id>/print", exchange.print_page, name="machine_print"),
-    # Before the machines by id or slug: "import" is none
+    # Before the machines by id or slug, because "import" is no slug
     re_path(r"^api/machines/import/?$", api_exchange.MachineImportView.as_view(), name="api-machine-import"),
     re_path(
         r"^api/machines/(?P<ref>[-\w]+)/export/?$", api_exchange.MachineExportView.as_view(), name="api-machine-export"
@@ -149,7 +149,7 @@ urlpatterns = [
         name="api-experiment-run",
     ),
     re_path(r"^api/experiment-runs/(?P<run_id>\d{1,18})/cancel/?$", api_experiments.ExperimentRunCancelView.as_view()),
-    # Machines that learn before one's eyes
+    # Training in the browser
     re_path(r"^api/learn/?$", api_learn.AddressView.as_view(), name="api-learn"),
     re_path(r"^api/learn/graph/?$", api_learn.GraphView.as_view(), name="api-learn-graph"),
     re_path(r"^api/learn/keep/?$", api_learn.KeepView.as_view(), name="api-learn-keep"),

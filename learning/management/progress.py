@@ -1,4 +1,4 @@
-"""A progress bar of one line for commands."""
+"""A one-line progress bar for commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WIDTH = 30
 
 
 class Progress:
-    """Shows how far, how fast and how long still: one line, rewritten on a terminal, else printed at the end."""
+    """Line with progress, speed and remaining time; rewritten on a terminal, otherwise printed once at the end."""
 
     def __init__(self, out: Any, label: str, total: int) -> None:
         self.out, self.label, self.total = out, label, total

@@ -1,4 +1,4 @@
-"""``{% of_hundred result.win result.draw result.loss as hundred %}``: numbers of 100 games that add up to 100."""
+"""Template tag for results in 100 games: ``{% of_hundred result.win result.draw result.loss as hundred %}``."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.simple_tag
 def of_hundred(win: float, draw: float, loss: float) -> dict[str, int]:
-    """Games won, drawn and lost of 100, by the chance of each."""
+    """Return whole numbers of games won, drawn and lost that sum to 100, from the probability of each."""
     return dict(zip(("win", "draw", "loss"), apportion([win, draw, loss]), strict=True))

@@ -1,4 +1,4 @@
-"""``manage.py audit``: proves that every bead and every value has a cause."""
+"""``manage.py audit``: check that every bead and every value follows from the ledger."""
 
 from typing import Any
 
@@ -14,7 +14,11 @@ class Command(BaseCommand):
     help = "Checks that every box and every value is what it began with plus every recorded change."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print how many boxes and values were checked, or fail and name those that are wrong."""
+        """Print the numbers of boxes and values checked.
+
+        Raises:
+            CommandError: lessons are missing, or a box or value differs from its ledger; names the first.
+        """
         if missing := lessons_missing():
             raise CommandError(f"Machines of whose ledger lessons are missing: {missing}")
         counted = []

@@ -1,4 +1,4 @@
-"""``manage.py experiment``: run an experiment here and now, and print its figures beside the published ones."""
+"""``manage.py experiment``: run an experiment in this process, and print its figures beside the published ones."""
 
 import json
 from argparse import ArgumentParser
@@ -15,7 +15,7 @@ from beadbox.seeds import SeedError, seed_checked, seed_to_json
 
 
 class Command(BaseCommand):
-    """Run an experiment."""
+    """Run an experiment, without storing its result."""
 
     help = "Runs an experiment and prints its figures; the same seed and parameters print the same. Stores nothing."
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
                 own.add_argument(f"--{parameter.name}", type=int, default=parameter.default, help=words)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run it, print it."""
+        """Run the experiment, print its result, and write the requested files."""
         experiment = EXPERIMENTS[options["name"]]
         try:
             seed = seed_checked(options["seed"])
@@ -73,7 +73,7 @@ class Command(BaseCommand):
 
 
 def _markdown(experiment: AnyExperiment, result: Result, made: str) -> Iterator[str]:
-    """The findings, figures and tables of a result, line by line."""
+    """Yield the findings, figures and tables of a result as lines of Markdown."""
     yield from (f"# {experiment.name}", "", experiment.question, "", f"`{made}`", "")
     yield from (f"* {finding}" for finding in result.findings)
     figures = [(figure.label, _value(figure), _published(figure)) for figure in result.figures]
@@ -89,11 +89,11 @@ def _markdown_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[st
 
 
 def _silent(done: int, total: int) -> None:
-    """Nobody looks."""
+    """Ignore the progress: output is not a terminal."""
 
 
 def _words(figure: Figure) -> str:
-    """The value, its 95 % interval, and what was published."""
+    """Return the value of a figure, its 95 % interval, and the published value."""
     published = _published(figure)
     return _value(figure) + (f" (published: {published})" if published else "")
 

@@ -1,4 +1,4 @@
-"""``manage.py export_machine``: a machine as a file."""
+"""``manage.py export_machine``: write a machine to a file."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -13,7 +13,7 @@ from learning.kinds.machines import machine_export
 
 
 class Command(BaseCommand):
-    """Write a machine to a file."""
+    """Write a machine to standard output or to a file."""
 
     help = "Writes a machine to standard output or a file, in one of several formats."
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--any-size", action="store_true", help="more values than a file for everybody holds")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the file, or write it."""
+        """Print the exported machine, or write it to ``--out``."""
         try:
             machine = machine_find(options["machine"])
             file = machine_export(machine, options["format"], any_size=options["any_size"])

@@ -1,4 +1,4 @@
-"""``manage.py import_machine``: a machine from a file."""
+"""``manage.py import_machine``: create a machine from a file."""
 
 import sys
 from argparse import ArgumentParser
@@ -18,7 +18,7 @@ from learning.services.machines import machine_import
 
 
 class Command(BaseCommand):
-    """Read a machine from a file."""
+    """Create a machine from a file or standard input."""
 
     help = "Makes a machine from a file; nothing is kept of a file that cannot be read."
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         parser.add_argument("--owner", help="name of the account it shall belong to; default: the house")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print what was made."""
+        """Import the machine, and print a summary and notes."""
         owner = None
         if options["owner"] is not None:
             owner = account_named(options["owner"])
@@ -63,7 +63,7 @@ class Command(BaseCommand):
 
 
 def _content(path: str, most: int | None) -> bytes:
-    """The file, no further than so many bytes."""
+    """Return the content of the file, at most ``most`` bytes (``None``: all)."""
     if path == "-":
         return sys.stdin.buffer.read(-1 if most is None else most)
     try:

@@ -1,4 +1,4 @@
-"""``manage.py measure_ladders``: plays the levels of every engine against each other, and writes their ratings."""
+"""``manage.py measure_ladders``: play the levels of every engine against each other, and write their ratings."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -14,12 +14,12 @@ from beadbox.tournaments import ladder
 
 
 class Command(BaseCommand):
-    """Measure the levels, and write what came of it where the site reads it."""
+    """Measure the levels, and write their ratings to the file that the site reads."""
 
     help = "Plays all levels against each other in every mode and writes the ratings that the site shows."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """How many games, and where to."""
+        """[--near N] [--far N] [--seed S] [--file FILE]."""
         parser.add_argument(
             "--near", type=int, default=ladder.N_NEIGHBOURS, help="games between neighbours on a ladder"
         )
@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--file", type=Path, help="where to write it, if not to its place")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Measure each engine that keeps a ladder."""
+        """Measure each engine that has a ladder."""
         games = {name: options[name] for name in ("near", "far", "seed")}
         for engine in ENGINES.values():
             if path := options["file"] or engine.ladder_file:

@@ -1,4 +1,4 @@
-"""``manage.py names``: the folded forms of names, and accounts that have one name in different spellings."""
+"""``manage.py names``: store normalised names, and list accounts with the same name in different spellings."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from learning.storage.searching import machine_names_fill
 
 
 class Command(BaseCommand):
-    """Fold names, and report what they share."""
+    """Store normalised names for search, and report accounts that share a name."""
 
     help = "Stores missing or outdated folded names, and lists accounts whose names differ only in case or encoding."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Fold them, and list the accounts."""
+        """Store the missing names, and print a sentence for each shared name."""
         account_names_fill(get_user_model(), AccountName)
         machine_names_fill(Machine)
         shared = list(account_names_shared(AccountName))

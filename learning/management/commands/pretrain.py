@@ -1,4 +1,4 @@
-"""``manage.py pretrain``: makes and trains the machines of the house where they are missing."""
+"""``manage.py pretrain``: create and train the site's own machines that are missing."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from learning.workers.runs import RUNS, run_execute
 
 
 class Command(BaseCommand):
-    """Make and train the house's machines."""
+    """Create and train the site's own machines, and request the experiments."""
 
     help = "Makes and trains the machines of the house, and asks for the experiments; leaves alone what is done."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Each machine in turn; a training that was interrupted goes on where it stopped."""
+        """Train the machines in turn; an interrupted training continues where it stopped."""
         for house in HOUSE:
             machine, run = house_machine_ensure(house)
             if run is None:
@@ -28,4 +28,4 @@ class Command(BaseCommand):
                 continue
             with Progress(self.stdout, str(machine), claimed.n_games) as progress:
                 run_execute(claimed, progress.show)
-        experiments_prepare()  # workers run them, so that nobody waits for them here
+        experiments_prepare()  # workers run them: this command does not wait

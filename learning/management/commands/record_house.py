@@ -1,4 +1,4 @@
-"""``manage.py record_house``: trains the built-in machines, and writes what came of it into the program's files."""
+"""``manage.py record_house``: train the built-in machines, and write the results to files of the repository."""
 
 import gzip
 from pathlib import Path
@@ -12,17 +12,17 @@ from learning.workers.recorded import house_record
 
 
 class Command(BaseCommand):
-    """Train each machine from its seed, and write it where a new site reads it."""
+    """Train each built-in machine from its seed, and write the file that a new site loads."""
 
     help = "Trains the built-in machines, each from its seed, and writes their files. Needs no database."
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Read where to."""
+        """[--folder DIR]."""
         parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write them, if not to their place")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make one after another."""
+        """Train the machines in turn, and write a compressed file for each."""
         options["folder"].mkdir(exist_ok=True)
         for house in HOUSE:
             file = options["folder"] / file_of(house).name

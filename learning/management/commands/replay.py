@@ -1,4 +1,4 @@
-"""``manage.py replay``: recorded games into two fresh machines, which are written to files and stored nowhere else."""
+"""``manage.py replay``: teach two new machines recorded games, and write them to files; the database is not used."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -17,7 +17,7 @@ from learning.kinds.registry import kind_of_rule
 
 
 class Command(BaseCommand):
-    """Replay recorded games."""
+    """Teach two new machines the games of a file."""
 
     help = "Plays recorded games into two fresh machines that learn; writes both, and prints games, results and levels."
 
@@ -30,7 +30,11 @@ class Command(BaseCommand):
         parser.add_argument("--out", required=True, type=Path, help="a folder for first.json and second.json")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Read everything, then play everything, then write both machines."""
+        """Read all games, replay them, then write both machines.
+
+        Raises:
+            CommandError: the file is invalid, a rule does not fit the game, or a file cannot be read or written.
+        """
         game, presets = game_get(options["game"]), (options["first"], options["second"])
         try:
             games = recorded_games.load(text_of(_content(options["games"])), game)
@@ -74,7 +78,7 @@ def _won(winner: Side | None, resigned: Side | None) -> str:
 
 
 def _content(path: Path) -> bytes:
-    """The file, no further than one byte beyond what is read."""
+    """Return the content of the file, at most one byte more than the size limit, so that excess is detected."""
     try:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)

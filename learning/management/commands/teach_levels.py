@@ -1,4 +1,4 @@
-"""``manage.py teach_levels``: makes the learnt values that come with the program, and writes their files."""
+"""``manage.py teach_levels``: train the learnt values of the engine levels, and write their files."""
 
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,16 @@ from learning.kinds.value_learner.document import WeightsData, written
 
 
 class Command(BaseCommand):
-    """Train each value from its seed, and write it where the program reads it."""
+    """Train each value function from its seed, and write the file that its levels load."""
 
     help = "Trains the values that the upper levels of Romgon play by, each from its seed, and writes their files."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Read where to."""
+        """[--folder DIR]."""
         parser.add_argument("--folder", type=Path, help="where to write them, if not to their place")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make one after another."""
+        """Train the value functions in turn, and write a file for each."""
         for recipe in RECIPES:
             machine = made(recipe)
             data = WeightsData(

@@ -1,4 +1,4 @@
-"""``manage.py tournament``: a tournament in this process, by the same service and referee as the workers'."""
+"""``manage.py tournament``: play a tournament in this process, by the same service and referee as the workers."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -16,7 +16,7 @@ from learning.workers.pairings import tournament_play
 
 
 class Command(BaseCommand):
-    """Hold a tournament."""
+    """Play a tournament and print its standings."""
 
     help = "Holds a tournament among machines and fixed opponents and prints the standings; nobody learns in it."
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("--rounds", type=int, help="of a Swiss tournament; default: as many as are usual")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Start it, play it, print it."""
+        """Start the tournament, play it, and print its standings."""
         seed = seed_or_random(options["seed"])
         try:
             tournament = tournament_start(

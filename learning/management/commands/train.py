@@ -1,4 +1,4 @@
-"""``manage.py train``: bulk training in this process, by the same runner as a worker's."""
+"""``manage.py train``: train a machine in this process, by the same runner as the workers."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -15,7 +15,7 @@ from learning.workers.runs import RUNS, run_execute
 
 
 class Command(BaseCommand):
-    """Train a machine."""
+    """Train a machine, with a progress bar."""
 
     help = "Trains a machine in bulk, with a progress bar; the same seed from the same beads gives the same beads."
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, help="default: a random one, printed")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Store the run, claim it, train it, print what came of it."""
+        """Store the run, claim it, train it, and print its results; Ctrl-C stops it and keeps the beads."""
         seed = seed_or_random(options["seed"])
         try:
             with transaction.atomic():  # no worker sees it unclaimed

@@ -1,4 +1,4 @@
-"""``manage.py warm_kernels``: compiles every kernel into the cache, so that no request waits for a compiler."""
+"""``manage.py warm_kernels``: compile every kernel into the cache, so that no request waits for the compiler."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -18,20 +18,23 @@ from beadbox.tournaments.contest import contest
 from learning.selectors.advice import warm_up
 
 NICENESS = 5
-"""A third of the share of a process of the site; 19 is a seventieth, with which a busy machine took 24 minutes."""
+"""Niceness of background compilation: a third of the CPU share of a site process.
+
+A niceness of 19 gives a seventieth, with which compilation took 24 minutes on a busy machine.
+"""
 
 
 class Command(BaseCommand):
-    """Compile the kernels."""
+    """Compile every kernel into the cache."""
 
     help = "Compiles every kernel into the cache; the second time it takes a moment only."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Read how."""
+        """[--background]."""
         parser.add_argument("--background", action="store_true", help="beside a site that serves: giving way to it")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Call every kernel once, with the types it is called with in earnest; package by package."""
+        """Call every kernel once, package by package, with the argument types of real calls."""
         is_beside = options["background"]
         packages = [PACKAGES[name] for name in CALLS]
         if not can_compile():
@@ -52,7 +55,7 @@ class Command(BaseCommand):
 
 
 def boxes_meeting() -> None:
-    """Train machines with boxes, and let them meet."""
+    """Train machines with boxes, and play a game between them."""
     contest(next(iter(GAMES.values())), *boxes.warm_up(), 1, RandomSource(1))
 
 
@@ -60,4 +63,4 @@ CALLS: dict[str, Sequence[Callable[[], object]]] = {
     "beadbox.kernels": (boxes_meeting, table_learner.warm_up),
     "beadbox.engines.romgon": (value_learner.warm_up, q_learning.warm_up, warm_up),
 }
-"""By package of kernels what calls all of them; first those that most pages need."""
+"""Calls that compile all kernels of each package; the package that most pages need comes first."""
