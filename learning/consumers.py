@@ -115,7 +115,7 @@ class WatchConsumer(FrameConsumer, ABC):
         return True
 
     async def disconnect(self, code: int) -> None:
-        """Cancel pending news."""
+        """Cancel the task that sends pending news."""
         if self.telling is not None:
             self.telling.cancel()
         await super().disconnect(code)
@@ -204,7 +204,7 @@ class MachineConsumer(WatchConsumer):
             self.expect(max(self.beyond, default=lesson))
 
     async def disconnect(self, code: int) -> None:
-        """Stop waiting for lessons."""
+        """Cancel the wait for missing lessons."""
         if self.waiting is not None:
             self.waiting.cancel()
         await super().disconnect(code)

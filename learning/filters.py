@@ -61,7 +61,7 @@ class NameFilter(django_filters.CharFilter):
         super().__init__(field_name="search_name", lookup_expr="contains", **kwargs)
 
     def filter(self, qs: QuerySet[Machine], value: str | None) -> QuerySet[Machine]:
-        """Return the machines whose names contain the text."""
+        """Return the machines with this text in their names."""
         return super().filter(qs, value and name_search(value))
 
 
@@ -178,7 +178,7 @@ class MachineListFilter(django_filters.FilterSet):
         return queryset.filter(side__isnull=True) if value == "both" else queryset.filter(side=int(value))
 
     def by_rule(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
-        """Return the machines whose rule was copied from a preset, or those with a rule of their own."""
+        """Return the machines with the rule of a preset, or with a rule of their own."""
         return queryset.filter(preset="" if value == OWN_RULE else value)
 
     def as_strong(self, queryset: QuerySet[Machine], name: str, value: Decimal) -> QuerySet[Machine]:
@@ -218,7 +218,7 @@ class EntrantFilter(django_filters.FilterSet):
         return super().filter_queryset(queryset).order_by(Case(When(own, then=0), default=1), "name", "pk")
 
     def by_rule(self, queryset: QuerySet[Machine], name: str, value: str) -> QuerySet[Machine]:
-        """Return the machines whose rule was copied from a preset, or those with a rule of their own."""
+        """Return the machines with the rule of a preset, or with a rule of their own."""
         return queryset.filter(preset="" if value == OWN_RULE else value)
 
     def of_owner(self, queryset: QuerySet[Machine], name: str, value: bool) -> QuerySet[Machine]:

@@ -74,7 +74,7 @@ def wake_up(kind: JobKind[Any], ids: Sequence[int]) -> bool:
 
 @shared_task(name="learning.tasks.jobs_reap")
 def jobs_recover() -> int:
-    """Send wake-ups for jobs that wait too long or whose worker has died; return their number."""
+    """Send wake-ups for jobs that wait too long or have lost their worker; return their number."""
     n_knocked = 0
     for kind in KINDS:
         ids = forgotten(kind)

@@ -30,7 +30,7 @@ from learning.views import (
     values,
 )
 
-# Advice; a fast path serves it without Django's middleware where the server allows (menace_site/server/fast_path.py)
+# Advice; served without the rest of Django where the server allows (menace_site/server/fast_path.py)
 open_urlpatterns = [
     re_path(r"^api/ai/move/?$", api_ai.AiMoveView.as_view(), name="api-ai-move"),
     re_path(r"^api/ai/evaluate/?$", api_ai.AiEvaluateView.as_view(), name="api-ai-evaluate"),

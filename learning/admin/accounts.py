@@ -97,7 +97,7 @@ admin.site.unregister([User, Group])
 
 
 class SharedNameFilter(Choices):
-    """Filter for accounts whose name is another spelling of an earlier account's name."""
+    """Filter for accounts with another spelling of an earlier account's name."""
 
     title = "shared name"
     parameter_name = field = "account_name__is_duplicate"

@@ -59,7 +59,7 @@ class OwnerFilter(RowFilter):
 
 
 class GuestFilter(LinkedFilter):
-    """Filter by the guest who owns the machine; links on other pages lead here."""
+    """Filter by the machine's guest, shown only when a link from another page sets it."""
 
     title, parameter_name, words = "guest", "guest", "Of one guest"
 

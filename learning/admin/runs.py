@@ -82,7 +82,7 @@ class TrainingRunAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
 
     @admin.action(description="Stop the selected runs", permissions=["train"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[TrainingRun]) -> None:
-        """Ask each run to stop."""
+        """Ask each unfinished run to stop."""
         runs = list(queryset)
         stopped = [run for run in runs if services_runs.training_run_stop(user=request.user, run_id=run.pk)]
         log_each(request, stopped, "Asked to stop.")

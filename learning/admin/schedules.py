@@ -123,7 +123,7 @@ class ScheduleForm(forms.ModelForm):
         fields = ("machine", "stages", "seed")
 
     user: AnyUser | None = None
-    """The viewer who saves the form; set by :meth:`ScheduleAdmin.get_form`."""
+    """The viewer, set by :meth:`ScheduleAdmin.get_form`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -221,7 +221,7 @@ class ScheduleAdmin(OfMachine, WithRowFilter, Counted):
         return type("ScheduleForm", (super().get_form(request, obj, change, **kwargs),), {"user": request.user})
 
     def save_model(self, request: HttpRequest, obj: Schedule, form: Any, change: bool) -> None:
-        """Save through the service."""
+        """Save the schedule through its service."""
         obj.pk = form.store().pk
         obj.refresh_from_db()
 

@@ -33,7 +33,6 @@ class SnapshotAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Snapshot]:
-        """Prefetch the measurements."""
         return super().get_queryset(request).prefetch_related("measurements")
 
     @admin.display(description="points")

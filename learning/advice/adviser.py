@@ -62,4 +62,4 @@ class Adviser(ABC, Generic[QuestionT, PolicyT]):
 
 
 AnyAdviser: TypeAlias = Adviser[object, object]
-"""An adviser whose family is unknown. It answers only the questions it has parsed, with machines of that family."""
+"""An adviser of an unknown family. It answers only the questions it has parsed, with machines of that family."""

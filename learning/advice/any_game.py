@@ -21,7 +21,7 @@ from learning.advice.adviser import Adviser
 from learning.advice.question import COLOURS, AdviceError, read_flip_mode, read_level, read_side, require
 
 WIN, DRAW, LOSS = 1, 0, -1
-"""Values for the side to move."""
+"""Values of a position for the side to move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _status(game: AnyGame, outcome: Outcome | None) -> dict[str, Any]:
 
 
 class AnyGameAdviser(Adviser[Question, FrozenPolicy]):
-    """Adviser for every game whose family has no adviser of its own."""
+    """Adviser for every game without an adviser of its family."""
 
     def read(self, game: AnyGame, fields: Mapping[str, object]) -> Question:
         require(fields, colour=False)

@@ -8,7 +8,7 @@ from learning.advice.any_game import AnyGameAdviser
 from learning.advice.romgon import RomgonAdviser
 
 ADVISERS = {"romgon": cast("AnyAdviser", RomgonAdviser())}
-"""Advisers by family of games."""
+"""Advisers of particular families, by the family's slug."""
 
 UNNAMED = "romgon"
 """Slug of the game of questions that name no game."""

@@ -81,7 +81,7 @@ class MachineView(NewsView):
 
 
 class MachineCloneView(APIView):
-    """Copies of a visible machine."""
+    """Copying of a machine that the account may see."""
 
     throttle_classes = [*APIView.throttle_classes, WriteThrottle]
 

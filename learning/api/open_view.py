@@ -97,7 +97,7 @@ def user_of(request: HttpRequest) -> AnyUser:
 
 
 def busy(request: HttpRequest) -> HttpResponse:
-    """Return the response of an endpoint whose queue is full."""
+    """Return the response when too many questions wait already."""
     REFUSALS.labels("ai", "busy").inc()
     detail = "Too many questions wait already. Ask again in two seconds."
     response = _refused("Too busy", detail, "busy", 503, **{"Retry-After": "2"})

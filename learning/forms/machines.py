@@ -147,7 +147,7 @@ class MachineForm(forms.Form):
             return None
 
     def sided(self) -> str:
-        """Return the slugs of games whose machines may play one fixed side, which the form then asks for."""
+        """Return the slugs of games with machines that play one fixed side, so that the form asks for the side."""
         kinds = [kind for kind in KINDS.values() if not kind.live.either_side]
         return " ".join(game.slug for game in GAMES.values() if any(kind.rule.fits(game) for kind in kinds))
 

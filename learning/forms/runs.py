@@ -25,7 +25,7 @@ def seed_new() -> int:
 
 
 def opponent_choices(game: AnyGame) -> list[tuple[str, str]]:
-    """Return the fixed opponents offered in a game, except those whose moves depend on the time they take."""
+    """Return the fixed opponents offered in a game, except those with moves that depend on the computer's speed."""
     return [
         (opponent.slug, f"{opponent.name}: {opponent.summary}{f' {rating.words}.' if rating else ''}")
         for opponent, _, rating in opponents_offered(game)

@@ -28,7 +28,7 @@ class Progress:
             self.out.write("")
 
     def show(self, run: TrainingRun) -> None:
-        """Draw the bar for a run."""
+        """Draw the bar for the current state of a run."""
         if not self.out.isatty() and run.games_done < self.total:
             return
         seconds = max(time.monotonic() - self.started, 1e-6)

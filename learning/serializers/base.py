@@ -35,7 +35,7 @@ class RuleField(serializers.Field[Rule, Any, dict[str, Any], Rule]):
     """A learning rule, written as a JSON object."""
 
     def to_internal_value(self, data: Any) -> Rule:
-        """Parse the rule.
+        """Parse the rule, with defaults for absent fields.
 
         Raises:
             ValidationError: the value is no object, or has a wrong field, which is named.

@@ -18,7 +18,7 @@ class CountsField(serializers.ListField):
 
 
 class GraphAskedSerializer(serializers.Serializer[Any]):
-    """The game whose graph is requested, and whether its positions are reduced by symmetry."""
+    """A request for the graph of a game, with positions reduced by symmetry or not."""
 
     game = serializers.ChoiceField(sorted(games_taught()), help_text="A game whose boxes can be listed.")
     reduce_symmetry = serializers.BooleanField(default=True, help_text="Whether boards count up to symmetry.")

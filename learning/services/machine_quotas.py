@@ -25,7 +25,7 @@ def guest_lock(guest: UUID | None) -> None:
 
 
 def machine_quota_require(user: AnyUser) -> None:
-    """Refuse an account or visitor whose quota of machines is used up. Copies made for rooms do not count.
+    """Refuse an account or visitor with no machines left in their quota. Copies made for rooms do not count.
 
     Call first in the transaction that creates a machine: the check takes locks.
 
@@ -57,7 +57,7 @@ def machine_quota_require(user: AnyUser) -> None:
 
 
 def _address_quota_require(address: str) -> None:
-    """Refuse a guest whose address has used up its quota; the count takes a lock only near the limit."""
+    """Refuse a guest if their address has used up its quota; the count takes a lock only near the limit."""
     most = settings.MACHINES_PER_ADDRESS
     here = Machine.objects.filter(made_from=address)
     n_machines = here.count() if address else 0
@@ -99,7 +99,7 @@ def _guests_copies(rooms: QuerySet[Room]) -> QuerySet[Machine]:
 
 
 def guests_values_require(guest: UUID | None, address: str, n_more: int | None = None) -> None:
-    """Refuse a guest or an address whose copies together would have too many values.
+    """Refuse a guest or an address if its copies together would have too many values.
 
     Only copies in open rooms count, since the others can be deleted (:func:`learning.services.copies.copies_clear`).
     Call with ``n_more`` before values are copied; call without it afterwards, to check again under locks.

@@ -70,7 +70,7 @@ def pupil_offer(game: AnyGame, side: Side, pupils: Iterable[Machine]) -> dict[st
 
 
 def _pattern(game: AnyGame, side: Side) -> HouseMachine | None:
-    """Return the site's machine whose name and rule a new machine copies; ``None`` if none with boxes exists."""
+    """Return the site's machine that gives new machines their name and rule; ``None`` if none has boxes."""
     house = house_machine(game.family, side)
     return house if house is not None and ALL_PRESETS[house.preset].rule.has_boxes else None
 
@@ -143,7 +143,7 @@ def owner_fields(user: AnyUser) -> dict[str, object]:
 
 
 def _blank(rules: AnyGame, side: Side) -> Machine:
-    """Return the untrained machine whose boxes all new machines of this game and side share. It never plays."""
+    """Return the machine that shares its boxes with all new ones of this game and side; it never learns or plays."""
     slug = f"blank-{rules.slug}-{side.value}"[:60]
     pattern = _pattern(rules, side)
     preset = pattern.preset if pattern else preset_usual(rules, side)

@@ -159,7 +159,7 @@ def _measured_require(machine: Machine, measured: int) -> None:
 
 
 def _run_quota_require(user: AnyUser) -> None:
-    """Refuse an account whose quota of unfinished runs is used up, or a guest with one unfinished run."""
+    """Refuse an account that has used up its quota of unfinished runs, or a guest with one unfinished run."""
     if isinstance(user, Visitor):
         guest_lock(user.guest)
         if TrainingRun.objects.filter(machine__guest=user.guest, finished_at__isnull=True).exists():

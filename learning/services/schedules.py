@@ -257,7 +257,7 @@ def _locked(user: AnyUser, schedule_id: int, to: To) -> Schedule:
 
 
 def _owner_lock(owner_id: int) -> None:
-    """Lock the account, whose runs are counted. The lock order is account, machine, schedule, as everywhere."""
+    """Lock the account, because its runs are counted. The lock order is account, machine, schedule, as everywhere."""
     get_user_model().objects.select_for_update(no_key=True).filter(pk=owner_id).first()
 
 

@@ -18,7 +18,7 @@ from learning.advice.registry import UNNAMED, adviser_of
 
 @require_safe
 def advice(request: HttpRequest) -> HttpResponse:
-    """Show every game whose boards can be set up by hand; extra rules are check boxes."""
+    """Show every game with boards that can be set up by hand; extra rules are check boxes."""
     games = [_game(game) for game in GAMES.values() if not game.added]
     return render(request, "learning/advice.html", {"games": [game for game in games if game["pieces"]]})
 

@@ -257,7 +257,7 @@ def _query(machines: Sequence[Machine]) -> str:
 
 
 def _against_first(run: TrainingRun) -> str:
-    """Return the opponent whose curve is shown first: a training opponent if the curve has one, else random play."""
+    """Return the opponent shown first on the curve: a training opponent if the curve has one, else random play."""
     slugs = [stage.opponent.replace("-", "_") for stage in run.stages.all()]
     return next((slug for slug in slugs if slug in _against(run.machine)), "random")
 

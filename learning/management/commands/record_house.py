@@ -18,7 +18,6 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """[--folder DIR]."""
         parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write them, if not to their place")
 
     def handle(self, *args: Any, **options: Any) -> None:

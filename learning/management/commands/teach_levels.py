@@ -16,7 +16,6 @@ class Command(BaseCommand):
     help = "Trains the values that the upper levels of Romgon play by, each from its seed, and writes their files."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """[--folder DIR]."""
         parser.add_argument("--folder", type=Path, help="where to write them, if not to their place")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -30,7 +30,6 @@ class Command(BaseCommand):
     help = "Compiles every kernel into the cache; the second time it takes a moment only."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """[--background]."""
         parser.add_argument("--background", action="store_true", help="beside a site that serves: giving way to it")
 
     def handle(self, *args: Any, **options: Any) -> None:
