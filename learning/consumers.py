@@ -262,7 +262,7 @@ class RunConsumer(WatchConsumer):
         return {**run_view(run, self.viewer), "curve": run_curve(run)}
 
     async def handle(self, kind: str, data: dict[str, Any]) -> None:
-        """On a ping, send the state if the run has started or stopped waiting: this makes no news in the group."""
+        """On a ping, send the state if the run has begun or ceased to wait for room or kernels."""
         if kind == "ping":
             with contextlib.suppress(PlayError):
                 now = await in_thread(lambda: run_progress(self.found()))
@@ -277,7 +277,7 @@ class RunConsumer(WatchConsumer):
         self.drawn_to = points[-1]["games"]
 
     waits = (False, False)
-    """Whether the run waits for room and for compiled kernels, as last told to this socket."""
+    """Whether the run waits for room and for compiled kernels, as last sent to this socket."""
     drawn_to = -1
     """The games of the last point of the curve that this socket has."""
 

@@ -43,9 +43,9 @@ def sides_of(game: AnyGame) -> dict[str, Side]:
 def alphabet(game: AnyGame) -> dict[str | None, str]:
     """Return the character in position texts of each piece, and of an empty cell (``None``).
 
-    The characters are inferred from the first three positions of a game, on the assumption that a text begins with
-    one character per cell in the order of the layout. The result is empty for games with another notation: their
-    boards cannot be set up cell by cell.
+    The characters are inferred from the first three positions of a game. Their texts must begin with one character
+    per cell, in the order of the layout. The result is empty for games with another notation: their boards cannot be
+    set up cell by cell.
     """
     seen: dict[tuple[str | None, str], None] = {}  # a dictionary keeps the order in which the pairs were seen
     position = game.initial_position()

@@ -1,8 +1,8 @@
 """Schedules: training runs that start repeatedly. Celery beat sends wake-ups; the schedule's row says what is due.
 
-Beat alone is not enough. It forgets a crontab time that passed while it was down (django-celery-beat reads only the
-hours around now), and it sends the same message repeatedly while no worker listens. So a wake-up only checks whether
-its schedule is due, and another task (``beat.schedules_catch_up``) checks all schedules whose time has passed.
+Beat alone is not enough. It forgets a crontab time that passed while it was down, because django-celery-beat reads only
+the hours around now. It also repeats the same message while no worker listens. So a wake-up only checks whether its
+schedule is due, and another task (``beat.schedules_catch_up``) checks all schedules whose time has passed.
 """
 
 from __future__ import annotations
