@@ -55,7 +55,7 @@ def test_a_result_is_seen_from_one_side():
     assert Result.of(Outcome(None, ""), Side.SECOND) is Result.DRAW
 
 
-def test_a_box_is_opened_with_its_initial_beads_when_first_met_and_remembered():
+def test_box_opens_with_its_initial_beads_and_is_remembered():
     menace = machine()
     assert menace.boxes == {}
     assert menace.open_box(START) == [4, 4, 4]
@@ -77,7 +77,7 @@ def test_a_merged_bead_is_played_on_any_member_of_its_class():
         assert (move, draw.slot) == (corner, 0)
 
 
-def test_an_unmerged_bead_is_played_on_any_member_of_its_class_too():
+def test_unmerged_bead_is_played_on_any_member_of_its_class():
     menace = with_start([0, 0, 5, 0, 0, 0, 0, 0, 0], BoxRule(merge_symmetric_moves=False))
     assert [menace.choose(START, Tickets(0, ticket))[0] for ticket in range(4)] == [0, 2, 6, 8]
     assert menace.policy(START) == {0: 0.25, 2: 0.25, 6: 0.25, 8: 0.25, 1: 0, 3: 0, 4: 0, 5: 0, 7: 0}
@@ -106,7 +106,8 @@ def test_asking_for_the_policy_opens_no_box():
     assert menace.boxes == {}
 
 
-def test_greedy_play_takes_the_fullest_slot_and_ties_are_equally_likely():
+def test_greedy_play_takes_the_fullest_slot():
+    """Slots with equally many beads are equally likely."""
     menace = with_start([5, 7, 7])
     assert menace.draw(START, Tickets(0), greedy=True).slot == 1
     assert menace.draw(START, Tickets(1), greedy=True).slot == 2
@@ -157,7 +158,8 @@ def test_refilling_with_nothing_still_resigns():
     assert menace.draw(SECOND_MOVE, Tickets()) == BeadDraw(SECOND_KEY, (0,) * 4, None)
 
 
-def test_an_empty_box_may_play_any_legal_move_each_equally_likely():
+def test_empty_box_may_play_any_legal_move():
+    """Each legal move is equally likely under the rule ``WhenEmpty.UNIFORM``."""
     menace = with_start([0, 0, 0], BoxRule(when_empty=WhenEmpty.UNIFORM))
     tickets = [Tickets(ticket) for ticket in range(9)]
     assert [menace.draw(START, t).slot for t in tickets] == [0, 0, 0, 0, 1, 1, 1, 1, 2]
@@ -223,7 +225,8 @@ def test_a_loss_may_remove_the_last_slot_for_good():
     assert menace.boxes[START_KEY] == [0, 3, 2]
 
 
-def test_a_slot_that_ran_empty_comes_back_only_where_no_slot_can_be_removed():
+def test_emptied_slot_returns_only_without_removal():
+    """A win adds beads to a slot that ran empty, unless the rule removes slots after a final loss."""
     for rule, beads in ((REMOVES, 0), (replace(REMOVES, final_loss=FinalLoss.NONE), 1)):
         menace = with_start([0, 2, 2], rule)
         menace.restock([BeadDraw(START_KEY, (0, 2, 2), 0)], Result.WIN)
@@ -266,21 +269,24 @@ def test_what_a_resignation_teaches(punish, removed):
     assert menace.n_removed == len(removed)
 
 
-def test_a_resignation_teaches_a_machine_that_learns_from_the_last_move_only_if_it_counts():
+def test_resignation_teaches_only_last_learners_if_it_counts():
+    """A machine that learns from its last move learns from a resignation only with ``punish_previous_on_resign``."""
     for punish, beads in ((False, [4, 4, 4]), (True, [3, 4, 4])):
         menace = machine(BoxRule(only_last=True, punish_previous_on_resign=punish))
         menace.restock(played(menace, 0), Result.LOSS, resigned=True)
         assert menace.boxes[START_KEY] == beads
 
 
-def test_punishing_the_previous_move_changes_nothing_when_the_machine_played_on():
+def test_punishing_the_previous_move_needs_a_resignation():
+    """``punish_previous_on_resign`` changes nothing when the machine played on and lost."""
     for punish in (False, True):
         menace = machine(replace(REMOVES, punish_previous_on_resign=punish))
         menace.restock(played(menace, 0), Result.LOSS)
         assert menace.boxes[START_KEY] == [0, 2, 2]
 
 
-def test_a_frozen_machine_plays_as_if_it_learnt_and_stays_as_it_is():
+def test_frozen_machine_plays_like_a_learner_without_changing():
+    """A frozen machine draws from a refilled copy of an empty box; its own beads and counters stay."""
     menace = with_start([0, 0, 0], learns=False)
     assert menace.draw(START, Tickets(11)) == BeadDraw(START_KEY, (4, 4, 4), 2, refilled=True)
     assert menace.policy(START)[4] == pytest.approx(1 / 3)
@@ -311,7 +317,8 @@ class TestAMoveMadeForIt:
             BoxRule(merge_symmetric_moves=False, reduce_symmetry=False),
         ],
     )
-    def test_the_slot_is_one_whose_bead_may_be_played_there_whatever_lies_how(self, rule):
+    def test_followed_move_belongs_to_the_drawn_slot(self, rule):
+        """A move played by hand finds the box and slot of its position in every orientation."""
         for text in (".........", "X...O....", "..X.O....", "X.O......", "XOX.O....", "....O.X..", "X...O...X"):
             position = GAME.decode(text)
             menace = machine(rule, GAME.side_to_move(position))

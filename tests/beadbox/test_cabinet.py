@@ -78,7 +78,7 @@ def test_boxes_slots_and_beads(side, merged, n_boxes, by_move, n_slots, beads):
         assert table.initial.sum() == beads[name]
 
 
-def test_forced_positions_have_boxes_only_where_the_rule_asks_for_them():
+def test_forced_positions_have_boxes_only_if_the_rule_asks():
     for side, n_boxes in ((Side.FIRST, 338), (Side.SECOND, 289)):
         assert boxes_compile(GAME, side, BoxRule(box_set=BoxSet.ALL)).n_boxes == n_boxes
     assert boxes_compile(GAME, Side.FIRST, PRESETS["apl-notebook"].rule).n_boxes == sum(
@@ -106,7 +106,7 @@ def digits(n):
     return [n // 3**place % 3 for place in range(9)]
 
 
-def test_a_box_is_opened_where_the_machine_has_to_move_and_has_a_choice():
+def test_box_exists_where_the_machine_has_a_choice_of_moves():
     first = Cabinet(GAME, Side.FIRST, BoxRule())
     every = Cabinet(GAME, Side.FIRST, BoxRule(box_set=BoxSet.ALL))
     assert first.has_box(GAME.decode("........."))
@@ -117,7 +117,7 @@ def test_a_box_is_opened_where_the_machine_has_to_move_and_has_a_choice():
     assert every.has_box(forced)
 
 
-def test_the_box_of_the_empty_board_has_a_corner_an_edge_and_the_centre():
+def test_box_of_the_empty_board_has_corner_edge_and_centre():
     cabinet = Cabinet(GAME, Side.FIRST, BoxRule())
     empty = GAME.initial_position()
     assert cabinet.slots(empty) == ((0, 2, 6, 8), (1, 3, 5, 7), (4,))
@@ -176,7 +176,8 @@ def test_every_image_of_a_position_gets_the_image_of_the_slots(game, slug):
 
 
 @TURNED
-def test_every_image_of_a_position_draws_the_same_bead_and_learns_the_same(game, slug):
+def test_images_of_a_position_draw_and_learn_alike(game, slug):
+    """Every image of a position draws the same bead and causes the same changes."""
     machines = {side: trained_looking(BoxMachine(game, side, PRESETS[slug].rule)) for side in Side}
     positions = [p for p in playable_positions(game) if machines[game.side_to_move(p)].cabinet.has_box(p)]
     drawn = {}
@@ -300,7 +301,7 @@ def test_a_game_that_ends_with_the_last_ply_allowed_is_over(n_plies, result):
 
 
 @pytest.mark.parametrize(("reduced", "n_nodes"), [(True, 627), (False, 4_520)])
-def test_the_graph_holds_every_open_position_before_those_it_leads_to(reduced, n_nodes):
+def test_graph_lists_each_position_before_its_successors(reduced, n_nodes):
     graph = graph_compile(GAME, reduced=reduced)
     assert len(graph.positions) == n_nodes
     for node, position in enumerate(graph.positions):

@@ -68,7 +68,8 @@ def test_her_loses_about_eleven_games_until_it_is_perfect(seed: int) -> None:
     assert losses.low < losses.value < losses.high < losses.low + 1
 
 
-def test_box_machine_soon_draws_steadily_and_its_teacher_decides_how_it_begins() -> None:
+def test_michie_tournament_draws_steadily() -> None:
+    """The box machine soon draws steadily, and its teacher decides which opening it prefers."""
     result = run("michie-tournament", tournaments=100)
     steady = figure(result, "steady")
     assert steady.value is not None
@@ -84,7 +85,7 @@ def test_box_machine_soon_draws_steadily_and_its_teacher_decides_how_it_begins()
     assert float(habit[5].rstrip("%")) > 75, "by habit it is the centre"
 
 
-def test_punishment_alone_makes_hexapawn_machines_perfect_soonest() -> None:
+def test_punishment_alone_perfects_hexapawn_machines_soonest() -> None:
     result = run("hexapawn-rewards", machines=40, games=600)
     her, reward, rl = (
         figure(result, f"{PRESETS[slug].name}: games") for slug in EXPERIMENTS["hexapawn-rewards"].presets
@@ -98,7 +99,8 @@ def test_punishment_alone_makes_hexapawn_machines_perfect_soonest() -> None:
     assert all(list(line.values) == sorted(line.values) for line in perfect.lines), "who is perfect stays so"
 
 
-def test_the_first_player_as_shipped_gives_up_for_ever_and_the_documented_one_never() -> None:
+def test_first_player_as_shipped_gives_up_for_ever() -> None:
+    """The rule as shipped ends with a first player that resigns every game; the documented rule never does."""
     result = run("hexapawn-resigns", pairs=40)
     assert figure(result, "until the first box is empty").value == pytest.approx(22, abs=3)
     assert figure(result, "given up for good").value == 1
@@ -152,7 +154,8 @@ def test_what_came_after_menace_needs_fewer_games() -> None:
 
 
 @pytest.mark.soak
-def test_of_what_romgons_page_promised_one_learner_keeps_more_than_all_of_it() -> None:
+def test_one_learner_exceeds_the_promise_of_romgons_page() -> None:
+    """Against the promise of 10 to 15 % more wins after 100 games, the learner of values gains by far the most."""
     result = run("romgon-page", machines=2, games=60)
     promised = [figure for figure in result.figures if "won more" in figure.label]
     assert [figure.published and figure.published.words for figure in promised] == [
@@ -253,7 +256,8 @@ def told(share: float) -> float:
 
 
 @pytest.mark.parametrize("share", [0.07351, 0.0735, 0.0734, -0.0217, 0.99949, 0.99951, 0.9999999, 0.0, 1.0, 1 - 1e-12])
-def test_findings_round_as_tables_do_and_call_nothing_100_that_is_less(share: float) -> None:
+def test_shares_below_100_percent_never_round_to_100(share: float) -> None:
+    """Shares in findings are rounded as in tables."""
     assert f"{told(share):.1f}%" == percent(share)
     assert (told(share) == 100) == (share > 0.99999999)
     if told(share) < 99.9:
@@ -270,7 +274,8 @@ def test_a_tolerance_is_named_wherever_a_figure_is_said_to_agree() -> None:
         assert all("counts as the same" in finding for finding in judged)
 
 
-def test_stories_say_what_is_done_and_leave_what_comes_of_it_to_the_findings() -> None:
+def test_stories_leave_results_to_the_findings() -> None:
+    """Stories say what is done and name every difference between the compared presets."""
     results = re.compile(r"depends on (its|the) teacher|teacher punishes|keeps losing|one difference")
     assert not any(results.search(f"{one.story} {one.science}") for one in EXPERIMENTS.values())
     shipped, documented = (PRESETS[slug].rule.to_json() for slug in EXPERIMENTS["hexapawn-resigns"].presets)
@@ -301,7 +306,8 @@ def romgon_page(shares: list[int]) -> Result:
     return experiment.result(settings, [*machines * 3, *levels])
 
 
-def test_intervals_of_romgons_page_are_of_the_mean_over_machines_and_of_the_difference_from_easy() -> None:
+def test_romgon_page_intervals_cover_mean_and_difference() -> None:
+    """Intervals are those of the mean over machines; intervals of ratings are those of the difference from easy."""
     alike, different = romgon_page([70] * 4), romgon_page([40, 100, 60, 80])
     points = different.tables[0].rows[0]
     mean, low, high = mean_interval([0.4, 1.0, 0.6, 0.8])
@@ -330,7 +336,7 @@ def menace_and_after(menaces: list[float]) -> Result:
     return experiment.result(settings, lesson * 8)
 
 
-def test_fewer_games_are_clearly_fewer_only_if_the_mark_is_as_sure() -> None:
+def test_fewer_games_needs_a_certain_mark() -> None:
     """Half of the mark's interval lies above what all others have from the start."""
     sure, unsure = menace_and_after([0.5] * 40), menace_and_after([0.1, 0.9] * 20)
     ahead = "TD(λ) of boards needs clearly fewer games than MENACE in 8 of 8 lessons."
@@ -417,7 +423,8 @@ class TestEvery:
 # The documents
 
 
-def test_every_experiment_has_its_result_in_the_documents_made_by_its_edition() -> None:
+def test_every_experiment_has_its_current_result_in_documents() -> None:
+    """Documents name the edition, settings and seed of their experiment, and each experiment has one."""
     root = Path(__file__).parents[2]
     made = re.compile(r"`(?P<slug>[a-z-]+), (?P<settings>.+), seed 1, edition (?P<edition>\d+), commit [0-9a-f]{12}`")
     written: dict[str, list[dict[str, int]]] = {slug: [] for slug in EXPERIMENTS}

@@ -102,7 +102,7 @@ def test_any_rule_learns_the_same(rule, side, opponent, seed):
     assert_kernel_equals_readable(rule, side, opponent, 60, seed)
 
 
-def test_the_games_that_rules_are_tried_on_leave_no_field_untouched():
+def test_sample_games_exercise_every_field_of_the_rules():
     """The made-up rules are of use only while they make machines resign, refill, remove and run dry."""
     machine = CountingMenace(GAME, Side.FIRST, MADE_UP["hexapawn-like"])
     tally = train_episodes(machine, REMEMBERED["random"], 1_000, RandomSource(2))
@@ -118,7 +118,7 @@ def test_training_in_chunks_is_training_at_once():
     assert_kernel_equals_readable(BoxRule(), Side.FIRST, "random", 1_000, chunks=10)
 
 
-def test_the_game_of_the_registry_learns_what_the_remembered_one_learns():
+def test_registered_game_learns_as_the_remembered_one():
     memories = []
     for game in (GAMES["noughts-and-crosses"], GAME):
         memory = Memory.fresh(boxes_compile(game, Side.SECOND, PRESETS["michie-refill"].rule))
@@ -128,7 +128,7 @@ def test_the_game_of_the_registry_learns_what_the_remembered_one_learns():
     assert np.array_equal(memories[0].visits, memories[1].visits)
 
 
-def test_a_seed_decides_everything_and_another_seed_something_else():
+def test_seed_decides_the_training():
     def learnt(seed):
         memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, BoxRule()))
         tally = memory.train(UNIFORM["random"], 1_000, RandomSource(seed))
@@ -222,7 +222,8 @@ def test_a_frozen_machine_is_left_as_it_is():
     assert learner.visits.sum() > 1_000
 
 
-def test_two_machines_of_one_side_or_of_different_sight_cannot_play():
+def test_machines_of_one_side_or_unlike_boxes_cannot_train():
+    """Opponents need different sides and the same treatment of symmetric positions."""
     first, second, raw = (
         Memory.fresh(boxes_compile(GAME, side, PRESETS[slug].rule))
         for side, slug in ((0, "michie-1961"), (1, "michie-1961"), (1, "apl-notebook"))

@@ -162,7 +162,7 @@ class TestLearntLevels:
         ]
         assert (found.chosen, found.depth) == (found.candidates[0], 2)
 
-    def test_time_that_runs_out_leaves_the_last_depth_that_was_finished(self) -> None:
+    def test_search_out_of_time_returns_the_last_finished_depth(self) -> None:
         level = LEVELS["legend"]
         hurried = answer(START, BLACK, FLIPS, level=level, rng=RandomSource(1), time_limit_s=0)
         assert 1 <= hurried.depth < 4

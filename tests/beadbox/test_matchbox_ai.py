@@ -149,7 +149,8 @@ class TestOut:
         assert json.loads(text) == [{"state": "_________", "beads": [1, 2, 1, 1, 2, 1, 1, 1, 0], "totalBeads": 10}]
 
     @pytest.mark.parametrize("name", [name for name in RULES if name not in TURNED])
-    def test_a_machine_of_boards_as_they_lie_is_none_for_that_program(self, name: str) -> None:
+    def test_export_of_unreduced_boards_is_refused(self, name: str) -> None:
+        """matchbox-ai has one box for all turned boards, so a machine with a box for each cannot be exported."""
         with pytest.raises(ExchangeError, match="a box for each turned board, and matchbox-ai one for all"):
             FORM.dump(machine_with(RULES[name], Side.FIRST))
 
@@ -167,7 +168,8 @@ def read(entries: Any, **wanted: Any) -> Any:
 
 class TestIn:
     @pytest.mark.parametrize("name", SET_ASIDE)
-    def test_what_it_wrote_comes_in_and_goes_out_as_it_was_but_for_taken_squares(self, name: str) -> None:
+    def test_written_files_survive_a_round_trip_but_taken_squares(self, name: str) -> None:
+        """A file of matchbox-ai is exported as it was imported, except for beads on taken squares."""
         data = read(written(name))
         assert data.side == (Side.FIRST if name.startswith("x") else Side.SECOND)
         assert (data.preset, data.rule) == ("matchbox-ai-as-shipped", PRESETS["matchbox-ai-as-shipped"].rule)

@@ -49,7 +49,7 @@ def test_what_is_stored_is_loaded_again(table, trained):
     assert again.n_removed == 5
 
 
-def test_training_goes_on_from_what_was_loaded_as_if_never_interrupted(table, trained):
+def test_training_resumes_from_a_loaded_memory(table, trained):
     again, source = Memory.load(table, rows(trained)), RandomSource(6)
     again.train(OPPONENTS["perfect"], 500, source)
     trained.train(OPPONENTS["perfect"], 500, RandomSource(6))

@@ -149,7 +149,7 @@ class TestAccounts:
     @pytest.mark.parametrize(
         ("one", "other"), [pair for pair in ONE_NAME if " " not in pair[0] and "\u034f" not in pair[1]]
     )
-    def test_a_name_is_given_once_and_opens_the_account_in_any_spelling(self, one: str, other: str) -> None:
+    def test_name_is_unique_and_logs_in_in_any_spelling(self, one: str, other: str) -> None:
         assert sign_up(one) == {}
         assert list(sign_up(other)) == ["username"]
         assert get_user_model().objects.count() == 1
@@ -256,7 +256,8 @@ class TestAccountsOfBefore:
         import_module("games.migrations.0014_account_names_folded").fold(apps, None)
         return capsys.readouterr().out
 
-    def test_both_log_in_by_their_own_spelling_and_the_operator_is_told(self, legacy: Any, folded: str) -> None:
+    def test_both_accounts_log_in_by_their_own_spelling(self, legacy: Any, folded: str) -> None:
+        """The command ``names`` reports both accounts with the same folded name."""
         first, later = legacy
         for account in legacy:
             client = Client()
@@ -289,7 +290,8 @@ class TestAccountsOfBefore:
 
 
 @pytest.mark.django_db
-def test_accounts_that_older_processes_make_or_rename_are_folded_later() -> None:
+def test_accounts_of_older_processes_get_normalised_names_later() -> None:
+    """Older processes create and rename accounts without folded names; the command ``names`` fills them in."""
     account = factories.user("ärger")
     accounts = get_user_model().objects
     accounts.filter(pk=account.pk).update(username="Öl")

@@ -78,7 +78,7 @@ LISTED = [game for game in GAMES.values() if game.enumerable]
 
 @pytest.mark.parametrize("game", LISTED, ids=lambda game: game.slug)
 @pytest.mark.parametrize("kind", list(uniform_opponents()), ids=lambda kind: kind.slug)
-def test_opponents_on_the_canonical_graph_play_alike_on_every_turned_board(kind, game):
+def test_canonical_opponents_play_alike_on_every_turned_board(kind, game):
     opponent = kind()
     assert opponent.plays(game)
     for position in reachable(game):
@@ -191,7 +191,7 @@ def completes(position, mark, square):
     return mark * 3 in rows
 
 
-def test_perfect_keeps_the_minimax_value_and_every_move_that_does(positions):
+def test_perfect_plays_every_move_that_keeps_the_value(positions):
     value = minimax(GAME)
     for position in positions:
         kept = {m for m in GAME.legal_moves(position) if value(GAME.apply(position, m)) == value(position)}
@@ -211,12 +211,12 @@ def test_perfect_play_never_loses(slug, side, other):
         assert draw == pytest.approx(1, abs=1e-12)
 
 
-def test_perfect_does_not_mind_how_long_a_win_takes_and_perfect_fast_does():
+def test_only_perfect_fast_prefers_a_shorter_win():
     assert squares("perfect", "XO.X...O.") == "57"
     assert squares("perfect-fast", "XO.X...O.") == "7"
 
 
-def test_perfect_fast_takes_the_shortest_win_and_the_longest_loss(positions):
+def test_perfect_fast_takes_shortest_win_and_longest_loss(positions):
     for position in positions:
         values = move_values(GAME, position)
         best = max(value for value, _ in values.values())
@@ -229,7 +229,7 @@ def test_perfect_fast_takes_the_shortest_win_and_the_longest_loss(positions):
             assert set(replies) == {move for move, length in lengths.items() if length == wanted}
 
 
-def test_the_plies_to_the_end_are_those_of_the_fastest_win_against_the_slowest_loss(positions):
+def test_plies_to_the_end_assume_fast_wins_and_slow_losses(positions):
     for position in positions:
         value, length = solve(GAME, position)
         replies = [solve(GAME, GAME.apply(position, move)) for move in GAME.legal_moves(position)]

@@ -61,7 +61,7 @@ def test_two_machines_of_one_side_never_meet() -> None:
     assert round_robin(entrants(SECOND, SECOND, SECOND)) == []
 
 
-def test_a_round_robin_is_everybody_against_everybody_they_can_meet() -> None:
+def test_round_robin_pairs_all_that_can_meet() -> None:
     assert round_robin(entrants(FIRST, SECOND, BOTH)) == [Meeting(0, 1), Meeting(0, 2), Meeting(2, 1)]
 
 
@@ -92,9 +92,8 @@ def whole_swiss(sides: list[frozenset[int]], seed: int) -> list[list[Meeting]]:
 
 @settings(max_examples=50)
 @given(ANY_SIDES, st.integers(0, 2**32))
-def test_in_a_swiss_tournament_nobody_meets_anybody_in_two_rounds_and_everybody_in_the_end(
-    sides: list[frozenset[int]], seed: int
-) -> None:
+def test_swiss_pairs_meet_once_and_all_meet_in_the_end(sides: list[frozenset[int]], seed: int) -> None:
+    """No pair meets in two rounds, no player has two pairings in a round, and the seed decides the rounds."""
     rounds = whole_swiss(sides, seed)
     pairs = [pair for meetings in rounds for pair in {meeting.pair for meeting in meetings}]
     assert len(pairs) == len(set(pairs))
@@ -136,7 +135,8 @@ def test_the_usual_number_of_rounds_leaves_one_undefeated() -> None:
 # Standings
 
 
-def test_standings_count_points_per_game_and_keep_who_did_what_against_whom() -> None:
+def test_standings_count_points_per_game_and_each_opponent() -> None:
+    """Rows of the table keep the points per game and the results against each opponent."""
     rows = table(
         [0, 1, 2],
         [
@@ -183,7 +183,7 @@ def test_entries_are_ranked_among_those_of_their_side() -> None:
 # Ratings
 
 
-def test_who_wins_more_is_rated_higher_and_more_games_are_more_certain() -> None:
+def test_more_wins_rate_higher_and_more_games_are_more_certain() -> None:
     few = ratings([0, 1], [Result(0, 1, 10, 7, 2, 1)])
     many = ratings([0, 1], [Result(0, 1, 1000, 700, 200, 100)])
     for found in (few, many):
@@ -191,12 +191,13 @@ def test_who_wins_more_is_rated_higher_and_more_games_are_more_certain() -> None
     assert many[0].deviation < few[0].deviation < 25 / 3
 
 
-def test_who_has_not_played_keeps_the_rating_everybody_begins_with() -> None:
+def test_player_without_games_keeps_the_initial_rating() -> None:
     rating = ratings([0, 1, 2], [Result(0, 1, 10, 7, 2, 1)])[2]
     assert (rating.mean, rating.deviation) == (25, pytest.approx(25 / 3))
 
 
-def test_ratings_of_a_large_tournament_take_a_sample_in_proportion() -> None:
+def test_ratings_of_a_large_tournament_use_a_sample() -> None:
+    """The sample has wins, draws and losses in the proportion of all games."""
     large, sample = Result(0, 1, 10**6, 600_000, 200_000, 200_000), Result(0, 1, 4000, 2400, 800, 800)
     assert Counter(spread(large, MAX_RATED_GAMES)) == {1.0: 2400, 0.5: 800, 0.0: 800}
     assert ratings([0, 1], [large]) == ratings([0, 1], [sample])
@@ -261,7 +262,8 @@ def test_the_sample_lies_where_the_exact_result_says(game: Game, first: str, sec
 
 
 @pytest.mark.parametrize("game", ENUMERABLE, ids=lambda game: game.slug)
-def test_the_exact_result_is_that_of_the_strength_page_and_nobody_learns(game: Game) -> None:
+def test_exact_contest_agrees_with_the_strength_page(game: Game) -> None:
+    """Contests of frozen machines give the same expected result as the strength page and teach nothing."""
     first, second = memory(game, Side.FIRST, "michie-1961"), memory(game, Side.SECOND, "michie-refill")
     before = [player.beads.copy() for player in (first, second)]
     strength = against_machine(first, second)

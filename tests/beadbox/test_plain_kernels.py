@@ -149,7 +149,7 @@ except EngineMissingError as error:
 """
 
 
-def test_without_numba_boxes_learn_and_an_engine_says_what_it_needs() -> None:
+def test_boxes_learn_and_engines_refuse_without_numba() -> None:
     assert run(WITHOUT_NUMBA) == "10\nThis engine needs numba, which is not installed here.\n"
 
 
@@ -232,7 +232,7 @@ def changed_by(copied: Path, name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("game", ["hexapawn", "noughts_and_crosses"])
-def test_the_rules_of_a_game_without_kernels_leave_every_cache_as_it_is(copied: Path, game: str) -> None:
+def test_rules_without_kernels_leave_every_cache_unchanged(copied: Path, game: str) -> None:
     assert changed_by(copied, f"beadbox/rules/{game}/rules.py") == set()
 
 

@@ -87,7 +87,7 @@ def test_a_preset_is_what_its_source_says(slug):
         ("hexapawn-rl", [1, 1, 1, 1, 1]),
     ],
 )
-def test_the_first_player_lays_out_these_beads_at_its_first_second_third_move(slug, beads):
+def test_first_player_begins_with_the_beads_of_its_preset(slug, beads):
     table = boxes_compile(GAME, Side.FIRST, PRESETS[slug].rule)
     found = [
         set(table.initial[table.move_number[table.slot_box] == n]) for n in range(int(table.move_number.max()) + 1)

@@ -99,7 +99,8 @@ def test_an_entry_used_twice_changes_twice_in_order() -> None:
     assert steps[1].after == pytest.approx(0.001 + 0.1 * (1 - 0.001))
 
 
-def test_exploring_fades_to_its_floor_and_a_frozen_machine_learns_nothing() -> None:
+def test_exploration_fades_to_its_floor() -> None:
+    """Exploration fades with each game learnt; a frozen machine learns nothing and keeps its rate."""
     assert learner(0.0501).learn([], Result.WIN) == []
     q = learner(0.0501)
     q.learn([], Result.LOSS)
@@ -110,7 +111,8 @@ def test_exploring_fades_to_its_floor_and_a_frozen_machine_learns_nothing() -> N
 
 
 class TestChoice:
-    def test_the_outlook_decides_where_nothing_is_known_and_ties_go_to_the_first(self) -> None:
+    def test_evaluation_decides_without_values(self) -> None:
+        """Without learnt values the highest evaluation decides, and ties go to the first action."""
         start = GAME.initial_position()
         chosen = learner(0).choose(start, RandomSource(1))
         totals = [one.total for one in chosen.candidates]
@@ -247,7 +249,7 @@ def board_wins(board, side, options: Options) -> bool:
 
 
 @pytest.mark.parametrize("slug", [slug for slug in GAMES if slug.startswith("romgon")])
-def test_prospects_are_the_legal_actions_with_the_readable_evaluation_after_each(slug: str) -> None:
+def test_prospects_are_the_evaluation_after_each_action(slug: str) -> None:
     game = GAMES[slug]
     assert isinstance(game, Romgon)
     options: Options = game.options
@@ -272,7 +274,8 @@ class TestRule:
         assert rule_read({"kind": "boxes", "win": 5}) == BoxRule(win=5)
         assert rule_read(BoxRule().to_json()) == BoxRule()
 
-    def test_checks_are_off_in_the_law_and_in_what_was_written_before_there_were_any(self) -> None:
+    def test_checks_are_off_by_default_and_in_older_rules(self) -> None:
+        """``take_wins`` and ``avoid_repetition`` are off in the plain preset and in files from before they existed."""
         rule = Q_PRESETS["romgon-q"].rule
         assert not rule.take_wins
         assert not rule.avoid_repetition
@@ -320,7 +323,7 @@ class TestTraining:
         return QMemory.load(GAME, rule or QRule(), 0.2, lambda keys: {})
 
     @pytest.mark.soak
-    def test_the_rate_against_easy_rises_while_a_curious_one_is_trained(self) -> None:
+    def test_training_the_curious_preset_improves_against_easy(self) -> None:
         # Measured with seeds 1 and 2: .19 to .55 (docs/learning.md). What rises is mostly its seriousness.
         rule = Q_PRESETS["romgon-q-curious"].rule
         memory = QMemory.load(GAME, rule, rule.epsilon, lambda keys: {})

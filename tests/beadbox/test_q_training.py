@@ -91,7 +91,7 @@ def test_training_against_itself_and_another_too(opponent_learns: bool) -> None:
             kept.update(stored_of(machine))
 
 
-def test_a_sample_is_that_of_the_readable_loop_and_teaches_nothing() -> None:
+def test_sample_equals_the_readable_loop_and_teaches_nothing() -> None:
     memory, rng = QMemory(learner("romgon", QRule(), {}, None)), RandomSource(4)
     memory.train(OPPONENTS["easy"], 5, rng)
     before, plain_rng = said(memory.machine, Tally(), rng), RandomSource(4)

@@ -522,9 +522,7 @@ OTHER = {
 
 @pytest.mark.parametrize("form", ["", *FORMATS])
 @pytest.mark.parametrize(("content", "reason"), OTHER.values(), ids=OTHER)
-def test_files_of_other_kinds_are_recognised_and_the_sentence_says_what_to_do(
-    content: bytes, reason: str, form: str
-) -> None:
+def test_files_of_other_kinds_get_a_helpful_refusal(content: bytes, reason: str, form: str) -> None:
     assert re.search(reason, str(refusal(content, form)))
 
 
@@ -535,7 +533,7 @@ def test_a_long_list_of_mistakes_is_not_read_to_its_end(form: str) -> None:
     assert refusal(file, form).where.endswith("[0]")
 
 
-def test_what_checks_files_is_imported_when_one_is_read_and_not_before() -> None:
+def test_file_checks_are_imported_on_first_use() -> None:
     program = (
         "import django, sys; django.setup();"
         "from django.urls import get_resolver; get_resolver().url_patterns;"

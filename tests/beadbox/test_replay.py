@@ -44,7 +44,8 @@ def test_the_levels_after_each_of_the_40_games():
 
 
 @pytest.mark.parametrize("side", Side)
-def test_the_memory_after_the_40_games_is_the_very_one_that_the_program_saved(side):
+def test_memory_after_40_games_equals_the_saved_one(side):
+    """The replay of the 40 recorded games leaves the memory that the original program saved."""
     both = trainees()
     for recorded in load(FILE.read_text(), GAME):
         replay(both, recorded)
@@ -75,7 +76,7 @@ def test_no_recorded_move_was_out_of_play():
         replay(both, recorded)
 
 
-def test_the_command_writes_both_machines_and_prints_games_results_and_levels(tmp_path):
+def test_replay_command_writes_machines_and_prints_results(tmp_path):
     out = StringIO()
     call_command(
         "replay",
@@ -120,7 +121,7 @@ def test_a_draw_and_boxes_that_are_laid_out_in_advance(tmp_path):
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_of_a_game_too_large_to_list_the_machines_hold_the_boxes_they_met(preset, tmp_path):
+def test_large_games_keep_only_the_boxes_met(preset, tmp_path):
     file = tmp_path / "games.json"
     file.write_text(json.dumps({"games": [{"moves": ["b1b2", "b4b3"], "winner": 2}, {"moves": [], "winner": 2}]}))
     arguments = ["--game", "hexapawn-5x4", "--first", preset, "--second", preset, "--out", str(tmp_path)]

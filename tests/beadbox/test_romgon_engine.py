@@ -189,7 +189,7 @@ class TestCompiledIsReadable:
             for side in Side:
                 self.same(board, side, options)
 
-    def test_four_terms_are_the_same_from_the_other_side_of_the_board(self):
+    def test_four_terms_are_equal_from_the_other_side(self):
         # The centre, 3-3 to 3-6, does not stay in place, and a way is counted in columns of rows that are not alike.
         rng = random.Random(8)
         for n_pieces in range(2, 40):
@@ -263,7 +263,7 @@ class TestLevels:
     def choose(self, slug: str, seed: int = 1, board: Board = START, side: Side = BLACK, options: Options = CORE):
         return answer(board, side, options, level=LEVELS[slug], rng=RandomSource(seed))
 
-    def test_easy_plays_anything_and_shows_what_one_action_ahead_says(self):
+    def test_easy_plays_anything_and_shows_the_one_ply_ranking(self):
         found = [self.choose("easy", seed) for seed in range(300)]
         best = ranking(START, BLACK, depth=1, n_best=MAX_ACTIONS)[0]
         assert {answered.candidates for answered in found} == {best[:N_CANDIDATES]}

@@ -28,7 +28,7 @@ def test_one_command_makes_the_same_files_again(tmp_path: Path) -> None:
 
 
 @each
-def test_the_file_is_that_of_a_machine_which_plays_by_the_same_weights(recipe) -> None:
+def test_shipped_file_matches_the_machine_that_plays(recipe) -> None:
     read = machine_read((FOLDER / f"{recipe.name}.json").read_bytes(), Wanted())
     assert isinstance(read, WeightsData)
     assert (read.game.slug, read.preset, read.n_learnt) == (recipe.game, recipe.preset, recipe.n_games)

@@ -136,7 +136,7 @@ def test_two_machines_whatever_symmetry_they_see(name, other):
     assert as_tuple(back) == pytest.approx(as_tuple(exact)[::-1], abs=EXACT)
 
 
-def test_the_policy_of_the_arrays_is_the_policy_of_the_readable_machine():
+def test_array_policy_equals_the_readable_policy():
     for name, rule in EVERY_RULE.items():
         for side in Side:
             memory, machine = trained_looking(side, rule, seed=4)

@@ -130,7 +130,7 @@ def test_two_moves_with_the_same_mean_are_a_tie():
     assert set(machine.policy(start).values()) == {1 / 9}
 
 
-def test_a_running_mean_that_was_stored_becomes_exact_with_the_next_game():
+def test_stored_running_mean_becomes_exact_with_the_next_game():
     before, results = 0.0, [Result.WIN, Result.LOSS, Result.LOSS, Result.DRAW, Result.WIN, Result.WIN] * 50
     rule = TABLE_PRESETS["monte-carlo-table"].rule
     for n, result in enumerate(results, 1):
@@ -219,7 +219,7 @@ def test_on_the_random_walk_td_is_better_than_monte_carlo():
     assert td < 0.06 < min(monte_carlo)
 
 
-def test_exploring_fades_to_its_floor_and_a_machine_that_does_not_learn_stays_as_it_is():
+def test_exploration_fades_and_a_frozen_machine_stays_unchanged():
     rule = TableRule(exploring=0.5, exploring_decay=0.5, exploring_floor=0.2)
     machine = learner(rule)
     assert [machine.learn(boards("a"), Result.WIN) and machine.epsilon for _ in range(3)] == [0.25, 0.2, 0.2]
@@ -241,7 +241,7 @@ def test_a_value_does_not_depend_on_how_the_board_is_turned(game, preset):
 
 
 @pytest.mark.parametrize("preset", TABLE_PRESETS)
-def test_it_plays_what_it_expects_most_of_and_anything_when_it_tries(preset):
+def test_machine_plays_the_best_value_or_explores_any_move(preset):
     rule = TABLE_PRESETS[preset].rule
     start, words = GAME.initial_position(), RandomSource(3)
     centre = GAME.legal_moves(start)[4]
@@ -256,7 +256,7 @@ def test_it_plays_what_it_expects_most_of_and_anything_when_it_tries(preset):
     assert set(machine.policy(start).values()) == {1 / 9}
 
 
-def test_of_boards_it_takes_a_win_at_hand_before_it_has_learnt_anything():
+def test_table_of_boards_takes_a_win_before_any_learning():
     position = GAME.decode("XX.OO....")
     assert learner(TableRule()).policy(position)[GAME.parse_move("3")] == 1
 

@@ -43,7 +43,8 @@ def trained(plan: TrainingConfig, n_games: int) -> Memory:
 
 
 @pytest.mark.parametrize("teacher", ["random", "win-block", "perfect", "perfect-fast", "machine"])
-def test_it_is_a_plain_training_with_strength_at_the_marks_of_its_curve(teacher):
+def test_cohort_equals_plain_training_at_each_mark(teacher):
+    """Cohort training leaves the beads of plain training and measures strength at the marks of the curve."""
     plan, marks = config(teacher), curve_marks(1_000)
     trainee = Cohort.fresh(plan, [plan.seed])
     found = trainee.train(teacher, marks, MEASURES)
@@ -65,7 +66,7 @@ def test_the_band_is_that_of_200_single_machines():
     assert len(band_marks(10_000)) == 40
 
 
-def test_the_games_of_the_first_five_seconds_raise_the_usual_measure():
+def test_first_games_raise_the_usual_measure():
     """A game lasts 90 ms a move and 700 ms at its end (static/js/learn.js), so three to seven fit in five seconds."""
     for game in (GAME, PAWNS):
         for side in Side:

@@ -104,7 +104,7 @@ def test_what_attacks_what_and_what_hangs() -> None:
     assert not any(feature.victim == SQUARE for feature in said(flipped, WHITE, "attacks"))
 
 
-def test_a_race_goes_over_safe_cells_and_into_a_goal_that_may_be_struck() -> None:
+def test_race_uses_safe_cells_and_goals_that_may_be_attacked() -> None:
     free = placed(c3_4=Piece(WHITE, RHOMBUS))
     assert race(free, WHITE) == (2, 4)
     assert race(free, BLACK) == (7, 0)

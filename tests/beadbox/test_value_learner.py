@@ -122,7 +122,7 @@ class TestLesson:
         assert [step.target for step in steps] == pytest.approx([-0.5 * (0.75 * 0.2 + 0.25 * middle), middle, last])
         assert [step.position.ply for step in steps] == [1, 2, 3]
 
-    def test_a_step_goes_the_same_share_of_the_way_however_much_is_seen(self) -> None:
+    def test_step_covers_the_same_share_for_any_number_of_features(self) -> None:
         one = learner(rule=ValueRule(value_rate=1.0, trace=1.0))
         turns = self.turns((0, True), (0, True))
         (step,) = one.learn(turns, Outcome(WHITE, "any"))
@@ -185,7 +185,7 @@ def test_the_compiled_games_are_the_readable_ones(slug: str, rule: ValueRule, st
 
 
 @pytest.mark.parametrize("slug", ["romgon", "romgon-flip"])
-def test_a_python_game_with_compiled_searches_is_the_compiled_game(slug: str) -> None:
+def test_python_game_with_compiled_search_equals_the_compiled(slug: str) -> None:
     one, other, rngs = learner(slug), learner(slug), (RandomSource(8), RandomSource(8))
     outcomes = Counter(one.game_learnt(rngs[0]) for _ in range(2))
     assert RomgonValuer().train(romgon(slug), other.weights, other.average, RULE.lessons, 0, 2, rngs[1]) == outcomes

@@ -84,7 +84,7 @@ def test_the_parts_come_to_exactly_what_the_search_scores(feature_set: str, flip
     assert n_scored > 50
 
 
-def test_the_parts_say_the_same_from_the_other_side_and_in_the_mirror() -> None:
+def test_parts_are_equal_from_the_other_side_and_mirrored() -> None:
     for board in boards(flips=True)[::5]:
         groups = of_board(board, WHITE)
         turned, across = of_board(half_turned(board), BLACK), of_board(mirrored(board), WHITE)
@@ -133,7 +133,8 @@ def test_the_words_say_what_stands_on_the_board() -> None:
 
 
 @pytest.mark.parametrize("feature_set", FEATURE_SETS)
-def test_a_sheet_has_every_weight_once_and_of_flipped_pieces_only_where_there_are_any(feature_set: str) -> None:
+def test_sheet_has_every_weight_once(feature_set: str) -> None:
+    """Weights of flipped pieces appear only in games in which pieces can be flipped."""
     assert sorted(laid(feature_set, flips=True)) == list(range(FEATURE_SETS[feature_set]))
     plain = list(laid(feature_set, flips=False))
     assert len(plain) == len(set(plain)) == FEATURE_SETS[feature_set] - 300 - (10 if feature_set == "full-1" else 0)

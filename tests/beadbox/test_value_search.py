@@ -98,7 +98,7 @@ def test_alpha_beta_is_minimax_on_500_positions(slug: str, depth: int) -> None:
 
 @both_modes
 @given(st.randoms(use_true_random=False), st.integers(2, 28), st.sampled_from(Side), st.integers(1, 2))
-def test_nothing_is_worth_more_in_the_mirror_or_in_the_other_colour(
+def test_search_is_symmetric_in_mirror_and_colour(
     slug: str, rng: random.Random, n_pieces: int, side: Side, depth: int
 ) -> None:
     game, player = romgon(slug), Learnt(any_weights(3), depth)
@@ -166,7 +166,7 @@ def test_a_win_at_hand_is_seen_at_any_depth() -> None:
 
 
 @both_modes
-def test_a_search_that_runs_out_of_time_is_the_last_that_was_finished(slug: str) -> None:
+def test_search_out_of_time_equals_the_last_finished_depth(slug: str) -> None:
     game, player = romgon(slug), Learnt(any_weights(2), 4, 0.1)
     for position in positions(slug, 5):
         for whole in (False, True):
@@ -176,7 +176,7 @@ def test_a_search_that_runs_out_of_time_is_the_last_that_was_finished(slug: str)
         assert COMPILED.look(game, position, player._replace(depth=1), time_limit_s=0).depth == 1
 
 
-def test_a_position_after_a_move_has_the_features_of_whoever_made_it() -> None:
+def test_position_after_a_move_has_the_features_of_its_mover() -> None:
     for position in positions("romgon-flip", 10):
         assert COMPILED.features(position, "full-1") == READABLE.features(position, "full-1")
 

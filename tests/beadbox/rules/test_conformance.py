@@ -31,7 +31,7 @@ def test_a_game_is_found_by_its_slug():
 
 
 @every_game
-def test_a_family_is_led_by_its_usual_game_and_the_others_say_what_they_are(game):
+def test_family_leads_with_its_usual_game_and_names_variants(game):
     usual, *variants = family_games(game.family)
     assert (usual.slug, usual.variant) == (game.family, "")
     assert len({other.variant for other in variants}) == len(variants)
@@ -73,7 +73,7 @@ def test_the_game_says_its_rules_in_a_short_guide_with_a_picture(game):
 
 
 @every_game
-def test_the_board_shows_every_number_that_texts_call_its_cells_by(game):
+def test_board_shows_each_number_used_in_cell_names(game):
     layout = game.look.layout
     says_numbers = any(re.search(r"\d", cell.name) for cell in layout.cells)
     assert (layout.coordinates != "") == says_numbers
@@ -112,7 +112,8 @@ def test_there_are_legal_moves_exactly_while_the_game_goes_on(game):
 
 
 @every_game
-def test_legal_moves_are_different_and_lead_elsewhere_without_changing_the_position(game):
+def test_legal_moves_are_distinct_and_change_the_position(game):
+    """Each legal move leads to another position; listing and playing moves leave the position as it is."""
     for position in met(game, 50):
         before = game.encode(position)
         legal = game.legal_moves(position)
@@ -187,7 +188,7 @@ def test_one_move_adds_at_most_one_ply(game):
 
 
 @every_game
-def test_the_symmetries_are_a_group_that_begins_with_the_identity(game):
+def test_symmetries_form_a_group_with_the_identity_first(game):
     permutations = [symmetry.cells for symmetry in game.symmetries]
     n_cells = len(game.look.layout.cells)
     assert permutations[0] == tuple(range(n_cells))
@@ -218,7 +219,8 @@ def test_the_symmetries_turn_the_picture_as_they_say(game):
 
 
 @every_game
-def test_the_canonical_position_is_the_least_of_its_orbit_and_the_same_for_all_of_it(game):
+def test_canonical_position_is_the_least_of_its_orbit(game):
+    """All members of an orbit have the same canonical position, and orbit and stabiliser multiply to the group."""
     for position in met(game, 30):
         orbit = game.orbit(position)
         canonical, symmetry = game.to_canonical(position)
@@ -249,7 +251,8 @@ def test_a_symmetry_carries_everything_along(game):
 
 
 @every_game
-def test_distinct_moves_are_the_classes_of_moves_that_lead_to_the_same_position_by_the_stabiliser(game):
+def test_distinct_moves_are_orbits_of_the_stabiliser(game):
+    """Moves of one class lead to the same canonical position; each legal move belongs to exactly one class."""
     for position in met(game, 30):
         classes = game.distinct_moves(position)
         legal = game.legal_moves(position)

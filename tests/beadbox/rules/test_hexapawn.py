@@ -78,7 +78,8 @@ def test_perft(slug, counts):
 
 
 @LISTED
-def test_ply_is_the_least_number_of_moves_and_counting_never_says_more(game):
+def test_ply_is_the_least_number_of_moves(game):
+    """The count from the pawns never exceeds the ply, differs by an even number, and is exact up to three rows."""
     for position, n_plies in positions_of(game).items():
         assert game.ply(position) == n_plies
         counted = least_plies(game.columns, game.rows, position)
@@ -137,7 +138,7 @@ def test_every_pawn_taken_is_a_reason_of_its_own():
             assert "oO"[outcome.winner.other == Side.FIRST] not in position.board
 
 
-def test_moves_are_written_as_two_squares_and_come_in_the_order_of_the_board():
+def test_moves_are_written_as_two_squares_in_board_order():
     start = GAME.initial_position()
     assert GAME.encode(start) == "ooo---OOO:1"
     assert [GAME.format_move(move) for move in GAME.legal_moves(start)] == ["a1a2", "b1b2", "c1c2"]

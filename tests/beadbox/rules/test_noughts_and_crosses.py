@@ -87,7 +87,8 @@ def test_orbits_in_which_a_side_has_to_move(orbits):
     assert (len(to_move[Side.FIRST]), len(to_move[Side.SECOND])) == (338, 289)
 
 
-def test_michies_287_boxes_are_304_less_17_that_are_lost_whatever_he_plays(orbits):
+def test_michies_287_boxes_are_304_less_17_lost_ones(orbits):
+    """Michie left out the 17 positions of the fourth move in which every move loses."""
     fourth_move = [p for p in orbits if GAME.ply(p) == 6 and not GAME.is_terminal(p)]
     lost = [
         position
@@ -105,7 +106,7 @@ def _completes_a_line(position, mark, square):
     return any(all(position[other] == mark for other in line if other != square) for line in lines)
 
 
-def test_decode_accepts_the_reachable_positions_and_no_other_board(positions):
+def test_decode_accepts_exactly_the_reachable_positions(positions):
     accepted = set()
     for squares in product("XO.", repeat=9):
         text = "".join(squares)

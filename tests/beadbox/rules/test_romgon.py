@@ -159,7 +159,8 @@ class TestPiecesAlone:
             assert Piece(WHITE, HEXGON, rotation=rotation).code == Piece(WHITE, HEXGON, rotation=rotation % 3).code
             assert Piece(WHITE, SQUARE, rotation=rotation).code == Piece(WHITE, SQUARE).code
 
-    def test_what_is_flipped_goes_to_its_neighbours_and_a_circle_not_into_the_dead_zone(self):
+    def test_flipped_pieces_reach_their_neighbours(self):
+        """A flipped piece goes to every neighbour, but a flipped circle does not enter the dead zone."""
         for kind in (SQUARE, TRIANGLE, RHOMBUS, CIRCLE, HEXGON):
             for cell, reach in enumerate(REACH[Piece(BLACK, kind, flipped=True).code]):
                 barred = kind == CIRCLE and geometry.ZONES[cell] != geometry.DEAD
@@ -215,7 +216,7 @@ def test_the_rules_are_the_same_from_the_other_side_of_the_board(game):
         assert half_turned(across) == board
 
 
-def test_one_action_is_legal_exactly_if_it_is_among_the_legal_ones():
+def test_is_legal_agrees_with_the_list_of_legal_moves():
     rng, options = random.Random(5), EVERYTHING.options
     for _ in range(30):
         board, side = random_board(rng, flips=True, n_pieces=rng.randrange(2, 20)), rng.choice(list(Side))
@@ -243,7 +244,7 @@ class TestCheck:
         assert "3-6>3-8" not in texts(GAME, position({"3-6": "R", "3-8": "r"}, WHITE))
         assert "3-6>3-8" in texts(GAME, position({"3-6": "R", "3-8": "s", "0-0": "r"}, WHITE))
 
-    def test_a_circle_attacks_along_its_ring_until_something_stands_in_between(self):
+    def test_circle_attacks_along_its_ring_until_blocked(self):
         assert moves.in_check(position({"0-2": "R", "6-0": "c", "0-5": "r"}, WHITE).board, WHITE)
         barred = {"0-2": "R", "6-0": "c", "0-5": "r", "0-0": "S", "0-3": "S"}
         assert not moves.in_check(position(barred, WHITE).board, WHITE)
@@ -277,7 +278,8 @@ class TestEndings:
         assert GAME.outcome(played(GAME, *shuffle, *shuffle[:3])) is None
         assert GAME.outcome(played(GAME, *shuffle, *shuffle)) == Outcome(BLACK, "threefold_repetition")
 
-    def test_the_same_board_with_the_other_side_to_move_is_another_position(self):
+    def test_repetition_counts_the_side_to_move(self):
+        """The same board with the other side to move is another position."""
         board = GAME.initial_position().board
         where = Position(board, WHITE, 5, (board,) * 5, ())
         assert GAME.outcome(where) == Outcome(WHITE, "threefold_repetition")
@@ -321,7 +323,8 @@ class TestEndings:
 class TestTurning:
     GAME = GAMES["romgon-turn"]
 
-    def test_a_triangle_turns_in_place_or_after_a_move_but_not_after_a_capture(self):
+    def test_triangle_turns_in_place_or_after_a_quiet_move(self):
+        """A triangle does not turn after a capture."""
         where = position({"3-4": "T", "3-5": "s", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
         own = [text for text in texts(self.GAME, where) if text.startswith("3-4")]
         around = [f"@{rotation}" for rotation in range(1, 6)]
@@ -401,7 +404,7 @@ class TestText:
             assert repr(text) in str(error)
 
     @pytest.mark.parametrize("ply", [0, 150])
-    def test_a_text_of_more_moves_than_a_game_has_is_refused_unplayed(self, ply, monkeypatch):
+    def test_text_with_more_moves_than_a_game_is_refused_unplayed(self, ply, monkeypatch):
         monkeypatch.setattr(Romgon, "apply", None)
         for n_moves in (201 - ply, 20_000):
             with pytest.raises(InvalidPositionError, match="is not how"):
