@@ -50,7 +50,8 @@ def test_who_has_waited_longest_decides(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_move_is_refused_early_and_goes_in_when_it_is_sent_again() -> None:
+async def test_refused_move_succeeds_when_sent_again() -> None:
+    """A full queue refuses moves by socket and over HTTP, and the health check reports it."""
     seated = await database_sync_to_async(room)("perfect", side=Side.FIRST)
     over = threading.Event()
     async with Socket(seated.room.code, seated.token) as socket:

@@ -324,7 +324,7 @@ class TestAGuestWithCookies:
         again = opened_with(browser, self.csrf(browser))
         assert browser.get(f"/rooms/{again['code']}").context["role"] == "X", "another room in the same session"
 
-    def test_a_client_that_keeps_cookies_is_told_which_header_to_send(self, browser: APIClient) -> None:
+    def test_client_with_cookies_hears_which_csrf_header_to_send(self, browser: APIClient) -> None:
         opened(browser)
         refused = browser.post("/api/rooms", {"opponent": "perfect"})
         assert (refused.status_code, refused.json()["code"]) == (403, "permission_denied")

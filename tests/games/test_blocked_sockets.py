@@ -92,9 +92,8 @@ class TestNews:
 
 
 class TestRates:
-    def test_a_seat_that_is_hammered_is_limited_and_the_others_at_the_address_are_not(
-        self, address: str, rates: Rates
-    ) -> None:
+    def test_rate_limit_counts_each_seat_separately(self, address: str, rates: Rates) -> None:
+        """A seat with too many requests is limited; the other seats at the same address are not."""
         rates(room="5/min", api="1/min")
         (one, path), (other, elsewhere) = pupil(address), pupil(address)
         answers = [one.get(f"{path}/joined"), *(post(one, f"{path}/move", move="5", ply=0) for _ in range(4))]
@@ -115,9 +114,8 @@ class TestRates:
             paths.append("/api" + client.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"}).url)
         assert [client.get(path).status_code for path in paths for _ in range(3)] == [200, 200, 429] * 3
 
-    def test_seat_tokens_count_by_room_and_address_since_a_client_may_invent_them(
-        self, address: str, rates: Rates
-    ) -> None:
+    def test_seat_tokens_count_by_room_and_address(self, address: str, rates: Rates) -> None:
+        """Clients can invent seat tokens, so two tokens from one address share the limit of a room."""
         rates(room="3/min")
         made = post(Client(REMOTE_ADDR=address), "/api/rooms", opponent="perfect").json()
         path = f"/api/rooms/{made['code']}"
@@ -160,7 +158,7 @@ def test_the_default_rates_bear_a_class_of_120() -> None:
         assert int(SCOPES[scope].partition("/")[0]) >= 120 * often, scope
 
 
-def test_a_twentieth_of_a_class_of_120_meets_no_twentieth_of_a_rate(address: str, rates: Rates) -> None:
+def test_class_of_120_stays_below_every_rate(address: str, rates: Rates) -> None:
     """What a pupil's page asks in a minute of quick play, by REST alone; ``tests/site/test_class.py`` is the whole."""
     twentieth = {
         scope: f"{int(rate.removesuffix('/min')) // 20}/min" for scope, rate in SCOPES.items() if "/min" in rate

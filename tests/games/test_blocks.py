@@ -92,7 +92,8 @@ async def test_a_socket_that_never_speaks_is_told_nothing_more() -> None:
 
 
 @pytest.mark.asyncio
-async def test_pages_are_refused_and_open_sockets_closed_when_they_next_speak() -> None:
+async def test_block_refuses_pages_and_closes_open_sockets() -> None:
+    """Open sockets of a blocked address close at their next message."""
     heard: list[Event] = []
 
     async def inner(scope: Scope, receive: Receive, send: Send) -> None:
@@ -140,7 +141,7 @@ def test_only_those_count_whose_time_is_not_over() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_process_reads_them_by_itself_and_goes_on_when_the_database_is_away(
+def test_process_keeps_reading_blocks_after_a_database_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("menace_site.server.lifespan.READ_AGAIN_S", 0.01)

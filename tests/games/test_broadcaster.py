@@ -156,9 +156,10 @@ async def test_what_is_left_is_told_when_the_server_stops() -> None:
     Broadcaster.here = None
 
 
-async def test_it_ends_with_its_loop_though_the_brokers_client_loses_the_cancellation(
+async def test_broadcaster_ends_with_its_loop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """The broadcaster ends even if the broker's client swallows the cancellation."""
     asked = asyncio.Event()
 
     async def loses(*_: Any) -> dict[str, int]:
@@ -230,9 +231,10 @@ def silent(tmp_path: Path) -> Iterator[str]:
         yield f"unix://{place}"
 
 
-async def test_a_broker_that_hangs_holds_up_nobody_and_nothing_piles_up(
+async def test_hanging_broker_delays_no_sender(
     silent: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """Messages beyond the limit are dropped while the broker hangs."""
     layer = RedisPubSubChannelLayer(hosts=[silent])
     monkeypatch.setattr(broadcaster, "get_channel_layer", lambda: layer)
     monkeypatch.setattr(broadcaster, "MOST_GROUPS", 10)
@@ -259,9 +261,8 @@ async def test_a_broker_that_hangs_holds_up_nobody_and_nothing_piles_up(
     await layer.flush()
 
 
-async def test_the_only_socket_in_a_room_is_answered_and_nothing_is_sent(
-    sent: list[Any], transactional_db: None
-) -> None:
+async def test_only_socket_in_a_room_gets_its_answer_unbroadcast(sent: list[Any], transactional_db: None) -> None:
+    """Moves in a room with one socket are answered directly and send no message to the broker."""
     seated = await in_db(room)("perfect")
     async with Socket(seated.room.code, seated.token) as mover:
         await mover.expect("joined")

@@ -59,7 +59,8 @@ def against_a_person() -> Seated:
 
 @pytest.mark.parametrize("opened", [against_perfect, against_menace, against_a_copy_of_values, against_a_person])
 @pytest.mark.sampled(1)
-def test_nothing_of_a_match_is_left_by_who_enters_plays_resigns_and_plays_again(opened: Callable[[], Seated]) -> None:
+def test_match_leaves_no_reference_cycles(opened: Callable[[], Seated]) -> None:
+    """A guest enters a room, plays, resigns and plays again; no object waits for the garbage collector."""
     house()
     machine_create(game=NC, side=None, name="Table", preset="q-table", slug="table")
     opened()  # what is read once and kept is read by now
@@ -76,7 +77,7 @@ def test_nothing_of_a_match_is_left_by_who_enters_plays_resigns_and_plays_again(
 
 
 @pytest.mark.soak
-def test_nothing_is_left_of_players_who_are_watched_or_of_a_position_that_is_asked_about() -> None:
+def test_exhibition_and_advice_leave_no_reference_cycles() -> None:
     house()
     with nothing_left():
         watched = room_create(person=guest(), game=NC, first="menace", second="random").room.code

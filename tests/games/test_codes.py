@@ -103,7 +103,7 @@ def test_the_form_takes_a_code_as_people_write_it(code: str, client: Client, tex
 @pytest.mark.parametrize(
     "text", ["K7M2PQ", "k7m-2pq", "k7m2pq/", "k7m 2pq.", "\uff4b\uff17\uff4d\uff12\uff50\uff51", LINKS[0]]
 )
-def test_an_address_with_the_code_written_otherwise_leads_to_the_room(code: str, client: Client, text: str) -> None:
+def test_room_code_in_other_spelling_redirects_to_the_room(code: str, client: Client, text: str) -> None:
     answer = client.get(f"/rooms/{quote(text)}")
     assert (answer.status_code, answer["Location"]) == (302, f"/rooms/{code}")
     assert client.get(f"/rooms/{quote(text)}?fbclid=1", follow=True).status_code == 200
@@ -148,9 +148,10 @@ DOORS: list[Callable[[Client, str], Any]] = [
 
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("text", ["k7m2p", "k7m2p0", "nothing like it"])
-def test_a_text_that_cannot_be_a_code_is_no_guess_and_says_what_a_code_is(
+def test_text_that_cannot_be_a_code_is_no_guess(
     code: str, monkeypatch: pytest.MonkeyPatch, door: Callable[[Client, str], Any], text: str
 ) -> None:
+    """The refusal says what a code looks like and counts against no rate."""
     rates = {**dict.fromkeys(SimpleRateThrottle.THROTTLE_RATES), "guess": "1/hour"}
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
     client = Client(REMOTE_ADDR=str(IPv6Address(uuid4().int)))

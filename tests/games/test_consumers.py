@@ -71,7 +71,7 @@ async def test_a_move_sent_twice_is_played_once_and_refused_once() -> None:
     assert await in_db(Ply.objects.count)() == 2
 
 
-async def test_a_machines_answer_shows_its_box_and_after_the_match_its_beads() -> None:
+async def test_machine_answers_show_boxes_and_beads_change_at_the_end() -> None:
     await in_db(house)()
     seated = await make("menace")
     async with Socket(seated.room.code, seated.token) as socket:
@@ -110,7 +110,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize(("code", "text"), [(code, text) for code, texts in UNREADABLE.items() for text in texts])
-async def test_a_frame_that_cannot_be_read_gets_a_typed_error_and_changes_nothing(code: str, text: str) -> None:
+async def test_unreadable_frame_gets_a_typed_error(code: str, text: str) -> None:
     seated = await make("perfect")
     before = await in_db(room_view)(seated.room)
     async with Socket(seated.room.code, seated.token) as socket:
@@ -158,7 +158,7 @@ async def test_a_spectator_may_only_watch(frame: tuple[str, Any]) -> None:
         assert (await watcher.expect("error"))["code"] == "not_a_player"
 
 
-async def test_a_room_that_does_not_exist_is_named_and_the_socket_closed() -> None:
+async def test_unknown_room_is_reported_and_the_socket_closed() -> None:
     async with Socket("zzzzzz", "some-token") as socket:
         assert (await socket.expect("error"))["code"] == "room_not_found"
         assert (await socket.receive_output())["code"] == 4404

@@ -89,9 +89,7 @@ async def test_sockets_are_told_of_what_hangs_and_that_it_is_back(outage: Outage
         await asyncio.wait([keeping])
 
 
-async def test_any_page_is_told_without_database_and_broker_and_takes_nothing_from_its_client(
-    monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
+async def test_dependency_socket_needs_no_database_or_broker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     """This test has no database, and nobody has proved to be anybody."""
     settings.CHANNEL_LAYERS = {"default": {**settings.CHANNEL_LAYERS["default"], "CONFIG": {"hosts": ["redis://0:1"]}}}
     monkeypatch.setattr(DEPENDENCIES, "database", True)

@@ -93,7 +93,7 @@ class TestInput:
         with pytest.raises(IntegrityError, match="auth_user_username_any_case"):
             accounts.bulk_create([accounts.model(username="Alice")])
 
-    def test_a_fault_of_ours_is_json_for_programs_and_a_page_for_people(
+    def test_fault_is_json_for_programs_and_a_page_for_people(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def broken(*_: Any, **__: Any) -> None:
@@ -123,7 +123,7 @@ class TestPrivacy:
         assert "Matches of guests are stored for 17 days, and matches of accounts for 170 days." in page
         assert "after 71 days." in page
 
-    def test_a_private_machine_is_there_for_its_owner_and_the_staff_only(self, client: Client) -> None:
+    def test_private_machine_exists_only_for_owner_and_staff(self, client: Client) -> None:
         owner = factories.user("owner")
         hidden = machine(owner=owner, is_public=False)
         body = {"opponent": "machine", "machine": hidden.slug}
@@ -168,7 +168,7 @@ class TestPrivacy:
 
 @pytest.mark.django_db
 class TestWhatIsGone:
-    def test_a_machine_deleted_in_mid_match_leaves_a_room_that_can_be_read_and_ended(self) -> None:
+    def test_room_of_a_deleted_machine_can_be_read_and_ended(self) -> None:
         seated = room("machine", machine=machine().slug)
         factories.play(seated, guest(), "5")
         Machine.objects.all().delete()
@@ -208,9 +208,8 @@ class TestTheBrokerGoesAway:
         )
         assert (moved.status_code, moved.json()["ply"]) == (200, 2)
 
-    async def test_who_moves_sees_the_answer_at_once_and_the_other_by_the_next_ping(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    async def test_mover_sees_the_answer_and_the_other_by_the_next_ping(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The broker is away, so the other player's page learns of the move from the answer to its ping."""
         seated = await in_db(room)("human")
         joined = await in_db(room_join)(code=seated.room.code, person=guest(2))
 
@@ -253,7 +252,7 @@ def test_a_room_read_while_it_is_played_is_always_of_one_moment() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_signup_and_a_rematch_at_the_same_moment_leave_nobody_without_a_seat() -> None:
+def test_signup_and_rematch_at_once_keep_every_seat() -> None:
     account = factories.user("ada")
     for number in range(6):
         seated = room("perfect", guest(number + 10))

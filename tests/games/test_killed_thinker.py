@@ -38,7 +38,7 @@ def overdue(match: Match) -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.soak
-def test_a_match_goes_on_though_the_process_that_thought_was_killed() -> None:
+def test_match_continues_after_its_engine_process_is_killed() -> None:
     code = room_create(person=guest(), game="romgon", opponent="human", side=Side.FIRST).room.code
     room_join(code=code, person=guest(2))
     match_play_move(code=code, person=guest(), move="2-7>3-6", ply=0)

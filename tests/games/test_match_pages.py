@@ -74,7 +74,7 @@ def test_a_match_that_never_was(client: Client, number: str) -> None:
         assert (answer.status_code, answer.json()["code"]) == (404, "match_not_found")
 
 
-def test_a_wrong_code_counts_as_a_guess_and_a_wrong_number_does_not(client: Client, settings: Any) -> None:
+def test_wrong_room_code_counts_as_a_guess_but_no_wrong_number(client: Client, settings: Any) -> None:
     code, _ = twice()
     assert client.get("/rooms/zzzzzz/matches/1").status_code == 404
     assert b"no room with this code" in client.get("/rooms/zzzzzz/matches/1").content

@@ -58,7 +58,8 @@ def test_a_guest_and_an_account_have_so_many_rooms_open() -> None:
     assert "3 open matches, the most an account can have" in refused(account)
 
 
-def test_rooms_that_wait_and_exhibitions_count_and_what_is_over_or_abandoned_does_not() -> None:
+def test_waiting_rooms_and_exhibitions_count_as_open() -> None:
+    """Finished rooms and rooms idle for an hour do not count."""
     waiting = room("human", who=guest())
     room_create(person=guest(), game=NC, first="random", second="random")
     refused(guest())
@@ -102,7 +103,7 @@ def test_the_plain_count_is_that_of_the_rooms_that_are_open(settings: Any) -> No
     assert rooms_open_count(*whose) == [5, 0, 0, 2], "a room in which both seats are theirs is one"
 
 
-def test_the_room_that_goes_on_is_ones_own_and_the_last_one_moved_in(settings: Any) -> None:
+def test_open_room_found_is_the_visitors_latest(settings: Any) -> None:
     settings.OPEN_ROOMS_PER_GUEST = settings.OPEN_ROOMS_PER_ACCOUNT = 9
     account, visitor = person(user()), guest()
 
@@ -205,7 +206,7 @@ def test_a_site_that_is_full_begins_nothing_new_and_goes_on(bound: str, settings
     assert list(get_user_model().objects.all()) == [ann]
 
 
-def test_the_address_itself_is_not_kept_and_its_hash_not_for_long() -> None:
+def test_only_a_hash_of_the_address_is_kept_for_a_day() -> None:
     APIClient(REMOTE_ADDR="192.0.2.7").post("/api/rooms", BODY)
     seated = Room.objects.get()
     assert len(seated.opened_from) == 32

@@ -66,7 +66,7 @@ async def refused_then_accepted(seated: Seated, does: str, caplog: pytest.LogCap
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("does", [DIES, IS_FULL], ids=["backend", "disk"])
-async def test_a_move_that_the_database_stumbles_over_is_refused_and_succeeds_later(
+async def test_move_during_a_database_fault_is_refused_then_succeeds(
     does: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     await refused_then_accepted(await in_db(room)(), does, caplog)
@@ -97,7 +97,8 @@ def test_the_same_over_rest_and_on_a_page(does: str, caplog: pytest.LogCaptureFi
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_hangs_is_named_and_what_is_away_gets_a_page_or_json(outage: Outage, settings: Any) -> None:
+def test_hanging_server_is_named_and_absent_one_gets_a_page(outage: Outage, settings: Any) -> None:
+    """The health check names a server that hangs; pages and the API answer 503 while it is away."""
     settings.REDIS_URL = outage.redis_url
     browser = Client(raise_request_exception=False)
 
@@ -133,7 +134,7 @@ def test_what_hangs_is_named_and_what_is_away_gets_a_page_or_json(outage: Outage
 
 
 @pytest.mark.soak
-async def test_sockets_are_told_to_come_back_while_the_database_is_away(
+async def test_sockets_say_come_back_while_the_database_is_away(
     outage: Outage, caplog: pytest.LogCaptureFixture
 ) -> None:
     run, session = await in_db(lambda: (run_of(machine()), logged_in(user())))()
@@ -157,9 +158,10 @@ async def test_sockets_are_told_to_come_back_while_the_database_is_away(
 
 
 @pytest.mark.soak
-async def test_sockets_open_and_are_answered_while_the_broker_is_away_and_the_log_says_so_once(
+async def test_sockets_answer_while_the_broker_is_away(
     outage: Outage, settings: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Beginning and end of the outage are logged once each."""
     monkeypatch.setattr(BROKER, "is_away", False)
     layer = settings.CHANNEL_LAYERS["default"]
     own = {**layer, "CONFIG": {**layer["CONFIG"], "hosts": [{"address": outage.redis_url}]}}
@@ -186,7 +188,7 @@ async def test_sockets_open_and_are_answered_while_the_broker_is_away_and_the_lo
 
 
 @pytest.mark.soak
-async def test_a_backend_killed_under_a_move_and_a_disk_that_is_full_cost_a_refusal_each(
+async def test_killed_backend_and_full_disk_each_refuse_one_move(
     outage: Outage, caplog: pytest.LogCaptureFixture
 ) -> None:
     seated = await in_db(room)()

@@ -101,9 +101,7 @@ def test_the_lobby_forgets_rooms_that_everybody_has_left(client: Client) -> None
     assert client.get(f"/rooms/{waiting.code}").status_code == 200, "the link goes on working"
 
 
-def test_the_lobby_takes_the_same_number_of_queries_with_more_in_it(
-    client: Client, django_assert_num_queries: Any
-) -> None:
+def test_lobby_takes_a_fixed_number_of_queries(client: Client, django_assert_num_queries: Any) -> None:
     factories.house()
     factories.room("human")
     factories.play(factories.room("perfect"), factories.guest(), "5")
@@ -150,7 +148,7 @@ class TestAccounts:
         assert client.get("/account").context["matches"] == []
         assert page_json(client.get(f"/rooms/{Room.objects.get().code}"), "role") is None
 
-    def test_the_copy_that_a_guest_played_is_found_in_the_account_made_afterwards(self, client: Client) -> None:
+    def test_guests_copy_moves_to_the_new_account(self, client: Client) -> None:
         factories.house()
         open_room(client, opponent="menace", fresh="on")
         client.post("/signup", {"username": "ada", "email": "", "password1": PASSWORD, "password2": PASSWORD})
@@ -246,9 +244,10 @@ class TestAccounts:
             ("", "http://testserver:7777/password/reset/"),
         ],
     )
-    def test_the_link_of_a_letter_follows_the_name_of_the_site_and_not_the_request(
+    def test_link_in_a_letter_uses_the_name_of_the_site(
         self, site_url: str, begins: str, client: Client, settings: Any
     ) -> None:
+        """The host of the request is used only if the site has no name."""
         settings.SITE_URL = site_url
         factories.user("ada", email="ada@example.org")
         client.post("/password/reset", {"email": "ada@example.org"}, headers={"host": "testserver:7777"})
@@ -256,9 +255,7 @@ class TestAccounts:
         assert re.findall(r"\S+://\S+/password/", message.body) == [begins.removesuffix("reset/")]
         assert begins in message.body
 
-    def test_a_link_of_a_letter_ends_after_the_hour_that_the_letter_tells_of(
-        self, client: Client, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_link_in_a_letter_expires_after_an_hour(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         account = factories.user("ada", email="ada@example.org")
         token = default_token_generator.make_token(account)
         now = default_token_generator._now()
@@ -267,7 +264,7 @@ class TestAccounts:
         monkeypatch.setattr(default_token_generator, "_now", lambda: now + timedelta(minutes=61))
         assert not default_token_generator.check_token(account, token)
 
-    def test_a_site_that_sends_no_letters_says_so_and_takes_no_address(self, client: Client, settings: Any) -> None:
+    def test_site_without_email_says_so_and_takes_no_address(self, client: Client, settings: Any) -> None:
         factories.user("ada", email="ada@example.org")
         settings.SENDS_LETTERS = False
         for answer in (client.get("/password/reset"), client.post("/password/reset", {"email": "ada@example.org"})):
@@ -334,7 +331,8 @@ class TestAgainstYourself:
         # Nothing more is asked of whoever sits there.
         assert client.post("/rooms/join", {"code": code}).status_code == 302
 
-    def test_an_account_is_asked_and_so_is_its_browser_after_it_has_logged_out(self, client: Client) -> None:
+    def test_joining_ones_own_room_asks_even_after_logout(self, client: Client) -> None:
+        """An account and its browser after the logout are both asked before they play against themselves."""
         client.force_login(factories.user("ada"))
         open_room(client, opponent="human")
         code = Room.objects.get().code
@@ -354,7 +352,8 @@ class TestAgainstYourself:
         client.post("/login", {"username": "berta", "password": "a good password"})
         assert client.post("/rooms/join", {"code": Room.objects.get().code}).status_code == 200
 
-    def test_friends_are_not_asked_and_a_program_that_joins_twice_gets_its_seat_as_before(self, client: Client) -> None:
+    def test_friends_are_not_asked_and_programs_keep_their_seat(self, client: Client) -> None:
+        """A program that joins its own room again gets its seat as before."""
         open_room(client, opponent="human")
         code = Room.objects.get().code
         again = client.post(f"/api/rooms/{code}/join")

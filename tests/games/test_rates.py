@@ -93,7 +93,8 @@ class TestLogIn:
         assert (answer.status_code, answer["Retry-After"]) == (429, "900")
         assert b"Try again in 15 minutes" in answer.content
 
-    def test_one_account_is_tried_so_often_from_all_addresses_together(self, rates: Rates) -> None:
+    def test_password_attempts_per_account_count_over_addresses(self, rates: Rates) -> None:
+        """An address from which the owner has logged in before is not locked out."""
         rates(account="3/hour")
         factories.user("ada")
         right = {"username": "ada", "password": "a good password"}
@@ -320,9 +321,7 @@ UNTIL_TOMORROW = "57600"
 """Seconds, from the moment that tests live in."""
 
 
-def test_matches_begun_at_an_address_are_counted_whoever_begins_them_and_how(
-    visitor: Client, address: str, rates: Rates
-) -> None:
+def test_matches_per_address_count_over_all_visitors_and_ways(visitor: Client, address: str, rates: Rates) -> None:
     rates(match="3/day")
     form = {"game": NC, "opponent": "perfect", "side": "X"}
     api = {"content_type": "application/json"}
@@ -406,12 +405,13 @@ def test_a_class_of_120_behind_one_address_meets_none_of_them(address: str, rate
         ]
 
 
-def test_a_class_of_120_may_mistype_its_passwords_five_times_each(rates: Rates) -> None:
+def test_class_of_120_may_mistype_passwords_five_times_each(rates: Rates) -> None:
     rates(guess=SCOPES["guess"])
     assert (AddressThrottle("guess").num_requests or 0) >= 120 * 5
 
 
-def test_a_class_of_120_may_begin_a_match_every_25_seconds_in_three_lessons_of_a_day(rates: Rates) -> None:
+def test_class_of_120_may_begin_a_match_every_25_seconds(rates: Rates) -> None:
+    """The limit of a day is enough for three lessons of 45 minutes."""
     rates(match=SCOPES["match"])
     assert (AddressThrottle("match").num_requests or 0) >= 120 * 3 * 45 * 60 / 25
 

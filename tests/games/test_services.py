@@ -73,7 +73,7 @@ def test_moves_are_stored_with_their_positions() -> None:
     ]
 
 
-def test_the_rules_end_a_match_and_the_winner_is_told_apart_from_the_reason() -> None:
+def test_rules_end_a_match_with_winner_and_reason() -> None:
     seated, crosses, noughts = friends()
     for move, who in zip("14253", (crosses, noughts, crosses, noughts, crosses), strict=True):
         state = play(seated, who, move)
@@ -155,7 +155,7 @@ def test_a_finished_match_takes_no_move_and_no_resignation() -> None:
     assert (match.winner, match.termination, match.n_plies) == (1, "resignation", 0)
 
 
-def test_a_rematch_swaps_sides_on_request_and_keeps_seats_and_tokens() -> None:
+def test_rematch_swaps_sides_and_keeps_seats_and_tokens() -> None:
     seated, crosses, noughts = friends()
     match_resign(code=seated.room.code, person=crosses)
     state = room_reset(code=seated.room.code, person=noughts, swap=True)
@@ -166,7 +166,7 @@ def test_a_rematch_swaps_sides_on_request_and_keeps_seats_and_tokens() -> None:
     assert play(seated, Principal(token=seated.token), "1")["ply"] == 2
 
 
-def test_opponents_and_games_that_are_not_there_are_refused_by_field() -> None:
+def test_unknown_opponent_or_game_is_refused_by_field() -> None:
     with pytest.raises(exceptions.MalformedError, match=r"^opponent: 'nobody'"):
         room("nobody")
     with pytest.raises(exceptions.MalformedError, match=r"^game: 'chess'"):
@@ -192,7 +192,7 @@ def test_the_same_seed_plays_the_same_match() -> None:
     assert len({tuple(moves(seed)) for seed in range(5)}) > 1
 
 
-def test_a_state_takes_the_same_number_of_queries_whatever_was_played(django_assert_num_queries: Any) -> None:
+def test_state_takes_a_fixed_number_of_queries(django_assert_num_queries: Any) -> None:
     factories.house()
     short, long = room("menace"), room("menace")
     state = factories.play_out(long.room.code, guest())
@@ -237,7 +237,7 @@ class TestDatabaseHoldsTheInvariants:
             Seat.objects.filter(player="perfect").update(guest=guest().guest)
 
 
-def test_claiming_moves_a_guests_seats_to_the_account_and_nobody_elses() -> None:
+def test_claim_moves_only_the_guests_own_seats() -> None:
     seated, _, _ = friends()
     account = factories.user()
     seats_claim(user_id=account.pk, name="owner", guest=guest().guest)  # type: ignore[arg-type]

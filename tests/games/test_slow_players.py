@@ -55,7 +55,7 @@ def overdue(seated: Seated) -> None:
     assert Match.objects.filter(room=seated.room, answer_by__isnull=False).update(answer_by=past) == 1
 
 
-def test_the_move_is_stored_at_once_and_the_answer_when_it_is_there(ponderer: Ponderer) -> None:
+def test_move_is_stored_at_once_and_the_answer_later(ponderer: Ponderer) -> None:
     seated = slow()
     state = match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     assert (state["ply"], state["turn"], state["thinking"], state["status"]) == (1, "O", True, "playing")
@@ -85,7 +85,8 @@ def test_whole_matches_on_either_side_are_played_like_any_other(ponderer: Ponder
         assert [move["ply"] for move in state["moves"]] == list(range(state["ply"]))
 
 
-async def test_other_matches_go_on_while_it_thinks_and_its_move_reaches_the_socket(ponderer: Ponderer) -> None:
+async def test_other_matches_continue_during_a_slow_move(ponderer: Ponderer) -> None:
+    """The slow player's move reaches the socket as soon as it is stored."""
     seated, others = await in_db(slow)(), [await in_db(room)() for _ in range(8)]
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")
@@ -147,9 +148,7 @@ def test_two_who_think_about_one_move_play_it_once(ponderer: Ponderer, monkeypat
     assert Ply.objects.count() == 2
 
 
-def test_what_was_asked_before_the_clock_was_set_back_is_asked_again(
-    ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_question_from_before_a_clock_reset_is_repeated(ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Callable[[], None]] = []
     monkeypatch.setattr(background_moves, "think", lambda question, _: asked.append(question))
     seated = slow()
@@ -176,7 +175,8 @@ def test_a_match_given_up_meanwhile_stays_given_up(ponderer: Ponderer) -> None:
     assert (state_of(seated)["number"], state_of(seated)["ply"]) == (2, 0)
 
 
-def test_it_plays_exhibitions_ply_by_ply_and_as_many_as_were_asked_for(ponderer: Ponderer) -> None:
+def test_slow_player_plays_exhibitions_ply_by_ply(ponderer: Ponderer) -> None:
+    """Exhibitions stop after the requested number of plies."""
     seated = room_create(person=guest(), game=NC, first="ponderer", second="random")
     state = match_step(code=seated.room.code, person=guest(), ply=0, plies=4)
     assert (state["ply"], state["thinking"]) == (0, True)
@@ -212,9 +212,8 @@ def test_more_questions_than_find_a_place_are_put_off(ponderer: Ponderer, caplog
 
 
 @pytest.mark.soak
-def test_whoever_plays_one_match_waits_for_one_move_of_those_who_play_many(
-    ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_single_match_waits_for_one_move_of_busy_players(ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Questions are answered in turn by player, so a player with 60 matches does not delay the others."""
     assert settings.THINKERS == 1
     monkeypatch.setattr(settings, "OPEN_ROOMS_PER_GUEST", 60)
     people = [replace(guest(), address="a")] * 60 + [replace(guest(2), address="a"), replace(guest(3), address="b")]
@@ -252,7 +251,7 @@ def test_addresses_take_turns_and_so_do_the_players_of_one() -> None:
     assert turns_of(questions, 3) == ["b1", "a1", "a1"]
 
 
-def test_where_there_is_no_place_the_newest_goes_of_whoever_has_most() -> None:
+def test_full_queue_drops_the_newest_of_the_busiest() -> None:
     def ask(who: str, word: str) -> bool:
         return questions.put((who[0], who), lambda said: said.append(word))  # type: ignore[misc,arg-type]
 

@@ -58,13 +58,13 @@ def test_one_that_was_not_stored_is_told_so() -> None:
     assert stores.found == {0: True, 1: True, 7: False}
 
 
-def test_if_it_fails_everybody_is_told_so_and_nobody_waits_for_ever() -> None:
+def test_failed_group_commit_reports_to_every_waiter() -> None:
     stores = Stores(poisoned=2)
     stores.run(1, 2, 3)
     assert stores.found == {0: True, 1: False, 2: False, 3: False}
 
 
-def test_one_alone_is_told_why_it_failed_and_nobody_waits_for_ever() -> None:
+def test_single_writer_hears_why_its_write_failed() -> None:
     stores = Stores(poisoned=0)
     stores.run(1)
     assert isinstance(stores.found[0], ValueError)

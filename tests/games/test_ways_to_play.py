@@ -80,7 +80,8 @@ def stored(learner: Machine, keys: Any) -> dict[str, list[int]]:
 class TestTakingOver:
     @pytest.mark.parametrize("game", BOXED)
     @pytest.mark.parametrize("side", Side)
-    def test_both_machines_learn_and_the_one_taken_over_from_the_persons_moves(self, game: str, side: Side) -> None:
+    def test_both_machines_learn_and_one_from_a_persons_moves(self, game: str, side: Side) -> None:
+        """A machine whose seat a person has taken over learns from the moves that the person plays."""
         owner = user()
         own = machine_create(game=game, side=side, name="Own", rule=MET, owner=owner)
         other = machine_create(game=game, side=side.other, name="Other", rule=MET)
@@ -171,7 +172,7 @@ class TestTakingOver:
             assert set(memory(learner)) <= set(readable)
             assert Lesson.objects.filter(machine=learner).count() == 1
 
-    def test_an_empty_box_is_refilled_as_the_rule_says_when_a_person_plays_from_it(self) -> None:
+    def test_empty_box_is_refilled_when_a_person_plays_from_it(self) -> None:
         owner = user()
         rule = BoxRule(when_empty=WhenEmpty.REFILL)
         own = machine_create(game=NC, side=Side.FIRST, name="Own", rule=rule, owner=owner)
@@ -182,7 +183,7 @@ class TestTakingOver:
         assert (draw["refilled"], draw["by_hand"], draw["slot"], draw["move"]) == (True, True, 2, "5")
         assert ledger_errors() == []
 
-    def test_a_person_plays_on_from_a_box_that_the_machine_would_give_up_at(self) -> None:
+    def test_person_plays_on_where_the_machine_would_resign(self) -> None:
         owner = user()
         own = machine(Side.FIRST, "scroggs", owner=owner)
         Box.objects.filter(machine=own, position=".........").update(beads=[0, 0, 0], start=[0, 0, 0])
@@ -200,7 +201,7 @@ class TestTakingOver:
         assert memory(own) == {}
         assert "frozen" in state["learning"]["lesson"]["sentence"]
 
-    def test_a_copy_is_anybodys_to_take_over_and_leaves_the_original_alone(self) -> None:
+    def test_copy_can_be_taken_over_without_touching_the_original(self) -> None:
         machines = house()
         seated = room_create(
             person=guest(), game=NC, opponent="menace", takes_over="menace", side=Side.SECOND, fresh=True
@@ -260,7 +261,7 @@ class TestTakingOver:
 
 class TestExhibition:
     @pytest.mark.parametrize("game", BOXED)
-    def test_it_moves_one_ply_a_step_and_both_machines_learn_at_the_end(self, game: str) -> None:
+    def test_exhibition_moves_one_ply_a_step_and_both_learn(self, game: str) -> None:
         first, second = (machine_create(game=game, side=side, name=f"M{side}", rule=MET) for side in Side)
         seated = exhibition(first, second)
         assert seated.side is None
@@ -282,7 +283,7 @@ class TestExhibition:
             assert stored(learner, readable) == readable
         assert ledger_errors() == []
 
-    def test_it_is_played_to_the_end_at_once_and_again_in_the_same_room(self) -> None:
+    def test_exhibition_runs_to_the_end_and_again_in_its_room(self) -> None:
         first, second = machine(Side.FIRST), machine(Side.SECOND)
         seated = exhibition(first, second)
         steps(seated, 2)
@@ -403,7 +404,7 @@ MIXTURES: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", MIXTURES)
-def test_what_makes_no_sense_is_refused_by_field_and_nothing_is_stored(case: str) -> None:
+def test_contradictory_request_is_refused_by_field(case: str) -> None:
     house()
     asked, field = MIXTURES[case]
     with pytest.raises(exceptions.MalformedError, match=f"^{field}:"), transaction.atomic():
@@ -411,7 +412,7 @@ def test_what_makes_no_sense_is_refused_by_field_and_nothing_is_stored(case: str
     assert not Room.objects.exists()
 
 
-def test_machines_that_are_not_there_or_play_the_other_side_are_refused() -> None:
+def test_unknown_machines_and_wrong_sides_are_refused() -> None:
     first = machine(Side.FIRST)
     for asked, error in (
         ({"first": "no-such", "second": "random"}, MachineNotFoundError),
@@ -445,7 +446,7 @@ class TestDatabase:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_machines_in_many_rooms_at_once_learn_every_match_once_and_never_wait_in_a_circle() -> None:
+def test_two_machines_in_many_rooms_learn_without_deadlock() -> None:
     """Both open and refill boxes in the middle of matches, and learn at the end: each takes the locks of both."""
     owner = user()
     rule = BoxRule(initial=(1,), when_empty=WhenEmpty.REFILL, open_boxes=OpenBoxes.WHEN_MET)

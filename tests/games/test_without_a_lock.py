@@ -76,7 +76,7 @@ def test_it_is_stored_where_nothing_has_changed(seated: Seated) -> None:
     assert state == room_look(code=seated.room.code)
 
 
-def test_a_move_in_a_match_that_was_given_up_meanwhile_is_refused(seated: Seated) -> None:
+def test_move_in_a_match_resigned_meanwhile_is_refused(seated: Seated) -> None:
     plies = list(Ply.objects.values_list("number", "move"))
     with after_it_was_read(seated, moved(seated)) as came:
         version = match_resign(code=seated.room.code, person=guest())["version"]
@@ -104,7 +104,7 @@ def test_of_two_moves_at_once_the_second_is_stale(seated: Seated) -> None:
     assert state["ply"] == 4
 
 
-def test_a_seat_that_was_claimed_meanwhile_is_not_the_guests_any_more(seated: Seated) -> None:
+def test_seat_claimed_meanwhile_no_longer_belongs_to_the_guest(seated: Seated) -> None:
     account, who, move = user("claimer"), guest(), moved(seated)
     assert who.guest is not None
     with after_it_was_read(seated, move) as came:
@@ -113,9 +113,7 @@ def test_a_seat_that_was_claimed_meanwhile_is_not_the_guests_any_more(seated: Se
     assert Ply.objects.count() == 2
 
 
-def test_a_connection_that_is_lost_after_the_commit_loses_nothing(
-    seated: Seated, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_connection_lost_after_the_commit_loses_nothing(seated: Seated, monkeypatch: pytest.MonkeyPatch) -> None:
     move = moved(seated, ply=2)
     count = store._count
 
@@ -141,7 +139,7 @@ def test_a_connection_that_is_lost_after_the_commit_loses_nothing(
     assert ledger_errors() == []
 
 
-def test_rows_that_plain_sql_writes_and_reads_are_those_of_the_orm() -> None:
+def test_rows_of_plain_sql_equal_those_of_the_orm() -> None:
     house()
     code = room("menace", guest(), side=Side.SECOND, fresh=True).room.code
     live = store.match_read(code)
