@@ -125,7 +125,7 @@ def test_a_hidden_machine_plays_its_owner_and_nobody_else(people: dict[str, Any]
     assert room("machine", person(people["owner"]), machine=hidden.slug).side == Side.FIRST
 
 
-def test_a_run_of_a_public_machine_does_not_tell_of_a_hidden_opponent(client: Client, people: dict[str, Any]) -> None:
+def test_run_of_a_public_machine_does_not_name_a_hidden_opponent(client: Client, people: dict[str, Any]) -> None:
     learner = machine(owner=people["owner"])
     hidden = machine(owner=people["owner"], side=Side.FIRST, is_public=False, name="My secret")
     stage = services_runs.Stage(str(hidden.pk), 10)
@@ -175,7 +175,7 @@ def test_a_reset_machine_is_as_it_was_laid_out(people: dict[str, Any], preset: s
     assert ledger_errors() == []
 
 
-def test_a_machine_whose_boxes_open_when_met_forgets_which_it_has_met(people: dict[str, Any]) -> None:
+def test_reset_deletes_boxes_that_open_when_met(people: dict[str, Any]) -> None:
     from dataclasses import replace
 
     from beadbox.learners.boxes.presets import PRESETS
@@ -190,7 +190,7 @@ def test_a_machine_whose_boxes_open_when_met_forgets_which_it_has_met(people: di
     assert ledger_errors() == []
 
 
-def test_a_reset_in_the_middle_of_a_match_loses_no_bead_of_account(people: dict[str, Any]) -> None:
+def test_reset_during_a_match_loses_no_bead_of_account(people: dict[str, Any]) -> None:
     learner = machine(owner=people["owner"])
     seated = room("machine", guest(), machine=learner.slug)
     from tests.factories import play
@@ -202,7 +202,7 @@ def test_a_reset_in_the_middle_of_a_match_loses_no_bead_of_account(people: dict[
     assert ledger_errors() == []
 
 
-def test_a_deleted_machine_takes_everything_of_its_own_and_leaves_its_matches(people: dict[str, Any]) -> None:
+def test_deleted_machine_takes_its_rows_and_leaves_its_matches(people: dict[str, Any]) -> None:
     from games.live.store import room_get
     from tests.factories import play, room_view
 
@@ -288,7 +288,7 @@ def test_to_be_of_the_staff_is_no_permission(people: dict[str, Any], client: Cli
     assert not Machine.objects.filter(pk__in=[hidden.pk, shown.pk]).exists()
 
 
-def test_who_may_only_look_at_schedules_and_tournaments_ends_none(people: dict[str, Any], client: Client) -> None:
+def test_viewers_of_schedules_and_tournaments_end_none(people: dict[str, Any], client: Client) -> None:
     owner = people["owner"]
     machine(owner=owner, is_public=False, slug="hidden")
     schedule = schedule_create(user=owner, machine="hidden", stages=[Stage("random", 5)], timing=Timing(every=2))
@@ -317,7 +317,7 @@ def test_who_may_only_look_at_schedules_and_tournaments_ends_none(people: dict[s
     assert buttons() == {"save", "pause", "delete"}
 
 
-def test_the_bounds_are_for_staff_who_may_not_change_what_they_bound(settings: Any) -> None:
+def test_limits_apply_to_staff_without_the_change_permission(settings: Any) -> None:
     settings.OPEN_RUNS_PER_ACCOUNT = settings.OPEN_TOURNAMENTS_PER_ACCOUNT = 0
     machine(owner=(clerk := user("clerk", is_staff=True, may=())), slug="own")
     stages, entries = [Stage("random", 10)], ["own", "random"]

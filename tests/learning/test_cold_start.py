@@ -221,7 +221,7 @@ class TestTrainings:
         jobs_work("pairings", 0)
         assert not held[0].pairings.exclude(status=JobStatus.FINISHED).exists()
 
-    def test_the_strength_of_a_machine_that_needs_the_engine_is_found_later(self, compiling: None) -> None:
+    def test_strength_that_needs_the_engine_is_found_later(self, compiling: None) -> None:
         boxes, values = machine(), romgon_q()
         standings_measure(TurnEnd())
         measured = dict(Standing.objects.values_list("machine_id", "measured"))

@@ -116,7 +116,7 @@ async def frames_until(socket: RunSocket, kind: str, is_enough: Callable[[list[A
 
 
 @pytest.mark.soak
-async def test_a_runs_sockets_are_told_what_changed_four_times_a_second(start_worker: StartWorker) -> None:
+async def test_run_sockets_get_changes_four_times_a_second(start_worker: StartWorker) -> None:
     """A real worker, until enough was told; with what was told, and nothing else, a page shows what is stored.
 
     Redis keeps no message for a socket that does not take it in time, so a busy machine may lose one, but not always.
@@ -213,7 +213,7 @@ def lesson_told(number: int) -> dict[str, Any]:
     return {"boxes": [], "drawn": None, "totals": None, "lesson": number}
 
 
-async def test_a_page_that_was_not_told_of_a_lesson_is_closed_to_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_page_that_missed_a_lesson_is_closed_to_reload(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "MISSED_AFTER_S", 0.0)
     learner, *_ = await in_db(watched)()
     group, path = f"machine.{learner.pk}", f"/api/machines/{learner.pk}/ws"
@@ -247,7 +247,7 @@ async def test_lessons_may_be_told_in_another_order(monkeypatch: pytest.MonkeyPa
             assert (await page.expect("boxes"))["lesson"] == reached
 
 
-async def test_a_page_is_told_four_times_a_second_while_many_matches_teach_its_machine(
+async def test_page_gets_four_frames_a_second_from_many_matches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Real sockets play real matches, and it has everything in the end."""

@@ -179,7 +179,7 @@ def test_crawlers_and_old_browsers_find_what_they_look_for(path: str, kind: str,
     assert len(b"".join(answer.streaming_content)) > 100  # type: ignore[attr-defined]
 
 
-def test_crawlers_are_kept_out_of_rooms_and_the_api_and_let_in_to_pages(
+def test_robots_txt_excludes_rooms_and_api_but_no_pages(
     client: Client,
     world: dict[str, Any],
 ) -> None:

@@ -531,7 +531,7 @@ def test_the_two_ways_to_ask_agree(people: dict[str, Any], world: dict[str, Any]
             assert is_seen(account, one) is may_see(viewer, one.audience)
 
 
-def test_the_account_decides_where_the_browser_keeps_a_guest_number_too(people: dict[str, Any]) -> None:
+def test_account_decides_even_with_a_guest_number_present(people: dict[str, Any]) -> None:
     number, owner = UUID(int=7), people["owner"]
     machine(Side.FIRST, owner=owner, name="Of the account", is_public=False)
     machine(Side.FIRST, guest=number, name="Of the guest", is_public=False)

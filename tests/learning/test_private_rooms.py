@@ -87,7 +87,7 @@ class Watching(Socket):
         WebsocketCommunicator.__init__(self, application, f"/api/rooms/{code}/ws", headers)
 
 
-async def test_a_guest_watches_the_board_and_is_told_nothing_of_the_machine() -> None:
+async def test_guest_sees_the_board_and_nothing_of_the_machine() -> None:
     owner, _hidden, seated = await in_db(secret_room)()
     session, reads = await in_db(logged_in)(owner), await in_db(token_of)(owner, "read")
     foreign = await in_db(token_of)(await in_db(user)("other"), "read", "play", "train")
@@ -119,7 +119,7 @@ async def test_a_guest_watches_the_board_and_is_told_nothing_of_the_machine() ->
             assert (await socket.expect("pong"))["version"] == states[0]["version"]
 
 
-def test_that_a_hidden_machine_found_no_bead_is_told_to_its_owner_alone() -> None:
+def test_missing_bead_of_a_hidden_machine_is_its_owners_secret() -> None:
     owner = user("owner")
     hidden = machine(Side.FIRST, owner=owner, is_public=False)
     for box in hidden.boxes.filter(move_number=2):
@@ -133,7 +133,7 @@ def test_that_a_hidden_machine_found_no_bead_is_told_to_its_owner_alone() -> Non
     assert told == {"winner": seen["winner"], "termination": "resignation", "reason": "the loser resigned"}
 
 
-async def test_what_is_told_follows_when_a_machine_is_hidden_or_shown_in_mid_match() -> None:
+async def test_view_follows_a_machine_hidden_or_shown_during_a_match() -> None:
     owner, hidden, seated = await in_db(secret_room)()
     machines = Machine.objects.filter(pk=hidden.pk)
     async with Socket(seated.room.code) as stranger:
@@ -263,7 +263,7 @@ def test_a_house_machine_that_is_private_plays_nobody() -> None:
     assert room("menace", person(staff)).side == Side.FIRST
 
 
-async def test_sockets_of_the_machine_and_its_run_end_with_the_first_news_of_what_is_hidden() -> None:
+async def test_sockets_of_a_hidden_machine_and_run_end_with_next_news() -> None:
     def begun() -> tuple[Machine, Any]:
         learner = machine(owner=user("owner"))
         return learner, training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
@@ -327,7 +327,8 @@ def held() -> tuple[Any, Tournament]:
     return owner, tournament
 
 
-def test_of_what_a_kind_tells_beside_the_rest_nothing_is_told_to_those_who_may_not_see_it() -> None:
+def test_unknown_additions_of_a_kind_stay_hidden() -> None:
+    """Additions to a kind's explanation that the audience check does not know are not sent."""
     seated = room("machine", machine=str(machine().pk))
     play_out(seated.room.code, guest())
     whole = room_view(seated.room)["learning"]
@@ -336,7 +337,7 @@ def test_of_what_a_kind_tells_beside_the_rest_nothing_is_told_to_those_who_may_n
     assert insight_told(extended, {whole["role"]: whole["machine"]}) == whole
 
 
-async def test_a_tournament_tells_neither_who_hides_nor_what_their_beads_promise() -> None:
+async def test_tournament_hides_private_machines_and_their_beads() -> None:
     owner, tournament = await in_db(held)()
     session = await in_db(logged_in)(owner)
     path = f"/api/tournaments/{tournament.pk}/ws"
@@ -408,7 +409,7 @@ def test_a_private_copy_that_is_swept_away_leaves_no_name() -> None:
     assert room_look(code=code)["seats"][1]["name"] == "A deleted machine"
 
 
-def test_a_schedule_whose_opponent_was_hidden_says_so_without_its_id() -> None:
+def test_schedule_does_not_name_an_opponent_hidden_since() -> None:
     owner, other = user("owner"), user("other")
     hidden, learner = machine(Side.FIRST, owner=owner, name="Qxz"), machine(Side.SECOND, owner=other)
     schedule = schedule_create(
@@ -440,7 +441,7 @@ def test_a_seat_token_is_no_account() -> None:
     assert names(room_enter(code=seated.room.code, person=person(owner)).view)
 
 
-def test_what_a_browser_carries_beside_the_account_changes_nothing_that_is_told() -> None:
+def test_credentials_added_to_an_account_change_no_view() -> None:
     owner, _, seated = secret_room()
     plain, other = person(owner), person(user("other"))
     told = room_look(code=seated.room.code, person=plain)

@@ -92,9 +92,7 @@ def test_only_the_owner_reads_of_matches_against_you(
             assert ("you" in words) is says
 
 
-def test_pages_by_a_link_are_kept_from_search_engines_and_from_other_sites(
-    friend: Client, link: str, own: Machine
-) -> None:
+def test_shared_pages_are_kept_from_search_engines_and_referrers(friend: Client, link: str, own: Machine) -> None:
     opened = friend.get(link)
     assert opened["X-Robots-Tag"] == "noindex, nofollow"
     assert opened["Referrer-Policy"] == "no-referrer"
@@ -221,9 +219,7 @@ def copy_played(friend: Client, own: Machine) -> tuple[str, Machine]:
     return code, Machine.objects.get(room__code=code)
 
 
-def test_a_match_against_a_copy_goes_on_after_the_link_is_taken_back(
-    owner: Client, friend: Client, own: Machine
-) -> None:
+def test_match_against_a_copy_continues_after_the_link_ends(owner: Client, friend: Client, own: Machine) -> None:
     code, copy = copy_played(friend, own)
     owner.post(f"/machines/{own.pk}/share", {"end": "on"})
     play_out(code, guest_of(friend))
@@ -235,9 +231,7 @@ def test_a_match_against_a_copy_goes_on_after_the_link_is_taken_back(
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_pages_that_look_through_a_link_close_when_it_is_taken_back(
-    owner: Client, friend: Client, own: Machine
-) -> None:
+async def test_pages_opened_by_a_link_close_when_it_ends(owner: Client, friend: Client, own: Machine) -> None:
     _, copy = await in_db(copy_played)(friend, own)
     session, owners = friend.cookies["sessionid"].value, owner.cookies["sessionid"].value
     path = f"/api/machines/{own.pk}/ws"
@@ -334,7 +328,7 @@ def sent(browser: Client, method: str, path: str, body: dict[str, Any]) -> int |
 
 
 @pytest.mark.parametrize("who", ["guest", "account", "guest with the link", "account with the link"])
-def test_nobody_but_its_owner_changes_a_shared_machine_at_any_address(who: str, link: str, own: Machine) -> None:
+def test_only_its_owner_changes_a_shared_machine(who: str, link: str, own: Machine) -> None:
     browser = stranger(who, link)
     before = Machine.objects.filter(pk=own.pk).values().get()
     links, n_machines = list(SharedLink.objects.order_by("pk").values()), Machine.objects.count()
@@ -427,7 +421,7 @@ def test_what_is_no_secret_is_never_looked_up(text: str, django_assert_num_queri
         machine_shared(text)
 
 
-def test_a_secret_is_long_random_and_read_with_a_full_stop_behind_it(link: str, own: Machine) -> None:
+def test_secret_is_long_random_and_read_despite_a_full_stop(link: str, own: Machine) -> None:
     secret = link.rsplit("/", 1)[-1]
     assert len(secret) == 43
     assert machine_shared(secret + ").") == own

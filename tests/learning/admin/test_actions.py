@@ -39,7 +39,7 @@ def test_machines_are_trained_from_their_list(staff: Any) -> None:
     assert "Frost is frozen" in page
 
 
-def test_runs_show_how_far_they_are_and_are_stopped_from_their_list(staff: Any) -> None:
+def test_runs_show_their_progress_and_stop_from_their_list(staff: Any) -> None:
     run = training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
     TrainingRun.objects.update(games_done=4, n_wins=4)
     page = act(staff, "learning/trainingrun", "cancel", run).content.decode()
@@ -49,7 +49,7 @@ def test_runs_show_how_far_they_are_and_are_stopped_from_their_list(staff: Any) 
     assert "Asked to stop: 1 of 1." in page
 
 
-def test_tokens_are_ended_from_their_list_and_their_hash_is_not_shown(staff: Any) -> None:
+def test_tokens_are_revoked_from_their_list_without_their_hash(staff: Any) -> None:
     token, text = token_make(user=user(), name="robot", scopes=["read"], lifetime=None)
     assert token.sha256 not in staff.get(f"/admin/games/apitoken/{token.pk}/change/").content.decode()
     assert "Tokens revoked: 1." in act(staff, "games/apitoken", "revoke", token).content.decode()

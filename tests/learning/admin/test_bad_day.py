@@ -252,7 +252,8 @@ def test_a_job_is_handed_back_by_who_may_change_its_kind(client: Any) -> None:
         assert QUEUE in client.get("/admin/").content.decode()
 
 
-def test_who_may_only_look_ends_nothing_and_who_may_not_look_sees_nothing(reader: Client, client: Any) -> None:
+def test_staff_with_view_rights_change_nothing(reader: Client, client: Any) -> None:
+    """Staff without them see neither queue nor usage."""
     owner = user()
     run = training_run_request(user=owner, machine=_own("owner", machine()), stages=[Stage("random", 10)])
     assert RUNS.claim(run.pk) is not None

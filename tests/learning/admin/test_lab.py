@@ -86,7 +86,7 @@ def test_what_cannot_be_is_said_at_the_form(browser: Client, options: dict[str, 
     assert not Schedule.objects.exists()
 
 
-def test_the_stages_of_a_schedule_are_fields_that_keep_what_was_typed(browser: Client, staff: Any) -> None:
+def test_schedule_stages_are_fields_that_keep_their_input(browser: Client, staff: Any) -> None:
     learner = machine(name="Learner")
     more = {"stages-1-opponent": "perfect", "stages-1-games": "1,000"}
     assert browser.post(f"{SCHEDULES}add/", fields(learner, **more)).status_code == 302

@@ -61,7 +61,7 @@ def some_of_packages() -> None:
     Group.objects.create(name=uuid4().hex)
 
 
-def test_each_list_takes_the_same_few_queries_however_much_there_is(staff: Any) -> None:
+def test_each_list_takes_a_fixed_number_of_queries(staff: Any) -> None:
     some_of_everything()
     n_few = {}
     for address in ours():
@@ -77,7 +77,7 @@ def test_each_list_takes_the_same_few_queries_however_much_there_is(staff: Any) 
         assert len(asked) == n <= MOST_QUERIES, address
 
 
-def test_no_list_counts_to_the_end_or_reads_a_table_for_its_filters() -> None:
+def test_no_list_counts_to_the_end_or_scans_for_its_filters() -> None:
     for address, options in ours().items():
         assert options.paginator is CappedPaginator, address
         assert not options.show_full_result_count, address
@@ -91,9 +91,7 @@ def test_no_list_counts_to_the_end_or_reads_a_table_for_its_filters() -> None:
                 assert not issubclass(kind, AllValuesFieldListFilter | RelatedFieldListFilter), (address, kind)
 
 
-def test_a_filter_without_an_index_looks_through_the_newest_rows_alone(
-    staff: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_filter_without_an_index_covers_only_the_newest_rows(staff: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     learner = machine()
     total = Box.objects.count()
     monkeypatch.setattr(base, "LOOKED_THROUGH", 10)
@@ -140,7 +138,8 @@ def test_lists_are_searched_and_narrowed_as_they_say(staff: Any) -> None:
         assert staff.get(address).context["cl"].result_count == n, address
 
 
-def test_log_ins_are_found_by_name_and_address_and_deleted_by_who_may(staff: Any, client: Any) -> None:
+def test_log_ins_are_found_by_name_and_address(staff: Any, client: Any) -> None:
+    """Staff with the permission delete a log-in attempt, and with it the lock."""
     some_of_packages()
     name = AccessAttempt.objects.get().username
     for page in ("accessattempt", "accesslog", "accessfailurelog"):

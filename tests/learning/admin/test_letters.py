@@ -15,7 +15,8 @@ pytestmark = pytest.mark.django_db
 NEW = "quite another password"
 
 
-def test_a_new_password_changes_nothing_else_and_opens_no_closed_account(client: Any) -> None:
+def test_password_reset_changes_the_password_alone(client: Any) -> None:
+    """A reset of a closed account does not open it again."""
     ada = user("ada", email="ada@example.org")
     client.post("/password/reset", {"email": ada.email})
     link = re.search(r"http://testserver(/password/reset/\S+)", mail.outbox.pop().body)

@@ -69,9 +69,10 @@ def test_without_a_machine_nothing_is_searched(browser: Client, learner: Machine
     assert not [query for query in queries if "LIKE" in query["sql"]]
 
 
-def test_pages_take_the_same_queries_however_many_there_are_and_count_no_more_than_are_shown(
+def test_value_pages_take_a_fixed_number_of_queries(
     browser: Client, learner: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The pages count no more rows than their limit."""
     monkeypatch.setattr(pages, "COUNTED_MOST", 120)
     with CaptureQueriesContext(connection) as few:
         browser.get(VALUES, {"machine": learner.pk})
@@ -87,7 +88,7 @@ def test_pages_take_the_same_queries_however_many_there_are_and_count_no_more_th
     assert len(shown(browser, machine=learner.pk, p=3)) == 20
 
 
-def test_an_entry_shows_its_board_and_its_ledger_and_cannot_be_changed(browser: Client, learner: Machine) -> None:
+def test_entry_shows_its_board_and_ledger_and_is_read_only(browser: Client, learner: Machine) -> None:
     entry = learner.values.order_by("-n_visits", "pk")[0]
     with CaptureQueriesContext(connection) as queries:
         page = browser.get(f"{VALUES}{entry.pk}/change/")

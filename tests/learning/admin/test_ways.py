@@ -39,7 +39,7 @@ def links(page: str) -> list[str]:
     return [one.replace("&amp;", "&") for one in re.findall(r'href="([^"]+)"', page)]
 
 
-def test_from_a_machine_to_its_boxes_runs_schedules_and_owner_and_back(staff: Client) -> None:
+def test_machine_links_to_its_boxes_runs_schedules_and_owner(staff: Client) -> None:
     owner, learner, run = busy()
     here = f"/admin/learning/machine/{learner.pk}/change/"
     ways = links(staff.get(here).content.decode())
@@ -82,7 +82,8 @@ def test_lists_take_the_same_queries_however_many_rows_they_show(staff: Client) 
     assert [n_queries(address) for address in addresses] == few
 
 
-def test_the_heaviest_users_lead_to_machines_and_rooms_and_no_hash_is_shown(staff: Client) -> None:
+def test_heaviest_users_link_to_machines_and_rooms(staff: Client) -> None:
+    """Hashes of addresses are not shown."""
     owner, _, _ = busy()
     visitor = guest(7)
     seated = room("machine", visitor, machine=machine().slug)

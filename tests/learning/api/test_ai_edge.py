@@ -204,7 +204,7 @@ async def test_a_foreign_host_is_refused() -> None:
 
 
 @pytest.mark.usefixtures("rate")
-async def test_an_address_that_asks_too_often_is_told_when_to_come_back() -> None:
+async def test_address_over_its_rate_hears_when_to_come_back() -> None:
     body = json.dumps(QUESTION).encode()
     answers = [await over_asgi(body) for _ in range(5)]
     assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]

@@ -169,7 +169,7 @@ def test_a_refusal_says_what_to_send(fields: dict[str, Any], detail: str) -> Non
     assert detail in post(start(**fields)).json()["detail"]
 
 
-def test_fields_that_mean_nothing_are_ignored_and_null_is_as_good_as_absent() -> None:
+def test_unknown_fields_are_ignored_and_null_counts_as_absent() -> None:
     board = {
         hex_id: {**piece, "id": 7, "note": [None], "flipped": None, "rotation": None}
         for hex_id, piece in start()["board"].items()
@@ -255,7 +255,7 @@ def test_the_ladders_are_told_weakest_first() -> None:
     assert told["difficulties"] == list(LEVELS)
 
 
-def test_time_that_runs_out_leaves_the_last_depth_that_was_finished() -> None:
+def test_search_out_of_time_returns_the_last_finished_depth() -> None:
     question = ADVISER.read(PLAIN, start(difficulty="master", flipModeEnabled=True))
     hurried = ADVISER.move(question, RandomSource(1), time_limit_s=0)
     assert 1 <= hurried["depth"] < 4

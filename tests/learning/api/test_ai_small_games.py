@@ -146,7 +146,8 @@ def test_both_addresses_value_every_finished_position_alike(slug: str) -> None:
 
 
 @pytest.mark.parametrize("slug", [slug for slug, game in GAMES.items() if game.family != "romgon"])
-def test_a_lost_game_is_lost_in_games_of_every_size_even_where_values_are_unknown(slug: str) -> None:
+def test_lost_game_is_lost_in_games_of_every_size(slug: str) -> None:
+    """The outcome of a finished game is known even where values are not."""
     game = game_get(slug)
     position, rng = game.initial_position(), RandomSource(7)
     while not game.is_terminal(position):
@@ -170,7 +171,7 @@ def test_a_board_is_evaluated_exactly() -> None:
     assert over["evaluation"] == -1
 
 
-def test_a_machine_draws_a_bead_and_shows_its_box_and_learns_nothing() -> None:
+def test_machine_shows_its_box_and_learns_nothing() -> None:
     machine = house()[Side.FIRST]
     box = Box.objects.get(machine=machine, position=EMPTY)
     Box.objects.filter(pk=box.pk).update(beads=[0, 7, 0])
@@ -190,7 +191,8 @@ def test_a_machine_draws_a_bead_and_shows_its_box_and_learns_nothing() -> None:
     assert ask(machine=machine.pk)["box"] == answer["box"] | {"slot": 1}
 
 
-def test_a_machine_without_a_bead_resigns_and_a_forced_move_opens_no_box() -> None:
+def test_machine_without_a_bead_resigns() -> None:
+    """A forced move is played without opening a box."""
     machine = house()[Side.FIRST]
     key = GAME.encode(GAME.canonical(GAME.decode("X...O....")))
     box = Box.objects.get(machine=machine, position=key)
@@ -202,7 +204,7 @@ def test_a_machine_without_a_bead_resigns_and_a_forced_move_opens_no_box() -> No
     assert ask(machine=machine.slug, board="XXXOO....")["move"] is None
 
 
-def test_a_machine_of_the_other_side_is_refused_and_an_unknown_or_hidden_one_is_not_there() -> None:
+def test_wrong_side_is_refused_and_hidden_machine_not_found() -> None:
     machine = house()[Side.SECOND]
     assert refused(machine=machine.slug) == "Invalid machine"
     for nobody in ("nobody", 0, -5, 10**30, "", "a\0b", "\ud800", "x" * 10_000):

@@ -45,7 +45,7 @@ def store(machine: Machine, **values: float) -> None:
     )
 
 
-def test_it_plays_what_it_thinks_best_and_shows_every_legal_action(learner: Machine) -> None:
+def test_machine_plays_its_best_action_and_shows_every_one(learner: Machine) -> None:
     untaught = ask(machine="q")
     assert len(untaught["candidateMoves"]) == len(learner.game_rules.legal_moves(learner.game_rules.initial_position()))
     assert all(view["value"] == 0 and view["evaluation"] == view["outlook"] for view in untaught["candidateMoves"])
@@ -73,7 +73,7 @@ def test_the_outlook_is_the_value_of_the_board_after_the_action(learner: Machine
     assert view["outlook"] * OUTLOOK == pytest.approx(worth.json()["evaluation"])
 
 
-def test_nothing_is_learnt_and_only_the_values_of_the_legal_actions_are_read(learner: Machine) -> None:
+def test_answer_reads_only_values_of_legal_actions_once(learner: Machine) -> None:
     store(learner, **{"4_7_4_6": 0.25})
     with CaptureQueriesContext(connection) as few:
         ask(machine="q")
@@ -92,7 +92,8 @@ def test_nothing_is_learnt_and_only_the_values_of_the_legal_actions_are_read(lea
     assert learner.values.count() == 2001
 
 
-def test_boards_without_an_action_or_a_rhombus_are_answered_as_by_the_engine(learner: Machine) -> None:
+def test_lone_pieces_are_answered_as_by_the_engine(learner: Machine) -> None:
+    """Boards without an action or without a rhombus are answered."""
     nothing = ask(machine="q", board={"3-3": LONE["3-3"]})
     assert (nothing["move"], nothing["evaluation"], nothing["candidateMoves"]) == (None, 0, [])
     assert ask(machine="q", board=LONE, playerColor="white")["move"]["from"] == "3-3"
@@ -117,7 +118,7 @@ def test_a_machine_of_another_game_is_refused(learner: Machine) -> None:
     assert response.json()["error"] == "Invalid machine"
 
 
-def test_refusals_keep_their_order_and_hidden_machines_are_not_there(learner: Machine) -> None:
+def test_refusals_keep_order_and_hidden_machine_not_found(learner: Machine) -> None:
     assert ask(400, machine=[], difficulty="godlike")["error"] == "Invalid difficulty"
     for no_name in (1.5, True, [], {}):
         assert ask(400, machine=no_name)["error"] == "Invalid machine"

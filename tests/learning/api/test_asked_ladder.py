@@ -42,7 +42,7 @@ def opened(seed: int) -> Position:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_the_endpoint_gives_the_same_answer_for_the_same_question_and_seed(
+def test_endpoint_repeats_its_answer_for_question_and_seed(
     level: str, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.AI_TIME_BUDGET_S = 600  # no clock, however busy this machine is

@@ -107,7 +107,7 @@ def _seat() -> tuple[str, str]:
 @pytest.mark.django_db
 @pytest.mark.parametrize("sent", [int, str])
 @pytest.mark.parametrize("seed", [0, SMALL, GREATEST_NUMBER, LEAST_TEXT, MAX_SEED])
-def test_seeds_beyond_2_53_are_text_in_every_answer_and_both_are_read(seed: int, sent: type) -> None:
+def test_seeds_beyond_2_53_are_text_and_both_forms_are_read(seed: int, sent: type) -> None:
     owner = user()
     api = api_with(owner, "read", "play", "train")
     learner = machine(owner=owner)

@@ -74,7 +74,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("query", WRONG, ids=[query[:24] for query in WRONG])
-def test_what_cannot_be_used_is_told_and_the_nearest_stands_there(query):
+def test_unusable_option_is_reported_with_the_nearest_value(query):
     field, name, value = WRONG[query]
     told = get("", query)
     assert [problem["field"] for problem in told["problems"]] == [field]

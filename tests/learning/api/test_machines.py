@@ -78,7 +78,7 @@ def test_who_may_call_what(people: People, owner: Any, call: str, who: str, publ
 
 
 @pytest.mark.parametrize("method", ["patch", "delete"])
-def test_the_machines_of_the_house_are_changed_by_the_staff_alone(people: People, method: str) -> None:
+def test_machines_of_the_house_are_changed_by_the_staff_alone(people: People, method: str) -> None:
     learner = house()[Side.FIRST]
     for who, status in {"owner": 403, "guest": 401, "staff": 200 if method == "patch" else 204}.items():
         response = getattr(people[who], method)(f"/api/machines/{learner.pk}", {"description": "Ours."})
@@ -104,7 +104,7 @@ def test_reading_needs_read_and_changing_needs_train(owner: Any, scopes: tuple[s
 # Making
 
 
-def test_a_machine_is_made_from_a_preset_and_belongs_to_who_asked(people: People, owner: Any) -> None:
+def test_machine_from_a_preset_belongs_to_its_maker(people: People, owner: Any) -> None:
     body = {"game": NC, "side": "O", "name": " Matchbox ", "preset": "scroggs", "description": "Mine."}
     made = people["owner's token"].post("/api/machines", body)
     assert made.status_code == 201
@@ -299,7 +299,7 @@ def test_a_list_comes_in_pages(people: People) -> None:
     assert api.get("/api/machines?limit=100000&offset=99999999999999999999999").json()["results"] == []
 
 
-def test_machines_that_are_equal_in_an_ordering_stand_on_one_page_only(people: People) -> None:
+def test_machines_equal_in_an_ordering_appear_on_one_page_only(people: People) -> None:
     twins = [machine(name="Twin").pk for _ in range(6)]
     Machine.objects.filter(pk__in=twins[:3]).update(description="written again, so it lies behind the others")
     for ordering in ("name", "-name", "games", "-games"):

@@ -116,9 +116,7 @@ def test_a_run_says_what_it_will_do_and_with_which_seed(people: dict[str, APICli
     assert people["guest"].get(f"{URL}/{answer['id']}").json() == answer
 
 
-def test_a_seed_that_nobody_chose_is_random_and_trains_the_same_again(
-    people: dict[str, APIClient], learner: Machine
-) -> None:
+def test_random_seed_is_reported_and_trains_the_same_again(people: dict[str, APIClient], learner: Machine) -> None:
     first, second = (people["owner"].post(URL, body(learner)).json() for _ in range(2))
     assert first["seed"] != second["seed"]
     done(TrainingRun.objects.get(pk=first["id"]))
@@ -149,9 +147,7 @@ def test_a_curriculum_and_a_machine_that_learns_too(people: dict[str, APIClient]
     assert ledger_errors() == []
 
 
-def test_a_foreign_machine_may_be_trained_against_but_does_not_learn(
-    people: dict[str, APIClient], learner: Machine
-) -> None:
+def test_foreign_machine_is_an_opponent_that_does_not_learn(people: dict[str, APIClient], learner: Machine) -> None:
     foreign = machine(Side.SECOND)
     assert people["owner"].post(URL, body(learner, opponent=foreign.slug)).status_code == 201
     refused = people["owner"].post(URL, body(learner, opponent=foreign.slug, opponent_learns=True))

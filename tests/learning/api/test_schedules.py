@@ -295,9 +295,8 @@ def test_a_page_is_in_the_time_zone_of_the_person(browser: Client, learner: Mach
     assert list(refused.context["timing"].errors) == ["timezone"]
 
 
-def test_the_page_says_where_it_reads_a_crontab_otherwise_than_other_programs(
-    browser: Client, learner: Machine
-) -> None:
+def test_page_says_where_its_crontab_differs_from_cron(browser: Client, learner: Machine) -> None:
+    """Only crontabs with both day of month and day of week get the notice."""
     said = {"0 8 13 * 5": True, "0 8 L * mon-fri": True, "0 8 13 * *": False, "0 8 * * 5": False}
     for crontab, is_said in said.items():
         browser.post(f"/machines/{learner.pk}/schedule", form(kind="crontab", crontab=crontab))

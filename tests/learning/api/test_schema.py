@@ -154,7 +154,7 @@ def test_the_schema_names_the_refusals_that_any_operation_has(
     assert undocumented(schema, everything, 429, **json_body) == []
 
 
-def test_every_write_of_a_session_without_its_csrf_token_is_told_what_to_send(schema: dict[str, Any]) -> None:
+def test_write_without_csrf_token_hears_which_header_to_send(schema: dict[str, Any]) -> None:
     browser = APIClient(enforce_csrf_checks=True)
     browser.force_login(user("ada"))
     writes = [(method, path) for method, path, _ in operations(schema) if method != "GET" and "/api/ai/" not in path]

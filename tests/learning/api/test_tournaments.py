@@ -287,7 +287,7 @@ def form(*entries: Machine, **options: Any) -> dict[str, Any]:
     return {"machines": chosen, "opponents": ["random"], "format": "round-robin", "games": 20, **options}
 
 
-def test_a_tournament_is_held_watched_called_off_and_deleted_on_its_pages(browser: Client, owner: Any) -> None:
+def test_tournament_is_held_cancelled_and_deleted_on_its_pages(browser: Client, owner: Any) -> None:
     entrant = machine(Side.FIRST, name="Ada's machine")
     page = browser.get("/tournaments/new")
     assert "Ada&#x27;s machine, plays first" in page.content.decode()

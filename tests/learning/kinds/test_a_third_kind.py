@@ -106,7 +106,7 @@ class TestMade:
 
 
 class TestTrained:
-    def test_a_run_in_chunks_leaves_what_the_machine_learns_in_one_go(self) -> None:
+    def test_run_in_chunks_equals_training_in_one_go(self) -> None:
         learner = trained(last_won(), 300)
         whole(learner)
         assert learner.n_games == 300
@@ -169,7 +169,8 @@ class TestPlayed:
         assert learner.n_games == 1
         assert Decision.objects.filter(machine=learner).exists()
 
-    def test_it_plays_the_other_side_in_a_rematch_and_a_machine_with_boxes_does_not(self) -> None:
+    def test_machine_swaps_sides_in_a_rematch(self) -> None:
+        """A machine with boxes keeps its side."""
         for one, can_swap in ((last_won(), True), (machine(), False)):
             seated = room("machine", machine=str(one.pk))
             play(seated, guest(), "5")
@@ -251,7 +252,7 @@ class TestTournament:
         assert cells["MENACE", "Toy"]["expected"] is None
         assert cells["MENACE", "Random"]["expected"] > 0
 
-    def test_its_pairings_have_no_more_games_than_can_be_played_move_by_move(self, client: Client, owner: Any) -> None:
+    def test_pairings_are_limited_to_games_playable_move_by_move(self, client: Client, owner: Any) -> None:
         learner, menace = last_won(owner=owner), machine(owner=owner)
         entries, many = [str(learner.pk), "random"], MAX_LONG_GAMES + 1
         with pytest.raises(TournamentRefusedError, match="games: Please give at most 1000"):

@@ -106,7 +106,9 @@ def test_a_level_that_has_learnt_nothing_tells_nothing(level: str, game: str) ->
     assert met(level, game)["learning"] is None
 
 
-def test_two_levels_that_meet_both_tell_and_a_machine_tells_before_any_level() -> None:
+def test_two_levels_both_explain_but_a_machine_comes_first() -> None:
+    """A match of two levels shows what both thought; a machine's explanation goes before a level's."""
+
     def stepped(first: str, second: str) -> Any:
         seated = room_create(person=guest(), game="romgon", first=first, second=second)
         return match_step(code=seated.room.code, person=guest(), plies=2)

@@ -18,7 +18,7 @@ N = 3_000
 
 
 @pytest.mark.django_db
-def test_machines_of_a_match_are_locked_without_reading_others_or_their_other_matches() -> None:
+def test_locking_machines_reads_no_others_or_other_matches() -> None:
     popular = machine()
     fields = {name: getattr(popular, name) for name in ("game", "side", "rule_json")}
     others = Machine.objects.bulk_create(Machine(**fields, name=f"M{n}") for n in range(N))

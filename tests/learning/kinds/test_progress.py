@@ -72,7 +72,7 @@ def test_of_one_match_it_is_said_how_it_went() -> None:
     assert sum(a != b for a, b in zip(box["before"], box["now"], strict=True)) == 1
 
 
-def test_the_results_are_those_of_the_last_ten_matches_the_last_one_last() -> None:
+def test_results_are_those_of_the_last_ten_matches_in_order() -> None:
     learner, _ = taught(11)
     winners = [match.winner for match in Match.objects.order_by("pk") if match.is_over][-10:]
     told = {None: "draw", Side.FIRST: "win", Side.SECOND: "loss"}
@@ -139,7 +139,7 @@ def test_what_it_forgets_is_gone_from_its_curve_too() -> None:
     assert told["curve"] == [[0, pytest.approx(points[0], abs=1e-12)]]
 
 
-def test_of_much_training_the_curve_is_short_and_ends_where_the_machine_stands() -> None:
+def test_curve_of_much_training_is_short_and_ends_at_the_last() -> None:
     learner = trained(machine(Side.FIRST), 2000)
     told = progress(learner)
     assert 2 <= len(told["curve"]) <= CURVE_POINTS + 2
@@ -155,7 +155,8 @@ def test_of_one_that_was_brought_in_it_is_known_how_it_stands() -> None:
     assert told["curve"] == [[again.n_games, pytest.approx(progress(one)["holds"])]]
 
 
-def test_games_of_any_size_are_told_and_kinds_without_boxes_refuse() -> None:
+def test_progress_covers_any_size_and_refuses_other_kinds() -> None:
+    """Machines without boxes have no progress of this kind."""
     for slug in ("hexapawn", "hexapawn-5x4"):
         learner, _ = taught_without_strength(slug)
         told = progress(learner)

@@ -224,7 +224,8 @@ class TestMeasured:
         assert not Snapshot.objects.exists()
         assert kept.measured_usually(menace) == 0
 
-    def test_nothing_is_put_back_under_another_run_or_once_it_is_frozen(self, scripted: dict[int, float]) -> None:
+    def test_other_run_or_frozen_machine_prevents_the_put_back(self, scripted: dict[int, float]) -> None:
+        """The best snapshot is put back only if no other run goes on and the machine still learns."""
         scripted.update({1: 1.0})
         machine = learner()
         other = training_run_start(
@@ -242,9 +243,7 @@ class TestMeasured:
 
 
 class TestKilled:
-    def test_killed_anywhere_it_ends_with_the_same_weights_and_measurements(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_killed_run_ends_with_the_same_weights_and_measures(self, monkeypatch: pytest.MonkeyPatch) -> None:
         whole = measured_run(learner())
         cut, n_turns = learner(), 0
         run = begun(cut)
@@ -325,7 +324,8 @@ class TestChosen:
         text = json.loads(machine_export(again).text)
         assert (text["learnt"], set(text["weights"])) == (0, {0.0}), "a file holds what plays"
 
-    def test_by_nobody_else_none_of_another_machine_and_not_in_training(self) -> None:
+    def test_snapshot_is_chosen_by_the_owner_outside_training(self) -> None:
+        """A snapshot of another machine is not found."""
         owner, machine = user(), learner()
         mine = measured_run(learner(owner=owner), games=1)
         theirs = measured_run(machine, games=1).snapshots.first()
@@ -496,7 +496,7 @@ class TestShown:
         assert refused.status_code == 404
         assert "Which snapshot plays" not in client.get(learner().get_absolute_url()).content.decode()
 
-    def test_where_a_training_begins_one_says_how_many_games_try_it_out(self, client: Client) -> None:
+    def test_training_form_asks_for_the_number_of_measured_games(self, client: Client) -> None:
         owner = user()
         client.force_login(owner)
         machine = learner(owner=owner)

@@ -127,7 +127,7 @@ class TestMade:
 
 
 class TestTrained:
-    def test_a_run_in_chunks_leaves_what_the_machine_learns_in_one_go(self) -> None:
+    def test_run_in_chunks_equals_training_in_one_go(self) -> None:
         one = learner()
         run = begun(one, Stage("random", 700), Stage("perfect", 300), Stage(one.slug, 100, learns=True))
         n_chunks = 0
@@ -146,7 +146,7 @@ class TestTrained:
         marks = [point.games_done for point in run.curve.all()]
         assert (len(marks), marks[0], marks[-1]) == (61, 0, 1100)
 
-    def test_two_of_them_learn_from_each_other_and_none_of_another_kind(self) -> None:
+    def test_two_of_a_kind_train_each_other_but_no_other_kind(self) -> None:
         one, other = learner(), of_preset("td-boards")
         run_execute(begun(one, Stage(other.slug, 200, learns=True)))
         memories = TableMemory.fresh(GAME, HOPEFUL), TableMemory.fresh(GAME, TABLE_PRESETS["td-boards"].rule)
@@ -197,7 +197,7 @@ class TestPlayed:
         ]
         assert (lesson.kind, one.n_games, one.epsilon) == (LessonKind.MATCH, 301, readable.epsilon)
 
-    def test_it_tells_what_it_thought_of_every_move_and_what_a_game_changed(self) -> None:
+    def test_machine_shows_values_of_moves_and_changes_of_a_game(self) -> None:
         one = trained(of_preset("td-boards"), 2_000)
         seated = room("machine", machine=str(one.pk))
         state = play(seated, guest(), "5")
@@ -237,7 +237,7 @@ class TestPlayed:
         assert (sum(n for _, n in visits), one.n_games) == (len(live_match(seated.room.matches.get()).plies), 2)
         assert Lesson.objects.count() == 1
 
-    def test_it_meets_a_machine_with_boxes_and_its_seat_can_be_taken_over(self) -> None:
+    def test_table_meets_boxes_and_its_seat_can_be_taken_over(self) -> None:
         owner = user()
         one, menace = learner(owner=owner), machine(Side.SECOND)
         seated = room_create(person=guest(), game=NC, first=str(one.pk), second=str(menace.pk))
@@ -307,7 +307,8 @@ class TestTakenAway:
         file["values"][0] |= change
         self.refused(file, told)
 
-    def test_so_is_one_of_another_game_or_method_or_with_what_such_a_machine_has_not(self) -> None:
+    def test_file_of_another_game_or_method_is_refused(self) -> None:
+        """A file with fields that the machine's method does not have is refused too."""
         file = json.loads(machine_export(trained(learner(), 50)).text)
         assert file["values"]
         self.refused({**file, "game": "hexapawn"}, "values[0].key")

@@ -192,7 +192,7 @@ class TestMade:
 
 class TestTrained:
     @pytest.mark.soak
-    def test_a_run_in_chunks_leaves_what_the_machine_learns_in_one_go(self) -> None:
+    def test_run_in_chunks_equals_training_in_one_go(self) -> None:
         machine = learner()
         run = begun(machine, Stage(machine.slug, 120, learns=True), Stage("easy", 2))
         n_chunks = 0
@@ -214,7 +214,7 @@ class TestTrained:
         snapshots = {n: floats(rows[n].average).tolist() for n in (1, 100)}
         assert snapshots == {n: kept.tolist() for n, kept in memory.snapshots.items()}
 
-    def test_the_ledger_has_what_it_knew_before_and_after_each_lesson(self) -> None:
+    def test_ledger_has_the_weights_before_and_after_each_lesson(self) -> None:
         machine = alone(learner(), 120)
         lessons = list(Lesson.objects.filter(machine=machine).order_by("number"))
         rows = list(machine.weights.order_by("pk"))
@@ -241,7 +241,7 @@ class TestTrained:
         assert set(machine_strength(machine)) == {"random", "medium"}
         assert machine_strength(machine)["random"]["games"] == 3
 
-    def test_two_of_them_learn_from_each_other_and_none_of_another_kind(self) -> None:
+    def test_two_of_a_kind_train_each_other_but_no_other_kind(self) -> None:
         one, other = learner(), learner(ValueRule(features="squares-1", search_depth=1, play_depth=1))
         run_execute(begun(one, Stage(other.slug, 2, learns=True)))
         memories = fresh(QUICK), fresh(ValueRule(features="squares-1", search_depth=1, play_depth=1))
@@ -382,7 +382,8 @@ class TestPlayed:
         page = client.get(f"{machine.get_absolute_url()}/values").content.decode()
         assert "looks 4 moves ahead and would play what looks best.</p>" in page
 
-    def test_what_it_saw_is_told_in_a_fixed_number_of_queries_and_forgotten_with_it(self) -> None:
+    def test_thoughts_take_a_fixed_number_of_queries_until_a_reset(self) -> None:
+        """A reset of the machine deletes its thoughts."""
         owner = user()
         machine = alone(learner(owner=owner))
         seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
@@ -424,7 +425,7 @@ class TestPlayed:
         (later,) = parts_of(room_view(room_get(seated.room.code)))["thoughts"]
         assert (thought["ply"], later["ply"]) == (1, 3)
 
-    def test_what_a_machine_saw_that_is_not_public_is_its_owners_alone(self) -> None:
+    def test_thoughts_of_a_private_machine_are_its_owners_alone(self) -> None:
         owner = user()
         machine, other = learner(owner=owner, is_public=False), learner()
         seated = room_create(person=person(owner), game="romgon", first=str(other.pk), second=str(machine.pk))
@@ -533,7 +534,7 @@ class TestShown:
         for address in pages:
             assert client.get(address).status_code == 200, address
 
-    def test_its_weights_are_shown_as_they_are_as_they_were_and_as_a_lesson_changed_them(self, client: Client) -> None:
+    def test_weights_are_shown_now_earlier_and_as_changes(self, client: Client) -> None:
         machine = alone(alone(learner(), 30), 90)
         address = machine.get_absolute_url()
 

@@ -72,7 +72,7 @@ class TestBoxesAt:
 @pytest.mark.django_db
 class TestWhy:
     @pytest.mark.parametrize("preset", PRESETS)
-    def test_every_move_of_every_position_as_the_readable_machine_plays_it(self, preset: str) -> None:
+    def test_every_move_agrees_with_the_readable_machine(self, preset: str) -> None:
         learner = trained(machine(Side.SECOND, preset), games=3000)
         menace, game = readable(learner), learner.game_rules
         # Every orientation of a sample that spans the game.

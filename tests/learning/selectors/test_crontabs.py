@@ -43,7 +43,8 @@ class TestZones:
         assert due("0 18 * * 1", "Pacific/Auckland", "2026-03-28T00:00", 2) == ["2026-03-30 05:00", "2026-04-06 06:00"]
         assert due("0 8 * * 1", "Pacific/Auckland", "2026-06-01T00:00", 1) == ["2026-06-07 20:00"], "a Sunday in UTC"
 
-    def test_a_time_that_is_left_out_comes_so_many_minutes_after_the_gap(self) -> None:
+    def test_time_skipped_by_the_clock_comes_after_the_gap(self) -> None:
+        """A time skipped in spring comes as many minutes after the gap as it lies in it."""
         nights = local("30 2 * * *", "Europe/Berlin", "2026-03-27T12:00", 3)
         assert nights == ["Sat 2026-03-28 02:30", "Sun 2026-03-29 03:30", "Mon 2026-03-30 02:30"]
 

@@ -130,7 +130,7 @@ def mirrored(text: str) -> str:
 
 @pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize("preset", ["hexapawn-rl-as-shipped", "gardner-her-reward", "michie-1961", "apl-notebook"])
-def test_hexapawn_rl_finds_every_box_that_we_write_and_plays_it_as_it_is_played_here(preset: str, side: Side) -> None:
+def test_hexapawn_rl_finds_and_plays_every_exported_box(preset: str, side: Side) -> None:
     rule = PRESETS[preset].rule
     cabinet = Cabinet(PAWNS, side, rule)
     boxes = {}
@@ -218,7 +218,7 @@ def saved_of_4x4(side: Side) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("side", Side)
-def test_the_side_that_a_save_file_leaves_out_is_told_by_positions_and_moves(side: Side) -> None:
+def test_missing_side_of_a_save_file_follows_from_positions(side: Side) -> None:
     read = machine_read(json.dumps(saved_of_4x4(side)).encode(), Wanted())
     assert (read.game, read.side, len(read.boxes)) == (WIDE, side, 40)
 
@@ -240,9 +240,7 @@ def test_the_side_that_a_save_file_leaves_out_is_told_by_positions_and_moves(sid
     ],
     ids=str,
 )
-def test_a_save_file_that_is_wrong_is_refused_with_the_place_and_nothing_is_stored(
-    change: dict[str, Any], problem: str
-) -> None:
+def test_wrong_save_file_is_refused_with_the_place(change: dict[str, Any], problem: str) -> None:
     saved = json.loads((SAVED / "player1.json").read_text())
     entry = saved["memory"]["oo-O-o-OO"]
     if "move" in change:

@@ -32,7 +32,8 @@ def boss() -> Any:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("fields", [{}, {"is_staff": True}], ids=["account", "staff"])
-def test_a_request_that_was_on_its_way_makes_nothing_for_a_closed_account(boss: Any, fields: dict[str, Any]) -> None:
+def test_late_request_of_a_closed_account_makes_nothing(boss: Any, fields: dict[str, Any]) -> None:
+    """The request read the account before it was closed."""
     late = user("late", **fields)
     shown = machine(slug="shown")
     own = machine(owner=late, slug="own")

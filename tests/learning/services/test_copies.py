@@ -69,7 +69,8 @@ def test_the_longest_unplayed_goes_first() -> None:
     assert kept(first, second, third) == [True, False, True]
 
 
-def test_one_that_is_played_or_trained_never_goes_and_one_that_was_left_does() -> None:
+def test_copy_in_use_stays_and_an_abandoned_one_goes() -> None:
+    """A copy that is played or trained is in use."""
     learner = machine()
     played, left, trained = (copy_of(learner, guest(), is_over=False) for _ in range(3))
     assert trained.room is not None
@@ -85,7 +86,7 @@ def test_one_that_is_played_or_trained_never_goes_and_one_that_was_left_does() -
     assert kept(trained) == [False]
 
 
-def test_what_a_new_copy_costs_does_not_grow_with_those_that_are_played() -> None:
+def test_cost_of_a_copy_does_not_grow_with_those_in_use() -> None:
     learner = machine()
     needed = []
     for _ in range(6):
@@ -123,7 +124,7 @@ def test_many_at_once_leave_as_many_as_are_kept() -> None:
     assert ledger_errors() == []
 
 
-def test_a_rematch_in_the_room_of_a_copy_that_is_gone_makes_another() -> None:
+def test_rematch_in_a_room_without_its_copy_makes_another() -> None:
     learner = machine()
     first = copy_of(learner, guest())
     code = Room.objects.latest("pk").code

@@ -60,7 +60,7 @@ def while_it_is_deleted(doomed: Machine, work: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_schedule_that_fires_while_its_machine_is_deleted_starts_nothing_and_goes_too() -> None:
+def test_schedule_due_during_a_deletion_starts_nothing() -> None:
     owner = user()
     learner = machine(owner=owner)
     schedule = schedule_create(
@@ -97,7 +97,7 @@ def test_two_machines_that_taught_each_other_are_deleted_at_once(monkeypatch: py
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_machine_that_has_to_open_a_box_while_it_is_deleted_resigns() -> None:
+def test_machine_without_a_box_resigns_during_its_deletion() -> None:
     learner = machine()
     learner.boxes.all().delete()
     seated = room("machine", machine=learner.slug)
@@ -126,7 +126,7 @@ def test_nobody_sits_down_with_a_machine_that_is_being_deleted() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_match_that_ends_goes_before_a_deletion_that_waits_for_it() -> None:
+def test_ending_match_goes_before_a_waiting_deletion() -> None:
     learner = machine_create(game="romgon", side=None, name="Q")
     asked: dict[str, Any] = {"opponent": "machine", "machine": learner.slug}
     code = room_create(person=guest(), game="romgon", side=Side.SECOND, **asked).room.code
@@ -159,7 +159,7 @@ def boss() -> Any:
 
 
 @pytest.mark.django_db
-def test_a_finished_run_keeps_the_name_of_an_opponent_that_was_deleted() -> None:
+def test_finished_run_keeps_the_name_of_a_deleted_opponent() -> None:
     learner, opponent = machine(Side.FIRST), machine(Side.SECOND, name="Old friend")
     run = run_execute(run_of(learner, Stage(opponent.slug, 10), Stage("random", 5)))
     machine_delete(user=boss(), machine_id=opponent.pk)
@@ -171,7 +171,7 @@ def test_a_finished_run_keeps_the_name_of_an_opponent_that_was_deleted() -> None
 
 
 @pytest.mark.django_db
-def test_a_run_stops_where_it_comes_to_an_opponent_that_was_deleted() -> None:
+def test_run_stops_at_a_deleted_opponent() -> None:
     learner, opponent = machine(Side.FIRST), machine(Side.SECOND, name="Old friend")
     run = run_chunk(run_of(learner, Stage("random", 10), Stage(opponent.slug, 10)), Pace(n_games=4))
     assert machine_loss(opponent)["stopped"] == 1
@@ -198,7 +198,8 @@ def test_who_taught_another_goes_and_what_the_other_learnt_stays() -> None:
 
 
 @pytest.mark.django_db
-def test_what_a_deleted_run_taught_is_told_on_page_api_and_in_the_admin(client: Any) -> None:
+def test_lessons_of_a_deleted_run_are_shown_everywhere(client: Any) -> None:
+    """Page, API and admin still show what the run taught."""
     teacher, pupil = machine(Side.FIRST), machine(Side.SECOND)
     run_execute(run_of(teacher, Stage(pupil.slug, 50, learns=True)))
     staff = user("admin", is_staff=True, is_superuser=True)
@@ -216,7 +217,8 @@ def test_what_a_deleted_run_taught_is_told_on_page_api_and_in_the_admin(client: 
 
 
 @pytest.mark.django_db
-def test_a_machine_in_training_is_not_reset_and_its_deletion_ends_the_training() -> None:
+def test_machine_in_training_is_not_reset_but_can_be_deleted() -> None:
+    """Its deletion ends the training."""
     learner, opponent, pupil = machine(Side.FIRST), machine(Side.SECOND), machine(Side.SECOND)
     run = run_chunk(run_of(learner, Stage(opponent.slug, 100), Stage(pupil.slug, 100, learns=True)), Pace(n_games=10))
     staff = boss()

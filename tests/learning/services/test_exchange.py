@@ -186,7 +186,7 @@ class TestCanonicalForm:
         entry = {"state": state, "beads": [0, 1, 2, 3, 0, 4, 5, 6, 7]}
         assert [sum(box.beads) for box in imported(json.dumps([entry])).boxes.all()] == [28]
 
-    def test_beads_on_taken_squares_are_set_aside_in_files_of_matchbox_ai_alone(self) -> None:
+    def test_only_matchbox_ai_files_lose_beads_on_taken_squares(self) -> None:
         assert [sum(box.beads) for box in imported(states(beads=[4] * 9, totalBeads=36)).boxes.all()] == [32]
         with pytest.raises(MachineFileError, match="The move '1' is not legal"):
             imported("position,move,beads\nX........,1,4\n")
@@ -295,9 +295,7 @@ class TestCommands:
         assert text in capsys.readouterr().out
 
     @pytest.mark.parametrize("form", [form for form in FORMATS if form != "native"])
-    def test_the_rule_that_was_taken_and_how_to_have_another_are_said(
-        self, form: str, tmp_path: Any, capsys: Any
-    ) -> None:
+    def test_import_names_its_rule_and_how_to_get_another(self, form: str, tmp_path: Any, capsys: Any) -> None:
         file = tmp_path / "machine"
         file.write_text(machine_export(machine(), form).text)
         call_command("import_machine", str(file))

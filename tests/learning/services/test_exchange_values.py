@@ -135,7 +135,8 @@ class TestStored:
         assert stored(copy) == stored(original)
         assert len(stored(copy)) > 20
 
-    def test_the_ledger_begins_with_the_values_of_the_file_and_both_learn_the_same_from_then_on(self) -> None:
+    def test_ledger_begins_with_the_values_of_the_file(self) -> None:
+        """Original and copy learn the same from then on."""
         original = taught(learner())
         copy = imported(machine_export(original).text)
         assert all(one.start == one.value for one in copy.values.all())

@@ -38,7 +38,7 @@ def test_her_has_19_boxes_and_gardner_drew_24():
     assert {GAME.encode(GAME.canonical(position)) for position in drawn} == set(table.keys)
 
 
-def test_a_drawing_has_a_mirror_image_among_them_or_stands_for_it():
+def test_drawing_comes_with_its_mirror_image_or_stands_for_it():
     drawn = printed_set(Cabinet(GAME, Side.SECOND, HER))
     mirror = GAME.symmetries[1]
     pairs = [position for position in drawn if GAME.transform(position, mirror) in drawn]

@@ -44,7 +44,8 @@ def ensured_by_thread() -> Tournament | None:
         connection.close()
 
 
-def test_it_begins_once_when_all_are_trained_and_its_page_shows_it(client: Client) -> None:
+def test_tournament_begins_once_all_machines_are_trained(client: Client) -> None:
+    """The page of the tournament shows it."""
     assert house_tournament_ensure() is None
     assert set(Machine.objects.values_list("preset", "side")) == {
         ("michie-1961", Side.FIRST), ("michie-1961", Side.SECOND),

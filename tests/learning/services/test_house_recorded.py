@@ -84,23 +84,19 @@ def assert_as_trained(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.django_db
 @quick
-def test_a_short_training_that_comes_along_is_what_a_worker_comes_to(
-    house: HouseMachine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recorded_short_training_equals_that_of_a_worker(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_as_trained(house, monkeypatch)
 
 
 @pytest.mark.soak
 @pytest.mark.django_db
 @each
-def test_every_training_that_comes_along_is_what_a_worker_comes_to(
-    house: HouseMachine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_recorded_training_equals_that_of_a_worker(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_as_trained(house, monkeypatch)
 
 
 @pytest.mark.django_db
-def test_a_new_site_has_its_machines_without_a_kernel_and_its_ledgers_add_up(
+def test_new_site_loads_its_machines_without_a_kernel(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refused(*arguments: object) -> None:

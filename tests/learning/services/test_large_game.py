@@ -101,7 +101,7 @@ class TestMaking:
             machine_make(user=user(), game=GAME.slug, side=Side.FIRST, name="Large", rule=BoxRule())
         assert not Machine.objects.exists()
 
-    def test_a_game_whose_positions_come_again_is_refused_with_that_reason(self) -> None:
+    def test_game_with_repeating_positions_is_refused_as_such(self) -> None:
         with pytest.raises(GameTooLargeError, match="has positions that can come again") as refused:
             BoxesPage().rule_require(Tug(), BoxRule())
         for told in (str(refused.value), GameTooLargeError.message):

@@ -41,7 +41,7 @@ def _held(of: Machine) -> float:
     return 1 - against_opponent(kind_of(of).memory.load(of), UNIFORM["perfect"]).loss
 
 
-def test_with_its_training_it_is_refused_where_there_are_as_many_as_may_be(settings):
+def test_kept_machine_is_refused_when_the_site_has_enough_runs(settings):
     plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
     settings.RUNS_MOST = 0
     with pytest.raises(SiteFullError):
@@ -117,7 +117,7 @@ def test_it_may_belong_to_a_browser_and_have_had_a_partner(preset):
 
 
 @pytest.mark.parametrize("teacher", ["random", "machine"])
-def test_one_that_has_played_very_much_is_trained_by_an_ordinary_run(monkeypatch, teacher):
+def test_kept_machine_with_many_games_trains_by_ordinary_run(monkeypatch, teacher):
     monkeypatch.setattr(services_learn, "MAX_GAMES_AT_ONCE", 100)
     monkeypatch.setattr(services_learn, "MAX_GAMES_PLAIN", 100)
     visitor = Visitor(uuid4())

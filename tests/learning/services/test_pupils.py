@@ -49,7 +49,7 @@ def taught(client: Client, **form: Any) -> tuple[Room, Machine]:
     return room, Machine.objects.get(pk=int(room.machine))
 
 
-def test_one_press_makes_a_machine_that_knows_nothing_and_seats_its_owner(client: Client) -> None:
+def test_one_press_makes_an_untaught_machine_and_seats_its_owner(client: Client) -> None:
     room, machine = taught(client)
     assert (machine.n_games, machine.learns, machine.is_public, machine.owner) == (0, True, False, None)
     assert (machine.side, machine.name, machine.preset) == (Side.FIRST, "My MENACE", "michie-1961")
@@ -59,7 +59,7 @@ def test_one_press_makes_a_machine_that_knows_nothing_and_seats_its_owner(client
     assert machine.boxes.count() == 304
 
 
-def test_one_that_the_sweep_took_as_its_owner_came_back_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_deleted_as_its_owner_returns_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     swept_away, created = pupil(), room_create
 
     def too_late(**asked: Any) -> Any:
@@ -72,7 +72,7 @@ def test_one_that_the_sweep_took_as_its_owner_came_back_is_made_anew(monkeypatch
     assert Machine.objects.get(guest=guest().guest).pk == int(seated.room.machine) != swept_away.pk
 
 
-def test_who_presses_again_gets_the_same_machine_and_the_match_that_goes_on(client: Client) -> None:
+def test_second_press_returns_the_same_machine_and_match(client: Client) -> None:
     room, machine = taught(client)
     assert taught(client) == (room, machine)
     play_out(room.code, guest_of(client))
@@ -202,7 +202,8 @@ def test_it_comes_along_to_an_account(client: Client, way: str) -> None:
     assert machine.name in client.get("/account").content.decode()
 
 
-def test_an_account_goes_on_teaching_its_own_and_gets_the_other_beside_it(settings: Any) -> None:
+def test_account_keeps_its_machine_and_gains_the_guests_other(settings: Any) -> None:
+    """Beyond the account's limit, machines stay with the guest."""
     ann = user("ann")
     own = pupil_ensure(user=ann, game=NC, side=Side.FIRST)
     first, second = pupil(1), pupil(1, Side.SECOND)
@@ -286,7 +287,8 @@ def test_a_number_that_has_gone_to_an_account_makes_nothing_more(client: Client)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_whatever_happens_during_the_hand_over_nothing_is_left_without_an_owner() -> None:
+def test_hand_over_leaves_no_machine_without_an_owner() -> None:
+    """Claims by two accounts, a new machine and a deletion run at the same time."""
     ann, bob = user("ann"), user("bob")
     pupil_ensure(user=visitor(99), game=NC, side=Side.FIRST)  # its blank is there
     pupil_ensure(user=visitor(99), game=NC, side=Side.SECOND)
@@ -327,7 +329,7 @@ def test_an_account_is_no_guest_and_its_machines_are_never_swept() -> None:
     assert Machine.objects.filter(pk=machine.pk).exists()
 
 
-def test_the_browsers_behind_an_address_keep_so_many_machines_together(settings: Any) -> None:
+def test_browsers_behind_an_address_share_a_machine_limit(settings: Any) -> None:
     settings.MACHINES_PER_ADDRESS = 2
     first, second, third = Client(), Client(), Client()
     for browser in (first, second):
@@ -345,7 +347,7 @@ def test_the_browsers_behind_an_address_keep_so_many_machines_together(settings:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_at_once_behind_an_address_no_more_are_made_than_may_be(settings: Any) -> None:
+def test_machine_limit_of_an_address_holds_at_once(settings: Any) -> None:
     settings.MACHINES_PER_ADDRESS = 3
     pupil(99)
     makes = [lambda n=n: pupil_ensure(user=Visitor(UUID(int=n), "here"), game=NC, side=Side.FIRST) for n in range(6)]

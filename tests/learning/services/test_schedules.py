@@ -247,7 +247,7 @@ def test_a_moved_clock_fires_once_across_changes(
 # Firing
 
 
-def test_a_schedule_that_is_due_starts_one_run_in_the_name_of_its_owner(owner: Any, learner: Machine) -> None:
+def test_due_schedule_starts_one_run_of_its_owner(owner: Any, learner: Machine) -> None:
     schedule = scheduled(owner, learner, NIGHTLY, seed=11)
     make_due(schedule)
     run = schedule_fire(schedule_id=schedule.pk)
@@ -297,7 +297,8 @@ def test_one_broken_schedule_keeps_no_other_waiting(
     assert f"schedule {broken.pk} could not be fired" in caplog.text
 
 
-def test_a_run_is_left_out_while_the_one_before_goes_on_and_the_schedule_says_so(owner: Any, learner: Machine) -> None:
+def test_schedule_skips_while_its_last_run_continues(owner: Any, learner: Machine) -> None:
+    """The schedule notes the reason."""
     schedule = scheduled(owner, learner)
     make_due(schedule)
     first = schedule_fire(schedule_id=schedule.pk)
@@ -326,7 +327,7 @@ def test_seeds_are_fresh_or_fixed(owner: Any, learner: Machine) -> None:
     assert one != other
 
 
-def test_what_has_become_impossible_is_noted_and_asked_again_the_next_time(owner: Any, learner: Machine) -> None:
+def test_impossible_start_is_noted_and_tried_again_later(owner: Any, learner: Machine) -> None:
     schedule = scheduled(owner, learner)
     Machine.objects.filter(pk=learner.pk).update(learns=False)
     make_due(schedule)
@@ -338,7 +339,7 @@ def test_what_has_become_impossible_is_noted_and_asked_again_the_next_time(owner
     assert schedule_fire(schedule_id=schedule.pk) is not None
 
 
-def test_a_machine_that_is_no_longer_theirs_and_a_closed_account_start_nothing(owner: Any, learner: Machine) -> None:
+def test_lost_machine_or_closed_account_starts_nothing(owner: Any, learner: Machine) -> None:
     schedule = scheduled(owner, learner)
     Machine.objects.filter(pk=learner.pk).update(owner=user("another"))
     make_due(schedule)

@@ -125,7 +125,7 @@ def test_who_waits_has_given_their_connection_back(learner: Machine, rooms: list
         assert wait_until(lambda: n_connections() == 2), "who holds the lock has one, and the first of them"
 
 
-def test_they_learn_one_after_the_other_in_the_order_of_the_ledger(learner: Machine, rooms: list[Seated]) -> None:
+def test_lessons_follow_each_other_in_the_order_of_the_ledger(learner: Machine, rooms: list[Seated]) -> None:
     """Box by box what a change left is what the next one found."""
     with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))):
         pass
@@ -191,14 +191,14 @@ def test_a_machine_that_was_frozen_meanwhile_learns_from_none(learner: Machine, 
     assert Match.objects.filter(status="finished").count() == N
 
 
-def test_matches_whose_machine_was_deleted_meanwhile_end_all_the_same(learner: Machine, rooms: list[Seated]) -> None:
+def test_matches_of_a_machine_deleted_meanwhile_still_end(learner: Machine, rooms: list[Seated]) -> None:
     with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))) as came:
         machine_delete(user=factories.user("staff", is_staff=True), machine_id=learner.pk)
     assert [state["outcome"]["winner"] for state in came] == ["O"] * N
     assert Match.objects.filter(status="finished").count() == N
 
 
-def test_those_who_teach_a_machine_that_has_two_seats_do_not_wait_for_each_other() -> None:
+def test_lessons_of_a_machine_in_two_seats_do_not_deadlock() -> None:
     """PostgreSQL finds that in one of two runs, where a row is locked for each of its seats."""
     own = machine_create(game=NC, side=None, name="Own", preset="q-table")
     both = {"game": NC, "first": str(own.pk), "second": str(own.pk)}

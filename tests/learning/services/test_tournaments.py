@@ -76,7 +76,7 @@ def pairing_of(tournament: Tournament, first: str, second: str) -> Pairing:
 # What comes of it
 
 
-def test_a_round_robin_pairs_everybody_who_can_meet_on_every_side_they_can_take() -> None:
+def test_round_robin_pairs_all_that_can_meet_on_each_side() -> None:
     tournament = held(field())
     pairs = {(p.first.name, p.second.name) for p in tournament.pairings.all()}
     machines = {("Machine 0", "Machine 1"), ("Machine 0", "Machine 3"), ("Machine 2", "Machine 1")}
@@ -85,7 +85,8 @@ def test_a_round_robin_pairs_everybody_who_can_meet_on_every_side_they_can_take(
     assert len(pairs) == 4 + 2 + 4 * 2
 
 
-def test_a_pairing_is_the_games_of_its_number_and_its_exact_result() -> None:
+def test_pairing_depends_on_its_number_alone() -> None:
+    """A pairing has the games of its number and the exact result of both machines."""
     tournament = played(field())
     pairing = pairing_of(tournament, "Machine 2", "Machine 1")
     first, second = (FrozenBoxes(MEMORY.load(Machine.objects.get(slug=slug))) for slug in ("m2", "m1"))
@@ -126,7 +127,7 @@ def test_a_view_takes_two_queries_however_many_play(django_assert_num_queries: A
         tournament_view(tournament)
 
 
-def test_a_swiss_tournament_plays_its_rounds_and_nobody_meets_anybody_twice() -> None:
+def test_swiss_tournament_plays_its_rounds_without_repeats() -> None:
     tournament = played(field(), format="swiss")
     assert (tournament.n_rounds, tournament.round, tournament.status) == (3, 3, JobStatus.FINISHED)
     pairs = [
@@ -139,7 +140,7 @@ def test_a_swiss_tournament_plays_its_rounds_and_nobody_meets_anybody_twice() ->
         assert len({pair for of, pair in pairs if of == number}) == 3, "all six have somebody to play"
 
 
-def test_a_swiss_tournament_ends_when_everybody_has_met_everybody() -> None:
+def test_swiss_tournament_ends_when_all_have_met() -> None:
     machine(Side.FIRST, slug="one")
     tournament = played(["one", "random", "perfect"], format="swiss", rounds=2)
     assert tournament.status == JobStatus.FINISHED
@@ -219,7 +220,7 @@ def test_a_pairing_has_one_worker_and_another_when_that_one_dies() -> None:
     assert outcome(tournament) == outcome(undisturbed)
 
 
-def test_who_has_lost_a_pairing_and_then_stumbles_ends_nothing_that_another_plays() -> None:
+def test_failure_after_a_lost_lease_ends_no_pairing() -> None:
     tournament = held(field())
     slow = claimed(tournament)
     Pairing.objects.filter(pk=slow.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
@@ -236,7 +237,7 @@ def test_who_has_lost_a_pairing_and_then_stumbles_ends_nothing_that_another_play
     assert tournament.status == JobStatus.FINISHED
 
 
-def test_a_tournament_deleted_while_a_pairing_is_played_trips_nobody_up() -> None:
+def test_tournament_deleted_during_a_pairing_harms_no_worker() -> None:
     tournament = held(field())
     pairing = claimed(tournament)
     tournament.delete()
@@ -247,7 +248,7 @@ def test_a_tournament_deleted_while_a_pairing_is_played_trips_nobody_up() -> Non
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_plays_a_tournament_out_waits_for_what_others_have_claimed() -> None:
+def test_tournament_play_waits_for_pairings_claimed_elsewhere() -> None:
     tournament = held(field())
     elsewhere = claimed(tournament)
 
@@ -265,7 +266,8 @@ def test_who_plays_a_tournament_out_waits_for_what_others_have_claimed() -> None
 
 
 @pytest.mark.parametrize("format_", ["round-robin", "swiss"])
-def test_fixed_opponents_meet_without_a_machine_where_the_game_is_named(format_: str) -> None:
+def test_fixed_opponents_meet_without_a_machine(format_: str) -> None:
+    """The tournament names its game, since no machine does."""
     tournament = played(list(UNIFORM), games=20, game="noughts-and-crosses", format=format_)
     assert tournament.status == JobStatus.FINISHED
     for pairing in tournament.pairings.select_related("first", "second"):
@@ -275,7 +277,7 @@ def test_fixed_opponents_meet_without_a_machine_where_the_game_is_named(format_:
             assert pairing.expected == pytest.approx([0, 1, 0])
 
 
-def test_the_reaper_knocks_for_pairings_that_wait_too_long_or_were_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recovery_wakes_workers_for_waiting_and_lost_pairings(monkeypatch: pytest.MonkeyPatch) -> None:
     tournament = held(field())
     waiting, left, fresh, running = tournament.pairings.order_by("number")[:4]
     now = timezone.now()
@@ -289,7 +291,7 @@ def test_the_reaper_knocks_for_pairings_that_wait_too_long_or_were_left(monkeypa
     assert fresh.pk not in knocked
 
 
-def test_a_pairing_that_cannot_be_played_ends_the_tournament_and_says_why() -> None:
+def test_unplayable_pairing_ends_the_tournament_with_a_reason() -> None:
     tournament = held(field())
     tournament.entries.filter(number=0).update(beads={"nonsense": [1]})
     pairing = tournament.pairings.filter(first__number=0).first()
@@ -321,7 +323,7 @@ def test_one_worker_and_three_come_to_the_same_result(options: dict[str, Any], s
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.soak
-def test_a_tournament_whose_worker_is_killed_in_the_middle_ends_like_an_undisturbed_one(
+def test_tournament_survives_a_killed_worker_unchanged(
     start_worker: StartWorker,
 ) -> None:
     entries = [*field(), "win-block", "perfect-fast"]
@@ -434,7 +436,7 @@ def test_a_tournament_of_a_hidden_machine_is_hidden_too() -> None:
         tournament_for(staff, 1 << 70)
 
 
-def test_only_its_owner_and_the_staff_call_a_tournament_off_or_delete_it() -> None:
+def test_only_owner_and_staff_cancel_or_delete_a_tournament() -> None:
     owner, other, staff = user("owner"), user("other"), user("staff", is_staff=True)
     machine(Side.FIRST, slug="one")
     tournament = held(["one", "random", "perfect"], user=owner)

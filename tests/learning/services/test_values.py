@@ -100,7 +100,7 @@ class TestMaking:
 
 
 class TestTraining:
-    def test_a_run_in_chunks_leaves_what_the_readable_machine_learns_in_one_go(self) -> None:
+    def test_run_in_chunks_equals_the_readable_machine(self) -> None:
         machine = learner()
         run = begun(machine, Stage("easy", 4), Stage("medium", 4))
         n_chunks = 0
@@ -141,7 +141,8 @@ class TestTraining:
             before = point["games"]
             assert point["strength"] == json_of(QLearningTraining().measured(alone, RandomSource(7, before + 1)))
 
-    def test_a_run_that_died_before_its_last_point_ends_with_it_though_its_opponent_is_gone(self) -> None:
+    def test_run_that_died_before_its_last_point_still_ends_with_it(self) -> None:
+        """The opponent of the last stage has been deleted meanwhile."""
         other = learner("Other")
         run = begun(learner(), Stage(other.slug, 2))
         while run.games_done < 2:
@@ -273,7 +274,7 @@ class TestLiveMatches:
         assert not machine.lessons.exists()
         assert "frozen" in state["learning"]["lesson"]["sentence"]
 
-    def test_a_move_costs_the_same_number_of_queries_whatever_it_owns(self) -> None:
+    def test_move_costs_a_fixed_number_of_queries(self) -> None:
         counts = []
         for games in (0, 3):
             machine, who = learner(), guest()
@@ -286,7 +287,8 @@ class TestLiveMatches:
             counts.append(len(queries))
         assert counts[0] == counts[1]
 
-    def test_a_move_reads_its_own_entries_though_nobody_knows_yet_how_many_there_are(self) -> None:
+    def test_move_reads_its_own_entries_without_statistics(self) -> None:
+        """The index is used although the planner still takes the table to be empty."""
         machine = learner()
         keys = [f"{number}#0-0:swU" for number in range(5000)]
         Value.objects.bulk_create(Value(machine=machine, key=key, value=0.5) for key in keys)

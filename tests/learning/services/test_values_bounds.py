@@ -103,7 +103,7 @@ class TestReadable:
 
 
 class TestRuns:
-    def test_a_run_of_before_there_were_bounds_has_that_of_every_machine(self) -> None:
+    def test_older_run_without_a_bound_uses_the_usual_one(self) -> None:
         machine = learner()
         run = begun(machine)
         TrainingRun.objects.filter(pk=run.pk).update(most_values=None)

@@ -64,7 +64,8 @@ def lines(learner: Machine) -> list[Any]:
 
 @pytest.mark.django_db
 class TestBoxes:
-    def test_folded_anywhere_it_tells_and_adds_up_as_one_that_never_was(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_compacted_ledger_gives_the_same_history_and_totals(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The ledger adds up after each step of compaction, wherever it begins."""
         monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 150)
         learner = lived()
         before, beads = history(learner), dict(learner.boxes.values_list("position", "beads"))
@@ -232,9 +233,7 @@ class TestSweep:
         assert Lesson.objects.filter(machine=learner).count() == 1
         call_command("audit", verbosity=0)
 
-    def test_what_is_due_is_found_a_stretch_at_a_time_and_what_cannot_wait_at_once(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_due_compactions_are_found_in_batches_and_urgent_first(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compaction, "STRETCH", 2)
         old, many, young, older, busy, half = (machine(name=f"Machine {n}") for n in range(6))
         then = timezone.now() - timedelta(days=40)

@@ -95,7 +95,7 @@ class TestMatch:
         assert [change["refill"] for change in state["learning"]["changes"]][:3] == [True] * 3
         assert ledger_errors() == []
 
-    def test_an_empty_box_resigns_and_the_loss_is_learnt_in_the_boxes_before(self) -> None:
+    def test_empty_box_resigns_and_earlier_boxes_learn_the_loss(self) -> None:
         learner = machine(Side.FIRST)
         with connection.cursor() as cursor:
             cursor.execute(
@@ -126,7 +126,8 @@ class TestMatch:
             "The machine is frozen, so its beads do not change."
         ]
 
-    def test_what_was_done_to_it_is_told_apart_from_who_won_whatever_it_is_called(self) -> None:
+    def test_change_of_a_box_is_separate_from_the_result(self) -> None:
+        """The sentence is split correctly even if the machine's name looks like a part of it."""
         learner = machine(Side.FIRST, name="I lost: twice")
         seated = against(learner)
         match_resign(code=seated.room.code, person=guest())
@@ -156,7 +157,7 @@ class TestMatch:
         room("machine", person(account), machine=original.slug, fresh=True)
         assert [copy.copied_from for copy in account.machines.all()] == [original]
 
-    def test_the_houses_machines_swap_sides_and_a_single_machine_cannot(self) -> None:
+    def test_house_machines_swap_sides_and_a_single_one_does_not(self) -> None:
         house()
         seated = room("menace")
         play_out(seated.room.code, guest())
@@ -239,7 +240,7 @@ def test_a_copy_begins_a_ledger_of_its_own() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_twenty_matches_and_two_runs_at_once_lose_nothing_and_never_deadlock() -> None:
+def test_twenty_matches_and_two_runs_at_once_lose_nothing() -> None:
     learner = machine()
     runs = [
         training_run_start(machine=learner.slug, stages=[Stage(opponent, 200_000)], seed=seed, enqueue=False)

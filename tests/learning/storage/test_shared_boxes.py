@@ -298,7 +298,7 @@ def copies_while(original: Machine, what: Callable[[], Any]) -> list[Machine]:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("how", ["reset", "deleted"])
 @pytest.mark.sampled(1)
-def test_copies_taken_while_the_original_goes_have_all_their_boxes(how: str) -> None:
+def test_copies_made_during_a_deletion_or_reset_are_complete(how: str) -> None:
     boss, do = user("boss", is_staff=True), machine_reset if how == "reset" else machine_delete
     for seed in range(4):
         original = trained(machine(), 100, seed=seed)

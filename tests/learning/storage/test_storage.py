@@ -55,14 +55,14 @@ def test_ten_thousand_boxes_are_stored_with_their_changes(many_boxes: Machine) -
     assert ledger_errors() == []
 
 
-def test_draws_without_a_change_of_beads_are_stored_and_leave_no_entry() -> None:
+def test_draws_without_changed_beads_leave_no_ledger_entry() -> None:
     learner = machine()
     assert len(taught(learner, 0)) == learner.boxes.count()
     assert (MEMORY.load(learner).visits == 1).all()
     assert not Change.objects.exists()
 
 
-def test_boxes_met_for_the_first_time_are_opened_beside_those_that_were() -> None:
+def test_boxes_opened_when_met_join_those_opened_before() -> None:
     rule = replace(PRESETS["michie-refill"].rule, open_boxes=OpenBoxes.WHEN_MET)
     learner = machine(rule=rule)
     n_first = trained(learner, 20, seed=1).boxes.count()

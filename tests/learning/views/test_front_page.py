@@ -82,7 +82,7 @@ def test_ones_own_match_is_not_offered_for_watching(client: Client) -> None:
     assert listed(Client()) == {seated.room.code}
 
 
-def test_a_match_in_which_nobody_has_moved_for_ten_minutes_is_not(client: Client) -> None:
+def test_match_idle_for_ten_minutes_is_not_offered(client: Client) -> None:
     (code,) = live()
     assert listed(client) == {code}
     Ply.objects.update(played_at=timezone.now() - timedelta(minutes=10, seconds=1))

@@ -82,7 +82,7 @@ class TestMake:
             assert f">{field.name}</code>" in page
             assert f'aria-describedby="id_{field.name}_helptext"' in page
 
-    def test_the_fields_begin_with_a_preset_and_the_page_knows_all_of_them(self, client: Client, owner: Any) -> None:
+    def test_form_begins_with_a_preset_and_knows_all_others(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new")
         begun = {name: field.initial for name, field in page.context["form"].fields.items()}
         for preset in (PRESETS["michie-1961"], Q_PRESETS["romgon-q"]):
@@ -201,7 +201,7 @@ class TestMake:
         labels = [label for _, label in page.context["form"].fields["game"].choices]
         assert len(labels) == len(set(labels))
 
-    def test_a_game_is_chosen_by_its_family_and_its_board_or_added_rules(self, client: Client, owner: Any) -> None:
+    def test_game_is_chosen_by_family_and_board_or_added_rules(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new")
         families = page.context["form"].families()
         assert [family["game"].slug for family in families] == [NC, "hexapawn", "romgon"]
@@ -235,7 +235,7 @@ class TestMake:
         page = client.post("/machines/new", new_machine(name="", preset="scroggs")).content.decode()
         assert '<details id="all-presets" open>' in page
 
-    def test_a_preset_that_does_not_fit_is_refused_with_those_that_do(self, client: Client, owner: Any) -> None:
+    def test_unfit_preset_is_refused_with_the_fitting_ones(self, client: Client, owner: Any) -> None:
         """As it happens to whoever has no JavaScript: the side is of no importance, the preset has to fit."""
         for changed, fitting in (({"game": "romgon"}, "Q-learning, curious"), ({"preset": "romgon-q"}, "Michie 1961")):
             page = client.post("/machines/new", new_machine(**changed))
@@ -563,7 +563,7 @@ class TestRefusals:
         answer = client.post("/tournaments/new", {**form, "opponents": ["random", "perfect"]})
         assert answer.status_code == 302, "rounds are hidden, and nothing, where everybody meets everybody"
 
-    def test_machines_of_a_tournament_are_searched_narrowed_and_ticked_together(
+    def test_tournament_machines_are_searched_filtered_and_ticked(
         self, client: Client, mine: Machine, django_assert_max_num_queries: Any
     ) -> None:
         other = machine(Side.SECOND, "scroggs", name="Émile")

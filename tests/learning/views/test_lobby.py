@@ -55,7 +55,7 @@ def test_every_game_is_a_board_with_something_on_it(client: Client) -> None:
         assert rules.decode(rules.encode(rules.look.scene())) == rules.look.scene()
 
 
-def test_trainings_that_go_on_are_shown_to_who_may_see_the_machine(client: Client) -> None:
+def test_running_trainings_are_shown_if_the_machine_is_visible(client: Client) -> None:
     ada = user("ada")
     for name, public, status in (
         ("Public", True, JobStatus.RUNNING),

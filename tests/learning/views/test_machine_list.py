@@ -135,7 +135,8 @@ class TestNarrowing:
 
 
 class TestWhoSeesWhat:
-    def test_what_is_private_is_in_nobody_elses_list_and_copies_for_rooms_in_none(self, client: Client) -> None:
+    def test_private_machines_and_room_copies_are_not_listed(self, client: Client) -> None:
+        """Private machines are listed for their owner alone, copies for rooms for no one."""
         mine, other = user("mine"), user("other")
         machine(name="Secret", owner=mine, is_public=False)
         machine(name="Open", slug="open")

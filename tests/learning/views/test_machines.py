@@ -86,7 +86,7 @@ class TestPages:
         drawn = page_json(client.get(f"/machines/{learner.pk}"), "drawn")
         assert drawn["position"] == "....X...."
 
-    def test_a_page_takes_the_same_number_of_queries_for_any_number_of_boxes(self, client: Client) -> None:
+    def test_page_takes_a_fixed_number_of_queries(self, client: Client) -> None:
         few, many = machine(Side.SECOND), machine(Side.SECOND, "apl-notebook")
         counts = []
         for learner in (few, many):
@@ -181,9 +181,7 @@ class TestAdmin:
         }.items():
             assert staff.get(f"/admin/learning/box/?{query}").context["cl"].result_count == expected
 
-    def test_of_one_machine_all_boxes_are_listed_those_that_it_shares_too(
-        self, staff: Client, learner: Machine
-    ) -> None:
+    def test_all_boxes_of_a_machine_are_listed_with_shared_ones(self, staff: Client, learner: Machine) -> None:
         seated = factories.room("machine", machine=learner.slug, fresh=True)
         play_out(seated.room.code, guest())
         copy = Machine.objects.get(room=seated.room)
@@ -209,9 +207,7 @@ class TestAdmin:
         assert staff.post(f"/admin/learning/{name}/{row.pk}/delete/", {"post": "yes"}).status_code == 403
         assert staff.get(f"/admin/learning/{name}/add/").status_code == 403
 
-    def test_a_machine_can_be_renamed_and_frozen_but_not_given_another_rule(
-        self, staff: Client, learner: Machine
-    ) -> None:
+    def test_machine_is_renamed_or_frozen_but_keeps_its_rule(self, staff: Client, learner: Machine) -> None:
         form = {"name": "Renamed", "description": "", "is_public": "on", "rule": "{}", "side": "0", "n_games": "0"}
         assert staff.post(f"/admin/learning/machine/{learner.pk}/change/", form).status_code == 302
         after = Machine.objects.get(pk=learner.pk)

@@ -36,14 +36,14 @@ def test_a_game_that_is_not_there(client: Client) -> None:
     assert client.get("/play/chess").status_code == 404
 
 
-def test_one_click_meets_the_houses_machines_where_there_are_some(client: Client) -> None:
+def test_one_click_meets_the_machines_of_the_house(client: Client) -> None:
     assert {one["opponent"] for one in client.get(f"/play/{NC}").context["game"]["rivals"]} == {"win-block"}
     house()
     rivals = client.get(f"/play/{NC}").context["game"]["rivals"]
     assert [(one["opponent"], one["name"]) for one in rivals] == [("menace", "MENACE the Second"), ("menace", "MENACE")]
 
 
-def test_the_houses_machines_are_called_by_what_is_on_their_boxes(client: Client) -> None:
+def test_machines_of_the_house_are_named_as_on_their_boxes(client: Client) -> None:
     names = {}
     for game in (NC, "hexapawn"):
         opponents = client.get(f"/play/{game}").context["game"]["opponents"]
@@ -51,7 +51,7 @@ def test_the_houses_machines_are_called_by_what_is_on_their_boxes(client: Client
     assert names == {NC: "MENACE", "hexapawn": "HIM or HER"}
 
 
-def test_machines_are_offered_to_who_may_see_them_and_ones_own_first(client: Client) -> None:
+def test_visible_machines_are_offered_with_own_ones_first(client: Client) -> None:
     owner = user()
     own, other = machine(Side.FIRST, owner=owner, is_public=False), machine(Side.SECOND)
     seen = client.get(f"/play/{NC}").context
@@ -84,7 +84,7 @@ def test_a_form_takes_a_seat_over_or_opens_an_exhibition(client: Client) -> None
     assert Room.objects.count() == 2
 
 
-def test_the_match_page_says_which_machines_the_visitor_may_change(client: Client) -> None:
+def test_match_page_names_the_machines_the_visitor_may_change(client: Client) -> None:
     owner = user()
     own, other = machine(Side.FIRST, owner=owner), machine(Side.SECOND)
     client.force_login(owner)

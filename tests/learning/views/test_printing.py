@@ -279,7 +279,7 @@ class TestSheets:
             assert letters
             assert min(letters) >= 4 * MM - 0.01
 
-    def test_boxes_too_small_for_their_letters_are_refused_with_a_size_that_will_do(self) -> None:
+    def test_too_small_boxes_are_refused_with_a_sufficient_size(self) -> None:
         cabinet = cabinet_of()
         with pytest.raises(
             PrintingError, match=r"^Letters of 4 mm do not fit .* Make the boxes 24 × 24 mm or larger\.$"
@@ -419,7 +419,7 @@ class TestNames:
             assert all(known.get(ord(char), 0) for char in composed)
 
     @pytest.mark.parametrize("name", OTHER_SCRIPTS)
-    def test_a_name_in_another_script_prints_the_code_and_where_the_name_stands(self, name: str) -> None:
+    def test_name_in_another_script_prints_as_a_code_with_a_note(self, name: str) -> None:
         boxes = boxes_of(cabinet_of())[:5]
         sheets = sheets_pdf(cabinet_of(), name, boxes, PrintOptions(), code="m-abc", page="/machines/7")
         reader = PdfReader(sheets)
@@ -490,7 +490,7 @@ class TestPage:
         assert re.search(r'name="beads" value="start"[^>]* checked', page)
         assert "as Martin Gardner drew them" not in page
 
-    def test_a_machine_of_100_000_beads_is_warned_of_and_printed_if_wanted(self, client: Client) -> None:
+    def test_machine_of_100_000_beads_warns_before_printing(self, client: Client) -> None:
         learner = machine(Side.FIRST)
         box = learner.boxes.get(move_number=1)
         box.beads = [100_000, 0, 0]
@@ -508,7 +508,7 @@ class TestPage:
         start = client.get(self.url(learner, query.replace("now", "start")))
         assert start.headers["Content-Type"] == "application/pdf"
 
-    def test_a_machine_that_begins_with_100_000_beads_has_no_fewer_to_choose(self, client: Client) -> None:
+    def test_machine_beginning_with_100_000_beads_offers_no_fewer(self, client: Client) -> None:
         rule = BoxRule(initial=(100_000,))
         learner = machine_create(game="noughts-and-crosses", side=Side.FIRST, rule=rule, name="Many")
         page = client.get(self.url(learner, "?paper=A4&width=53&height=36&beads=start")).content.decode()

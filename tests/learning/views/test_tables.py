@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 MARK = b"\xef\xbb\xbf"
 
 
-def test_csv_of_pages_begins_with_a_byte_order_mark_and_csv_of_the_api_has_none(client: Client) -> None:
+def test_csv_of_pages_has_a_byte_order_mark_and_api_csv_none(client: Client) -> None:
     learner = trained(machine(name="Schüler"), games=100)
     experiment = experiment_request(person=guest(), experiment="gardner")
     tournament = tournament_start(user=None, entries=[learner.slug, "random"], games=10, enqueue=False)

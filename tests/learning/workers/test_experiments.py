@@ -118,7 +118,7 @@ def test_what_cannot_be_run_is_refused_and_nothing_is_stored(wrong: dict[str, An
     assert not ExperimentRun.objects.exists()
 
 
-def test_one_person_has_a_few_going_on_and_everybody_together_not_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_experiments_are_limited_per_person_and_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
     ada = person(user("ada"))
     for who in (guest(1), ada):
         for seed in range(services_experiments.MAX_GOING_ON):
@@ -163,7 +163,7 @@ def test_a_worker_that_lost_its_run_stops(told_always: None) -> None:
     assert (run.status, run.result) == (JobStatus.RUNNING, None)
 
 
-def test_a_run_that_waits_is_cancelled_at_once_and_one_that_goes_on_soon(told_always: None) -> None:
+def test_waiting_run_is_cancelled_at_once_and_running_one_soon(told_always: None) -> None:
     who = guest()
     waiting = experiment_cancel(person=who, run_id=asked(who).pk)
     assert waiting.status == JobStatus.CANCELLED
@@ -225,7 +225,7 @@ def test_progress_is_stored_on_the_way(told_always: None, monkeypatch: pytest.Mo
     assert run.lease_until > begun
 
 
-def test_the_sweep_forgets_old_results_but_not_the_newest_of_each() -> None:
+def test_retention_deletes_old_results_but_the_newest_of_each() -> None:
     runs = [done(asked(seed=seed)) for seed in (1, 2, 3)]
     for age, run in enumerate(reversed(runs)):
         run.finished_at = timezone.now() - timedelta(days=20 * (age + 1))
@@ -244,7 +244,7 @@ def test_the_house_asks_once_for_every_experiment() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_real_worker_runs_it_and_the_reaper_knocks_for_what_was_forgotten(start_worker: StartWorker) -> None:
+def test_worker_runs_an_experiment_and_recovers_a_forgotten_one(start_worker: StartWorker) -> None:
     start_worker()
     run = asked(guest(), enqueue=True)
     forgotten = asked(guest(), seed=2)
@@ -366,7 +366,7 @@ class TestPages:
         run = asked()
         assert client.get(f"/experiments/hexapawn-rewards?run={run.pk}").status_code == 404
 
-    def test_the_page_takes_as_many_queries_however_many_results_there_are(self, client: Client) -> None:
+    def test_page_takes_a_fixed_number_of_queries(self, client: Client) -> None:
         counts = []
         for seed in (1, 2):
             done(asked(seed=seed))

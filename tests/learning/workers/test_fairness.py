@@ -93,7 +93,8 @@ class TestQuota:
         assert f"You have {MOST} open trainings" in page.content.decode()
         assert TrainingRun.objects.count() == MOST
 
-    def test_a_schedule_is_made_and_changed_with_all_runs_open_and_says_why_it_starts_none(self) -> None:
+    def test_schedule_says_that_all_runs_are_in_use(self) -> None:
+        """A schedule can be made and changed while all runs of its owner are in use."""
         owner = user()
         learner = machine(owner=owner)
         runs = runs_of(owner, MOST)
@@ -134,7 +135,8 @@ def claimed_next() -> TrainingRun:
 
 
 class TestTurns:
-    def test_the_account_with_the_fewest_in_training_comes_first_and_then_who_waits_longest(self) -> None:
+    def test_account_with_the_fewest_trainings_comes_first(self) -> None:
+        """Between equal accounts, the run that has waited longest comes first."""
         many, one = user("many"), user("one")
         first, second, third = runs_of(many, 3)
         (late,) = runs_of(one, 1)
@@ -194,7 +196,7 @@ def test_a_run_that_waits_is_over_as_soon_as_it_is_cancelled() -> None:
     assert training_run_cancel(run_id=run.pk) is False
 
 
-def test_a_training_at_the_terminal_that_is_interrupted_is_cancelled_there_and_then(
+def test_interrupted_training_in_a_terminal_is_cancelled_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     learner = machine(Side.FIRST)

@@ -107,7 +107,7 @@ def games_of(pairing: Pairing) -> int:
     return pairing.n_first_wins + pairing.n_draws + pairing.n_second_wins
 
 
-def test_every_kind_is_taken_by_one_worker_and_lost_by_who_was_too_slow() -> None:
+def test_slow_worker_loses_a_job_of_every_kind_to_the_next() -> None:
     for kind in tasks.KINDS:
         job = MAKE[kind.slug]()
         slow = kind.claim(job.pk)
@@ -144,7 +144,7 @@ class TestWhoseTurn:
         assert set(first[3:]) == {runs[1], experiment, pairing}
         assert set(second) == {runs[2], experiment, pairing}
 
-    def test_many_jobs_of_an_account_do_not_keep_the_other_accounts_waiting(self) -> None:
+    def test_many_jobs_of_an_account_do_not_delay_other_accounts(self) -> None:
         many, one = user("many"), user("one")
         runs = [run_of(many) for _ in range(4)]
         only, of_the_house = run_of(one), run_of()
@@ -214,7 +214,7 @@ class TestBetweenTurns:
         tournament_play(cut.tournament_id)
         assert pairings(cut.tournament_id) == pairings(whole.tournament_id)
 
-    def test_a_pairing_whose_worker_died_goes_on_from_what_it_said_last(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_pairing_of_a_dead_worker_resumes_from_its_last_report(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from learning.workers import pairings as referee
 
         whole, left = pairing_of(games=4), pairing_of(games=4)
@@ -242,7 +242,7 @@ class TestBetweenTurns:
             assert getattr(left, name) == getattr(whole, name)
 
 
-def test_what_waits_for_its_next_turn_is_over_as_soon_as_it_is_cancelled() -> None:
+def test_job_between_turns_ends_as_soon_as_it_is_cancelled() -> None:
     run, experiment = run_of(), experiment_of(owner := user())
     claimed, of_experiment = RUNS.claim(run.pk), EXPERIMENT_RUNS.claim(experiment.pk)
     assert claimed is not None
@@ -266,9 +266,7 @@ def asked(request_id: str, make: Callable[[], Any]) -> Any:
 
 
 @pytest.mark.parametrize("kind", tasks.KINDS, ids=lambda kind: kind.slug)
-def test_a_turn_is_of_the_request_that_asked_for_the_job_and_not_of_the_knock(
-    kind: JobKind[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_turn_carries_the_request_that_asked_for_the_job(kind: JobKind[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when it is knocked for again, and whoever else was knocked for."""
     heard: list[str] = []
 
@@ -288,7 +286,7 @@ def test_a_turn_is_of_the_request_that_asked_for_the_job_and_not_of_the_knock(
     assert heard[4:] == ["the-knock-itself"] * 2
 
 
-def test_an_experiment_that_is_asked_for_again_is_of_who_asked_last() -> None:
+def test_repeated_experiment_carries_the_last_request() -> None:
     run = asked("the-first-request", experiment_of)
     experiment_cancel(run_id=run.pk, person=guest(), is_staff=True)
     assert asked("the-second-request", experiment_of).request_id == "the-second-request"
@@ -305,7 +303,7 @@ def test_a_knock_spent_on_a_job_that_had_none_is_given_again(monkeypatch: pytest
     assert set(TrainingRun.objects.values_list("pk", "status")) == {(run.pk, "finished") for run in (first, second)}
 
 
-def test_a_knock_spent_on_a_job_that_ends_in_a_fault_is_given_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wake_up_lost_to_a_failing_job_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def stumble(kind: Any, job: Job, end: TurnEnd) -> list[int]:
         raise ZeroDivisionError
 
@@ -322,7 +320,7 @@ def test_a_knock_spent_on_a_job_that_ends_in_a_fault_is_given_again(monkeypatch:
     assert len(knocked) == 1, "it has had its turn"
 
 
-def test_with_the_broker_away_the_reaper_neither_fails_nor_forgets(
+def test_recovery_without_a_broker_neither_fails_nor_forgets(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def away(*_: Any, **__: Any) -> None:
@@ -401,7 +399,7 @@ def has_begun(job: Job) -> bool:
 
 
 @pytest.mark.parametrize("kind", MAKE)
-def test_what_was_let_go_or_left_before_the_clock_was_set_back_has_its_turn(kind: str) -> None:
+def test_job_from_before_a_clock_reset_gets_its_turn(kind: str) -> None:
     MAKE[kind]()
     (of_kind,) = (one for one in tasks.KINDS if one.slug == kind)
     taken = claim_next([of_kind])

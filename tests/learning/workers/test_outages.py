@@ -31,7 +31,8 @@ def reaches(run: TrainingRun, games: int) -> Callable[[], bool]:
     return lambda: done(run) >= games
 
 
-def test_a_run_ends_with_the_same_beads_though_database_and_broker_were_killed_under_it(outage: Outage) -> None:
+def test_run_keeps_its_beads_through_killed_servers(outage: Outage) -> None:
+    """The database and the broker are killed during the run."""
     games = 60_000_000
     learner = machine()
     outage.start_worker()
@@ -88,7 +89,9 @@ def outcome(tournament: Tournament) -> dict[str, Any]:
     return {key: view[key] for key in ("status", "round", "entries", "standings", "crosstable", "pairings")}
 
 
-def test_a_tournament_comes_to_the_same_though_database_and_broker_were_killed_under_it(outage: Outage) -> None:
+def test_tournament_keeps_its_result_through_killed_servers(outage: Outage) -> None:
+    """The database and the broker are killed during the tournament."""
+
     def held() -> Tournament:
         return tournament_start(
             user=None, entries=entries, games=400_000, seed=8, format="swiss", rounds=4, enqueue=False

@@ -88,7 +88,7 @@ def pupil_played(number: int = 1) -> Machine:
     return Machine.objects.get(guest=guest(number).guest)
 
 
-def test_matches_of_guests_go_after_a_month_and_those_of_accounts_after_a_year() -> None:
+def test_matches_of_guests_last_a_month_and_of_accounts_a_year() -> None:
     ann = person(user("ann"))
     theirs, hers = room(), room(who=ann)
     for seated, who in ((theirs, guest()), (hers, ann)):
@@ -150,9 +150,7 @@ def resigned(who: Principal, **options: Any) -> Room:
 
 
 @pytest.mark.parametrize("has_account", [False, True])
-def test_of_matches_in_rooms_of_their_own_the_latest_stay_however_many_there_are(
-    settings: Any, has_account: bool
-) -> None:
+def test_latest_matches_in_rooms_of_their_own_stay(settings: Any, has_account: bool) -> None:
     settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
     who = person(user("ann")) if has_account else guest()
     waits, rooms = room(who=who).room, [resigned(who) for _ in range(30)]
@@ -182,7 +180,7 @@ def test_on_a_crowded_site_matches_of_guests_go_sooner(settings: Any, monkeypatc
 
 
 @pytest.mark.parametrize("has_account", [False, True])
-def test_of_matches_that_were_left_the_latest_stay_and_those_that_go_on(settings: Any, has_account: bool) -> None:
+def test_latest_abandoned_matches_and_open_ones_stay(settings: Any, has_account: bool) -> None:
     settings.MATCHES_PER_GUEST = settings.MATCHES_PER_ACCOUNT = 2
     who = person(user("ann")) if has_account else guest()
     seated = [room(who=who) for _ in range(6)]
@@ -196,7 +194,7 @@ def test_of_matches_that_were_left_the_latest_stay_and_those_that_go_on(settings
     assert {match.room for match in Match.objects.all()} == {rooms[0], *rooms[-2:]}
 
 
-def test_matches_beyond_the_bound_go_whatever_may_not_go_beside_them(settings: Any) -> None:
+def test_matches_beyond_the_limit_go_despite_protected_ones(settings: Any) -> None:
     """What a lesson tells of stays, and so does a room with a copy: many of them keep nothing else."""
     settings.MATCHES_PER_GUEST = 2
     learner = machine()
@@ -217,7 +215,7 @@ def test_matches_beyond_the_bound_go_whatever_may_not_go_beside_them(settings: A
     assert Match.objects.count() == 25
 
 
-def test_a_room_that_is_broken_off_in_its_middle_goes_with_its_last_match(settings: Any) -> None:
+def test_interrupted_room_goes_with_its_last_match(settings: Any) -> None:
     settings.MATCHES_PER_GUEST = 1
     code = room().room.code
     for _ in range(25):
@@ -233,7 +231,7 @@ def test_a_room_that_is_broken_off_in_its_middle_goes_with_its_last_match(settin
     assert list(Room.objects.all()) == [kept]
 
 
-def test_of_a_frozen_machine_of_a_guest_the_last_match_alone_is_kept(settings: Any) -> None:
+def test_frozen_machine_of_a_guest_keeps_only_its_last_match(settings: Any) -> None:
     settings.MATCHES_PER_GUEST = 1
     pupil = pupil_played()
     Machine.objects.filter(pk=pupil.pk).update(learns=False)
@@ -247,7 +245,8 @@ def test_of_a_frozen_machine_of_a_guest_the_last_match_alone_is_kept(settings: A
     assert set(Room.objects.all()) == {*told, played, last}
 
 
-def test_a_guests_machine_goes_ninety_days_after_its_last_lesson_whatever_became_of_its_matches() -> None:
+def test_guests_machine_lasts_90_days_after_its_last_lesson() -> None:
+    """The deletion of its matches before that makes no difference."""
     pupil = pupil_played()
     aged(60)
     assert pupil_played() == pupil
@@ -278,9 +277,7 @@ def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
-def test_a_deletion_that_is_broken_off_is_nobodys_meanwhile_and_goes_on(
-    monkeypatch: pytest.MonkeyPatch, size: int
-) -> None:
+def test_interrupted_deletion_leaves_an_ownerless_machine(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """After every single transaction: what is left of the machine adds up, and nobody can reach it."""
     monkeypatch.setattr(retention, "ROWS_OF_A_MACHINE", size)
     pupil = pupil_played()
@@ -294,7 +291,7 @@ def test_a_deletion_that_is_broken_off_is_nobodys_meanwhile_and_goes_on(
     assert not Machine.objects.filter(pk=pupil.pk).exists()
 
 
-def test_what_little_a_machine_had_goes_with_it_in_one_transaction() -> None:
+def test_small_machine_is_deleted_in_one_transaction() -> None:
     pupil_played()
     aged(91)
     ledgers_compact(TurnEnd())
@@ -401,7 +398,7 @@ def test_what_refers_to_a_machine_that_goes_stays_without_it(has_trained: bool) 
 
 
 @pytest.mark.parametrize("has_account", [False, True])
-def test_a_copy_that_a_training_or_a_tournament_goes_on_with_stays_until_it_is_over(has_account: bool) -> None:
+def test_copy_in_a_training_or_tournament_stays_until_its_end(has_account: bool) -> None:
     ann, original = user("ann"), machine(is_public=True)
     who = person(ann) if has_account else guest()
     copies = [Machine.objects.get(room=resigned(who, opponent="machine", machine=original.slug, fresh=True))]
@@ -424,7 +421,7 @@ def test_a_copy_that_a_training_or_a_tournament_goes_on_with_stays_until_it_is_o
     assert not Machine.objects.filter(pk__in=[copy.pk for copy in copies]).exists()
 
 
-def test_more_machines_than_a_transaction_takes_are_the_next_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machines_beyond_one_transaction_go_in_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     unused = next(replace(rule, batch=2) for rule in retention.RULES if rule.name == "unused machines")
     monkeypatch.setattr(retention, "RULES", [unused])
     pupils = [pupil_played(number) for number in range(1, 6)]
@@ -499,9 +496,10 @@ OnlySessions = Callable[[Callable[[Any], Any]], None]
     ("error", "tried"),
     [(psycopg.errors.LockNotAvailable, [16, 8, 4, 2, 1, 1, 2, 1, 1, 4, 2, 1, 1]), (psycopg.OperationalError, [16])],
 )
-def test_not_every_row_is_tried_while_all_are_locked_or_the_database_is_away(
+def test_locked_rows_are_not_all_tried(
     only_sessions: OnlySessions, error: type[psycopg.Error], tried: list[int]
 ) -> None:
+    """No row is tried alone while the database is away."""
     found: list[int] = []
 
     def fails(rows: Any) -> None:
@@ -542,7 +540,7 @@ def test_more_than_a_query_looks_at_is_looked_at_next(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_commit_of_retention_waits_for_the_disk_and_every_other_does(only_sessions: OnlySessions) -> None:
+def test_only_commits_of_retention_do_not_wait_for_the_disk(only_sessions: OnlySessions) -> None:
     found: list[str] = []
 
     def look(_: Any = None) -> None:
@@ -560,7 +558,7 @@ def test_no_commit_of_retention_waits_for_the_disk_and_every_other_does(only_ses
 
 
 @pytest.mark.django_db(transaction=True)
-def test_who_takes_a_machine_along_while_it_is_swept_keeps_it_or_finds_it_gone() -> None:
+def test_claim_during_retention_keeps_the_machine_or_finds_none() -> None:
     ann = user("ann")
     pupils = [pupil_played(n) for n in range(1, 5)]
     aged(91)
@@ -592,7 +590,7 @@ def test_a_machine_that_somebody_sits_down_with_is_passed_over(monkeypatch: pyte
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_move_never_waits_for_the_sweep_and_the_sweep_not_for_a_move() -> None:
+def test_moves_and_retention_do_not_wait_for_each_other() -> None:
     seated, old = room(), room(who=guest(2))
     play(old, guest(2), "1")
     aged(31)
@@ -606,7 +604,7 @@ def test_a_move_never_waits_for_the_sweep_and_the_sweep_not_for_a_move() -> None
     assert set(Room.objects.all()) == {seated.room, old.room}
 
 
-def test_old_runs_and_those_beyond_the_bound_go_but_for_what_a_ledger_tells_of(settings: Any) -> None:
+def test_old_and_surplus_runs_go_unless_a_ledger_names_them(settings: Any) -> None:
     ann = user("ann")
     learner = trained(machine(owner=ann), games=10)
     runs = [training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 10)]) for _ in range(4)]
@@ -680,9 +678,7 @@ def test_tournaments_beyond_the_bound_go_with_all_that_is_theirs(settings: Any) 
     assert sorted(Tournament.objects.values_list("name", flat=True)) == ["first", "third"]
 
 
-def test_files_of_processes_that_were_killed_go_and_those_in_use_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_killed_processes_go_and_those_in_use_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     left, held, young, other = (tmp_path / name for name in ("pymp-left", "pymp-held", "pymp-young", "somebody"))
     for folder in (left, held, young, other):

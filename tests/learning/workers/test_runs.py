@@ -116,7 +116,7 @@ def test_a_message_that_arrives_twice_does_nothing_twice() -> None:
     assert learner.n_games == 5000
 
 
-def test_a_cancelled_run_stops_at_the_next_chunk_and_keeps_what_was_learnt() -> None:
+def test_cancelled_run_stops_at_the_next_chunk_and_keeps_beads() -> None:
     learner = machine()
     run = run_chunk(claimed(started(learner)), Pace(n_games=1000))
     assert training_run_cancel(run_id=run.pk) is True
@@ -149,7 +149,7 @@ def test_two_machines_train_against_each_other(learns: bool) -> None:
     assert ledger_errors() == []
 
 
-def test_training_against_the_other_side_from_the_second_players_view() -> None:
+def test_second_players_results_mirror_the_first_players() -> None:
     first, second = machine(Side.FIRST), machine(Side.SECOND)
     run = run_execute(claimed(started(second, 1000, first.slug, learns=True)))
     first.refresh_from_db()
@@ -225,7 +225,7 @@ def test_a_frozen_machine_is_not_trained() -> None:
         started(learner)
 
 
-def test_the_reaper_knocks_for_runs_that_wait_too_long_or_were_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recovery_wakes_workers_for_waiting_and_lost_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     now = timezone.now()
     waiting, left, fresh, running = (started(machine()) for _ in range(4))
     TrainingRun.objects.filter(pk__in=[waiting.pk, left.pk]).update(knocked_at=now - timedelta(minutes=1))
@@ -284,7 +284,7 @@ def test_an_interrupted_pretraining_goes_on() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.soak
-def test_runs_whose_workers_are_killed_three_times_end_with_what_uninterrupted_ones_leave(
+def test_runs_end_alike_after_three_killed_workers(
     start_worker: StartWorker,
 ) -> None:
     """One of a machine with boxes, one of a machine with a table of values, in turn."""
@@ -333,7 +333,7 @@ def test_freezing_a_machine_stops_its_run_and_says_why() -> None:
     assert "frozen" in run.error
 
 
-def test_a_worker_that_fails_late_leaves_the_run_to_its_new_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_late_worker_leaves_the_run_to_its_new_owner(monkeypatch: pytest.MonkeyPatch) -> None:
     late = claimed(started(machine()))
     TrainingRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     successor = claimed(late)
@@ -344,7 +344,7 @@ def test_a_worker_that_fails_late_leaves_the_run_to_its_new_owner(monkeypatch: p
     assert run_execute(successor).status == JobStatus.FINISHED
 
 
-def test_a_lesson_at_the_moment_of_a_save_in_the_admin_keeps_its_totals(client: Client) -> None:
+def test_lesson_during_a_save_in_the_admin_keeps_its_totals(client: Client) -> None:
     learner = machine()
     stale = Machine.objects.get(pk=learner.pk)
     trained(learner)
@@ -355,7 +355,7 @@ def test_a_lesson_at_the_moment_of_a_save_in_the_admin_keeps_its_totals(client: 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_can_be_started_while_its_machines_learn_without_a_deadlock() -> None:
+def test_run_starts_while_its_machines_learn_without_deadlock() -> None:
     first, second = machine(Side.FIRST), machine(Side.SECOND)
     run = claimed(started(first, 3_000_000, second.slug, learns=True))
     starts = [lambda: [started(second, 1, first.slug) for _ in range(60)] for _ in range(2)]
@@ -376,7 +376,7 @@ def test_the_sweep_clears_what_everybody_has_left() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("does", [DIES, IS_FULL], ids=["backend", "disk"])
-def test_a_run_that_the_database_stumbles_under_is_taken_up_again(does: str) -> None:
+def test_run_interrupted_by_a_database_fault_is_taken_up_again(does: str) -> None:
     """In the middle of the ledger, which is written by COPY: its errors are the driver's own, not Django's."""
     learner = machine()
     run = claimed(started(learner))
@@ -389,7 +389,7 @@ def test_a_run_that_the_database_stumbles_under_is_taken_up_again(does: str) -> 
     assert beads(learner) == beads(trained(machine(), 5000, 3))
 
 
-def test_what_a_page_could_not_be_told_is_told_with_what_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missed_news_are_sent_with_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[set[str]] = []
 
     def away_at_first(_: str, message: dict[str, Any], **how: Any) -> bool:

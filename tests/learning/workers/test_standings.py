@@ -74,7 +74,7 @@ class TestAStanding:
         agrees(trained(learner, 200, seed=2))
         assert Standing.objects.get().points[-1][0] == 500
 
-    def test_of_a_machine_trained_before_there_were_any_has_its_curve(self) -> None:
+    def test_older_machine_gets_its_standings_with_their_curve(self) -> None:
         trained(trained(machine(), 100), 100, seed=2)
         before = Standing.objects.get().points
         Standing.objects.update(measured=-1, win=None, draw=None, loss=None, score=None, curve=[])
@@ -103,7 +103,7 @@ class TestAStanding:
         standings_keep()
         assert Standing.objects.get(pk=copy.pk).score == Standing.objects.get(pk=learner.pk).score
 
-    def test_one_that_plays_on_keeps_nobody_waiting_and_one_that_is_broken_stops_nobody(self, monkeypatch: Any) -> None:
+    def test_busy_or_broken_machine_delays_no_other(self, monkeypatch: Any) -> None:
         busy, _, quiet = (machine(Side.SECOND, name=name) for name in ("Busy", "Broken", "Quiet"))
         Standing.objects.filter(pk=busy.pk).update(lessons=9)
         usual = standings.strength_at_hand
@@ -121,7 +121,7 @@ class TestAStanding:
         assert standings_keep() == 0
 
 
-def test_a_small_curve_keeps_its_ends_and_the_last_of_what_was_measured_twice() -> None:
+def test_small_curve_keeps_its_ends_and_the_last_measurement() -> None:
     points = [(games, games / 1e6) for games in range(0, 1_000_001, 1000)]
     kept = thinned([*points, (0, 0.25)])
     assert len(kept) == CURVE_POINTS

@@ -84,7 +84,7 @@ def ledger_is_whole(machine: Machine) -> None:
 
 
 @pytest.mark.soak
-def test_a_run_whose_workers_are_killed_ends_as_an_uninterrupted_one(start_worker: StartWorker) -> None:
+def test_run_of_killed_workers_equals_an_uninterrupted_one(start_worker: StartWorker) -> None:
     games = 120
     points = [0, 14, 54, games]
     whole = learner("Whole")
@@ -137,7 +137,7 @@ def test_a_run_whose_workers_are_killed_ends_as_an_uninterrupted_one(start_worke
     assert [getattr(cut, name) for name in totals] == [getattr(whole, name) for name in totals]
 
 
-def test_a_match_ends_and_teaches_while_a_point_of_the_curve_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_match_ends_and_teaches_while_a_curve_point_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = learner()
     codes = [against(machine, number, Side.SECOND) for number in range(3)]
     monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))
@@ -164,7 +164,7 @@ def resigned(code: str, number: int) -> None:
 
 
 @pytest.mark.soak
-def test_ten_live_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ten_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     machine, owner = learner(), user(is_staff=True)
     monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))
     runs = [started(machine, 100_000), started(machine, 100_000, machine.slug, learns=True)]

@@ -30,7 +30,7 @@ def memory_of(learner: Machine) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.soak
-def test_two_runs_of_a_worker_and_ten_live_matches_at_once_lose_no_bead(start_worker: StartWorker) -> None:
+def test_two_runs_and_ten_matches_at_once_lose_no_bead(start_worker: StartWorker) -> None:
     learner = machine(Side.SECOND)
     laid_out = {position: beads for position, beads, _ in memory_of(learner)}
     start_worker()
@@ -67,7 +67,7 @@ def test_two_runs_of_a_worker_and_ten_live_matches_at_once_lose_no_bead(start_wo
     assert boxes_at(learner, learner.n_lessons) == beads
 
 
-def test_the_same_seed_leaves_the_same_beads_in_process_and_through_a_worker(start_worker: StartWorker) -> None:
+def test_seed_gives_the_same_beads_in_process_and_by_a_worker(start_worker: StartWorker) -> None:
     def pair() -> tuple[Machine, Machine]:
         return machine(Side.FIRST), machine(Side.SECOND)
 
