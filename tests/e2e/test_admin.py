@@ -111,7 +111,7 @@ def test_history_is_read_only(page: Page, address: str) -> None:
         expect_read_only(page)
 
 
-def test_a_second_factor_is_set_up_by_keyboard_and_on_a_telephone(page: Page, settings: Any) -> None:
+def test_second_factor_is_set_up_by_keyboard_on_a_phone(page: Page, settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = True
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto("/admin/games/match/")

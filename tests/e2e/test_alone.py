@@ -12,7 +12,7 @@ pytestmark = pytest.mark.e2e
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("width", [360, 1280])
-def test_a_second_tab_of_the_same_browser_asks_before_it_takes_the_other_seat(page: Page, width: int) -> None:
+def test_second_tab_asks_before_taking_the_other_seat(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 740})
     start_other(page, "human")
     expect(page.locator("#status")).to_have_text("Waiting for the other player.")

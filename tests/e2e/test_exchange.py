@@ -80,7 +80,7 @@ def test_take_a_machine_away_and_bring_it_back(page: Page, owner: Any) -> None:
     assert machine_export(copy).text == machine_export(learner).text.replace('"MENACE"', '"Home again"')
 
 
-def test_a_machine_that_keeps_values_is_taken_away_and_brought_back(page: Page, owner: Any) -> None:
+def test_machine_with_values_is_exported_and_imported(page: Page, owner: Any) -> None:
     learner = machine_create(game="romgon", side=None, name="Q")
     board = learner.game_rules.initial_position().board
     keys = [entry_key(board, move) for move in learner.game_rules.legal_moves(learner.game_rules.initial_position())]

@@ -22,7 +22,7 @@ def run_it(page: Page, seed: int) -> None:
     page.locator("#begin").click()
 
 
-def test_a_guest_runs_an_experiment_and_the_result_comes_by_itself(
+def test_experiment_of_a_guest_shows_its_result_without_reload(
     page: Page, visitor: Visitor, start_worker: StartWorker
 ) -> None:
     page.goto("/")

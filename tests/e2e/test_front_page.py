@@ -30,7 +30,7 @@ def drawn(page: Page) -> None:
     expect(page.locator(".game-board > svg .ruling")).to_have_count(page.locator(".game").count())
 
 
-def test_three_games_fit_on_a_laptop_and_come_in_three_swipes_on_a_phone(visitor: Visitor) -> None:
+def test_three_games_fit_a_laptop_and_three_swipes_of_a_phone(visitor: Visitor) -> None:
     house()
     laptop = visitor(**options(1280, 720))
     laptop.add_init_script(NOTE_SHIFTS)
@@ -49,7 +49,7 @@ def test_three_games_fit_on_a_laptop_and_come_in_three_swipes_on_a_phone(visitor
     assert phone.evaluate("window.shifted") <= SHIFT_MOST
 
 
-def test_by_keyboard_from_the_menu_to_a_machine_of_ones_own_and_back(page: Page, visitor: Visitor) -> None:
+def test_keyboard_reaches_a_new_machine_from_the_menu_and_back(page: Page, visitor: Visitor) -> None:
     house()
     page.goto("/about")
     for name in ("Lab", "Machines", "Play"):

@@ -21,7 +21,8 @@ def teach_her(page: Page) -> None:
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 800)])
-def test_the_guide_is_open_on_a_first_visit_and_one_press_away_later(visitor: Visitor, width: int, height: int) -> None:
+def test_guide_is_open_on_the_first_visit_only(visitor: Visitor, width: int, height: int) -> None:
+    """On later visits one press opens the guide."""
     house()
     page = visitor(**options(width, height))
     guide = page.locator("#guide")
@@ -55,7 +56,7 @@ def test_a_browser_that_keeps_nothing_opens_the_guide_each_time(page: Page) -> N
         expect(page.locator("#guide")).to_have_attribute("open", "")
 
 
-def test_a_board_carries_the_letters_and_numbers_that_texts_name_its_squares_by(visitor: Visitor) -> None:
+def test_board_shows_the_coordinates_used_in_texts(visitor: Visitor) -> None:
     house()
     page = visitor(**options(360, 740))
     teach_her(page)

@@ -63,7 +63,8 @@ def beads(page: Page) -> dict[str, list[int]]:
     return {key: found or [0] for key, found in numbers.items()}
 
 
-def test_it_starts_by_itself_at_every_speed_and_goes_back_to_any_game(page: Page, visitor: Visitor) -> None:
+def test_learn_page_starts_by_itself_at_every_speed(page: Page, visitor: Visitor) -> None:
+    """The history leads back to any game played so far."""
     page.goto("/")
     page.get_by_role("navigation", name="Site").get_by_role("link", name="Watch it learn").click()
     expect(games(page)).to_have_text(re.compile("After (?!no )"))
@@ -125,7 +126,7 @@ def test_it_starts_by_itself_at_every_speed_and_goes_back_to_any_game(page: Page
     )
 
 
-def test_a_knob_shows_what_it_does_and_an_address_what_is_wrong_with_it(visitor: Visitor) -> None:
+def test_option_shows_its_effect_and_a_bad_address_its_faults(visitor: Visitor) -> None:
     page = visitor(**options(1280, 800))
     page.goto("/learn/hexapawn?win=many&teacher=perfect&games=40&seed=" + "9" * 300 + "&colour=red&loss=-2")
     problems = page.locator("#problem-list li")

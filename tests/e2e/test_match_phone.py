@@ -132,9 +132,8 @@ def test_with_text_twice_as_large_the_board_is_in_sight(visitor: Visitor, game: 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 800)])
-def test_the_keyboard_is_on_the_board_on_ones_turn_and_at_play_again_after_the_end(
-    visitor: Visitor, width: int, height: int
-) -> None:
+def test_keyboard_focus_follows_the_turn_and_the_end(visitor: Visitor, width: int, height: int) -> None:
+    """The focus is on the board at the player's turn, and on "Play again" after the end."""
     house()
     page = visitor(**options(width, height))
     page.goto("/play/noughts-and-crosses")

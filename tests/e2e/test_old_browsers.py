@@ -98,7 +98,7 @@ def without_modules(route: Route) -> None:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("stillness", ["reduce", "no-preference"])
 @pytest.mark.parametrize("silent", [OUR_MODULES, re.compile(r"/static/js/(?!theme)\w+\.js")])
-def test_a_match_says_it_within_five_seconds_when_its_scripts_hang(
+def test_match_reports_hanging_scripts_within_five_seconds(
     page: Page, visitor: Visitor, silent: re.Pattern[str], stillness: str
 ) -> None:
     """Also where the script that would notice does not come: then style sheets alone see to it."""
@@ -145,7 +145,7 @@ def test_a_reader_of_a_page_that_runs_hears_nothing_of_it(page: Page) -> None:
     assert NOT_RUN not in page.locator("body").aria_snapshot()
 
 
-def test_every_page_that_needs_scripts_says_that_they_did_not_run(visitor: Visitor, watch: Watch) -> None:
+def test_every_page_with_scripts_reports_that_none_ran(visitor: Visitor, watch: Watch) -> None:
     machine = house()[Side.FIRST]
     trained(machine, 30)
     own = machine.get_absolute_url()
@@ -176,9 +176,7 @@ def test_every_page_that_needs_scripts_says_that_they_did_not_run(visitor: Visit
 
 
 @pytest.mark.soak
-def test_every_page_of_the_lab_that_needs_scripts_says_that_they_did_not_run(
-    visitor: Visitor, live_site: LiveSite, watch: Watch
-) -> None:
+def test_every_lab_page_with_scripts_reports_that_none_ran(visitor: Visitor, live_site: LiveSite, watch: Watch) -> None:
     page = visitor()
     account = user("grace")
     sign_in(page.context, live_site, account)

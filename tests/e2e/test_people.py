@@ -57,7 +57,7 @@ def test_two_people_play_by_link(page: Page, visitor: Visitor) -> None:
     expect(page.locator("#status")).to_have_text("Your turn: place a nought.")
 
 
-def test_a_phone_shows_its_host_what_to_send_and_its_guest_the_free_seat(visitor: Visitor) -> None:
+def test_phone_shows_host_the_link_and_guest_the_free_seat(visitor: Visitor) -> None:
     host, guest = visitor(**PHONE), visitor(**PHONE)
     link = invite(host)
     expect(host.locator("#copy-link")).to_be_in_viewport(ratio=1)

@@ -63,7 +63,7 @@ def test_a_tournament_is_held_and_its_table_fills_by_itself(
     expect(page.locator("#pairings tbody tr")).to_have_count(7)
 
 
-def test_enter_in_the_search_searches_and_in_any_other_field_begins(page: Page) -> None:
+def test_enter_searches_in_the_search_and_submits_elsewhere(page: Page) -> None:
     ada = user("ada")
     for name in ("First drawer", "Other drawer"):
         machine(Side.FIRST, name=name, owner=ada)

@@ -44,7 +44,7 @@ def test_walking_through_the_values_by_mouse_and_keyboard(page: Page, width: int
     assert violations(page) == []
 
 
-def test_the_pages_of_a_run_and_a_machine_say_when_there_is_no_room_for_new_values(page: Page, settings: Any) -> None:
+def test_run_and_machine_pages_report_the_limit_of_values(page: Page, settings: Any) -> None:
     settings.VALUES_PER_MACHINE = 5
     machine = machine_create(game="romgon", side=None, name="Q")
     run = training_run_start(machine=machine.slug, stages=[Stage("easy", 1)], seed=1, enqueue=False)
@@ -59,7 +59,7 @@ def test_the_pages_of_a_run_and_a_machine_say_when_there_is_no_room_for_new_valu
     assert violations(page) == []
 
 
-def test_a_table_of_a_small_game_tells_what_it_expects_of_every_move(page: Page) -> None:
+def test_table_of_a_small_game_shows_a_value_for_every_move(page: Page) -> None:
     machine = trained(machine_create(game=NC, side=None, name="Tab", preset="td-boards"), 100)
     page.goto(f"/machines/{machine.pk}")
     expect(page.locator("#n-values")).not_to_be_empty()

@@ -54,7 +54,7 @@ def play_out(page: Page) -> None:
         expect_plies(page, before + 2)
 
 
-def test_a_person_in_a_machines_seat_teaches_it_while_a_friend_watches(page: Page, visitor: Visitor) -> None:
+def test_person_in_a_machines_seat_teaches_it_before_a_watcher(page: Page, visitor: Visitor) -> None:
     own, other = two_of(user("ada"))
     log_in(page, "ada")
     page.goto(own.get_absolute_url())
@@ -116,7 +116,7 @@ def test_a_guest_takes_a_copy_of_the_houses_machine_over(page: Page) -> None:
     expect(page.locator("#box-caption")).to_contain_text("You played A for MENACE (copy)")
 
 
-def test_two_machines_move_when_their_host_says_so_and_a_friend_watches(page: Page, visitor: Visitor) -> None:
+def test_two_machines_move_at_the_hosts_command_before_a_friend(page: Page, visitor: Visitor) -> None:
     first, second = two_of(None)
     page.goto(f"/play/{NC}?machine={first.pk}")
     page.locator("#watch select[name=second]").select_option(str(second.pk))
@@ -176,7 +176,7 @@ def test_it_plays_on_at_a_chosen_speed_until_it_is_paused(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_two_machines_of_ones_own_are_sent_off_to_learn_by_themselves(page: Page) -> None:
+def test_two_own_machines_are_sent_off_to_train(page: Page) -> None:
     first, second = two_of(user("ada"))
     log_in(page, "ada")
     page.goto(f"/play/{NC}?machine={first.pk}")
@@ -227,7 +227,7 @@ def test_a_piece_is_chosen_and_then_where_it_goes(visitor: Visitor, by: str) -> 
     assert Match.objects.get().plies.get(number=0).move == "b1b2"
 
 
-def test_who_watches_a_private_machine_sees_the_board_and_who_it_is_not_for(page: Page, visitor: Visitor) -> None:
+def test_watcher_of_a_private_machine_sees_only_the_board(page: Page, visitor: Visitor) -> None:
     _, other = two_of(user("ada"))
     log_in(page, "ada")
     page.goto(other.get_absolute_url())

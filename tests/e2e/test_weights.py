@@ -67,7 +67,7 @@ def parts_looked_at(page: Page, words: str) -> Locator:
     return parts
 
 
-def test_the_top_of_the_ladder_tells_what_it_saw_and_shows_what_it_knows(page: Page) -> None:
+def test_top_level_shows_its_search_and_its_weights(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 800})
     page.goto("/learnt/romgon-flip")
     page.get_by_role("button", name="Play against Legend").click()
