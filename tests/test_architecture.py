@@ -142,7 +142,7 @@ def test_a_question_for_a_kind_is_seen_however_it_is_asked(line: str) -> None:
         "import beadbox.rules.hexapawn.rules",
     ],
 )
-def test_a_question_for_a_game_is_seen_in_its_engine_and_adviser_as_well(line: str) -> None:
+def test_game_check_is_found_in_engine_and_adviser(line: str) -> None:
     assert list(which_game.in_python(line)) == [1]
 
 

@@ -77,7 +77,7 @@ def test_this_computer_has_the_addresses_of_its_interfaces() -> None:
     assert set(addresses.default_addresses()) <= set(own_addresses())
 
 
-def test_tunnels_come_last_and_interfaces_that_are_down_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tunnels_come_last_and_inactive_interfaces_are_omitted(monkeypatch: pytest.MonkeyPatch) -> None:
     up = addresses.IFF_UP | addresses.IFF_RUNNING
     bridge, tunnel, network = ip_address("172.17.0.1"), ip_address("10.8.0.2"), ip_address("192.168.1.20")
     found = {bridge: addresses.IFF_UP, tunnel: up | addresses.IFF_POINTOPOINT, network: up}
@@ -92,7 +92,7 @@ def test_a_site_that_listens_here_answers_to_this_computer_alone(bind: str, comp
 
 
 @pytest.mark.parametrize("bind", ["0.0.0.0", "::", "192.168.1.20", "fd00::1"])
-def test_a_site_that_listens_to_others_answers_to_its_own_addresses_and_names(bind: str, computer: None) -> None:
+def test_listening_site_answers_to_its_own_addresses_and_names(bind: str, computer: None) -> None:
     own = ["192.168.1.20", "10.0.0.7", "[fd00::1]", "beads.school.example", "beads.local"]
     assert default_hosts(bind) == [*addresses.LOOPBACK_HOSTS, *own]
 
@@ -130,9 +130,10 @@ HERE, ALL_V4, ALL, ONE, ONE_V6 = (
         (ONE_V6, "*", ["[fd00::1]"]),
     ],
 )
-def test_what_is_printed_is_allowed_and_answers_from_elsewhere_if_anything_does(
+def test_printed_addresses_are_allowed_and_reachable(
     place: Listening, allowed: str, printed: list[str], computer: None
 ) -> None:
+    """Printed addresses answer from other computers if any address does."""
     assert place.hosts(allowed) == printed
 
 

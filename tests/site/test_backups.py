@@ -107,7 +107,7 @@ def used(learner: Machine) -> Iterator[Callable[[], int]]:
         assert running.result() == []
 
 
-def test_a_site_goes_on_from_a_copy_that_was_made_while_it_was_used(tmp_path: Path) -> None:
+def test_site_resumes_from_a_copy_made_during_use(tmp_path: Path) -> None:
     learner = house()[Side.SECOND]
     code = room_create(person=guest(), game=NC, opponent="menace", side=Side.FIRST).room.code
     account = user()
@@ -194,7 +194,7 @@ def test_half_a_file_without_its_checksum_leaves_nothing_behind(file: Path, empt
 
 
 @pytest.mark.parametrize(("broken", "is_revoked"), [("call_command", True), ("accounts_log_out", False)])
-def test_a_restore_that_breaks_afterwards_logs_accounts_out_and_says_what_to_do(
+def test_failing_restore_logs_accounts_out_and_says_what_to_do(
     tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, broken: str, is_revoked: bool
 ) -> None:
     account = user()

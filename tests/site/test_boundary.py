@@ -50,7 +50,7 @@ async def accept(scope: Any, receive: Any, send: Any) -> None:
         ([(b"cookie", b"sessionid=x")], "?seat_token=t", False),
     ],
 )
-async def test_a_socket_comes_from_our_pages_or_from_a_program_with_a_token(
+async def test_socket_needs_our_origin_or_a_programs_token(
     headers: list[tuple[bytes, bytes]], query: str, is_let_in: bool
 ) -> None:
     headers = [(b"host", b"localhost:8000"), *headers]
@@ -165,7 +165,7 @@ async def test_an_address_opens_so_many_sockets_a_minute(monkeypatch: pytest.Mon
     assert (await handshake("1.1.1.1", forwarded="9.9.9.9, 3.3.3.3"))["type"] == "websocket.accept"
 
 
-async def test_sockets_that_only_tell_how_the_site_is_count_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_dependency_sockets_have_their_own_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {"live": "2/min"})
     cache.clear()
     of_pages = [await handshake("1.1.1.1", path=f"/{SITE}{end}") for end in ("", "/", "")]
@@ -317,7 +317,7 @@ def test_an_unknown_address_of_the_api_is_refused_in_json(path: str, method: str
     "path", ["/api", "/api/", "/api/health", "/api/health/", "/api/docs", "/api/schema", "/api/games"]
 )
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "BREW"])
-def test_what_an_address_of_the_api_does_not_do_is_refused_in_json(path: str, method: str) -> None:
+def test_wrong_method_of_the_api_is_refused_in_json(path: str, method: str) -> None:
     response = Client(enforce_csrf_checks=True).generic(method, path)
     assert response.status_code == 405
     assert response.json()["code"] == "method_not_allowed"
@@ -343,9 +343,7 @@ FILE_PART = b'--x\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\
 @pytest.mark.parametrize("charset", ["undefined", "hex", "idna", "zlib", "utf-16", "no-such", "latin-1"])
 @pytest.mark.parametrize("path", ["/login", "/api/rooms", "/api/machines/import"])
 @pytest.mark.parametrize("kind", ["multipart/form-data; boundary=x", "application/x-www-form-urlencoded"])
-def test_text_that_is_not_utf_8_is_refused_before_anybody_reads_it(
-    client: Client, path: str, kind: str, charset: str
-) -> None:
+def test_text_that_is_not_utf_8_is_refused_before_parsing(client: Client, path: str, kind: str, charset: str) -> None:
     client.raise_request_exception = False
     answer = client.generic("POST", path, FILE_PART, content_type=f"{kind}; charset={charset}")
     assert answer.status_code == 400
@@ -361,7 +359,7 @@ def test_utf_8_may_be_said_in_any_way(client: Client, charset: str) -> None:
 
 
 @pytest.mark.django_db
-def test_a_query_with_a_nul_is_refused_where_the_database_would_break_on_it(admin_client: Client) -> None:
+def test_query_with_a_nul_is_refused_before_the_database(admin_client: Client) -> None:
     admin_client.raise_request_exception = False
     for path in ("/admin/learning/machine/", "/admin/learning/box/", "/api/machines"):
         for query in ("?game=%00", "?preset__exact=a%00", "?position__exact=%00b", "?q=%00"):
@@ -372,7 +370,7 @@ def test_a_query_with_a_nul_is_refused_where_the_database_would_break_on_it(admi
 
 
 @pytest.mark.django_db
-def test_half_a_character_is_malformed_and_does_not_break_the_answer(admin_client: Client) -> None:
+def test_lone_surrogate_is_malformed_and_breaks_no_answer(admin_client: Client) -> None:
     body = {"game": "noughts-and-crosses", "preset": "\ud800"}
     admin_client.raise_request_exception = False
     answer = admin_client.post("/api/machines", json.dumps(body), content_type="application/json")
@@ -420,7 +418,7 @@ def said(event: Any) -> set[tuple[str, str]]:
 
 
 @pytest.mark.django_db
-async def test_what_is_answered_before_django_has_the_headers_of_every_page(guarded: set[tuple[str, str]]) -> None:
+async def test_answers_before_django_carry_the_headers_of_pages(guarded: set[tuple[str, str]]) -> None:
     sent: list[Any] = []
 
     async def send(event: Any) -> None:
@@ -432,7 +430,8 @@ async def test_what_is_answered_before_django_has_the_headers_of_every_page(guar
 
 
 @pytest.mark.django_db
-async def test_a_refused_handshake_has_them_where_the_server_can_say_anything(guarded: set[tuple[str, str]]) -> None:
+async def test_refused_handshake_carries_headers_where_possible(guarded: set[tuple[str, str]]) -> None:
+    """Servers without the extension for denial responses close the socket without headers."""
     headers = [(b"origin", b"https://elsewhere.example")]
     scope = {"type": "websocket", "path": "/", "headers": headers, "query_string": b""}
     can_answer: dict[str, Any] = {"websocket.http.response": {}}

@@ -90,7 +90,7 @@ def test_a_broker_that_hangs_is_knocked_at_as_ever(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_was_started_at_a_time_to_come_is_started_again_in_time() -> None:
+def test_task_with_a_future_start_is_started_again_in_time() -> None:
     """So it stands in the database when the clock was set back, for whoever begins with what stands there."""
     entry = Scheduler(app=app, lazy=False).schedule["Take up jobs that were forgotten"]
     entry.last_run_at = timezone.now() + timedelta(hours=1)

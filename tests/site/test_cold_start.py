@@ -107,7 +107,8 @@ def hasten(run: Run) -> None:
 
 
 @pytest.mark.soak
-def test_it_answers_before_its_kernels_are_compiled_and_changes_over(start: Callable[..., Run]) -> None:
+def test_site_answers_before_its_kernels_are_compiled(start: Callable[..., Run]) -> None:
+    """Running processes take over the compiled kernels without a restart."""
     run = start()
     api, health = Api(run), "/api/ai/health"
     status, said = api(health)

@@ -57,7 +57,7 @@ def test_a_container_is_bounded_and_nobody_in_it_is_root(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_after_a_restart_of_its_host_all_that_does_not_end_runs_again(name: str) -> None:
+def test_lasting_services_restart_with_their_host(name: str) -> None:
     assert SERVICES[name]["restart"] == ("no" if name in ENDING else "unless-stopped")
 
 
@@ -82,7 +82,8 @@ def test_folders_in_memory_belong_to_who_writes_to_them(name: str) -> None:
     assert options <= {owner}
 
 
-def test_a_release_is_set_up_with_what_its_container_may_write_to(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_release_is_set_up_in_a_read_only_container(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Static files are collected in the image, since the container of a release may write only to ``/tmp``."""
     called: list[str] = []
     monkeypatch.setattr(set_up, "call_command", lambda name, **_: called.append(name))
     monkeypatch.setattr(set_up, "beside", lambda function: nullcontext(function()))
@@ -102,7 +103,7 @@ def test_images_are_of_an_exact_version() -> None:
     assert [image for image in images if not re.search(r":\d+\.\d+(\.\d+)?(-|$)", image)] == []
 
 
-def test_a_database_gives_up_hosts_that_vanished_before_another_takes_their_work() -> None:
+def test_database_drops_vanished_hosts_before_a_lease_ends() -> None:
     words = dict(word.removeprefix("-c").split("=") for word in SERVICES["postgres"]["command"][1:])
     idle, interval, count = (int(words[f"tcp_keepalives_{name}"]) for name in ("idle", "interval", "count"))
     assert idle + interval * count < LEASE_S
@@ -110,7 +111,7 @@ def test_a_database_gives_up_hosts_that_vanished_before_another_takes_their_work
     assert words["idle_in_transaction_session_timeout"] == HUNG
 
 
-def test_what_an_operator_may_choose_reaches_the_containers_and_need_not_be_chosen() -> None:
+def test_optional_settings_reach_the_containers() -> None:
     needed = {"SITE": "beads.example", "SECRET_KEY": "secret", "POSTGRES_PASSWORD": "beads"}
     chosen = {"SENTRY_DSN": "https://key@errors.example/7", "LOG_LEVEL": "WARNING", "BACKUPS_KEPT": "30"}
     found = Compose(needed | chosen).environment("worker")
@@ -120,9 +121,8 @@ def test_what_an_operator_may_choose_reaches_the_containers_and_need_not_be_chos
 
 
 @pytest.mark.parametrize("service", sorted(OF_SITE))
-def test_any_other_setting_reaches_the_containers_by_a_file_that_need_not_be_there(
-    service: str, tmp_path: Path
-) -> None:
+def test_other_settings_reach_the_containers_by_a_file(service: str, tmp_path: Path) -> None:
+    """The file ``settings.env`` need not exist."""
     needed = {"SITE": "beads.example", "SECRET_KEY": "secret", "POSTGRES_PASSWORD": "beads"}
     shutil.copy(BASE_DIR / FILE, tmp_path)
     before = Compose(needed, tmp_path).environment(service)
@@ -163,9 +163,7 @@ def started(service: str, n_cores: int, folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("n_cores", "n_processes"), [(1, 1), (8, 8), (32, 8), (256, 8)])
-def test_whatever_the_number_of_cores_containers_are_within_their_limits(
-    n_cores: int, n_processes: int, tmp_path: Path
-) -> None:
+def test_containers_stay_within_limits_for_any_number_of_cores(n_cores: int, n_processes: int, tmp_path: Path) -> None:
     words = {name: started(name, n_cores, tmp_path) for name in ("web", "worker")}
     assert words["web"][words["web"].index("--workers") + 1] == str(n_processes)
     assert words["worker"][words["worker"].index("--concurrency") + 1] == str(n_processes)
@@ -188,7 +186,7 @@ def test_a_database_has_a_connection_for_whoever_wants_one() -> None:
     assert 2 * wanted < int(words["max_connections"]) - reserved, "and for twice as many containers"
 
 
-def test_the_image_backs_the_database_up_with_programs_of_its_version() -> None:
+def test_image_backs_up_with_programs_of_the_database_version() -> None:
     recipe: str = SERVICES["web"]["build"]["dockerfile_inline"]
     (locks,) = re.findall(r"^COPY (requirements\.txt .*) \./$", recipe, re.MULTILINE)
     for lock in locks.split():

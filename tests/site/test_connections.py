@@ -72,7 +72,7 @@ async def test_a_client_that_reads_nothing_of_an_answer_is_closed(server: uvicor
             await asyncio.sleep(POLL_S)
 
 
-async def test_a_websocket_that_reads_nothing_is_closed_though_it_asks_on(server: uvicorn.Server) -> None:
+async def test_unread_websocket_is_closed_despite_its_requests(server: uvicorn.Server) -> None:
     async with unread(server, SOCKET) as writer, asyncio.timeout(HANG_S):
         while server.server_state.connections:
             if not writer.is_closing():
@@ -80,7 +80,7 @@ async def test_a_websocket_that_reads_nothing_is_closed_though_it_asks_on(server
             await asyncio.sleep(POLL_S)
 
 
-def test_idle_connections_are_kept_longer_than_browsers_and_the_proxy_keep_them() -> None:
+def test_idle_connections_outlast_browsers_and_the_proxy() -> None:
     caddyfile = (BASE_DIR / "proxy" / "Caddyfile").read_text()
     idle_s = int(re.findall(r"\n\s+idle (\d+)s\n", caddyfile)[0])
     upstream_s = 60 * int(re.findall(r"\n\s+keepalive (\d+)m\n", caddyfile)[0])

@@ -97,9 +97,8 @@ def test_what_is_known_is_said_in_place_of_a_guess(client: Client) -> None:
     assert "/login?next" not in client.get("/machines/987654").content.decode()
 
 
-def test_every_page_that_needs_an_account_says_what_for_and_what_can_be_done_without(
-    people: dict[str, Any], world: dict[str, Any]
-) -> None:
+def test_log_in_page_names_the_reason_and_the_alternatives(people: dict[str, Any], world: dict[str, Any]) -> None:
+    """Each page for accounts says why it needs one and what a visitor can do without."""
     nobody, n_asked = Client(), 0
     for route, asks in TABLE.items():
         if route.startswith(("^api", "admin")):

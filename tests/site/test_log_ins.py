@@ -33,7 +33,7 @@ def test_nothing_of_what_was_sent_is_kept(client: Client) -> None:
     assert (attempt.failures_since_start, attempt.get_data, attempt.post_data) == (3, "", "")
 
 
-def test_the_lock_ends_when_it_was_said_to_however_often_somebody_tries(client: Client) -> None:
+def test_lock_ends_when_announced_despite_further_attempts(client: Client) -> None:
     factories.user("ada")
     for _ in range(10):
         locked = client.post("/login", WRONG)
@@ -112,7 +112,7 @@ def test_failures_go_by_age_and_by_number(settings: Any) -> None:
     assert names() == ["new"]
 
 
-def test_who_has_one_address_of_ipv6_is_locked_in_all_of_the_network() -> None:
+def test_ipv6_address_is_locked_with_its_network() -> None:
     answers = [Client(REMOTE_ADDR=f"2001:db8:1:2::{n}").post("/login", WRONG).status_code for n in range(11)]
     assert answers == [200] * 9 + [429] * 2
     assert Client(REMOTE_ADDR="2001:db8:1:3::1").post("/login", WRONG).status_code == 200

@@ -295,7 +295,7 @@ def test_the_latest_back_up_has_an_age_where_any_are_kept(
 
 
 @pytest.mark.django_db
-def test_a_lease_that_ran_out_is_counted_once_and_one_given_back_is_not() -> None:
+def test_expired_lease_is_counted_once_and_a_returned_one_not() -> None:
     run = training_run_start(machine=machine().slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
     before = value_of("beadbox_leases_lost_total"), value_of("beadbox_turns_total", kind="runs")
     for _ in range(2):

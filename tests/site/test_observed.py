@@ -119,7 +119,7 @@ async def test_a_request_keeps_its_own_id_if_that_is_well_formed(path: str, give
     ],
 )
 @pytest.mark.django_db(transaction=True)
-async def test_a_request_has_one_line_without_codes_tokens_and_addresses(
+async def test_request_line_has_no_codes_tokens_or_addresses(
     path: str, asked: dict[str, Any], line: tuple[str, str, int], lines: Lines
 ) -> None:
     status, request_id = await ask(path, **asked)
@@ -144,9 +144,7 @@ async def test_a_request_has_one_line_without_codes_tokens_and_addresses(
     ],
 )
 @pytest.mark.django_db(transaction=True)
-async def test_what_is_refused_before_anybody_has_looked_has_its_line_and_no_other(
-    path: str, sent: dict[str, str], body: bytes, lines: Lines
-) -> None:
+async def test_early_refusal_has_exactly_one_line(path: str, sent: dict[str, str], body: bytes, lines: Lines) -> None:
     kind = {"content_type": "application/x-www-form-urlencoded", "cookie": CSRF}
     status, _ = await ask(path, method="POST", body=body, **kind | sent)
     assert 400 <= status < 404
@@ -176,12 +174,12 @@ async def test_a_handshake_that_is_refused_is_no_fault_of_the_server(lines: Line
 
 
 @pytest.mark.parametrize("name", ["csrf", "DisallowedHost", "DisallowedRedirect", "SuspiciousSession"])
-def test_what_django_says_of_refusals_is_said_by_the_line_of_the_request(name: str, lines: Lines) -> None:
+def test_refusals_of_django_are_not_logged_twice(name: str, lines: Lines) -> None:
     logging.getLogger(f"django.security.{name}").error("refused: /rooms/abcdef")
     assert lines() == []
 
 
-def test_a_letter_that_cannot_be_sent_names_the_fault_and_no_mailbox(lines: Lines) -> None:
+def test_failed_letter_logs_the_fault_without_the_mailbox(lines: Lines) -> None:
     try:
         raise SMTPRecipientsRefused({"ada-secret@example.org": (550, b"no such mailbox")})
     except SMTPRecipientsRefused:
@@ -226,7 +224,7 @@ def test_a_room_that_cannot_be_told_is_told_of_without_its_code(lines: Lines) ->
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_socket_has_a_line_when_it_ends_and_one_for_what_it_was_refused(lines: Lines) -> None:
+async def test_socket_has_one_line_at_its_end_and_one_per_refusal(lines: Lines) -> None:
     seated = await database_sync_to_async(room_create)(
         person=Principal(), game="noughts-and-crosses", opponent="human", side=0
     )
@@ -292,7 +290,7 @@ async def test_what_breaks_is_a_fault_whatever_it_has_said(kind: str, first: dic
         assert counted() == before + 1 + (first.get("status") == 500)
 
 
-def test_a_task_that_breaks_is_a_fault_and_a_database_that_is_away_is_none() -> None:
+def test_broken_task_is_a_fault_and_absent_database_is_not() -> None:
     errors = [OperationalError("the server is away"), RuntimeError("broken")]
 
     @shared_task

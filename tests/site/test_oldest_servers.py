@@ -29,9 +29,10 @@ print(run.status, run.games_done)
 pytestmark = pytest.mark.soak
 
 
-def test_a_site_starts_plays_trains_and_audits_on_postgresql_15_and_redis_7(
+def test_site_runs_on_postgresql_15_and_redis_7(
     tmp_path: Path, cannot_try: CannotTry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The site starts, plays, trains and audits on the oldest supported servers."""
     found = shutil.which("redis-server")
     if found is None or not (POSTGRES / "initdb").exists():
         cannot_try("the oldest servers (on Debian 12, apt install postgresql-15 redis-server)")

@@ -86,7 +86,8 @@ def test_every_page_there_is_counts_what_is_sent_to_it(rates: Rates) -> None:
     assert visitor().post("/admin/login/", {}).status_code == 200
 
 
-def test_an_account_counts_wherever_it_is_and_another_one_beside_it_does_not(rates: Rates) -> None:
+def test_rate_follows_the_account_over_its_browsers(rates: Rates) -> None:
+    """Another account beside it has a rate of its own."""
     rates(write="2/min")
     ada, berta = user("ada"), user("berta")
     form = {"game": NC, "opponent": "perfect", "side": "X"}

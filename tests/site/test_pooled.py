@@ -88,7 +88,7 @@ def test_who_waits_for_a_server_that_is_away_is_told(tmp_path: Path) -> None:
     assert settings.DATABASES["default"]["OPTIONS"].get("pool", RECONNECTS)["timeout"] <= 5
 
 
-def test_a_server_that_was_away_for_long_is_found_by_who_waits_for_it(tmp_path: Path) -> None:
+def test_waiting_client_finds_a_server_after_a_long_outage(tmp_path: Path) -> None:
     with connection.cursor() as cursor:
         own = Path(cursor.connection.info.host)
     pool = {"min_size": 1, "max_size": 1, **RECONNECTS, "reconnect_timeout": 0.1, "timeout": HANG_S}

@@ -60,7 +60,7 @@ def test_a_guest_is_the_same_guest(settings: Any) -> None:
     assert browser.session["guest"] == guest
 
 
-def test_a_socket_does_not_take_the_session_away_from_its_browser(settings: Any) -> None:
+def test_socket_keeps_the_session_of_its_browser(settings: Any) -> None:
     browser = logged_in()
     key = browser.cookies["sessionid"].value
     rotate(settings, OLD)

@@ -72,7 +72,7 @@ def test_who_hangs_in_a_transaction_loses_its_locks(tmp_path: Path, monkeypatch:
                 hangs.execute("SELECT 1")
 
 
-def test_after_a_crash_the_kernel_is_asked_once_to_sync_everything(tmp_path: Path) -> None:
+def test_recovery_after_a_crash_syncs_by_one_kernel_call(tmp_path: Path) -> None:
     """File by file it takes seconds, in which nobody plays."""
     url = servers.private_database_url(tmp_path)
     with servers.throwaway_servers(tmp_path, database=True, redis=False), psycopg.connect(url) as database:

@@ -94,7 +94,7 @@ def test_a_safe_site_passes_every_check_for_deployment() -> None:
 
 
 @pytest.mark.parametrize("local", [{}, {"BEADBOX_LOCAL": "1"}])
-def test_a_setting_that_is_no_longer_read_is_named_with_the_one_that_took_its_place(local: dict[str, str]) -> None:
+def test_removed_setting_is_named_with_its_replacement(local: dict[str, str]) -> None:
     done = django("manage.py", "check", **SAFE, **local, THROTTLE_SEAT="9/min", AI_THREADS="2")
     assert done.returncode == 0
     assert "THROTTLE_SEAT is set, and the site no longer reads it" in done.stderr
@@ -156,7 +156,7 @@ def test_an_error_stops_what_checks_a_deployment() -> None:
         {"EMAIL_URL": "smtp://relay:25", "EMAIL_WITHOUT_TLS": "1"},
     ],
 )
-def test_letters_go_out_by_tls_or_to_this_machine_or_as_somebody_has_said(way: dict[str, str]) -> None:
+def test_letters_need_tls_this_computer_or_an_explicit_choice(way: dict[str, str]) -> None:
     assert faults(**SAFE, **way) == []
 
 
@@ -213,7 +213,7 @@ def test_a_local_run_keeps_the_secret_key_it_made(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600
 
 
-def test_urls_decide_where_data_lives_and_only_web_processes_pool() -> None:
+def test_urls_locate_data_and_only_web_processes_pool() -> None:
     given = {**SAFE, "DATABASE_URL": "postgres://app:word@db.example:6543/beads?sslmode=require"}
     database = setting("DATABASES", **given)["DATABASES"]["default"]  # type: ignore[index]
     assert (database["HOST"], database["PORT"], database["NAME"]) == ("db.example", 6543, "beads")
@@ -238,7 +238,7 @@ def test_unix_sockets_are_spelt_as_each_client_wants_them() -> None:
 LISTS = ("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SECRET_KEY_FALLBACKS", "METRICS_ADDRESSES", "AI_CORS_ORIGINS")
 
 
-def test_lists_of_the_environment_have_no_blanks_and_no_empty_entries() -> None:
+def test_lists_of_the_environment_have_no_blanks_or_empties() -> None:
     given = dict.fromkeys(LISTS, " one , two.example,, ,")
     assert setting(*LISTS, **{**SAFE, **given}) == {name: ["one", "two.example"] for name in LISTS}
 
@@ -249,7 +249,7 @@ def test_a_host_that_could_never_be_asked_for_is_refused_by_name() -> None:
     assert "ImproperlyConfigured: ALLOWED_HOSTS has 'https://beadbox.example'" in done.stderr
 
 
-def test_a_computer_of_ones_own_answers_to_its_addresses_where_bind_lets_others_in(tmp_path: Path) -> None:
+def test_own_computer_answers_to_its_addresses_if_bind_is_open(tmp_path: Path) -> None:
     local = {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}
     assert setting("ALLOWED_HOSTS", **local) == {"ALLOWED_HOSTS": ["localhost", "127.0.0.1", "[::1]"]}
     assert setting("ALLOWED_HOSTS", **local, BIND="0.0.0.0") == {"ALLOWED_HOSTS": default_hosts("0.0.0.0")}

@@ -310,9 +310,8 @@ def test_who_has_a_new_device_begins_anew(staff: Any) -> None:
     assert TOTPDevice.objects.filter(confirmed=True).exists(), "who has shown no code begins nothing"
 
 
-def test_who_has_lost_everything_is_helped_on_the_machine_and_hears_of_it(
-    staff: Any, django_capture_on_commit_callbacks: Any
-) -> None:
+def test_lost_second_factor_is_reset_on_the_server(staff: Any, django_capture_on_commit_callbacks: Any) -> None:
+    """The account hears of its new second factor by mail."""
     staff.email = "staff@beadbox.example"
     staff.save()
     set_up(staff)

@@ -287,7 +287,7 @@ def test_what_ends_by_itself_is_started_again_until_it_ends_well(
     assert capsys.readouterr().out.count("is started again") == n_failures
 
 
-def test_each_failure_of_what_ends_by_itself_doubles_its_back_off(tmp_path: Path) -> None:
+def test_each_failure_of_a_finite_child_doubles_its_back_off(tmp_path: Path) -> None:
     site = supervisor.Supervisor(tmp_path)
     waits = []
     with (tmp_path / "lock").open("w") as lock:

@@ -81,7 +81,7 @@ def test_images_of_the_compose_file_stand_in_the_bill() -> None:
     assert all(f"{one['name']}:{one['version']}" in text for one in images())
 
 
-def test_vendored_scripts_stand_in_the_bill_with_the_hash_of_the_lock() -> None:
+def test_vendored_scripts_are_listed_with_their_locked_hash() -> None:
     for one in vendored():
         assert (VENDORED / f"{one['name']}-{one['version']}" / "LICENSE").exists()
         integrity = next(each["value"] for each in one["properties"] if each["name"] == "npm:integrity")
@@ -89,7 +89,7 @@ def test_vendored_scripts_stand_in_the_bill_with_the_hash_of_the_lock() -> None:
     assert {one["name"] for one in vendored()} == {"lit-html", "uplot"}
 
 
-def test_fonts_of_printed_sheets_stand_in_the_bill_with_their_licence() -> None:
+def test_fonts_of_printed_sheets_are_listed_with_their_licence() -> None:
     (noto,) = fonts()
     assert (noto["version"], noto["licenses"]) == ("2.004", [{"license": {"id": "OFL-1.1"}}])
     assert "SIL OPEN FONT LICENSE Version 1.1" in (FONTS / "LICENSE").read_text()

@@ -151,7 +151,7 @@ async def test_a_match_is_played_through_a_socket_to_its_end(game: Game[Any, Any
 @pytest.mark.django_db
 @with_boxes
 @pytest.mark.sampled(1)
-def test_machines_of_both_sides_learn_from_a_match_and_from_training(staff: Any, game: Game[Any, Any]) -> None:
+def test_machines_of_both_sides_learn_from_match_and_training(staff: Any, game: Game[Any, Any]) -> None:
     machines = made(game, staff)
     first, second = (machine.slug for machine in machines)
     watched = room_create(person=guest(), game=game.slug, first=first, second=second)
@@ -205,7 +205,7 @@ def test_advice_can_be_asked_for_on_a_board_of_it(staff: Any, game: Game[Any, An
 
 
 @pytest.mark.django_db
-def test_a_game_that_no_machine_can_play_refuses_one_with_a_sentence(client: Client, staff: Any) -> None:
+def test_game_without_machines_refuses_one_with_a_sentence(client: Client, staff: Any) -> None:
     body = {"game": "heaps", "side": 0, "name": "Nobody"}
     answer = api_with(staff).post("/api/machines", body, format="json")
     assert answer.status_code == 400

@@ -126,7 +126,7 @@ def test_a_training_run() -> None:
     hold("run to stored", figures(trace_of(train))[:2], (127, 38))
 
 
-def test_functions_of_the_site_are_recorded_in_every_thread_until_the_recorder_stops() -> None:
+def test_recorder_covers_every_thread_until_it_stops() -> None:
     recorder = Recorder()
     with recorder.installed():
         game_get(NC)
@@ -165,7 +165,8 @@ class Consumer:
 }
 
 
-def test_go_to_definition_ends_at_a_protocol_a_partial_and_a_callback(tmp_path: Path) -> None:
+def test_go_to_definition_ends_at_indirect_calls(tmp_path: Path) -> None:
+    """Protocols, partials and callbacks end the search for the definition of a call."""
     for name, text in READ.items():
         (tmp_path / name).write_text(text)
     stored = {("inner.py", "move_store"), ("inner.py", "Change.__init__")}

@@ -138,7 +138,7 @@ def test_the_stand_in_answers_until_a_process_serves(importing: Server) -> None:
     assert wait_until(lambda: importing.status() == 200)
 
 
-def test_clients_that_send_a_request_letter_by_letter_delay_no_other(importing: Server) -> None:
+def test_slow_clients_delay_no_other(importing: Server) -> None:
     with ExitStack() as dripping:
         slow = [
             dripping.enter_context(socket.create_connection(("127.0.0.1", importing.port)))
@@ -159,7 +159,8 @@ def test_clients_that_send_a_request_letter_by_letter_delay_no_other(importing: 
         assert importing.status() == 503
 
 
-def test_no_host_answers_before_a_process_serves_and_killed_processes_are_replaced(server: Server) -> None:
+def test_no_process_answers_before_the_site_is_ready(server: Server) -> None:
+    """Killed processes are replaced."""
     assert wait_until(lambda: len(server.starting()) == N_PROCESSES)
     assert server.status() is None, "the proxy goes to another host instead"
     (server.told / "start").touch()
@@ -194,7 +195,8 @@ async def broken_site(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "lifespan.startup.failed", "message": "on purpose"})
 
 
-def test_who_comes_while_it_ends_is_sent_elsewhere_and_not_left_in_a_queue(server: Server) -> None:
+def test_ending_server_refuses_new_connections(server: Server) -> None:
+    """Requests that were accepted before the end are still answered."""
     (server.told / "start").touch()
     assert wait_until(lambda: server.status() == 200)
     with socket.create_connection(("127.0.0.1", server.port), PAGE_HANG_S) as late:
