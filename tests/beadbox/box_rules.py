@@ -1,4 +1,4 @@
-"""Rules for tests: as hypothesis draws them, and made up by hand so that every field matters."""
+"""Rules for tests: drawn by hypothesis, and made up by hand so that every field matters."""
 
 from hypothesis import strategies as st
 
@@ -73,7 +73,7 @@ MADE_UP = {
 
 @st.composite
 def rules(draw):
-    """Any rule whose numbers are small enough for boxes to run empty, be refilled and reach the cap in a few games."""
+    """A rule with small numbers, so that boxes run empty, are refilled and reach the cap within a few games."""
     floor = draw(st.integers(0, 2))
     cap = draw(st.one_of(st.none(), st.integers(max(floor, 1), 6)))
     final_win = draw(st.sampled_from(FinalWin)) if cap is not None else FinalWin.NONE

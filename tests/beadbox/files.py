@@ -1,4 +1,4 @@
-"""Small files of machines, to be read or to be spoilt."""
+"""Small machine files for tests to read or to damage."""
 
 import json
 from typing import Any

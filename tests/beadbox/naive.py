@@ -1,17 +1,17 @@
-"""Strength computed the plain way: by recursion over boards as they lie, with no graph, no symmetry and no arrays."""
+"""Strength by plain recursion over boards, without a graph, symmetry or arrays."""
 
 from functools import cache
 
 from beadbox.rules.outcome import Side
 
 POINTS = (1.0, 0.5, 0.0)
-"""What a win, a draw and a loss are worth."""
+"""The points of a win, a draw and a loss."""
 
 
 def chances(game, side, policy_of, reply_chances):
     """Win, draw and loss of ``side``, which plays ``policy_of(position)`` against ``reply_chances(position)``.
 
-    A policy without any chance is a resignation, of whoever moves.
+    A policy without any chance is a resignation of the side to move.
     """
 
     @cache
@@ -30,7 +30,7 @@ def chances(game, side, policy_of, reply_chances):
 
 
 def worst_points(game, side, policy_of):
-    """The points that ``side`` gets at worst, from an opponent that knows its policy."""
+    """The fewest points of ``side`` against an opponent that knows its policy."""
 
     @cache
     def of(position):
@@ -66,7 +66,7 @@ def uniform(game, opponent):
 
 
 def minimax(game):
-    """The value of a position for the first side (1, 0 or −1), by search and nothing else."""
+    """The value of a position for the first side (1, 0 or −1), by plain search."""
 
     @cache
     def of(position):

@@ -1,6 +1,7 @@
-"""A long game with a great many small boxes, for what has to stay fast with 10,000 of them.
+"""A long game with very many small boxes, for code that has to stay fast with 10,000 of them.
 
-Both sides add 0, 1 or 2 to one number, in turn, modulo 100; after so many plies who plays first wins if it is even.
+Both sides in turn add 0, 1 or 2 to one number modulo 100. After a fixed number of plies an even number wins for
+the first side.
 """
 
 from functools import cached_property

@@ -1,6 +1,6 @@
-"""Games that remember their answers, so that the readable loops can play thousands of games in a test.
+"""Games that cache their answers, so that the readable loops can play thousands of games in a test.
 
-The rules are pure, so remembering changes nothing but the time.
+The rules are pure functions, so the cache changes only the time.
 """
 
 from copy import copy

@@ -6,7 +6,7 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.romgon.rules import Romgon
 
 N_OPENING = 2
-"""Plies played at random first: levels that leave nothing to chance would play one game over and over."""
+"""Plies played at random first: levels without randomness would play the same game every time."""
 
 
 def level_contest(game: Romgon, one: str, other: str, n: int) -> tuple[int, int, int]:

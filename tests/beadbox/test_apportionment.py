@@ -1,4 +1,4 @@
-"""Shares of a hundred add up to a hundred; pages and scripts divide them alike (``tests/js/words.test.js``)."""
+"""Percentages add up to 100; pages and scripts round them alike (``tests/js/words.test.js``)."""
 
 import json
 from pathlib import Path

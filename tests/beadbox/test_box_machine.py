@@ -1,4 +1,4 @@
-"""What the readable machine does, one thing at a time."""
+"""The behaviour of the readable box machine, one rule at a time."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ SOLE = BoxRule(initial=(2,), win=1, final_win=FinalWin.SOLE, cap=9)
 
 
 class Tickets:
-    """A random source that gives what it is told to, and says what it was asked for."""
+    """A random source that returns given numbers and records the limits of its calls."""
 
     def __init__(self, *tickets):
         self.tickets = list(tickets)
@@ -217,7 +217,7 @@ def test_a_loss_may_remove_the_last_slot_for_good():
         Change(SECOND_KEY, (0, 0, -2, 0)),
     ]
     assert (menace.n_removed, menace.level) == (1, 2)
-    # Gone already: neither counted again nor brought back.
+    # The slot was removed before: it is neither counted again nor restored.
     menace.restock(played(menace, 0, 2), Result.LOSS)
     assert menace.n_removed == 1
     menace.restock(played(menace, 1, 2), Result.WIN)
@@ -307,7 +307,7 @@ def test_beads_fall_as_often_as_they_are_many():
 
 
 class TestAMoveMadeForIt:
-    """A person in the machine's seat: the machine remembers the move as if it had drawn it."""
+    """A person plays from the machine's seat: the machine records the move as if it had drawn it."""
 
     @pytest.mark.parametrize(
         "rule",

@@ -1,4 +1,4 @@
-"""Which boxes there are, what is in them, and that turning the board changes nothing."""
+"""The boxes of a machine and their slots, and their independence of the board's orientation."""
 
 import random
 from collections import Counter
@@ -36,7 +36,7 @@ TURNED = pytest.mark.parametrize(
     ],
     ids=lambda value: getattr(value, "slug", value),
 )
-"""Every game that is small, with every rule that folds boards; a larger one with rules of both kinds."""
+"""Small games with every rule that merges symmetric boards, and a larger game with both kinds of rules."""
 
 
 @cache
@@ -45,7 +45,7 @@ def playable_positions(game=GAME):
 
 
 def trained_looking(machine, seed=0):
-    """The machine with any number of beads in every box it can open: some slots empty, some boxes too."""
+    """Fill the boxes that the machine can open with random beads: some slots and some boxes are empty."""
     rng = random.Random(seed)
     for position in playable_positions(machine.game):
         if machine.cabinet.has_box(position):
@@ -94,10 +94,10 @@ def test_56_of_304_boxes_have_symmetric_moves():
 
 
 def test_the_apl_table_has_6046_rows():
-    # Every board with as many crosses as noughts or one more, reachable or not.
+    # All boards with equally many crosses and noughts, or with one cross more, whether reachable or not.
     rows = [(n - k) for n in range(3**9) for k in (digits(n).count(2),) if digits(n).count(1) - k in (0, 1)]
     assert len(rows) == 6_046
-    # Its machine as first or second player can reach 4,520 of them with the game not over.
+    # A machine of either side can reach 4,520 of these boards before the game is over.
     rule = PRESETS["apl-notebook"].rule
     assert sum(boxes_compile(GAME, side, rule).n_boxes for side in Side) == 4_520
 
@@ -183,7 +183,7 @@ def test_images_of_a_position_draw_and_learn_alike(game, slug):
     drawn = {}
     for position in positions:
         machine = machines[game.side_to_move(position)]
-        # One word for the whole orbit, and a copy of the box: a draw may refill it.
+        # Use one random stream per orbit, and copy the box, since a draw may refill it.
         key = game.encode(game.canonical(position))
         learner = BoxMachine(game, machine.side, machine.rule, {key: list(machine.boxes[key])})
         draw = learner.draw(position, RandomSource(9, stream=hash_free(key)))
@@ -195,7 +195,7 @@ def test_images_of_a_position_draw_and_learn_alike(game, slug):
 
 
 def hash_free(text):
-    """A number for a text that is the same in every process."""
+    """A number from a text that is the same in every process, unlike ``hash``."""
     return int.from_bytes(text.encode())
 
 
@@ -233,7 +233,7 @@ def test_a_game_and_its_image_teach_exactly_the_same_beads(game, slug, side):
                 assert game.transform_move(move, symmetry) in image.cabinet.slot_moves(turned)[again.slot]
                 image_draws.append(again)
             assert image.restock(image_draws, result, resigned=resigned) == changes
-            # A resignation may have opened one box more, but changed none.
+            # A resignation may have opened one more box, but has changed none.
             assert image.boxes == learner.boxes
 
 
@@ -252,7 +252,7 @@ def test_the_compiled_boxes_are_those_of_the_cabinet():
 
 
 class NeverEnding(NoughtsAndCrosses):
-    """Noughts and crosses in which the third move wipes the board."""
+    """Noughts and crosses in which the third move clears the board."""
 
     def apply(self, position, move):
         return self.initial_position() if self.ply(position) == 2 else super().apply(position, move)
@@ -275,7 +275,7 @@ def test_a_game_without_an_end_is_a_draw_after_a_bound():
 
 
 class WonByThePly(NeverEnding):
-    """The same, but that the first player has won after so many plies."""
+    """``NeverEnding`` with a win for the first player after a fixed number of plies."""
 
     def __init__(self, n_plies):
         self.n_left = n_plies

@@ -1,4 +1,4 @@
-"""Experiments: the figures that others published, the same result from the same seed, and what is refused."""
+"""Experiments: the published figures, reproducible results, and refused settings."""
 
 import json
 import math
@@ -39,7 +39,7 @@ SMALL = {
 
 
 def quiet(done: int, total: int) -> None:
-    """Nobody watches."""
+    """Ignore the progress of an experiment."""
 
 
 def run(slug: str, seed: int = 1, **settings: int) -> Result:
@@ -176,7 +176,7 @@ Rows = list[Any]
 
 
 def changed(leaf: Callable[[float], float]) -> Callable[[Rows], Rows]:
-    """Rows whose numbers, however deep they lie, are others."""
+    """Apply ``leaf`` to every number of nested rows."""
 
     def walk(rows: Any) -> Any:
         if isinstance(rows, dict):
@@ -196,7 +196,7 @@ AS_PROMISED = {
     "medium ": [100, 0, 1000],
     "hard ": [10, 0, 1000],
 }
-"""Wins, draws and losses of levels that are rated as Romgon's page says, and of learners as strong as the weakest."""
+"""Wins, draws and losses: levels rated as on Romgon's page, and learners as strong as the weakest level."""
 ALTERED: dict[str, list[Callable[[Rows], Rows]]] = {
     "gardner": [changed(lambda count: 3 * count + 1)],
     "michie-tournament": [
@@ -223,7 +223,7 @@ ALTERED: dict[str, list[Callable[[Rows], Rows]]] = {
         lambda found: [{pair: AS_PROMISED[pair.rstrip("0123456789")] for pair in part} for part in found],
     ],
 }
-"""Rows that might have been found, other than those that were."""
+"""Rows of plausible results that differ from those found."""
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_an_interval_of_a_share_ends_where_shares_do() -> None:
 
 
 def told(share: float) -> float:
-    """A share as a finding tells it."""
+    """A share in percent as it appears in a finding."""
     return float(hundred(share).replace("−", "-"))
 
 
@@ -285,7 +285,7 @@ def test_stories_leave_results_to_the_findings() -> None:
 
 
 def romgon_page(shares: list[int]) -> Result:
-    """What Romgon's page comes to if machine number ``i`` takes so many of 100 games from ``easy``, as does medium."""
+    """The result of ``romgon-page`` if machine ``i`` and medium both win ``shares[i]`` of 100 games against easy."""
     experiment = EXPERIMENTS["romgon-page"]
     taught = [
         {f"{level} {mark}": [share if level == "easy" else 50, 0, 100 - share if level == "easy" else 50]}
@@ -326,7 +326,10 @@ def test_romgon_page_intervals_cover_mean_and_difference() -> None:
 
 
 def menace_and_after(menaces: list[float]) -> Result:
-    """MENACEs with such points after 1,000 games; every machine gets .55 before its first game and .7 by the middle."""
+    """The result of ``menace-and-after`` for MENACEs with these points after 1,000 games.
+
+    Every other machine has .55 before its first game and .7 by the middle.
+    """
     experiment = EXPERIMENTS["menace-and-after"]
     settings = experiment.settings({"machines": 5, "mark": len(menaces)})
     n_marks = 31
@@ -337,7 +340,7 @@ def menace_and_after(menaces: list[float]) -> Result:
 
 
 def test_fewer_games_needs_a_certain_mark() -> None:
-    """Half of the mark's interval lies above what all others have from the start."""
+    """Half of the mark's interval lies above the points of all other machines before their first game."""
     sure, unsure = menace_and_after([0.5] * 40), menace_and_after([0.1, 0.9] * 20)
     ahead = "TD(λ) of boards needs clearly fewer games than MENACE in 8 of 8 lessons."
     assert ahead in sure.findings
@@ -507,7 +510,7 @@ def test_teachers_never_make_a_mistake(teacher: Any) -> None:
 
 
 def test_traps_are_set_where_they_can_be() -> None:
-    """Against a centre opening corners are the good answers; against an edge opening some are better traps."""
+    """After an opening in the centre corners are good replies; after an edge opening some are better traps."""
     game = GAMES["noughts-and-crosses"]
     edge = game.apply(game.initial_position(), game.parse_move("2"))
     assert len(TRAPS.replies(game, edge)) < len(PERFECT.replies(game, edge))

@@ -1,4 +1,4 @@
-"""What an experiment finds of many machines at once is what each of them comes to alone, number for number."""
+"""Batched experiments give, number for number, the results of each machine alone."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_each_part_is_what_its_machine_comes_to_alone(slug: str, given: dict[str
     experiment = EXPERIMENTS[slug]
     settings = experiment.settings(given)
     for number in numbers:
-        # Whoever goes on in the middle of what is found together finds the same.
+        # An experiment resumed in the middle of a batch finds the same.
         for part in (
             experiment.parts(settings, SEED, number)[0],
             experiment.parts(settings, SEED, number - number % 5)[number % 5],

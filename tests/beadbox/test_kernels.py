@@ -1,4 +1,4 @@
-"""Every kernel leaves exactly what the readable machine leaves: beads, draws, totals, tally, random words."""
+"""Every kernel leaves exactly the state of the readable machine: beads, draws, totals, tally, random words."""
 
 from collections import Counter
 from dataclasses import astuple
@@ -26,7 +26,7 @@ SIDES = pytest.mark.parametrize("side", Side, ids=["first", "second"])
 
 
 class CountingMenace(BoxMachine):
-    """A readable machine that also counts how often each slot was played, as the kernels do."""
+    """A readable machine that counts how often each slot is played, as the kernels do."""
 
     def __init__(self, *arguments, **settings):
         super().__init__(*arguments, **settings)
@@ -103,7 +103,7 @@ def test_any_rule_learns_the_same(rule, side, opponent, seed):
 
 
 def test_sample_games_exercise_every_field_of_the_rules():
-    """The made-up rules are of use only while they make machines resign, refill, remove and run dry."""
+    """The made-up rules are useful only if machines resign, refill, remove slots and run empty under them."""
     machine = CountingMenace(GAME, Side.FIRST, MADE_UP["hexapawn-like"])
     tally = train_episodes(machine, REMEMBERED["random"], 1_000, RandomSource(2))
     assert machine.n_removed > 100
@@ -152,7 +152,7 @@ def assert_pair_equals_readable(rule, other_rule, side, n_games, *, opponent_lea
     other = CountingMenace(game, side.other, other_rule)
     memories = [Memory.fresh(boxes_compile(game, m.side, m.rule)) for m in (learner, other)]
     words, kernel_words = RandomSource(seed), RandomSource(seed)
-    # Both have learnt something before they meet.
+    # Both machines have learnt before they meet.
     for machine, memory in zip((learner, other), memories, strict=True):
         train_episodes(machine, REMEMBERED["random"], 100, words)
         memory.train(REMEMBERED["random"], 100, kernel_words)
@@ -171,7 +171,7 @@ def assert_pair_equals_readable(rule, other_rule, side, n_games, *, opponent_lea
 @pytest.mark.parametrize("slug", PRESETS)
 @pytest.mark.sampled(6)
 def test_two_machines_learn_the_same_from_each_other(slug, side, opponent_learns):
-    # The APL notebook sees boards as they lie, so it meets its own kind.
+    # The APL notebook does not merge symmetric boards, so its opponent has the same preset.
     other = PRESETS[slug if slug == "apl-notebook" else "scroggs"].rule
     assert_pair_equals_readable(PRESETS[slug].rule, other, side, 1_000, opponent_learns=opponent_learns)
 

@@ -1,4 +1,4 @@
-"""Levels by a learnt value, ladders and their ratings: what is offered was measured, and can be measured again."""
+"""Levels by a learnt value, ladders and their ratings: published figures are measured and can be measured again."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TestElo:
         ]
         found = elos("abcd", scores)
         rating = {name: one.elo for name, one in found.items()}
-        for name in "bcd":  # what is expected of a player is what it has, the drawn game beside each meeting counted
+        for name in "bcd":  # expected points equal the points scored, each meeting counted with one additional draw
             met = [score for score in scores if name in (score.one, score.other)]
             has = sum(0.5 + (points if one == name else n - points) for one, _, points, n in met)
             gaps = [(rating[name] - rating[other if one == name else one], n + 1) for one, other, _, n in met]
@@ -62,7 +62,7 @@ class TestElo:
     def test_the_interval_shrinks_with_the_root_of_the_games(self) -> None:
         few, many = (elos("ab", [Score("b", "a", 0.6 * n, n)])["b"] for n in (100, 10_000))
         assert (few.high - few.low) / (many.high - many.low) == pytest.approx(10, rel=0.05)
-        # Half of it by hand: 1.96 standard errors of the gap, of which each of the two has half.
+        # By hand: the width is 1.96 standard errors of the rating gap, since each player carries half of it.
         gap = 1.96 * 400 / np.log(10) / np.sqrt(101 * 0.6 * 0.4)
         assert few.high - few.low == pytest.approx(gap, abs=2)
         assert few.low < few.elo < few.high
@@ -87,7 +87,7 @@ class TestFile:
         assert found.game == game.slug
         games = {"near": found.conditions["games_of_neighbours"], "far": found.conditions["games_of_others"]}
         now = {**ladder.conditions(ENGINE, game, **games), "learnt": found.conditions["learnt"]}
-        assert found.conditions == now  # whether these are the values that are shipped, make bench tells
+        assert found.conditions == now  # ``make bench`` checks whether these are the shipped values
         assert len(learnt_mark(game)) == len(found.conditions["learnt"]) == 16
 
     @each_mode

@@ -1,6 +1,6 @@
-"""The machine that a browser trains is the readable one: bead for bead, random word for random word.
+"""The machine trained in the browser equals the readable one: bead for bead, random word for random word.
 
-Every case is played by the readable machine here and by ``static/js/learn_kernel.js`` in Node.
+Each case is played by the readable machine here and by ``static/js/learn_kernel.js`` in Node.
 """
 
 import json
@@ -74,7 +74,7 @@ def views(game: Any) -> dict[str, Any]:
 
 
 class Readable:
-    """A plan trained by the readable machine, its last game kept."""
+    """A configuration trained by the readable machine, which keeps the last game."""
 
     def __init__(self, plan: TrainingConfig) -> None:
         self.plan, self.rng, self.tally, self.n_games = plan, RandomSource(plan.seed), Tally(), 0
@@ -92,7 +92,7 @@ class Readable:
             plies += len(self.episode.turns)
 
     def beads(self) -> list[int]:
-        """Of all boxes, the partner's after those of the machine; one that was not met holds what it begins with."""
+        """The beads of all boxes, the machine's before its partner's; unmet boxes hold their initial beads."""
         found = list[int]()
         for one in filter(None, (self.machine, self.partner)):
             for key in TrainingConfig(one.game, one.side, one.rule, "random", 0).table.keys:
@@ -102,7 +102,7 @@ class Readable:
 
 
 def assert_told(plan: TrainingConfig, played: Readable, told: dict[str, Any], keys: list[str]) -> None:
-    """The last game: legal moves on a board that does not turn, the same as on the boards of the boxes."""
+    """Assert that the last game lists the legal moves of the unturned boards and of the boards of the boxes."""
     game, episode = plan.game, played.episode
     position, fold = game.initial_position(), played.machine.cabinet.box_position
     assert told["result"] == episode.result.name.lower()

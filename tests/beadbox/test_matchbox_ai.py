@@ -1,6 +1,6 @@
-"""matchbox-ai, both ways, held to that program: files that it wrote, and its way to a box and to a move restated.
+"""matchbox-ai in both directions: files of the program, and its lookup of boxes and moves restated.
 
-What is restated here knows nothing of our symmetries, canonical forms or cabinets.
+The restatement uses none of our symmetries, canonical forms or cabinets.
 """
 
 import json
@@ -29,7 +29,7 @@ WRITTEN = Path(__file__).parents[1] / "data" / "matchbox-ai"
 GAME = GAMES["noughts-and-crosses"]
 FORM = FORMATS["matchbox-ai"]
 
-# Square i of the turned board is square turn[i] of the board: as it lies, the three turns, and the mirrored four.
+# Square i of the turned board is square turn[i] of the board: identity, three rotations, four reflections.
 TURNS = (
     (0, 1, 2, 3, 4, 5, 6, 7, 8),
     (6, 3, 0, 7, 4, 1, 8, 5, 2),
@@ -41,20 +41,20 @@ TURNS = (
     (8, 5, 2, 7, 4, 1, 6, 3, 0),
 )
 QUARTERS = (1, 3)
-"""The turns whose inverse is another one. That program finds its way back with the turn itself."""
+"""The rotations that are not their own inverses. matchbox-ai maps moves back with the rotation itself."""
 
 Memory = dict[str, list[int]]
 
 
 def looked_up(board: str) -> tuple[str, int]:
-    """The key by which that program looks a board up, and which turn took it there."""
+    """The key under which matchbox-ai looks a board up, and the number of the turn that leads there."""
     return min(("".join(board[square] for square in turn), number) for number, turn in enumerate(TURNS))
 
 
 def chances(memory: Memory, board: str, *, as_it_plays: bool = False) -> dict[int, Fraction]:
-    """How likely that program is to play each empty square; nothing where the box has no bead for any of them.
+    """The chance of each empty square under matchbox-ai; empty if the box has no bead for any of them.
 
-    ``as_it_plays`` is with its fault, otherwise as its own description has it.
+    ``as_it_plays`` includes the program's fault; otherwise the program's own description applies.
     """
     key, number = looked_up(board)
     turn = TURNS[number]
@@ -69,7 +69,7 @@ def chances(memory: Memory, board: str, *, as_it_plays: bool = False) -> dict[in
 
 
 def memory_of(text: str) -> Memory:
-    """What that program holds after reading a file; a key that stands twice would have gone unnoticed there."""
+    """The memory of matchbox-ai after reading a file; duplicate keys fail, since the program would ignore them."""
     entries = json.loads(text)
     memory = {entry["state"]: entry["beads"] for entry in entries}
     assert len(memory) == len(entries)
@@ -78,7 +78,7 @@ def memory_of(text: str) -> Memory:
 
 
 def boards(side: Side) -> Iterator[str]:
-    """Every board that a game can reach in which this side is to move."""
+    """Every reachable board in which this side is to move."""
     waiting, met = [GAME.initial_position()], set()
     while waiting:
         position = waiting.pop()
@@ -90,7 +90,7 @@ def boards(side: Side) -> Iterator[str]:
 
 
 def machine_with(rule: BoxRule, side: Side, seed: int = 1) -> MachineData:
-    """A machine with any beads that its rule allows: at the floor, removed, and whole boxes empty."""
+    """A machine with random beads that its rule allows: at the floor, removed slots, and empty boxes."""
     random, cabinet = Random(seed), Cabinet(GAME, side, rule)
     boxes = []
     for key in boxes_compile(GAME, side, rule).keys:
@@ -119,7 +119,7 @@ class TestOut:
         for board in boards(side):
             position = GAME.decode(board.replace("_", "."))
             if not data.cabinet.has_box(position):
-                continue  # one move is left, and that program makes it
+                continue  # only one move is left, and matchbox-ai plays it
             key, number = looked_up(board)
             found.add(key)
             theirs = chances(memory, board)
@@ -195,7 +195,7 @@ class TestIn:
             position = GAME.decode(board.replace("_", "."))
             ours, theirs = menace.policy(position), chances(memory, board)
             empty = [square for square, mark in enumerate(board) if mark == "_"]
-            # Without a bead it plays anything, there and here.
+            # Without a bead both programs play any move.
             theirs = theirs or dict.fromkeys(empty, Fraction(1, len(empty)))
             for alike in GAME.distinct_moves(position):
                 assert sum(ours[move] for move in alike) == pytest.approx(float(sum(theirs[move] for move in alike)))
@@ -231,7 +231,7 @@ class TestIn:
 
 
 def written_before(data: MachineData) -> Any:
-    """What Beadbox wrote before: its own canonical text with dots, beads of like squares on the first."""
+    """The format of older releases: canonical text with dots, the beads of equivalent squares on the first."""
     entries = []
     for box in data.boxes:
         beads = [0] * 9

@@ -1,4 +1,4 @@
-"""A machine's memory as arrays: laid out, loaded, copied, compared."""
+"""A machine's memory as arrays: initialised, loaded, copied, compared."""
 
 import numpy as np
 import pytest

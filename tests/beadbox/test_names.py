@@ -1,4 +1,4 @@
-"""Names and case: how names are compared, searched and refused, and accounts that have one."""
+"""Names and case: comparison, search, refusal, and accounts with equal names."""
 
 import unicodedata
 from collections.abc import Callable
@@ -135,7 +135,7 @@ def log_in(name: str, password: str = PASSWORD, client: Client | None = None) ->
 
 @pytest.fixture
 def legacy() -> tuple[Any, Any]:
-    """Two accounts with one name, from before names were folded, as the migration leaves them."""
+    """Two accounts with the same name from before names were normalised, as the migration leaves them."""
     accounts = get_user_model().objects
     people = [accounts.model(username=name) for name in ("müller7", "MÜLLER7")]
     for account in people:

@@ -1,4 +1,4 @@
-"""What the fixed opponents play."""
+"""The moves of the fixed opponents."""
 
 import pytest
 
@@ -65,7 +65,7 @@ def test_who_plays_and_is_offered_depends_on_the_game(game):
 
 
 def uniform_opponents(base=UniformOpponent):
-    """Every class of the product whose opponents are compiled onto the canonical graph, those of experiments too."""
+    """Every class of the package with opponents compiled onto the canonical graph, including those of experiments."""
     for kind in base.__subclasses__():
         if kind.__module__.startswith("beadbox."):
             yield kind
@@ -91,7 +91,7 @@ def test_canonical_opponents_play_alike_on_every_turned_board(kind, game):
 
 
 class OtherEngine(Engine):
-    """Knows a game of another family, and has a level that is called like one of Romgon's."""
+    """An engine of another family with a level named like one of Romgon's."""
 
     levels = {"hard": Level("hard", "Hard", "Plays the first move.", 1)}
 

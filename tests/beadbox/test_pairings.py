@@ -1,4 +1,4 @@
-"""Who meets whom, standings, ratings and games between frozen players: all without any database."""
+"""Pairings, standings, ratings and games between frozen players, without a database."""
 
 import itertools
 from collections import Counter
@@ -48,7 +48,7 @@ def memory(game: Game, side: Side, preset: str, games: int = 500) -> Memory:
     return fresh
 
 
-# Who meets whom
+# Pairings
 
 
 def test_two_that_play_both_sides_meet_twice_once_each_way() -> None:
@@ -73,7 +73,7 @@ def test_every_meeting_respects_the_sides(sides: list[frozenset[int]]) -> None:
 
 
 def whole_swiss(sides: list[frozenset[int]], seed: int) -> list[list[Meeting]]:
-    """Rounds until nobody can meet any more; entry 0 always wins, then 1, and so on."""
+    """Rounds until no pair is left; entry 0 always wins, then entry 1, and so on."""
     players = entrants(*sides)
     met: set[frozenset[int]] = set()
     scores = dict.fromkeys(range(len(sides)), 0.0)
@@ -214,7 +214,7 @@ def test_a_whole_result_is_spread_into_just_its_games(wins: int, draws: int, los
 
 
 def naive_contest(game: Game, players: list[np.ndarray], n_games: int, rng: RandomSource) -> list[int]:
-    """Games won by the first side, by the second, and drawn: the readable twin of ``play_policies``, with boards."""
+    """Games won by the first side, by the second, and drawn: the readable twin of ``play_policies`` on boards."""
     graph = graph_compile(game, reduced=True)
     tally = [0, 0, 0]
     for _ in range(n_games):

@@ -1,4 +1,4 @@
-"""Kernels without numba: the same bytes as compiled ones, and a process that changes over while it runs."""
+"""Kernels without numba: equal results, and a process that switches to compiled kernels while it runs."""
 
 import shutil
 import subprocess
@@ -33,7 +33,7 @@ BOXES = PACKAGES["beadbox.kernels"]
 
 
 def of_boxes(game: str, rule: BoxRule, opponent: str) -> list[Any]:
-    """What every kernel of machines with boxes leaves."""
+    """The results of every kernel of box machines."""
     rules, rng = GAMES[game], RandomSource(7)
     one, other = (Memory.fresh(boxes_compile(rules, side, rule)) for side in Side)
     tallies = [one.train(UNIFORM[opponent], N_GAMES, rng), other.train(UNIFORM[opponent], N_GAMES, rng)]
@@ -58,7 +58,7 @@ def of_boxes(game: str, rule: BoxRule, opponent: str) -> list[Any]:
 
 
 def of_tables(game: str, rule: TableRule) -> list[Any]:
-    """What the kernel of machines with tables of values leaves."""
+    """The results of the kernel of table learners."""
     rng, memories = RandomSource(7), [TableMemory.fresh(GAMES[game], rule) for _ in range(2)]
     tallies = [
         memories[0].train(UNIFORM["random"], N_GAMES, rng),
@@ -113,7 +113,7 @@ def test_plain_kernels_leave_what_compiled_ones_leave(
 
 
 def run(script: str, **environment: str) -> str:
-    """What a Python of its own prints."""
+    """Run a script in a new Python process and return its output."""
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", script],
         env={"PATH": "", "PYTHONPATH": str(ROOT), **environment},
@@ -211,14 +211,14 @@ def test_a_process_changes_over_without_a_restart(tmp_path: Path) -> None:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """The sources, where they may be changed."""
+    """A copy of the sources that tests may change."""
     for folder in ("beadbox", "games", "learning"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "migrations"))
     return tmp_path
 
 
 def changed_by(copied: Path, name: str) -> set[str]:
-    """The kernel modules whose machine code is thrown away when a file changes."""
+    """The kernel modules that lose their cached machine code when a file changes."""
     modules = [
         ".".join(file.relative_to(ROOT).with_suffix("").parts)
         for folder in ("beadbox/kernels", "beadbox/engines/romgon")

@@ -1,4 +1,4 @@
-"""A machine of a population is to the bead what it would be alone, and measured as one alone is."""
+"""A machine of a population equals the same machine trained alone, to the bead, and has the same strength."""
 
 import numpy as np
 import pytest

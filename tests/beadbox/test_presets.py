@@ -1,4 +1,4 @@
-"""The presets are the table of docs/learning.md, and as strong as it says."""
+"""The presets equal the table of docs/learning.md and have the strengths given there."""
 
 import numpy as np
 import pytest
@@ -107,7 +107,7 @@ N_MACHINES = 100
 ONE_A_TIME = {"win": 1, "draw": 0, "loss": -1, "initial": (4, 3, 2, 1)}
 FIRST, SECOND = Side.FIRST, Side.SECOND
 
-# The tables of docs/learning.md, means of 400 machines: who, taught by whom, wins against random, draws with perfect.
+# The tables of docs/learning.md, means of 400 machines: preset, teacher, wins (random), draws (perfect).
 TABLE = [
     ("michie-1961", PRESETS["michie-1961"].rule, FIRST, "random", 0.916, 0.73),
     ("michie-refill", PRESETS["michie-refill"].rule, FIRST, "random", 0.915, 0.72),
@@ -126,8 +126,8 @@ TABLE = [
     ("+1/0/-1, resigns", BoxRule(**ONE_A_TIME), FIRST, "perfect", 0.429, 0.13),
 ]
 
-# What others measured: wins of first players against random, 24 machines each; and draws with perfect play, 400
-# machines each, the mean and its standard error, confirmed by three programs that know nothing of each other.
+# Published figures: wins of first players against random, 24 machines each.
+# Draws with perfect play, 400 machines each: mean and standard error, confirmed by three independent programs.
 REFERENCE_WINS = {"michie-1961": 0.913, "scroggs": 0.913, "go-server": 0.900}
 REFERENCE_DRAWS = {
     "michie-1961": (0.729, 0.007),
@@ -144,10 +144,10 @@ REFERENCE_DRAWS = {
 @pytest.mark.soak
 @pytest.mark.parametrize(("name", "rule", "side", "teacher", "wins", "draws"), TABLE, ids=[row[0] for row in TABLE])
 def test_machines_get_as_strong_as_the_docs_say(name, rule, side, teacher, wins, draws):
-    """Means of exact strengths after 50,000 games, within three standard errors, and a rounding, of the docs' figures.
+    """Compare means of exact strengths after 50,000 games with the figures of the docs.
 
-    The draw rate of one machine differs much from the next one's (its standard deviation is .15 and more), so a mean of
-    100 machines is known to .015 only: the reference's figures are met within three of that and of their own errors.
+    The tolerance is three standard errors and a rounding. The draw rate of a machine has a standard deviation of .15
+    and more, so the mean of 100 machines has a standard error of .015.
     """
     table = boxes_compile(GAME, side, rule)
     found = []

@@ -1,4 +1,4 @@
-"""The Q-learner against its law: golden numbers, the key, the choice, and that it gets better."""
+"""The Q-learner against its specification: golden numbers, the key, the choice, and progress by training."""
 
 from dataclasses import replace
 
@@ -149,10 +149,10 @@ class TestChoice:
 
 
 class TestChecks:
-    """What is at hand, and what loses at once: by the rules, and in every choice."""
+    """Checks for immediate wins and losses, by the rules and in every choice."""
 
     def learner(self, position: Position, epsilon: float, **checks: bool) -> QLearner:
-        """One that likes best whatever ends the game in a position."""
+        """A learner with values that rate losing moves highest and winning moves lowest."""
         dear = {one.key: 5.0 if one.ends < 0 else 3.0 for one in learner().candidates(position) if one.ends <= 0}
         return QLearner(
             GAME, QRule(**checks), Values(lambda keys: {key: dear[key] for key in keys if key in dear}), epsilon
@@ -207,7 +207,7 @@ class TestChecks:
 
 
 class OneMove(RomgonEngine):
-    """Sees one move in any position."""
+    """An engine that sees one move in any position."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
@@ -217,7 +217,7 @@ class OneMove(RomgonEngine):
 
 
 def to_and_fro(game) -> list[Position]:
-    """A game in which both sides go to and fro until the next move back brings the first board for the third time."""
+    """A game in which both sides move back and forth until the next move repeats the first board a third time."""
     position, positions = game.initial_position(), []
     while len(positions) < 8:
         positions.append(position)
@@ -232,18 +232,18 @@ def to_and_fro(game) -> list[Position]:
 
 
 def is_taken_back(game, position: Position, move: Move) -> bool:
-    """Whether the piece could go back the way it came."""
+    """Whether the piece can return to its origin."""
     return is_legal(after(position.board, move), position.side, Move(move.target, move.origin), game.options)
 
 
 def ended(game, position: Position, move: Move) -> int:
-    """1 if a move wins the game at once by the rules, -1 if it loses it, else 0."""
+    """1 if a move wins at once by the rules, −1 if it loses at once, otherwise 0."""
     outcome = game.outcome(game.apply(position, move))
     return 0 if outcome is None or outcome.winner is None else 1 if outcome.winner is position.side else -1
 
 
 def board_wins(board, side, options: Options) -> bool:
-    """Whether the side that has just acted has won by the board alone."""
+    """Whether the side that has just moved has won by the board alone."""
     outcome = board_outcome(board, side.other, options)
     return outcome is not None and outcome.winner is side
 
@@ -324,7 +324,7 @@ class TestTraining:
 
     @pytest.mark.soak
     def test_training_the_curious_preset_improves_against_easy(self) -> None:
-        # Measured with seeds 1 and 2: .19 to .55 (docs/learning.md). What rises is mostly its seriousness.
+        # Measured with seeds 1 and 2: .19 to .55 (docs/learning.md). Most of the gain comes from less exploration.
         rule = Q_PRESETS["romgon-q-curious"].rule
         memory = QMemory.load(GAME, rule, rule.epsilon, lambda keys: {})
         before = memory.sample(OPPONENTS["easy"], 60, RandomSource(5))

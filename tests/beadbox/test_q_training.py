@@ -1,4 +1,4 @@
-"""Compiled games of machines that keep values: those of the readable loop, to the last bit."""
+"""Compiled games of machines that keep values equal those of the readable loop to the last bit."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ CAREFUL = Q_PRESETS["romgon-q-careful"].rule
 
 
 class Shelf:
-    """Values that are stored, read by key or by board."""
+    """A store of values that can be read by key or by board."""
 
     def __init__(self, stored: dict[str, float]) -> None:
         self.stored = stored
@@ -38,7 +38,7 @@ def learner(slug: str, rule: QRule, stored: dict[str, float], room: int | None, 
 
 
 def said(machine: QLearner, tally: Tally, rng: RandomSource) -> tuple[object, ...]:
-    """Everything that games leave behind."""
+    """The complete state after games."""
     values = machine.values
     after = {key: (*before, values[key]) for key, before in values.touched.items()}
     return after, values.n_new, values.n_left_out, machine.epsilon, tally, rng.words
@@ -61,12 +61,12 @@ def stored_of(machine: QLearner) -> dict[str, float]:
 )
 def test_training_is_that_of_the_readable_loop(slug: str, rule: QRule, opponent: str, room: int | None) -> None:
     stored = dict[str, float]()
-    for seed in range(2):  # the second time much of what it meets is stored
+    for seed in range(2):  # in the second round many of the keys met are stored
         plain, rng = learner(slug, rule, stored, room), RandomSource(seed)
         expected = said(plain, games_played(plain, OPPONENTS[opponent], 3, rng), rng)
         for by_board in (False, True):
             memory, rng = QMemory(learner(slug, rule, stored, room, by_board=by_board)), RandomSource(seed)
-            # Cut in two, so that the second half goes on with what the first has taught.
+            # Train in two halves: the second half continues with the values of the first.
             tally = memory.train(OPPONENTS[opponent], 1, rng)
             tally += memory.train(OPPONENTS[opponent], 2, rng)
             assert said(memory.machine, tally, rng) == expected

@@ -1,4 +1,4 @@
-"""The readable generator, the compiled one and the published ones give the same numbers."""
+"""The readable generator, the compiled one and the published numbers agree."""
 
 from itertools import pairwise
 
@@ -26,7 +26,7 @@ def _compiled(state, n):
 
 
 def xoroshiro128plusplus(state, n):
-    """Straight from the description: R = rotl(s0 + s1, 17) + s0; the state is multiplied by its matrix."""
+    """The generator by its published description: R = rotl(s0 + s1, 17) + s0; the state is multiplied by its matrix."""
     bits = 64
 
     def rotl(x, k):
@@ -50,7 +50,7 @@ def splitmix64(state, n):
 
 
 def test_the_published_numbers_of_xoroshiro128plusplus():
-    # What the authors' program prints when it begins with the words 1 and 2.
+    # The output of the authors' program for the initial words 1 and 2.
     published = [
         *(393217, 669327710093319, 1732421326133921491, 11394790081659126983, 9555452776773192676),
         *(3586421180005889563, 1691397964866707553, 10735626796753111697, 15216282715349408991, 14247243556711267923),
@@ -61,7 +61,7 @@ def test_the_published_numbers_of_xoroshiro128plusplus():
 
 
 def test_the_published_numbers_of_splitmix64():
-    # What the authors' program prints when it begins with 1234567.
+    # The output of the authors' program for the seed 1234567.
     published = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
     assert list(splitmix64(1234567, 4)) == published
 

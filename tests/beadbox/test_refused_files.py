@@ -1,6 +1,6 @@
-"""Every refusal of a file, of every format: what is wrong, its place, its code and its sentence.
+"""Every refusal of a file, of every format: reason, place, code and sentence.
 
-What any field may be refused for is a product of fields and mistakes; the tables hold what one format alone can say.
+Refusals of single fields are a product of fields and mistakes; the tables hold the refusals of one format alone.
 """
 
 import gzip
@@ -216,7 +216,7 @@ MISSING = {
 
 
 def without(file: Any) -> Any:
-    """The file without the fields that are ``...``."""
+    """The file without the fields that have the value ``...``."""
     if isinstance(file, dict):
         return {name: without(value) for name, value in file.items() if value is not ...}
     return [without(item) for item in file] if isinstance(file, list) else file
@@ -238,7 +238,7 @@ def test_a_number_that_json_does_not_have_is_refused(file: Any, number: str) -> 
     assert refusal(text).code == "constant"
 
 
-# What one format alone can say: the file, and a pattern of the whole refusal
+# Refusals of one format alone: the file, and a pattern of the whole sentence
 
 REFUSED: dict[str, tuple[Any, str]] = {
     "empty": ("", "empty"),

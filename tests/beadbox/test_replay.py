@@ -1,4 +1,4 @@
-"""Recorded games played into fresh machines: what HexapawnRL had learnt after 40 games of its own, to the bead."""
+"""Recorded games replayed into fresh machines give HexapawnRL's own memory after 40 games, to the bead."""
 
 import json
 from io import StringIO
@@ -55,7 +55,7 @@ def test_memory_after_40_games_equals_the_saved_one(side):
         key: {move: n for move, n in zip(GAME.legal_moves(GAME.decode(key)), beads, strict=True) if n}
         for key, beads in trainee.machine.boxes.items()
     }
-    # In a position that is its own mirror image, each of two like moves is kept apart, as in that program.
+    # In a position that is its own mirror image, HexapawnRL keeps equivalent moves apart.
     assert found == wanted
     out = json.loads(FORMATS["hexapawn-rl"].dump(machine_of(trainee, name=saved["name"], preset=RULE)))
     assert memory_up_to_mirror_image(out, side) == wanted
@@ -63,7 +63,7 @@ def test_memory_after_40_games_equals_the_saved_one(side):
 
 
 def test_no_recorded_move_was_out_of_play():
-    """Else slots would be confused with their mirror images, and the figures above might still come out by luck."""
+    """A recorded move without beads would mean that slots and their mirror images are confused."""
     both = trainees()
     for recorded in load(FILE.read_text(), GAME):
         position = GAME.initial_position()

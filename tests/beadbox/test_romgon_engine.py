@@ -1,4 +1,4 @@
-"""The Romgon engine: the golden values, and the compiled half equal to the readable one."""
+"""The Romgon engine: golden values, and the compiled half equal to the readable one."""
 
 import random
 import threading
@@ -42,7 +42,7 @@ positions = pytest.mark.parametrize("entry", **by_id(VECTORS["positions"]))
 
 @kernel
 def _minimax(cells, sets, side, root, remaining, k, options, actions):
-    """The value of the board to the root side, plainly: no pruning, no order, no memory."""
+    """The value of the board for the root side, by plain search: no pruning, no move order, no memory."""
     other, n_legal, extreme = 1 - side, 0, 0
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(boards.generate(cells, sets, side, options, actions[k])):
@@ -71,7 +71,7 @@ def _minimax(cells, sets, side, root, remaining, k, options, actions):
 
 @kernel
 def minimax_values(board, side, actions, depth, options):
-    """What each of the actions is worth: ``(n,) int64``, in half points."""
+    """The minimax value of each action, ``(n,) int64``, in half points."""
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     boards.load(board, cells, sets)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
@@ -101,7 +101,7 @@ def minimax_ranking(board, side, options, depth):
 
 
 def walk(options: Options, n: int, seed: int):
-    """Boards with the side to move, met in random play from the start, begun again when it is over."""
+    """Boards with the side to move, from random play that starts again after each game."""
     rng, met = random.Random(seed), 0
     while True:
         board, side = START, BLACK
@@ -117,7 +117,7 @@ def walk(options: Options, n: int, seed: int):
 
 
 def sampled(options: Options, n: int, seed: int) -> list[tuple[Board, Side]]:
-    """Boards far apart from each other in random play, in which the game goes on."""
+    """Boards far apart in random play, in games that are not over."""
     going = [found for found in walk(options, 12 * n, seed) if not board_outcome(*found, options)]
     return random.Random(seed).sample(going, n)
 
@@ -190,7 +190,7 @@ class TestCompiledIsReadable:
                 self.same(board, side, options)
 
     def test_four_terms_are_equal_from_the_other_side(self):
-        # The centre, 3-3 to 3-6, does not stay in place, and a way is counted in columns of rows that are not alike.
+        # The centre, 3-3 to 3-6, changes under the turn, and advancement counts columns of rows of different lengths.
         rng = random.Random(8)
         for n_pieces in range(2, 40):
             board = random_board(rng, flips=True, n_pieces=n_pieces)

@@ -1,4 +1,4 @@
-"""A rule is data: what is refused, and by which field; what survives JSON."""
+"""A rule is data: refusals by field, and the round trip through JSON."""
 
 import json
 from dataclasses import fields, replace

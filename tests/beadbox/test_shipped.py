@@ -1,4 +1,4 @@
-"""The learnt values that come with the program: made again from their seeds, read as machines, and worth playing."""
+"""The learnt values of the package: reproducible from their seeds, readable as machines, and worth playing."""
 
 from pathlib import Path
 

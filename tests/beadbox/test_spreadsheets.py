@@ -1,4 +1,4 @@
-"""A table that has been through a spreadsheet is read as it was meant, or refused with what to do."""
+"""A table saved by a spreadsheet is read as meant, or refused with instructions."""
 
 import csv
 import io
@@ -37,7 +37,7 @@ def written(
 
 
 def changed(column: int, text: str) -> list[list[str]]:
-    """The rows with the numbers of a column written otherwise."""
+    """The rows with the numbers of one column in another notation."""
     return [ROWS[0], *([*row[:column], text.format(row[column]), *row[column + 1 :]] for row in ROWS[1:])]
 
 

@@ -1,4 +1,4 @@
-"""Exact strength: the known figures to twelve places, and the same by a recursion anyone can check."""
+"""Exact strength: known figures to twelve places, and agreement with a plain recursion."""
 
 import random
 from itertools import pairwise
@@ -27,7 +27,7 @@ SIDES = pytest.mark.parametrize("side", Side, ids=["first", "second"])
 
 
 def trained_looking(side, rule, seed=0):
-    """A memory with any beads in it, some slots and some boxes empty, and the readable machine that has the same."""
+    """A memory with random beads, some slots and boxes empty, and the readable machine with the same beads."""
     memory, rng = Memory.fresh(boxes_compile(GAME, side, rule)), random.Random(seed)
     for box in range(memory.table.n_boxes):
         slots = memory.slots(box)
@@ -69,7 +69,7 @@ def test_fixed_opponents_among_themselves(first, second, to_six_places):
 def test_random_against_random_is_a_fraction():
     graph = graph_compile(REGISTERED, reduced=True)
     policy = strength.opponent_policy(REGISTERED, OPPONENTS["random"], reduced=True)
-    # Of 9! orders in which the squares can be filled 212,256 are won by crosses, 104,544 by noughts, 46,080 by nobody.
+    # Of 9! orders of the squares crosses win 212,256, noughts win 104,544, and 46,080 are drawn.
     wins = (212_256 / 362_880, 46_080 / 362_880, 104_544 / 362_880)
     assert as_tuple(strength.expected(graph, Side.FIRST, policy, policy)) == pytest.approx(wins, abs=EXACT)
 
@@ -144,7 +144,7 @@ def test_array_policy_equals_the_readable_policy():
             policy, readable = strength.machine_policy(memory), strength.readable_policy(graph, machine)
             for node in range(len(graph.positions)):
                 edges = slice(graph.indptr[node], graph.indptr[node + 1])
-                # Members of a merged slot share an edge there, so compare where the edges lead.
+                # Members of a merged slot share an edge in the graph, so compare the successors of edges.
                 leads = graph.successor[edges]
                 for after in set(leads.tolist()):
                     both = policy[edges][leads == after].sum(), readable[edges][leads == after].sum()
@@ -174,14 +174,14 @@ def test_the_chance_of_opening_a_box_sums_up_by_move_number(side, rule):
     chance = strength.visit_probability(memory, OPPONENTS["random"])
     assert chance.shape == (memory.table.n_boxes,)
     by_move = [chance[memory.table.move_number == n].sum() for n in range(4)]
-    # Everyone opens a first box; later ones are opened by the games that have not ended.
+    # Every game opens a first box; later boxes are opened only by games that are not over.
     assert by_move[0] == pytest.approx(1, abs=EXACT)
     assert all(earlier >= later - EXACT for earlier, later in pairwise(by_move))
     assert chance == pytest.approx(_boxes_opened(machine, memory.table), abs=EXACT)
 
 
 def _boxes_opened(machine, table):
-    """The chance of opening each box against random play, by walking every board."""
+    """The chance of opening each box against random play, by visiting every board."""
     found = np.zeros(table.n_boxes)
 
     def walk(position, chance):
@@ -209,14 +209,14 @@ def _boxes_opened(machine, table):
 
 
 def test_the_chance_of_opening_a_box_is_how_often_it_is_opened():
-    # No reward and no punishment, so the machine plays 200,000 games as it is.
+    # Without reward and punishment the machine plays 200,000 games unchanged.
     rule = BoxRule(win=0, draw=0, loss=0)
     memory = Memory.fresh(boxes_compile(GAME, Side.FIRST, rule))
     n_games = 200_000
     tally = memory.train(OPPONENTS["win-block"], n_games, RandomSource(11))
     chance = strength.visit_probability(memory, OPPONENTS["win-block"])
     opened = np.add.reduceat(memory.visits, memory.table.slot_indptr[:-1]) / n_games
-    # Six standard deviations, and a little for the boxes that are hardly ever opened.
+    # Six standard deviations, and a margin for rarely opened boxes.
     assert np.all(np.abs(opened - chance) <= 6 * np.sqrt(chance * (1 - chance) / n_games) + 1e-4)
     exact = strength.against_opponent(memory, OPPONENTS["win-block"])
     sampled = np.array([tally.wins, tally.draws, tally.losses]) / n_games
@@ -229,7 +229,7 @@ def test_score_counts_a_draw_as_half():
 
 @pytest.mark.parametrize("game", [GAMES["noughts-and-crosses"], GAMES["hexapawn"]], ids=lambda game: game.slug)
 def test_no_probability_is_above_one(game):
-    """Beads that are no powers of two: sums of their rounded products pass 1 by one unit in the last place."""
+    """With beads that are no powers of two, sums of rounded products exceed 1 by one unit in the last place."""
     beads, n_sure = np.random.default_rng(1), 0
     for preset in PRESETS.values():
         for side in Side:

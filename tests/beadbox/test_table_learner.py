@@ -1,4 +1,4 @@
-"""Table learners against the textbook: R. Sutton and A. Barto, second edition (2018), its algorithms by the letter."""
+"""Table learners against the textbook: the algorithms of R. Sutton and A. Barto, second edition (2018)."""
 
 import random
 from dataclasses import fields, replace
@@ -106,7 +106,7 @@ def test_monte_carlo_values_are_means_of_returns(seed):
 
 @pytest.mark.parametrize("order", set(permutations([Result.WIN, *[Result.DRAW, Result.LOSS] * 2])))
 def test_means_that_are_equal_in_fact_are_equal_to_the_last_bit(order):
-    """Fifths and tenths in any order, from games that reach the end in one step or in two, and seen twice."""
+    """Fifths and tenths in any order, from games of one or two steps, seen twice."""
     rewards = {"win_reward": 0.7, "draw_reward": 0.1, "loss_reward": -0.3, "later_discount": 0.9}
     machine = learner(TableRule(method=Method.MONTE_CARLO, step_by_visits=True, **rewards))
     for result in order:
@@ -118,7 +118,7 @@ def test_means_that_are_equal_in_fact_are_equal_to_the_last_bit(order):
 
 
 def test_two_moves_with_the_same_mean_are_a_tie():
-    """One win of three games, whichever game that was, and two of six."""
+    """One win in three games, whichever game it was, and two wins in six."""
     machine = learner(TABLE_PRESETS["monte-carlo-table"].rule)
     start = GAME.initial_position()
     corner, edge, centre = (entry_key(GAME, machine.rule, start, GAME.parse_move(move)) for move in "125")
@@ -142,14 +142,14 @@ def test_stored_running_mean_becomes_exact_with_the_next_game():
 
 
 def test_the_first_episode_of_the_random_walk():
-    """Example 6.2: all values begin at ½, and the walk ends on the left: V(A) falls by .05 and nothing else changes."""
+    """Example 6.2: all values begin at ½, and the walk ends on the left: V(A) falls by .05, the others stay."""
     machine = learner(TableRule(step_size=0.1, start_value=0.5, loss_reward=0))
     machine.learn(boards("CBA"), Result.LOSS)
     assert machine.values == pytest.approx({"A": 0.45, "B": 0.5, "C": 0.5}, abs=1e-15)
 
 
 def test_the_eight_episodes_of_the_predictor():
-    """Example 6.4: Monte Carlo says V(A) = 0 and V(B) = ¾."""
+    """Example 6.4: Monte Carlo gives V(A) = 0 and V(B) = ¾."""
     machine = learner(TableRule(method=Method.MONTE_CARLO, step_by_visits=True, loss_reward=0))
     machine.learn(boards("AB"), Result.LOSS)
     for result in [Result.WIN] * 6 + [Result.LOSS]:
@@ -158,7 +158,7 @@ def test_the_eight_episodes_of_the_predictor():
 
 
 def test_batch_td_says_three_quarters_of_both():
-    """Example 6.4 again: shown the eight episodes over and over, TD(0) comes to V(A) = V(B) = ¾."""
+    """Example 6.4 with batch updates: over repeated episodes TD(0) converges to V(A) = V(B) = ¾."""
     machine = learner(TableRule(step_size=0.005, loss_reward=0))
     for _ in range(1_500):
         machine.learn(boards("AB"), Result.LOSS)
@@ -184,9 +184,9 @@ def test_driving_home(method, after):
     ("decay", "after"), [(0, (0.5, 0.5, 0.55)), (1, (0.55, 0.55, 0.55)), (0.5, (0.5125, 0.525, 0.55))]
 )
 def test_how_far_back_an_episode_reaches(decay, after):
-    """Example 7.1: straight from C to the right end. One step back only V(E) learns; three steps or more, all three.
+    """Example 7.1: straight from C to the right end. One step back only V(E) learns; three steps back, all three.
 
-    In between λ gives every step back a part (12.1): at ½ a half, a quarter.
+    Between these, λ weighs each further step (12.1): ½ gives a half, then a quarter.
     """
     machine = learner(TableRule(step_size=0.1, trace_decay=decay, start_value=0.5, loss_reward=0))
     machine.learn(boards("CDE"), Result.WIN)
@@ -194,7 +194,7 @@ def test_how_far_back_an_episode_reaches(decay, after):
 
 
 def random_walk(rule, seed):
-    """The learner after each of 100 episodes of example 6.2; how far from the true values, root mean square."""
+    """The root mean square error of the values after each of 100 episodes of example 6.2."""
     rng, machine = random.Random(seed), learner(rule, **dict.fromkeys("ABCDE", 0.5))
     for _ in range(100):
         place, path = 2, []
@@ -268,7 +268,7 @@ def test_it_gets_better(preset):
     train_table_episodes(machine, REMEMBERED["random"], 3_000, words, Side.FIRST)
     machine.learns = False
     tally = train_table_episodes(machine, REMEMBERED["random"], 300, words, Side.FIRST)
-    assert tally.wins + tally.draws / 2 > 0.85 * 300  # .65 before it has learnt anything
+    assert tally.wins + tally.draws / 2 > 0.85 * 300  # .65 before training
 
 
 @pytest.mark.parametrize(

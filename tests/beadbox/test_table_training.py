@@ -1,4 +1,4 @@
-"""The kernel of table learners leaves exactly what the readable ones leave, and their exact strength is a plain sum."""
+"""The kernel of table learners equals the readable learners, and their exact strength equals a plain sum."""
 
 from dataclasses import astuple, replace
 
@@ -43,7 +43,7 @@ MADE_UP = TableRule(
 
 
 def assert_same(memory, machine):
-    """Every value to the last bit, every visit, and the chance of exploring."""
+    """Assert equal values to the last bit, equal visits, and equal exploration rates."""
     readable = memory.readable()
     assert readable.values == machine.values
     assert readable.visits == machine.visits

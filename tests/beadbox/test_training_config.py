@@ -1,4 +1,4 @@
-"""A plan's machines are those of plain training runs."""
+"""The machines of a training config equal those of plain training runs."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ def config(teacher="random", *, game=GAME, side=Side.FIRST, preset="michie-1961"
 
 
 def trained(plan: TrainingConfig, n_games: int) -> Memory:
-    """The machine of a plain training."""
+    """The machine after plain training."""
     memory, rng = Memory.fresh(plan.table), RandomSource(plan.seed)
     if plan.teacher == "machine":
         partner = config(game=plan.game, side=plan.side.other)

@@ -1,4 +1,4 @@
-"""What a learnt value sees of a board: by hand, from both sides and in the mirror, and compiled as readable."""
+"""The features of a learnt value: by hand, symmetric in side and mirror, and compiled as readable."""
 
 import random
 
@@ -31,7 +31,7 @@ from tests.beadbox.rules.walks import met
 
 
 def placed(**pieces: Piece) -> Board:
-    """The board with these pieces; ``c3_4`` is the hex 3-4."""
+    """The board with these pieces; ``c3_4`` is the cell 3-4."""
     return board_of({CELL[name[1:].replace("_", "-")]: piece for name, piece in pieces.items()})
 
 
@@ -43,7 +43,7 @@ def mirrored(board: Board) -> Board:
 
 
 def random_board(rng: random.Random, n_pieces: int, *, flips: bool) -> Board:
-    """Any pieces that have not turned, on any cells; at most one rhombus a side."""
+    """Any unturned pieces on any cells, with at most one rhombus a side."""
     codes = [code for code in CODES if not rotation_of(code) and (flips or not code & 16)]
     board, rhombuses = bytearray(len(START)), set()
     for cell in rng.sample(range(len(START)), n_pieces):
@@ -61,7 +61,7 @@ def boards(*, flips: bool) -> list[Board]:
 
 
 def said(board: Board, me: Side, group: str) -> dict[Feature, float]:
-    """What a board has to say of one group."""
+    """The features of one group on a board."""
     found = {feature_read(index): amount for index, amount in features(board, me, "full-1").items()}
     return {feature: amount for feature, amount in found.items() if feature.group == group}
 
@@ -88,13 +88,13 @@ def test_the_sets_are_as_long_as_their_names_have_been() -> None:
     assert FEATURE_SETS == {"squares-1": 601, "full-1": 765}
     assert len({feature_read(index) for index in range(765)}) == 765
     start = features(START, WHITE, "squares-1")
-    assert sum(start.values()) == 15  # a bias and 14 pieces, two of them on the same half twice
+    assert sum(start.values()) == 15  # a bias and 14 pieces, two of them twice on the same half
     assert start[0] == 1
     assert {index: amount for index, amount in features(START, WHITE, "full-1").items() if index < 601} == start
 
 
 def test_what_attacks_what_and_what_hangs() -> None:
-    # The triangle looks east at the square, which the hexgon behind it would avenge.
+    # The triangle faces east towards the square, and the hexgon behind the square could recapture.
     board = placed(c2_2=Piece(WHITE, TRIANGLE), c2_3=Piece(BLACK, SQUARE), c2_4=Piece(BLACK, HEXGON))
     for me in Side:
         own = me == WHITE

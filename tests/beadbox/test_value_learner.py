@@ -1,4 +1,4 @@
-"""A machine that learns a value: its rule, its weights, one lesson by hand, and the compiled games as the readable."""
+"""A machine that learns a value: rule, weights, one lesson by hand, and compiled games equal to readable ones."""
 
 import itertools
 from collections import Counter
@@ -117,8 +117,8 @@ class TestLesson:
     def test_targets_by_hand(self) -> None:
         turns = self.turns((0.9, True), (0.2, True), (0.5, False), (-0.4, True))
         steps = learner(rule=ValueRule(value_discount=0.5, trace=0.25)).learn(turns, Outcome(WHITE, "any"))
-        last = -0.5 * (0.75 * -0.4 + 0.25 * 1)  # the fourth ply is White's, who has won
-        middle = -0.5 * 0.5  # something else was played than the search had found
+        last = -0.5 * (0.75 * -0.4 + 0.25 * 1)  # the fourth ply is White's, and White has won
+        middle = -0.5 * 0.5  # the move played differs from the move that the search found
         assert [step.target for step in steps] == pytest.approx([-0.5 * (0.75 * 0.2 + 0.25 * middle), middle, last])
         assert [step.position.ply for step in steps] == [1, 2, 3]
 
@@ -150,7 +150,7 @@ class TestLesson:
 
 
 def thinned() -> Board:
-    """The start without most of its pieces, so that a readable search is quick."""
+    """The initial board without most of its pieces, so that a readable search is quick."""
     return Board(bytes(code if code & 7 in (RHOMBUS, 2) else 0 for code in START))
 
 
@@ -170,7 +170,7 @@ CURIOUS = replace(RULE, random_share=0.2, random_opening=3, value_rate=0.3)
 @pytest.mark.sampled(1)
 def test_the_compiled_games_are_the_readable_ones(slug: str, rule: ValueRule, start: Position, n_games: int) -> None:
     readable, compiled = learner(slug, rule, valuer=ReadableValuer()), learner(slug, rule)
-    for one in (readable, compiled):  # of nothing, a game drawn teaches nothing
+    for one in (readable, compiled):  # with weights of zero, a drawn game teaches nothing
         one.weights[:] = any_weights(2, rule.features)
     rngs = RandomSource(4), RandomSource(4)
     outcomes = Counter(readable.game_learnt(rngs[0], start) for _ in range(n_games))
@@ -201,7 +201,7 @@ def test_python_game_with_compiled_search_equals_the_compiled(slug: str) -> None
     ],
 )
 def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
-    """Ending by ending. Ten thousand games take minutes: 40 s the compiled ones alone, the rules three times that."""
+    """Compare endings one by one. Ten thousand games take minutes: 40 s compiled, three times that by the rules."""
     game, weights, words = romgon(slug), any_weights(4), RandomSource(3).to_array()
     rules = [
         replace(RULE, search_depth=1, random_share=share, soft_share=0.0, random_opening=0) for share in (0.0, 0.3, 1.0)

@@ -1,4 +1,4 @@
-"""A learnt value as named parts: they come to exactly what the search scores, and say the same from both sides."""
+"""A learnt value as named parts: their sum is the score of the search, and they agree from both sides."""
 
 import random
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def game(*, flips: bool) -> Romgon:
 
 
 def some_weights(n_weights: int) -> NDArray[np.float64]:
-    """No two of them alike, so that nothing stands for anything else."""
+    """Distinct weights, so that no two features are confused."""
     rng = random.Random(n_weights)
     return np.array([grained(rng.gauss(0, 0.3)) for _ in range(n_weights)])
 
@@ -58,7 +58,7 @@ def of_board(board: Board, me: Side) -> tuple[PartGroup, ...]:
 
 
 def come_to(groups: tuple[PartGroup, ...]) -> float:
-    """What they add up to, each group checked on the way."""
+    """The sum of all groups, each of which is checked."""
     for group in groups:
         assert group.value == sum(part.value for part in group.parts)
         assert all(part.value == part.weight * part.amount for part in group.parts)
@@ -94,7 +94,7 @@ def test_parts_are_equal_from_the_other_side_and_mirrored() -> None:
 
 
 def said(groups: tuple[PartGroup, ...]) -> set[tuple[str, float]]:
-    """Every name with its value, but for the hexes."""
+    """Every name with its value, without the cells."""
     parts = {(part.name.partition(" on ")[0], part.value) for group in groups for part in group.parts}
     return parts | {(group.name, group.value) for group in groups}
 
@@ -108,7 +108,7 @@ def exchanged(names: set[tuple[str, float]]) -> set[tuple[str, float]]:
 
 
 def test_the_words_say_what_stands_on_the_board() -> None:
-    # The triangle looks east at the square, which the hexgon behind it would avenge; nothing would avenge the circle.
+    # The triangle faces east towards the square, which the hexgon behind could avenge; the circle is not protected.
     board = placed(
         c2_2=Piece(WHITE, TRIANGLE),
         c2_3=Piece(BLACK, SQUARE),

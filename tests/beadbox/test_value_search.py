@@ -1,4 +1,4 @@
-"""Searches with a learnt value: compiled as readable, alpha-beta as minimax, and how a score becomes a value."""
+"""Searches with a learnt value: compiled as readable, alpha-beta as minimax, and scores turned into values."""
 
 import math
 import random
@@ -45,7 +45,7 @@ def any_weights(seed: int, feature_set: str = "full-1") -> np.ndarray:
 
 @kernel
 def _plain(scratch, side, remaining, k, options, weights):
-    """The score of the board to the side to move, plainly: no pruning, no order."""
+    """The score of the board for the side to move, by plain search: no pruning, no move order."""
     if remaining < 1:
         return 0.0
     cells, sets, greatest = scratch.sight.cells, scratch.sight.sets, -2 * WIN
@@ -66,7 +66,7 @@ def _plain(scratch, side, remaining, k, options, weights):
 
 @kernel
 def plainly(board, side, options, depth, weights):
-    """The score of a board by plain minimax, and by alpha-beta with no bounds."""
+    """The score of a board by plain minimax, and by alpha-beta without bounds."""
     scratch = scratch_made(depth + 1, len(board), np.zeros(1, np.uint8))
     boards.load(board, scratch.sight.cells, scratch.sight.sets)
     plain = _plain(scratch, side, depth, np.int64(1), options, weights)
@@ -74,7 +74,7 @@ def plainly(board, side, options, depth, weights):
 
 
 def positions(slug: str, n: int, *, thinned: bool = False) -> list[Position]:
-    """So many positions of random games that go on; ``thinned``, without every other piece but the rhombuses."""
+    """Return ``n`` open positions of random games; ``thinned`` keeps the rhombuses and a third of the other pieces."""
     game, rng = romgon(slug), random.Random(n)
     found = met(game, 2 * n)
     if thinned:

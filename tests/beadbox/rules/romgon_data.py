@@ -1,4 +1,4 @@
-"""The golden positions, tables and games of Romgon, as this code holds boards, actions and sides."""
+"""The golden positions, tables and games of Romgon, converted to boards, moves and sides of this code."""
 
 import json
 import random
@@ -28,7 +28,7 @@ SIDES = {"white": WHITE, "black": BLACK, None: None}
 
 
 def by_id(entries):
-    """Parameters of a test: the entries of a part of the vectors, under their names."""
+    """Parameters of a test: the entries of one part of the vectors, by name."""
     return {"argvalues": entries, "ids": [entry["id"] for entry in entries]}
 
 
@@ -47,7 +47,7 @@ def board_read(entry) -> Board:
 
 
 def options_read(entry) -> Options:
-    """The options of an entry of the vectors: flip mode, or not."""
+    """The options of an entry of the vectors: with or without flips."""
     return Options(flip=entry["flipModeEnabled"])
 
 
@@ -63,7 +63,7 @@ def action_object(board: Board, move: Move) -> dict:
 
 
 def random_board(rng: random.Random, *, flips: bool, n_pieces: int) -> Board:
-    """Any pieces on any cells, as strangers may send them; at most one rhombus a side."""
+    """Any pieces on any cells, as an untrusted client may send them, with at most one rhombus a side."""
     board, rhombuses = bytearray(N_CELLS), set()
     for cell in rng.sample(range(N_CELLS), n_pieces):
         code = rng.choice(CODES)
@@ -76,6 +76,6 @@ def random_board(rng: random.Random, *, flips: bool, n_pieces: int) -> Board:
 
 
 def half_turned(board: Board) -> Board:
-    """The board turned by half, every piece in the other colour."""
+    """The board rotated by half a turn, with every piece in the other colour."""
     pieces = {half_turn(cell): piece_of(code) for cell, code in enumerate(board) if code}
     return board_of({cell: piece._replace(side=piece.side.other) for cell, piece in pieces.items()})

@@ -1,4 +1,4 @@
-"""The operator's commands of the rules: thin, so little is asked of them."""
+"""The operator's commands of the rules. They are thin wrappers, so a few checks are enough."""
 
 from io import StringIO
 

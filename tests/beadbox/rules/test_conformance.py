@@ -1,4 +1,4 @@
-"""What every game must keep, asked of every game in the registry, and of those that other tests bring along."""
+"""The requirements of the interface, checked for every game of the registry and the example games of the tests."""
 
 import math
 import re

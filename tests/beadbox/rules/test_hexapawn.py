@@ -54,7 +54,7 @@ def test_games_their_length_and_who_wins_with_best_play(slug, winner, n_games, l
 
     @cache
     def below(position):
-        """The games from here, the plies of the longest, and the winner."""
+        """The number of games from a position, the plies of the longest one, and the winner."""
         after = [below(game.apply(position, move)) for move in game.legal_moves(position)]
         if not after:
             return 1, 0, game.outcome(position).winner

@@ -37,7 +37,7 @@ def test_perft(depth):
 
 
 def test_sequences_of_every_length_and_255168_games():
-    # The same as perft, but positions that arise in many ways are walked once.
+    # The same as perft, but positions with several paths are visited once.
     ways, n_sequences, n_games = Counter({GAME.initial_position(): 1}), [], 0
     while ways:
         n_sequences.append(ways.total())

@@ -1,4 +1,4 @@
-"""Golden games, played again line by line. A new one: ``manage.py record_playthrough GAME --seed N > FILE``."""
+"""Golden games, replayed line by line. To add one: ``manage.py record_playthrough GAME --seed N > FILE``."""
 
 from pathlib import Path
 

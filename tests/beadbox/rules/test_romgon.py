@@ -50,7 +50,7 @@ EVERYTHING = GAMES["romgon-flip-turn-shape-shuttle"]
 
 
 def position(pieces: dict[str, str], side: Side, game: Romgon = GAME) -> Position:
-    """Pieces by cell, each as the text of a position writes it."""
+    """A position from pieces by cell, each piece in the notation of the position text."""
     rows = [
         "".join(pieces.get(IDS[cell], " ") for cell in range(N_CELLS) if geometry.PLACES[cell][0] == row)
         for row in range(geometry.N_ROWS)
@@ -252,7 +252,7 @@ class TestCheck:
     def test_only_pieces_of_one_flip_state_take_each_other(self):
         at_hand = {"3-4": "R~", "3-5": "t", "0-0": "r"}
         assert not moves.in_check(position(at_hand, WHITE, FLIPS).board, WHITE)
-        assert "3-4~" not in texts(FLIPS, position(at_hand, WHITE, FLIPS))  # it would flip into the attack
+        assert "3-4~" not in texts(FLIPS, position(at_hand, WHITE, FLIPS))  # a flip would leave the rhombus attacked
         assert moves.in_check(position({**at_hand, "3-4": "R"}, WHITE, FLIPS).board, WHITE)
 
 
@@ -262,7 +262,7 @@ class TestEndings:
         [
             ({"3-4": "R", "0-0": "s"}, WHITE, Outcome(WHITE, "rhombus_captured")),
             ({"3-4": "r", "0-0": "S"}, WHITE, Outcome(BLACK, "rhombus_captured")),
-            ({"0-0": "S", "0-1": "s"}, WHITE, None),  # the rule is silent when both are gone
+            ({"0-0": "S", "0-1": "s"}, WHITE, None),  # the rule does not apply when both rhombuses are gone
             ({"3-8": "R", "3-0": "r"}, BLACK, Outcome(WHITE, "base_captured")),
             ({"3-8": "R", "3-0": "r"}, WHITE, Outcome(BLACK, "base_captured")),
             ({"3-8": "R", "0-0": "r"}, WHITE, Outcome(WHITE, "base_captured")),
@@ -391,7 +391,7 @@ class TestText:
             ("6.7.8.8R.8.7.r5-b0-uv", "cannot go on"),
             ("6.7.8.7tR.8.7.r5-w9", None),
             ("6.7.8.6R1s.8.7.r5-w9-be", "cannot go on"),
-            ("6.7.8.6R1s.8.7.r5-w9-bd", "is not how"),  # after a capture a position begins anew
+            ("6.7.8.6R1s.8.7.r5-w9-bd", "is not how"),  # the history begins again after a capture
         ],
     )
     def test_what_is_no_position_is_refused_with_the_reason(self, text, why):
@@ -438,7 +438,7 @@ class TestText:
             GAME.parse_move(text)
 
     def test_the_longest_text_is_short_enough_to_be_stored(self):
-        # A game to the last ply without a capture, every action with a turn, kept from the start.
+        # A game to the last ply without a capture. Each action has a turn, and the history begins at the start.
         rng, longest = random.Random(3), 0
         for _ in range(3):
             where = EVERYTHING.initial_position()

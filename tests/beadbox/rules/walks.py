@@ -1,4 +1,4 @@
-"""Ways through a game that use nothing but the rules interface."""
+"""Paths through a game that use only the rules interface."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ MAX_PLIES = 1000
 def episodes(game: Game[Any, Any], n: int, seed: int = 0) -> Iterator[list[Any]]:
     """The positions of ``n`` games of uniformly random play, from the start to the end.
 
-    Of a game too large to be listed they are fewer, since its games are long.
+    Games too large to list are long, so fewer of them are played.
     """
     rng = random.Random(seed)
     for _ in range(n if game.enumerable else max(1, n // 50)):
@@ -24,7 +24,7 @@ def episodes(game: Game[Any, Any], n: int, seed: int = 0) -> Iterator[list[Any]]
 
 
 def met(game: Game[Any, Any], n: int, seed: int = 0) -> list[Any]:
-    """The different positions met in ``n`` random games, in a fixed order; half of ``n`` if the game is too large."""
+    """The distinct positions of ``n`` random games, in a fixed order; half as many if the game is too large."""
     positions = list(dict.fromkeys(position for episode in episodes(game, n, seed) for position in episode))
     return positions if game.enumerable else positions[:: max(1, 2 * len(positions) // n)]
 
@@ -39,7 +39,7 @@ def refusal(read: Callable[[str], Any], text: str) -> RulesError | None:
 
 
 def reachable(game: Game[Any, Any]) -> dict[Any, int]:
-    """Every position that can arise, each as it lies, with the least number of moves after which it can."""
+    """Every reachable position, without reduction by symmetry, with the least number of moves to it."""
     depth = {game.initial_position(): 0}
     frontier = list(depth)
     while frontier:
