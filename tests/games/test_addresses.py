@@ -1,4 +1,4 @@
-"""An address of a client however it is written: one client, wherever it is counted."""
+"""One client has one address wherever it is counted, however the address is written."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_of_ipv6_the_network_is_counted() -> None:
     assert address_counted(None) == ""
 
 
-# Everything that counts by the address, behind one proxy.
+# All counts by address, behind one proxy.
 
 WAYS = ["203.0.113.7:50001", "203.0.113.7:50002", "[::ffff:203.0.113.7]:50003", "203.0.113.7", '"203.0.113.7:5"']
 V6_WAYS = ["[2001:db8::1]:444", "[2001:db8::2]:445", "2001:db8::3", "[2001:db8::4]", "[2001:db8::5%eth0]:1"]
@@ -83,7 +83,7 @@ NO_WAYS = ["unknown", "_hidden", "_hidden:1", "", "203.0.113.7:port"]
 
 @pytest.fixture(autouse=True)
 def proxy(settings: Any) -> Iterator[None]:
-    """One proxy, at 127.0.0.1."""
+    """One trusted proxy, at 127.0.0.1."""
     settings.NUM_PROXIES = 1
     cache.clear()
     yield
@@ -92,7 +92,7 @@ def proxy(settings: Any) -> Iterator[None]:
 
 @pytest.fixture(params=[WAYS, V6_WAYS, NO_WAYS], ids=["IPv4", "IPv6", "unreadable"])
 def ways(request: pytest.FixtureRequest) -> list[str]:
-    """How a proxy writes one client."""
+    """The notations in which a proxy may write one client."""
     found: list[str] = request.param
     return found
 

@@ -1,4 +1,4 @@
-"""When too many wait, a move is refused at once, and nothing of it is stored."""
+"""Admission control: a move is refused at once when too many wait, and nothing of it is stored."""
 
 import asyncio
 import threading
@@ -21,7 +21,7 @@ from tests.sockets import Socket
 from tests.waiting import HANG_S, wait_until
 
 N_OTHERS = 64
-"""More than there are threads for such work."""
+"""More requests than threads for such work."""
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""The REST side of rooms: statuses, bodies, and the seat that a session or a token proves."""
+"""The REST interface of rooms: statuses, bodies, and the seat proved by a session or a token."""
 
 from typing import Any
 
@@ -204,7 +204,7 @@ def test_a_session_holds_its_seat_without_a_token(client: Any) -> None:
 
 
 class TestExhibition:
-    """Two players and a host, who alone says when they move."""
+    """Two players, and a host that alone lets them move."""
 
     def test_it_is_opened_stepped_and_played_to_its_end(self, api: APIClient) -> None:
         first, second = factories.machine(Side.FIRST), factories.machine(Side.SECOND)
@@ -304,7 +304,7 @@ def test_games_come_by_family_with_their_sizes(api: APIClient) -> None:
 
 
 class TestAGuestWithCookies:
-    """The session of who opened or joined holds the seat, and a seat token takes none of its protection away."""
+    """The session of a host or guest holds the seat, and a seat token removes none of its CSRF protection."""
 
     @pytest.fixture
     def browser(self) -> APIClient:
@@ -352,7 +352,7 @@ class TestAGuestWithCookies:
         answer, other = opened(browser), opened(APIClient())
         text = {"unknown": "guessed", "of another room": other["seat_token"], "empty": "", "none": None}[token]
         if (text, way) == ("", "body"):
-            text = " "  # blank: an empty one is refused before anything else is looked at
+            text = " "  # blank, since an empty token is refused before any other check
         headers = {"X-Seat-Token": text} if way == "header" and text is not None else {}
         body = {"seat_token": text} if way == "body" and text is not None else {}
         for what, more in (("move", {"position": 5}), ("resign", {}), ("reset", {})):
@@ -367,7 +367,7 @@ class TestAGuestWithCookies:
         assert Match.objects.filter(status="playing").count() == 2
 
     def test_with_a_token_the_session_does_not_count(self, browser: APIClient) -> None:
-        """Or a page of who plays against us could move for us: its own token would open the door for our cookies."""
+        """Otherwise the opponent's page could move for us: its own token would let our cookies past the CSRF check."""
         answer = opened(browser, opponent="human")
         url = f"/api/rooms/{answer['code']}"
         foe = APIClient().post(f"{url}/join").json()

@@ -1,4 +1,4 @@
-"""Pages whose WebSockets are blocked: each seat asks over REST at a rate of its own; 304 says that nothing is new."""
+"""Pages without WebSockets: each seat polls over REST at its own rate, and 304 means no change."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def address() -> str:
 
 
 def pupil(address: str, opponent: str = "perfect") -> tuple[Client, str]:
-    """A browser that has opened a room, and the path of the room's API."""
+    """A browser that has opened a room, and the path of the room in the API."""
     client = Client(REMOTE_ADDR=address)
     return client, "/api" + client.post("/rooms", {"game": NC, "opponent": opponent, "side": "X"}).url
 
@@ -152,14 +152,14 @@ class TestRates:
 
 
 def test_the_default_rates_bear_a_class_of_120() -> None:
-    """What a pupil does in a minute at most, asking once a second, times 120."""
+    """At most 120 times the requests of one player in a minute, polling once a second."""
     per_pupil = {"live": 150, "room": 45, "api": 10, "write": 8}
     for scope, often in per_pupil.items():
         assert int(SCOPES[scope].partition("/")[0]) >= 120 * often, scope
 
 
 def test_class_of_120_stays_below_every_rate(address: str, rates: Rates) -> None:
-    """What a pupil's page asks in a minute of quick play, by REST alone; ``tests/site/test_class.py`` is the whole."""
+    """A minute of quick play by REST alone, for a twentieth of the class; ``tests/site/test_class.py`` plays all."""
     twentieth = {
         scope: f"{int(rate.removesuffix('/min')) // 20}/min" for scope, rate in SCOPES.items() if "/min" in rate
     }

@@ -1,4 +1,4 @@
-"""Addresses to which nothing is answered: by themselves, their network, or the hash that rooms keep."""
+"""Blocked addresses get no answer: single addresses, networks, and hashes that rooms keep."""
 
 import asyncio
 from collections.abc import Iterator
@@ -160,7 +160,7 @@ def test_process_keeps_reading_blocks_after_a_database_error(
 
     monkeypatch.setattr(BLOCKS, "read", stumbling)
     AddressBlock.objects.create(network=STRANGER, reason="spam", expires_at=timezone.now() + timedelta(hours=1))
-    asyncio.run(living())  # and waits for its threads
+    asyncio.run(living())  # ``asyncio.run`` waits for its threads
 
 
 @pytest.fixture

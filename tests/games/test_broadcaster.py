@@ -1,4 +1,4 @@
-"""What is told to groups: from any thread, without waiting, by the loop; and nothing that nobody has asked for."""
+"""Broadcasts to groups: sent by the loop for any thread, without waiting, and only to groups with subscribers."""
 
 import asyncio
 import contextlib
@@ -35,7 +35,7 @@ in_db = database_sync_to_async
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
-    """What really goes to the broker: group and message."""
+    """The messages sent to the broker: group and message."""
     layer, told = get_channel_layer(), []
     send = layer.group_send
 
@@ -68,7 +68,7 @@ class Listener:
 
 
 async def emptied() -> None:
-    """Until everything that was handed over has been dealt with."""
+    """Wait until every broadcast has been dealt with."""
     await broadcaster_close()
     Broadcaster.here = None
 
@@ -108,7 +108,7 @@ def state(version: int) -> Any:
 async def test_whoever_was_answered_is_told_what_is_newer_only(
     told: list[tuple[str, int]], n_sent: int, sent: list[Any]
 ) -> None:
-    """Threads may hand over two states the other way round: what counts is who knows the newer one."""
+    """Threads may hand over two states in the wrong order; a socket with the newer state gets no older one."""
     broadcaster_open()
     async with Listener("room.x") as mover:
         for who, version in told:
@@ -137,7 +137,7 @@ async def test_a_group_is_told_no_more_often_than_its_letters_say(sent: list[Any
 
 
 def outbox_longest() -> float:
-    """Longer than any test."""
+    """A timeout longer than any test, in seconds."""
     return 1e6
 
 
@@ -197,7 +197,7 @@ async def test_a_process_without_a_loop_tells_before_it_goes_on() -> None:
 
 
 async def test_the_broker_says_who_listens() -> None:
-    """Under the name by which channels_redis publishes a group: of another release of it this is proof."""
+    """The subscriber count depends on the channel names of channels_redis; this test fails if they change."""
     groups = [f"group{n}" for n in range(30)]
     async with Listener(*groups[::2]) as listener:
 
@@ -207,7 +207,7 @@ async def test_the_broker_says_who_listens() -> None:
 
         for n, group in enumerate(groups[::2]):
             joined = asyncio.create_task(heard(n))
-            while not joined.done():  # what is sent first may overtake the subscription, and is lost then
+            while not joined.done():  # messages sent before the subscription is complete are lost
                 await listener.layer.group_send(group, numbered(n))
         assert await listeners(listener.layer, groups) == {group: 1 - n % 2 for n, group in enumerate(groups)}
 
@@ -223,7 +223,7 @@ async def test_a_layer_that_cannot_be_asked_is_told_everything(monkeypatch: pyte
 
 @pytest.fixture
 def silent(tmp_path: Path) -> Iterator[str]:
-    """The address of a broker that takes whatever it is sent, and says nothing."""
+    """The address of a broker that accepts all messages and never answers."""
     place = tmp_path / "silent.sock"
     with contextlib.closing(socket.socket(socket.AF_UNIX)) as listening:
         listening.bind(str(place))
@@ -244,7 +244,7 @@ async def test_hanging_broker_delays_no_sender(
     here = Broadcaster.here
     assert here is not None
     group_write("first", Broadcast(numbered(0)))
-    while here.broadcasts:  # until it is under way
+    while here.broadcasts:  # until the first message is being sent
         await asyncio.sleep(0)
     for n in range(1000):
         assert group_write(f"group{n}", Broadcast(numbered(n)))

@@ -1,4 +1,4 @@
-"""What a request has read goes when it is answered, and does not wait for the garbage collector."""
+"""Objects read for a request are freed with its answer, without the garbage collector."""
 
 import gc
 from collections import Counter
@@ -22,13 +22,13 @@ READ = (Match, Seat, Ply, Draw, Machine, Room)
 
 
 def there() -> Counter[str]:
-    """How many objects of what is read there are (asked of their type: a proxy may be dead)."""
+    """Count the live objects of the models read; ``type`` is asked, since a proxy may be dead."""
     return Counter(type(one).__name__ for one in gc.get_objects() if issubclass(type(one), READ))
 
 
 @contextmanager
 def nothing_left() -> Iterator[None]:
-    """Whatever is read meanwhile goes by itself."""
+    """Assert that all objects created in the block are freed without the garbage collector."""
     gc.collect()
     before = there()
     gc.disable()
@@ -63,7 +63,7 @@ def test_match_leaves_no_reference_cycles(opened: Callable[[], Seated]) -> None:
     """A guest enters a room, plays, resigns and plays again; no object waits for the garbage collector."""
     house()
     machine_create(game=NC, side=None, name="Table", preset="q-table", slug="table")
-    opened()  # what is read once and kept is read by now
+    opened()  # caches are filled by now
     with nothing_left():
         seated = opened()
         code, who = seated.room.code, guest()

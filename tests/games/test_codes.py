@@ -27,7 +27,7 @@ WRITTEN = [
     "k7m-2pq",
     "K7M\u20132PQ",  # an en dash
     "k7m_2pq",
-    "k7m\u00ad2pq\u200b\u00a0",  # a soft hyphen, a blank without width, one that does not break
+    "k7m\u00ad2pq\u200b\u00a0",  # a soft hyphen, a zero-width blank, a no-break space
     "\uff4b\uff17\uff4d\uff12\uff50\uff51",  # full width
     "\uff2b\uff17\uff2d\u3000\uff12\uff30\uff31",
     "k7m2pq.",

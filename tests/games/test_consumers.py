@@ -1,4 +1,4 @@
-"""The socket of a room, through the real ASGI application: two sockets, one match; whatever cannot be read."""
+"""The socket of a room, through the real ASGI application: two sockets in one match, and unreadable frames."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from games.models import ApiToken, Ply, Room
 from tests.factories import NC, guest, house, person, room, room_view, user
 from tests.sockets import Socket, token_of
 
-# Closes the connection of its thread, as the consumers do.
+# Close the thread's connection after each call, as the consumers do.
 in_db = database_sync_to_async
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,7 +64,7 @@ async def test_a_move_sent_twice_is_played_once_and_refused_once() -> None:
         await socket.expect("joined")
         for _ in range(2):
             await socket.frame("move", {"move": "5", "ply": 0})
-        # The state comes through the group, the error straight: in either order.
+        # The state arrives through the group and the error directly, in either order.
         frames = [await socket.receive_json_from() for _ in range(2)]
         answers = {frame["type"]: frame["data"] for frame in frames}
         assert (answers["state"]["ply"], answers["error"]["code"]) == (2, "stale_ply")
@@ -165,7 +165,7 @@ async def test_unknown_room_is_reported_and_the_socket_closed() -> None:
 
 
 async def test_too_many_frames_are_slowed_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumers, "FRAMES_PER_SECOND", 0.0)  # however long sending them takes here
+    monkeypatch.setattr(consumers, "FRAMES_PER_SECOND", 0.0)  # independent of the speed of sending here
     seated = await make("perfect")
     async with Socket(seated.room.code, seated.token) as socket:
         await socket.expect("joined")

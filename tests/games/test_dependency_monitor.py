@@ -1,4 +1,4 @@
-"""Database and broker that hang: every socket is told, and told again when they are back; the cache waits once."""
+"""A hanging database and broker: every socket hears of outage and recovery; one request waits for the cache."""
 
 import asyncio
 import signal
@@ -19,7 +19,7 @@ from tests.waiting import HANG_S, wait_until
 
 
 class Listener:
-    """A socket that keeps what it is told."""
+    """A socket that keeps the frames sent to it."""
 
     def __init__(self) -> None:
         self.told: asyncio.Queue[dict[str, str]] = asyncio.Queue()
@@ -35,7 +35,7 @@ class Listener:
 
 
 class Deaf(Listener):
-    """A socket whose other end reads nothing for a while."""
+    """A socket with a client that does not read until ``reads`` is set."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Deaf(Listener):
 
 
 class Closing:
-    """A socket that cannot be told anything any more."""
+    """A socket that is closing, so sending to it fails."""
 
     async def send_frame(self, kind: str, data: Any) -> None:
         raise RuntimeError("websocket.send after websocket.close")
@@ -90,7 +90,7 @@ async def test_sockets_are_told_of_what_hangs_and_that_it_is_back(outage: Outage
 
 
 async def test_dependency_socket_needs_no_database_or_broker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    """This test has no database, and nobody has proved to be anybody."""
+    """The test has no database, and the client has no session or token."""
     settings.CHANNEL_LAYERS = {"default": {**settings.CHANNEL_LAYERS["default"], "CONFIG": {"hosts": ["redis://0:1"]}}}
     monkeypatch.setattr(DEPENDENCIES, "database", True)
     async with RunSocket("/api/site/ws") as before:
@@ -112,7 +112,7 @@ async def test_dependency_socket_needs_no_database_or_broker(monkeypatch: pytest
 
 @contextmanager
 def hanging(tmp_path: Path) -> Iterator[int]:
-    """A Valkey that has been stopped; its process."""
+    """A suspended Valkey server; yields its process id."""
     servers.prepare_valkey(tmp_path)
     valkey = processes.spawn(servers.valkey_command(tmp_path, is_durable=False))
     try:
@@ -126,7 +126,7 @@ def hanging(tmp_path: Path) -> Iterator[int]:
 
 @pytest.fixture
 def cache(tmp_path: Path, settings: Any) -> ForgivingRedisCache:
-    """A cache of one's own that waits as long as the site's."""
+    """A separate cache with short timeouts."""
     own = {**settings.CACHES["default"], "LOCATION": servers.private_redis_url(tmp_path)}
     own["OPTIONS"] = {**own["OPTIONS"], "socket_connect_timeout": 0.1, "socket_timeout": 0.1}
     settings.CACHES = {**settings.CACHES, "own": own}

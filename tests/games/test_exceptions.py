@@ -1,4 +1,4 @@
-"""Refusals: each says a sentence of its own, whatever the interpreter leaves out."""
+"""Each refusal has its own sentence, even in an interpreter that strips docstrings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What strangers send, and what happens at the same moment: nothing breaks, nothing is lost, nobody takes anything."""
+"""Hostile input and races: nothing breaks, nothing is lost, and no seat changes hands."""
 
 import threading
 from dataclasses import replace
@@ -187,7 +187,7 @@ class TestWhatIsGone:
 class TestTheBrokerGoesAway:
     @pytest.fixture
     def gone(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Everything that would ask Redis fails as it does when Redis is away."""
+        """Make every connection to Redis fail as in an outage."""
 
         def away(*_: Any, **__: Any) -> Any:
             raise RedisConnectionError("Error 111 connecting")
@@ -261,7 +261,7 @@ def test_signup_and_rematch_at_once_keep_every_seat() -> None:
             lambda code=seated.room.code, n=number: room_reset(code=code, person=guest(n + 10)),
             lambda n=number: seats_claim(user_id=account.pk, name="ada", guest=guest(n + 10).guest),
         )
-        # The rematch may come too late to be the guest's; then the account asks for it.
+        # The rematch may come too late for the guest; then the account asks for it.
         assert all(isinstance(fault, rooms.exceptions.NotAPlayerError) for fault in faults)
         with transaction.atomic():
             holder = [s for m in seated.room.matches.all() for s in m.seats.all() if s.player == "human"]

@@ -1,4 +1,4 @@
-"""A real process is killed while one of its threads thinks about a move of a live match: the match goes on."""
+"""A process is killed while its thread computes a move of a live match, and the match continues."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ wait_until(background_moves.is_idle)
 
 
 def overdue(match: Match) -> None:
-    """As if the process that was to think had been silent for as long as it may."""
+    """Expire the deadline of the process that computes the answer."""
     past = timezone.now() - timedelta(seconds=1)
     assert Match.objects.filter(pk=match.pk).update(answer_by=past) == 1
 
@@ -42,13 +42,13 @@ def test_match_continues_after_its_engine_process_is_killed() -> None:
     code = room_create(person=guest(), game="romgon", opponent="human", side=Side.FIRST).room.code
     room_join(code=code, person=guest(2))
     match_play_move(code=code, person=guest(), move="2-7>3-6", ply=0)
-    # White's seat becomes a slow level's, whose move is due: so nobody in this process thinks about it.
+    # White's seat becomes a slow level with a move due, so this process does not compute it.
     Seat.objects.filter(side=Side.SECOND).update(player="master", guest=None, token_sha256="")
     match = Match.objects.get()
     overdue(match)
     match.refresh_from_db()
     with transaction.atomic():
-        Room.objects.select_for_update(no_key=True).get()  # however quickly it thinks, it cannot store its move
+        Room.objects.select_for_update(no_key=True).get()  # the lock prevents the engine process from storing its move
         thinker = processes.spawn([sys.executable, "-W", "ignore", "-c", THINK, code], env=environment())
         asked = Match.objects.filter(answer_by=match.answer_by)
         assert wait_until(lambda: not asked.exists()), "it has taken the question on"

@@ -1,4 +1,4 @@
-"""A game with history and several kinds of action, in a room: what is stored, and what players are told."""
+"""A game with history and several kinds of action, in a room: the stored rows and the players' view."""
 
 import pytest
 from rest_framework.test import APIClient

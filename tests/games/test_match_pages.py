@@ -1,4 +1,4 @@
-"""The address of a finished match: it always shows that match, whatever is played in its room next."""
+"""The address of a finished match always shows that match, even after later matches in its room."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def twice() -> tuple[str, Any]:
-    """A room with a finished match and one that goes on."""
+    """A room with a finished match and a second one in play."""
     account = user()
     seated = room("machine", person(account), Side.SECOND, machine=machine(Side.FIRST).slug)
     play_out(seated.room.code, person(account))

@@ -1,4 +1,4 @@
-"""What a page's script imports is named on the page, so that nothing of it is fetched only when another was read."""
+"""Pages list every module that their script imports, so that browsers fetch all of them at once."""
 
 import re
 

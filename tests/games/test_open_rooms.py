@@ -1,4 +1,4 @@
-"""How many rooms may be open at once: of a guest, of an account, of everybody behind an address; by every road."""
+"""Limits of open rooms: per guest, per account and per address, on every way to open one."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -135,7 +135,7 @@ def test_a_code_that_a_room_has_is_given_to_no_other(monkeypatch: pytest.MonkeyP
 
 
 def test_what_refers_to_a_room_is_asked_for_it_at_the_commit() -> None:
-    """Who sits down in a new one refers to it before it is stored with its match."""
+    """The host's seat in a new room refers to the room before the room is stored with its match."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT conrelid::regclass::text, condeferred FROM pg_constraint"

@@ -1,6 +1,6 @@
-"""The database stumbles over a move: who made it is told to try again, nothing is half stored, the same move succeeds.
+"""The database fails during a move: the player hears to try again, nothing is half stored, and the move succeeds later.
 
-The backend is killed in the middle of the move's transaction, and the disk has no room: really, on a real PostgreSQL.
+The backend is really killed in the move's transaction, and the disk is really full, on a real PostgreSQL.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ in_db = database_sync_to_async
 
 
 def stands() -> list[Any]:
-    """Everything that a move changes."""
+    """All rows that a move changes."""
     rooms = Room.objects.values_list("version", "changed_at")
     matches = Match.objects.values_list("n_plies", "position", "status", "answer_by")
     return [list(rooms), list(matches), list(Ply.objects.order_by("pk").values_list("number", "move"))]
@@ -107,7 +107,7 @@ def test_hanging_server_is_named_and_absent_one_gets_a_page(outage: Outage, sett
         said = response.json()
         return response.status_code, said["database"], said["broker"]
 
-    # Nobody waits for what hangs to go on: neither who asks how things are, nor who knocks at the workers.
+    # Neither the health check nor the wake-up of a worker waits for the server that hangs.
     postgres = family(outage)
     stop(*postgres, outage.valkey.pid)
     try:
@@ -214,7 +214,7 @@ async def test_killed_backend_and_full_disk_each_refuse_one_move(
 
 
 def kill_whoever_comes_to_the_room(is_locked: threading.Event) -> None:
-    """The server forgets every other transaction as well, ours too, and recovers."""
+    """Kill the backend that waits for the room; the server then ends all transactions, this one too, and recovers."""
     with contextlib.suppress(DatabaseError), transaction.atomic():
         Room.objects.select_for_update().get()
         is_locked.set()
@@ -233,7 +233,7 @@ def test_a_fault_of_ours_is_no_stumble(db: None) -> None:
 
 
 def backend_waiting() -> int:
-    """The backend that waits for a lock, as soon as there is one."""
+    """Wait for a backend that waits for a lock, and return its process id."""
     found: list[int] = []
 
     def waits() -> bool:
@@ -254,7 +254,7 @@ def is_back() -> bool:
 
 
 def no_room_for(table: str) -> contextlib.ExitStack:
-    """While it is open, the file of a table that is still empty lies on a device that is always full."""
+    """Put the file of an empty table on a full device until the stack is closed."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('data_directory'), pg_relation_filepath(%s)", [table])
         place = Path(*cursor.fetchone())

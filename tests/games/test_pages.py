@@ -1,4 +1,4 @@
-"""Pages of rooms and accounts without a browser: what they answer, who they let, and how many queries they take."""
+"""Pages of rooms and accounts without a browser: answers, permissions, and numbers of queries."""
 
 import re
 from datetime import timedelta
@@ -105,13 +105,13 @@ def test_lobby_takes_a_fixed_number_of_queries(client: Client, django_assert_num
     factories.house()
     factories.room("human")
     factories.play(factories.room("perfect"), factories.guest(), "5")
-    client.get("/")  # exact strengths are worked out and kept
+    client.get("/")  # exact strengths are computed and cached
     with django_assert_num_queries(5):
         client.get("/")
     for number in range(2, 8):
         factories.room("human", factories.guest(number))
         factories.play(factories.room("perfect", factories.guest(number)), factories.guest(number), "5")
-    # Trainings, rooms to join and matches to watch, each list of these with its seats.
+    # The queries read trainings, open rooms and matches to watch, each list with its seats.
     with django_assert_num_queries(5):
         client.get("/")
 
@@ -312,7 +312,7 @@ def test_names_cannot_bring_markup(client: Client) -> None:
 
 
 class TestAgainstYourself:
-    """A browser that would take both seats of its own room is asked first."""
+    """A browser that asks for both seats of its own room has to confirm."""
 
     def test_the_same_guest_is_asked_and_then_plays_both_sides(self, client: Client) -> None:
         open_room(client, opponent="human")
@@ -328,7 +328,7 @@ class TestAgainstYourself:
             state = client.post(f"{path}/move", {"move": move}, "application/json").json()
         assert state["outcome"]["winner"] == "X"
         assert client.get(f"{path}/joined").json()["roles"] == ["X", "O"]
-        # Nothing more is asked of whoever sits there.
+        # A browser with both seats is not asked again.
         assert client.post("/rooms/join", {"code": code}).status_code == 302
 
     def test_joining_ones_own_room_asks_even_after_logout(self, client: Client) -> None:

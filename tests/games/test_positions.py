@@ -27,7 +27,7 @@ def api() -> APIClient:
 
 
 def friends(game: str) -> str:
-    """A room in which two people play; its code."""
+    """The code of a room in which two people play."""
     code = room_create(person=FRIENDS[0], game=game, opponent="human", side=Side.FIRST).room.code
     room_join(code=code, person=FRIENDS[1])
     return code

@@ -1,4 +1,4 @@
-"""How often an address may be wrong: passwords, room codes, accounts, letters. A class that mistypes meets none."""
+"""Limits of wrong passwords, room codes, accounts and letters per address; a class that mistypes stays below them."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ pytestmark = pytest.mark.django_db
 Rates = Callable[..., None]
 SCOPES = site.REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"]
 WRONG = (f"{code:06d}".translate(str.maketrans("0123456789", "abcdefghjk")) for code in count())
-"""Codes of no room."""
+"""Codes that no room has, without end."""
 
 
 @pytest.fixture
 def rates(monkeypatch: pytest.MonkeyPatch) -> Rates:
-    """Set these rates and no others; the hour begins now, so that no count falls between two."""
+    """Set these rates and no others; the hour begins now, so that no count spans two hours."""
 
     def set_them(**wanted: str) -> None:
         monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {**dict.fromkeys(SCOPES), **wanted})
@@ -45,7 +45,7 @@ def rates(monkeypatch: pytest.MonkeyPatch) -> Rates:
 
 
 def elsewhere() -> str:
-    """An address that nobody has counted for."""
+    """A new address, with no requests so far."""
     return str(IPv6Address(uuid4().int))
 
 
@@ -60,7 +60,7 @@ def visitor(address: str) -> Client:
 
 
 def says_when(answer: Any) -> bool:
-    """Whether an answer is a refusal that says when to try again: in 50 minutes, as the hour goes on."""
+    """Whether a refusal says when to try again: in 50 minutes, at the rest of the hour."""
     assert answer.status_code == 429
     assert answer["Retry-After"] == "3000"
     return b"50 minutes" in answer.content
@@ -72,7 +72,7 @@ class TestLogIn:
         factories.user("ada")
         right = {"username": "ada", "password": "a good password"}
         for name in ("ada", "berta", "clara"):
-            assert visitor.post("/login", right).status_code == 302  # what is right costs nothing
+            assert visitor.post("/login", right).status_code == 302  # a successful log-in is not counted
             visitor.post("/logout")
             assert visitor.post("/login", {"username": name, "password": "wrong"}).status_code == 200
         assert visitor.get("/login").status_code == 200
@@ -155,7 +155,7 @@ class TestLogIn:
         assert int(answers[-1]["Retry-After"]) > 3600
         assert (Session.objects.count(), AccessLog.objects.count()) == (2, 2)
         berta = Client()
-        for _ in range(3):  # who is logged in already names another one in vain
+        for _ in range(3):  # naming another account does not avoid the limit of the account logged in
             assert berta.post("/login", {**right, "username": "berta"}).status_code == 302
 
 
@@ -239,7 +239,7 @@ class TestCodes:
             assert door(visitor, next(WRONG)).status_code in (302, 404)
         for other in DOORS:
             assert other(Client(REMOTE_ADDR=address), next(WRONG)).status_code == 429
-            # Else it would be found by that.
+            # A correct code is refused too, since a different answer would reveal it.
             assert other(Client(REMOTE_ADDR=address), code).status_code == 429
         assert says_when(by_page(Client(REMOTE_ADDR=address), code))
         assert door(Client(REMOTE_ADDR=elsewhere()), code).status_code != 429
@@ -257,7 +257,7 @@ class TestCodes:
         for _ in range(2):
             assert door(pupil, code).status_code != 429
             assert door(pupil, next(WRONG)).status_code in (302, 404)
-        pupil.defaults["REMOTE_ADDR"] = elsewhere()  # an account is the same everywhere
+        pupil.defaults["REMOTE_ADDR"] = elsewhere()  # an account is limited on every address
         assert door(pupil, next(WRONG)).status_code == door(Client(REMOTE_ADDR=address), code).status_code == 429
         assert door(other, code).status_code != 429
 
@@ -318,7 +318,7 @@ async def test_a_wrong_code_counts_at_a_socket_too(address: str, rates: Rates) -
 
 
 UNTIL_TOMORROW = "57600"
-"""Seconds, from the moment that tests live in."""
+"""Seconds from the frozen time of the tests to midnight."""
 
 
 def test_matches_per_address_count_over_all_visitors_and_ways(visitor: Client, address: str, rates: Rates) -> None:

@@ -1,4 +1,4 @@
-"""Romgon in rooms: the levels of the engine, rules that are added, what players are told and what the engine thinks."""
+"""Romgon in rooms: levels of the engine, added rules, notices for players, and the engine's explanations."""
 
 from collections import Counter
 from typing import Any
@@ -34,7 +34,7 @@ LADDERS = {
     (True, False): ("easy", "novice", "medium", "expert", "master"),
     (True, True): ("easy", "starter", "medium", "expert", "master"),
 }
-"""By whether no value has been learnt of a game, and whether pieces flip."""
+"""Levels by (no value has been learnt, pieces can be flipped)."""
 
 
 def romgon(slug: str = "romgon") -> Romgon:

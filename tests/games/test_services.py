@@ -1,4 +1,4 @@
-"""The one road for a move: what is stored and what is not, who is refused and with which code."""
+"""The services for moves: stored rows, refusals, and their codes."""
 
 import threading
 from collections.abc import Callable
@@ -140,7 +140,7 @@ def test_a_refusal_has_its_code_and_changes_nothing(case: str) -> None:
         attempt(seated)
     assert refused.value.code == (code or error.code)
     assert room_view(Room.objects.get()) == before
-    # The same call by the right person at the right time is accepted, so it was refused for this reason alone.
+    # The same call by the right person at the right time succeeds, so the tested condition alone was refused.
     assert play(seated, crosses, "1")["ply"] == 3
 
 
@@ -201,7 +201,7 @@ def test_state_takes_a_fixed_number_of_queries(django_assert_num_queries: Any) -
     with django_assert_num_queries(4):
         room_view(short.room)
     with django_assert_num_queries(5):
-        room_view(long.room)  # finished: the ledger, too
+        room_view(long.room)  # the ledger is read too, since the match is finished
 
 
 class TestDatabaseHoldsTheInvariants:

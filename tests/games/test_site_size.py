@@ -1,4 +1,4 @@
-"""What the site is said to take: what its rows need, and not what the files had to be once."""
+"""The reported size of the site follows its rows, not the size of files that have not shrunk."""
 
 import math
 import random
@@ -34,16 +34,16 @@ def taken() -> int:
 
 
 def looked_at(*how: str) -> None:
-    """As autovacuum does by itself."""
+    """Vacuum and analyse the tables, as autovacuum does."""
     for table in TABLES:
         ask(f"VACUUM ({', '.join(['ANALYZE', *how])}) {table}")
 
 
 @pytest.fixture
 def filled() -> int:
-    """Boxes, which have arrays, and results, whose JSON is kept apart; what was told before."""
+    """Store boxes with arrays and results with TOASTed JSON; return the reported size before."""
     looked_at("FULL")
-    ask("VACUUM (ANALYZE)")  # of other tables, too: what tests before have left in them falls when somebody looks
+    ask("VACUUM (ANALYZE)")  # other tables too, so that rows left by earlier tests do not distort the size
     before, learner, rng = told(), machine(), random.Random(1)
     ask(
         "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"

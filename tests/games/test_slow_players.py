@@ -1,4 +1,4 @@
-"""Players that think for seconds: nothing waits for them, and nothing of theirs is lost or played twice."""
+"""Players that think for seconds: no request waits for them, and their moves are neither lost nor played twice."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def ponderer() -> Iterator[Ponderer]:
     PLAYERS[player.slug] = player
     yield player
     player.may_move.set()
-    # A thread that still thinks would meet a database that is being emptied.
+    # A thread that still computes would use a database that is being emptied.
     assert wait_until(background_moves.is_idle)
     del PLAYERS[player.slug]
 
@@ -50,7 +50,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def overdue(seated: Seated) -> None:
-    """As if whoever was to think had been silent for as long as it may."""
+    """Expire the deadline of the process that computes the answer."""
     past = timezone.now() - timedelta(seconds=1)
     assert Match.objects.filter(room=seated.room, answer_by__isnull=False).update(answer_by=past) == 1
 
@@ -92,7 +92,7 @@ async def test_other_matches_continue_during_a_slow_move(ponderer: Ponderer) -> 
         await socket.expect("joined")
         await socket.frame("move", {"move": "5", "ply": 0})
         assert (await socket.expect("state"))["thinking"] is True
-        for other in others:  # more than there are connections in a process's pool, and each to its end
+        for other in others:  # more than the pool has connections, and each to its end
             assert (await in_db(play_out)(other.room.code, guest()))["status"] == "finished"
         await socket.frame("move", {"move": "1", "ply": 1})
         assert (await socket.expect("error"))["code"] == "not_your_turn"
@@ -112,7 +112,7 @@ def test_what_is_overdue_is_thought_about_again_and_played_once(ponderer: Ponder
     assert ponderer.thoughts == [1]
     ponderer.dies = False
     overdue(seated)
-    room_enter(code=seated.room.code, person=guest(2))  # whoever comes in will do
+    room_enter(code=seated.room.code, person=guest(2))  # any visitor of the room repeats the question
     until(lambda: state_of(seated)["ply"] == 2)
     assert ponderer.thoughts == [1, 1]
     assert list(Ply.objects.values_list("number", flat=True)) == [0, 1]
@@ -132,10 +132,10 @@ def test_two_who_think_about_one_move_play_it_once(ponderer: Ponderer, monkeypat
         asked[1]()
         connection.close()
 
-    late = threading.Thread(target=think_late)  # has the question, and is slow
+    late = threading.Thread(target=think_late)  # takes the question and computes slowly
     late.start()
     until(lambda: ponderer.thoughts == [1])
-    asked[0]()  # was first asked, and comes too late
+    asked[0]()  # the first question, answered too late
     asked[2]()
     assert ponderer.thoughts == [1], "who comes first has it"
     overdue(seated)
@@ -228,7 +228,7 @@ def test_single_match_waits_for_one_move_of_busy_players(ponderer: Ponderer, mon
 
 
 def turns_of(questions: background_moves.Questions, count: int) -> list[str]:
-    """Whose the next questions were, in a word that each of them says."""
+    """The players of the next ``count`` questions, in order."""
     said: list[str] = []
     for _ in range(count):
         questions.get()(said)  # type: ignore[call-arg]
@@ -246,7 +246,7 @@ def test_addresses_take_turns_and_so_do_the_players_of_one() -> None:
     assert all([ask("c1"), ask("c1"), ask("a3"), ask("b2")])
     assert turns_of(questions, 8) == ["a2", "c1", "b2", "a1", "c1", "b1", "a3", "a1"]
     assert questions.n_open == 0
-    # Who had the latest turn waits for who comes back after a while, and is forgotten in the end.
+    # The player served last waits for a player that returns later, and is forgotten in the end.
     assert all(ask(who) for who in ("a1", "a1", "b1"))
     assert turns_of(questions, 3) == ["b1", "a1", "a1"]
 

@@ -1,4 +1,4 @@
-"""A socket's session and account are read again for every frame that writes: each may have ended since it opened."""
+"""Sockets read session and account again for every frame that writes, since either may have ended meanwhile."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What goes over the wire about rooms and games is what the schema says, field by field."""
+"""States of rooms and games on the wire equal the schema, field by field."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_games_are_what_the_schema_says(schema: dict[str, Any]) -> None:
 
 
 def rooms() -> list[Room]:
-    """One that waits, one in play against boxes, one over, one against a machine that keeps values, an exhibition."""
+    """Rooms: waiting, in play against boxes, finished, against a machine that keeps values, and an exhibition."""
     person = factories.guest()
     waiting = factories.room("human", person)
     boxed = factories.room("machine", person, machine=factories.machine().slug)

@@ -1,4 +1,4 @@
-"""What several threads would store one after the other is stored by one of them for all."""
+"""Group commit: one thread stores for all threads that wait on the same key."""
 
 import threading
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from tests.waiting import HANG_S, wait_until
 
 
 class Stores:
-    """A store of numbers, of which 0 is held up, 7 is left out, and a poisoned one fails."""
+    """A store of numbers in which 0 blocks, 7 is not stored, and the poisoned number fails."""
 
     def __init__(self, poisoned: int = -1) -> None:
         self.together = GroupCommit[int]()

@@ -1,4 +1,4 @@
-"""Tokens: made and shown once, kept as a hash, scoped, expiring, revocable; and what a request with one may do."""
+"""Tokens: shown once, stored as a hash, scoped, expiring, revocable; and the permissions of a request with a token."""
 
 from datetime import timedelta
 from typing import Any

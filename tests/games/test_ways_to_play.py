@@ -1,4 +1,4 @@
-"""Taking a machine's seat over, and exhibitions that move only when told: who may, what is learnt, what is not."""
+"""Taking over a machine's seat, and exhibitions that move on request: permissions and learning."""
 
 import threading
 from collections.abc import Callable
@@ -53,13 +53,13 @@ def to_the_end(seated: Seated, who: Principal | None = None) -> dict[str, Any]:
 
 
 def memory(learner: Machine) -> dict[str, tuple[int, ...]]:
-    """What its boxes hold, without those that have not been touched: opening a box is no lesson."""
+    """The changed boxes of a machine: opening a box changes nothing."""
     rows = Box.objects.filter(machine=learner).values_list("position", "start", "beads")
     return {position: tuple(beads) for position, start, beads in rows if beads != start}
 
 
 def learnt_by_hand(learner: Machine, match: Match, *, resigned: bool = False) -> dict[str, list[int]]:
-    """What the readable machine makes of the draws stored for a fresh machine, and of the result."""
+    """The beads of the readable machine after the stored draws of a fresh machine and the result."""
     learner.refresh_from_db()
     readable = BoxMachine(learner.game_rules, Side(learner.side), learner.box_rule)
     drawn = Draw.objects.filter(machine=learner, seat__match=match).order_by("ply")
@@ -162,7 +162,7 @@ class TestTakingOver:
             assert memory(learner) == {}
             learner.refresh_from_db()
             assert (learner.n_games, learner.n_lessons, learner.n_removed) == (0, 0, 0)
-        # The next match learns from its own draws, and from no other's.
+        # The next match learns from its own draws alone.
         seated = taken_over(own, person(owner), "machine", machine=other.slug)
         play_out(seated.room.code, person(owner))
         match = Match.objects.get(room=seated.room)
@@ -212,7 +212,7 @@ class TestTakingOver:
         assert [copy.copied_from for copy in copies] == [machines[Side.FIRST], machines[Side.SECOND]]
         assert [copy.n_games for copy in copies] == [1, 1]
         assert {memory(one) == {} for one in machines.values()} == {True}
-        # With the sides swapped it is the other copy that the person plays for.
+        # After a swap of sides the person plays for the other copy.
         state = room_reset(code=seated.room.code, person=guest(), swap=True)
         assert [seat["takes_over"] for seat in state["seats"]] == [True, False]
         assert state["seats"][0]["machine"]["id"] == copies[0].pk
@@ -447,10 +447,10 @@ class TestDatabase:
 
 @pytest.mark.django_db(transaction=True)
 def test_two_machines_in_many_rooms_learn_without_deadlock() -> None:
-    """Both open and refill boxes in the middle of matches, and learn at the end: each takes the locks of both."""
+    """Both machines open and refill boxes during matches and learn at the end: each match locks both."""
     owner = user()
     rule = BoxRule(initial=(1,), when_empty=WhenEmpty.REFILL, open_boxes=OpenBoxes.WHEN_MET)
-    # The lower id plays second in one pair and first in the other, so that either order of locking would be met.
+    # The machine with the lower id plays second in one pair and first in the other, to test both orders of locking.
     pairs = []
     for sides in ((Side.FIRST, Side.SECOND), (Side.SECOND, Side.FIRST)):
         made = {side: machine_create(game=NC, side=side, name="M", rule=rule, owner=owner) for side in sides}

@@ -1,4 +1,4 @@
-"""A move is worked out from what was read, and stored if the room is as it was then; else it begins anew."""
+"""Optimistic locking: a move is stored if the room is unchanged since it was read; otherwise it starts again."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def is_waiting_for_a_lock() -> bool:
 
 @contextmanager
 def after_it_was_read(seated: Seated, work: Callable[[], Any]) -> Iterator[list[Any]]:
-    """Begin something that reads the room now, and stores what comes of it after this block; what it came to."""
+    """Start work that reads the room now and stores after this block; yield its result or error."""
     came: list[Any] = []
 
     def run() -> None:
@@ -129,7 +129,7 @@ def test_connection_lost_after_the_commit_loses_nothing(seated: Seated, monkeypa
 
     monkeypatch.setattr(store, "_count", lose)
     state = move()
-    connection.close()  # as the next request does, whose connection has to be a new one
+    connection.close()  # the next request gets a new connection, as in the site
     assert state["ply"] == 4
     assert room_look(code=seated.room.code) == state
     monkeypatch.undo()
