@@ -1,7 +1,7 @@
-"""Three small games that are like none of the site's: what holds of them holds of every game that keeps the rules.
+"""Three small games unlike those of the site: code that works with them works with every game that keeps the rules.
 
-``Touch`` has more openings than most opponents look at, ``Tug`` comes back to the same positions again and again,
-and of ``Heaps`` nobody makes boxes and no engine knows it.
+``Touch`` has more openings than most opponents consider. The positions of ``Tug`` repeat. ``Heaps`` has neither boxes
+nor an engine.
 """
 
 from typing import Any

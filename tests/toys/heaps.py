@@ -1,4 +1,4 @@
-"""Nim with heaps of three, four and five: who takes the last stone wins. It has neither boxes nor an engine."""
+"""Nim with heaps of three, four and five: the last stone wins. The game has neither boxes nor an engine."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Heaps(Game[Position, Take]):
         return position.side
 
     def ply(self, position: Position) -> int:
-        """Of moves in turn so many at least as heaps have been touched, and one more if the side asks for it."""
+        """A lower bound of the moves: the number of touched heaps, plus one if the side to move requires it."""
         touched = sum(left < size for left, size in zip(position.heaps, HEAPS, strict=True))
         return touched + (touched % 2 != position.side)
 
@@ -130,5 +130,5 @@ class Heaps(Game[Position, Take]):
         return tuple("o" if place < position.heaps[heap] else None for heap, place in PLACES)
 
     def path(self, move: Take) -> tuple[int, ...]:
-        """The stone touched is the last of those that are taken, counted from the first of the heap."""
+        """The stone to touch is the last of those taken, counted from the first of the heap."""
         return (PLACES.index((move.heap, move.n - 1)),)

@@ -1,6 +1,6 @@
-"""Two marks of one side that touch, sideways or aslant, win; after four marks it is a draw.
+"""Two touching marks of one side win, sideways or diagonally; after four marks the game is drawn.
 
-Four by four cells, so there are sixteen openings.
+The board is four by four, so there are sixteen openings.
 """
 
 from __future__ import annotations

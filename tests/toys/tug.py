@@ -1,6 +1,6 @@
-"""A stone between two ends, pulled one step by each side in turn: every position comes again, and no game need end.
+"""A stone between two ends, pulled one step by each side in turn: positions repeat, and a game may never end.
 
-Boxes are opened when met, for such positions cannot be laid out along the way of a game.
+Boxes are opened when met, since repeating positions cannot be enumerated by the number of moves.
 """
 
 from __future__ import annotations
