@@ -81,7 +81,7 @@ class TestTakingOver:
     @pytest.mark.parametrize("game", BOXED)
     @pytest.mark.parametrize("side", Side)
     def test_both_machines_learn_and_one_from_a_persons_moves(self, game: str, side: Side) -> None:
-        """A machine whose seat a person has taken over learns from the moves that the person plays."""
+        """A machine with its seat taken over learns from the moves that the person plays."""
         owner = user()
         own = machine_create(game=game, side=side, name="Own", rule=MET, owner=owner)
         other = machine_create(game=game, side=side.other, name="Other", rule=MET)
