@@ -1,4 +1,4 @@
-"""Who asks, in the tests of learning."""
+"""Callers of the API, for the tests of learning."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ def owner() -> Any:
 
 @pytest.fixture
 def people(owner: Any) -> dict[str, APIClient]:
-    """Everybody who may ask, each with a client."""
+    """An API client for each kind of caller."""
     plays = api_with(owner, "play")
     return {
         "owner": api_with(owner),
@@ -33,5 +33,5 @@ def people(owner: Any) -> dict[str, APIClient]:
 
 @pytest.fixture
 def small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Machines that are tried out in games play one."""
+    """Measure sampled strength with a single game."""
     monkeypatch.setattr(QLearningTraining, "sampling", replace(QLearningTraining.sampling, n_games=1))

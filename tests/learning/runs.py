@@ -1,4 +1,4 @@
-"""Training runs that tests start and work through."""
+"""Start and complete training runs in tests."""
 
 from learning.models import Machine, TrainingRun
 from learning.services.runs import Stage, training_run_start

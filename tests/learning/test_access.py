@@ -1,4 +1,4 @@
-"""Who may do what with a machine, and what an account does to its own."""
+"""Permissions on machines, and actions of accounts on their own machines."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 
 WHAT = ("see", "play", "train", "edit", "delete")
 MAY = {
-    # machine: who: what they may do; the rest is refused
+    # machine: caller: permitted actions; all others are refused
     "public": {"owner": WHAT, "staff": WHAT, "other": WHAT[:2], "guest": WHAT[:2]},
     "private": {"owner": WHAT, "staff": WHAT, "other": (), "guest": ()},
     "house": {"owner": WHAT[:2], "staff": WHAT, "other": WHAT[:2], "guest": WHAT[:2]},
@@ -68,7 +68,7 @@ def machines(people: dict[str, Any]) -> dict[str, Machine]:
 
 
 STAFF = {"reader": WHAT[:2], "editor": WHAT[:4]}
-"""Of those of the staff who have some permissions; without any they may what every account may."""
+"""Actions of staff with some permissions; staff without any have those of every account."""
 
 
 @pytest.mark.parametrize("who", ["owner", "other", "staff", "reader", "editor", "no more than staff", "guest"])
@@ -244,7 +244,7 @@ def test_the_quota_is_counted_under_a_lock_on_the_account(people: dict[str, Any]
 
 
 class _Statements:
-    """Every statement that is executed."""
+    """Records every executed SQL statement."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -255,7 +255,7 @@ class _Statements:
 
 
 def test_to_be_of_the_staff_is_no_permission(people: dict[str, Any], client: Client) -> None:
-    """What the hostile member of staff tries outside the admin, where nothing asks for a second factor either."""
+    """A hostile staff member acts outside the admin, where no second factor is required."""
     owner, clerk = people["owner"], people["no more than staff"]
     hidden = machine(owner=owner, is_public=False, slug="hidden")
     shown = machine(owner=owner, slug="shown")
@@ -298,7 +298,7 @@ def test_viewers_of_schedules_and_tournaments_end_none(people: dict[str, Any], c
     assert client.get(of_schedule).status_code == client.get(of_tournament).status_code == 200
 
     def buttons() -> set[str]:
-        """What the pages of both offer to do with them."""
+        """The buttons on the pages of the schedule and the tournament."""
         pages = [client.get(f"/{of}/{row.pk}") for of, row in (("schedules", schedule), ("tournaments", tournament))]
         shown = "".join(page.content.decode() for page in pages)
         return {name for name in ("save", "pause", "cancel", "delete") if f'id="{name}"' in shown}

@@ -1,4 +1,4 @@
-"""While kernels are compiled: what an engine is needed for says so and comes again; what takes long waits its turn."""
+"""While kernels are compiled, requests that need an engine are refused for now, and long work waits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WHY = "The engine is being compiled, which takes about a minute. Nothing has cha
 
 
 def become(monkeypatch: pytest.MonkeyPatch, readiness: Readiness) -> None:
-    """Let this process be one whose kernels stand so."""
+    """Give this process kernels in the state ``readiness``."""
     monkeypatch.setattr(KernelPackage, "readiness", lambda self: readiness)
     for package in PACKAGES.values():
         for kernel in package.kernels:

@@ -1,4 +1,4 @@
-"""Who may listen, and for how long: what is hidden meanwhile is not told any more, and a refusal is the last word."""
+"""Permission to listen at sockets: machines hidden meanwhile send nothing more, and a refusal is the last frame."""
 
 import asyncio
 import time
@@ -29,7 +29,7 @@ in_db = database_sync_to_async
 
 
 def watched() -> tuple[Machine, TrainingRun, str]:
-    """A public machine and a run of it, and the session of its owner."""
+    """A public machine, a run of it, and the session of its owner."""
     owner = user("owner")
     learner = machine(owner=owner)
     run = training_run_start(machine=learner.slug, stages=[Stage("random", 10)], seed=1, enqueue=False)
@@ -107,7 +107,7 @@ async def test_a_socket_that_cannot_be_told_is_closed(
 
 
 async def frames_until(socket: RunSocket, kind: str, is_enough: Callable[[list[Any]], bool]) -> list[Any]:
-    """(When it came, what it said) for each frame, until there are enough."""
+    """(time, data) of each frame, until ``is_enough`` holds."""
     frames: list[Any] = []
     while not frames or not is_enough(frames):
         data = await socket.expect(kind)
@@ -117,9 +117,9 @@ async def frames_until(socket: RunSocket, kind: str, is_enough: Callable[[list[A
 
 @pytest.mark.soak
 async def test_run_sockets_get_changes_four_times_a_second(start_worker: StartWorker) -> None:
-    """A real worker, until enough was told; with what was told, and nothing else, a page shows what is stored.
+    """The changes sent during a real worker's run suffice to show the stored state.
 
-    Redis keeps no message for a socket that does not take it in time, so a busy machine may lose one, but not always.
+    Redis drops messages for a socket that does not read in time, so one of three attempts has to succeed.
     """
     await in_db(start_worker)()
     for _ in range(3):
@@ -129,7 +129,7 @@ async def test_run_sockets_get_changes_four_times_a_second(start_worker: StartWo
 
 
 async def the_rest(socket: RunSocket, kind: str, run: TrainingRun) -> list[Any]:
-    """(When it came, what it said) for each frame, until the run is over and no more come."""
+    """(time, data) of each frame, until the run is over and no more frames come."""
     frames: list[Any] = []
     is_over = False
     while not is_over or not await socket.receive_nothing(1):
@@ -141,7 +141,7 @@ async def the_rest(socket: RunSocket, kind: str, run: TrainingRun) -> list[Any]:
 
 
 async def a_page_shows_what_is_stored() -> bool:
-    """Watch a run longer than any machine has patience for, and call it off: how fast it goes decides nothing."""
+    """Watch a very long run and cancel it after enough frames, so that the speed of the computer does not matter."""
 
     def prepare() -> tuple[Machine, TrainingRun]:
         learner = machine()
@@ -198,11 +198,11 @@ async def test_what_comes_between_two_frames_is_told_in_one() -> None:
 
 
 FOR_EVER = 1e6
-"""Longer than any test."""
+"""A time longer than any test, in seconds."""
 
 
 async def closed(socket: RunSocket) -> int:
-    """The code with which a socket is closed."""
+    """Wait for a socket's close frame, and return its code."""
     frame = await socket.receive_output()
     while frame["type"] != "websocket.close":
         frame = await socket.receive_output()
@@ -232,7 +232,7 @@ async def test_page_that_missed_a_lesson_is_closed_to_reload(monkeypatch: pytest
         await again.send_json_to({"type": "ping"})
         await again.expect("pong")
         assert await again.receive_nothing()
-        await in_db(Machine.objects.update)(n_lessons=4)  # the last that there was to tell is lost
+        await in_db(Machine.objects.update)(n_lessons=4)  # the last message is lost
         await again.send_json_to({"type": "ping"})
         assert await closed(again) == 1011
 
@@ -250,7 +250,7 @@ async def test_lessons_may_be_told_in_another_order(monkeypatch: pytest.MonkeyPa
 async def test_page_gets_four_frames_a_second_from_many_matches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Real sockets play real matches, and it has everything in the end."""
+    """Real sockets play real matches, and the page has every change in the end."""
     monkeypatch.setattr(consumers, "MISSED_AFTER_S", FOR_EVER)
     frames: list[float] = []
     send_frame = consumers.MachineConsumer.send_frame
@@ -281,7 +281,7 @@ async def test_page_gets_four_frames_a_second_from_many_matches(
 
 
 async def live_matches(number: int, n_matches: int) -> None:
-    """Play matches against the house's MENACE, through a socket as a page does."""
+    """Play matches against the house's MENACE through a socket, as a page does."""
     seated = await in_db(room)("menace", who=guest(number + 1))
     async with Socket(seated.room.code, seated.token) as player:
         state = (await player.expect("joined"))["state"]

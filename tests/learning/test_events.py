@@ -1,4 +1,4 @@
-"""What a machine's page is told: in any order, together, and the same in the end."""
+"""News for a machine's page: merged in any order, they give the same state."""
 
 import itertools
 
@@ -7,7 +7,7 @@ from learning.states import MachineNews
 
 
 def news(lesson: int, *positions: str, drawn: str = "") -> MachineNews:
-    """What a lesson did, or with a bead drawn what was known when it was."""
+    """The news of a lesson, or of a bead drawn before it."""
     return {
         "boxes": [{"position": one, "beads": [lesson], "draws": [lesson], "lesson": lesson} for one in positions],
         "drawn": {"position": drawn, "slot": 0} if drawn else None,

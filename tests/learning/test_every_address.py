@@ -1,4 +1,4 @@
-"""Every address of the site as browsers, crawlers and programs ask for it; the table of addresses is test_private's."""
+"""Every address of the site as browsers, crawlers and programs request it; ``test_private`` has the table."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from learning.services.experiments import experiment_request
 from tests.factories import machine, user
 from tests.learning.test_private import MISSING, TABLE, Ask, client_of, filled, people, plain, world
 
-__all__ = ["people", "world"]  # fixtures
+__all__ = ["people", "world"]  # imported fixtures
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_samples")]
 PAGES = {route: asks for route, asks in TABLE.items() if not route.startswith("^api")}
 API = {route: asks for route, asks in TABLE.items() if route.startswith("^api")}
 FORMS = [asks[0].path for asks in PAGES.values() if not any(ask.method == "get" for ask in asks)]
-"""Addresses of pages that only take a form."""
+"""Addresses of pages that only accept a form."""
 CHANGING = r'name="seed" value="\d+"|\b(now|(a|\d+).seconds? ago)\b'
-"""What differs between two answers to the same question."""
+"""The parts that differ between two answers to the same request."""
 ADDED = "fbclid=IwAR0&utm_source=a&utm_medium=b&gclid=c&_ga=1"
-"""What others add to a link."""
+"""Parameters that other sites add to a link."""
 
 
 @pytest.fixture
@@ -46,13 +46,13 @@ ADMIN_PAGES = (
 
 
 def looks(table: dict[str, list[Ask]], world: dict[str, Any]) -> list[str]:
-    """An address for each route that answers GET."""
+    """An address of each route that answers GET."""
     asked = (next((ask for ask in asks if ask.method == "get"), None) for asks in table.values())
     return sorted(filled(ask.path, world) for ask in asked if ask is not None)
 
 
 def everywhere(world: dict[str, Any]) -> list[str]:
-    """An address for each route."""
+    """An address of each route, sorted."""
     return sorted(filled(asks[0].path, world) for asks in TABLE.values())
 
 
@@ -84,12 +84,12 @@ def test_head_answers_as_get_on_the_pages_of_the_staff(admin_client: Client) -> 
 
 
 def test_the_address_of_a_form_leads_to_where_it_belongs(people: dict[str, Any], world: dict[str, Any]) -> None:
-    staff = client_of("staff", people)  # who sees every page
+    staff = client_of("staff", people)  # the staff sees every page
     assert len(FORMS) > 12
     for path in FORMS:
         address = filled(path, world)
         answer = staff.get(address)
-        if address == "/experiments/runs/1/cancel":  # there is none
+        if address == "/experiments/runs/1/cancel":  # the run does not exist
             assert answer.status_code == 404
             continue
         assert answer.status_code == 302, address
@@ -119,10 +119,10 @@ def test_a_page_is_found_with_a_slash_too_many(owner: Any, world: dict[str, Any]
     for path in (one for one in everywhere(world) if not one.startswith("/api") and one != "/"):
         bare, _, query = path.partition("?")
         answer = owner.get(f"{bare}/?{query}" if query else f"{bare}/")
-        if path == "/rooms/join":  # which is served with a slash, too: else that would be a code
+        if path == "/rooms/join":  # served with a slash too; otherwise "join" would be read as a code
             assert (answer.status_code, answer.url) == (302, "/")
             continue
-        is_room = path.startswith("/rooms/")  # whose code is read as people write it
+        is_room = path.startswith("/rooms/")  # codes are redirected to their usual spelling
         assert (answer.status_code, answer.url) == (302 if is_room else 301, path)
     assert owner.get("/machines//?a=%C3%A4").url == "/machines?a=%C3%A4"
     sent = owner.post("/teach/", {"game": "hexapawn"})

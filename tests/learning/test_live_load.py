@@ -1,4 +1,4 @@
-"""The driver of live play (``tests/bench/live_load.py``) sees what it is for: a move that is lost, or doubled."""
+"""The load generator of live play (``tests/bench/live_load.py``) detects lost and doubled moves."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ LOG = """\
 
 @pytest.fixture
 def told() -> dict[str, Any]:
-    """What the players of a match were told that is stored as it was, by the code of their room."""
+    """The answers to the players of a match by room code, as the load generator records them."""
     house()
     seated = room("menace")
     play_out(seated.room.code, guest())

@@ -1,4 +1,4 @@
-"""The broker dies, really, while a machine's page is open: what it lost is asked for again."""
+"""The broker is killed while a machine's page is open: the page requests the lost changes."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ async def test_a_page_notices_that_the_broker_lost_the_last_lesson(
             pass
         outage.kill_broker()
         await in_db(match)()
-        await broadcaster_close()  # it has been tried
+        await broadcaster_close()  # after an attempt to send
         outage.start_broker()
         await page.send_json_to({"type": "ping"})
         await page.expect("pong")
@@ -48,5 +48,5 @@ async def test_a_page_notices_that_the_broker_lost_the_last_lesson(
 
 
 def match() -> None:
-    """Teach the house's MENACE."""
+    """Play a match that teaches the house's MENACE."""
     play_out(room("menace").room.code, guest())

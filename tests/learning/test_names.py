@@ -1,4 +1,4 @@
-"""Names and case: machines and tournaments, searched and refused at every edge where people name them."""
+"""Names and case: machines and tournaments, searched and refused at every entry point for names."""
 
 import json
 import unicodedata
@@ -169,7 +169,7 @@ def test_machines_of_before_are_searched() -> None:
     import_module("learning.migrations.0034_machine_names_folded").fold(apps, None)
     learner.refresh_from_db()
     assert learner.search_name == "arger"
-    Machine.objects.update(name="Übel")  # as processes of the release before rename it
+    Machine.objects.update(name="Übel")  # as a process of the release before renames a machine
     call_command("names", stdout=StringIO())
     learner.refresh_from_db()
     assert learner.search_name == "ubel"

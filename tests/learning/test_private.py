@@ -1,8 +1,8 @@
-"""A private machine is nowhere: every address of the site, asked by everybody who may come along.
+"""A private machine is visible nowhere: every address of the site, requested by every kind of viewer.
 
-``TABLE`` has every place; an address that is not in it fails the suite. Everything that two private machines can be in
-is made, most of it while they were still public. Then each address is really asked by each of :data:`VIEWERS`: who may
-not see the machines finds neither name nor slug nor id, nor the code of a room that they play in; who may finds them.
+``TABLE`` has every address; an address that is missing there fails the suite. Two private machines take part in
+everything possible, mostly while they were still public. Then each of :data:`VIEWERS` requests each address. Viewers
+without permission find neither name, slug, id nor the code of a room with the machines; others find them.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("small_samples")]
 NAME, SLUG, PK = "Qxzsecret", "qxzsecret", 918273645  # no digits of a simple fraction
 VALUES_SLUG, VALUES_PK = "qxzsecret-values", 918273646
 SECRETS = ("qxzsecret", "91827364")
-"""In small letters: what begins each name and slug, and each id."""
+"""The beginnings of names, slugs and ids, in lower case."""
 MISSING = 987650000
-"""An id that no machine has."""
+"""An id of no machine, for comparing answers."""
 EMPTY = "........."
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request, and whether who may see the machines is told of them there (``None``: depends on who it is)."""
+    """A request. ``told``: whether the answer names the machines to permitted viewers (``None``: to some of them)."""
 
     path: str
     told: bool | None = False
@@ -63,12 +63,12 @@ def posted(path: str, body: Any = None, told: bool | None = False) -> Ask:
 
 
 def both(path: str, **options: Any) -> list[Ask]:
-    """A page that is looked at, and its form sent."""
+    """A page and the form sent to its address."""
     return [Ask(path, **options), posted(path)]
 
 
 PLACES = ["{live}", "{over}", "{show}", "{going}", "{seat}", "{deep}", "{fresh}", "{before}"]
-"""Codes of the rooms in which the machines play, in every way there is."""
+"""Codes of the rooms with the machines, in every kind of seat."""
 
 TABLE: dict[str, list[Ask]] = {
     "": [Ask("/", told=True)],
@@ -287,7 +287,7 @@ TABLE: dict[str, list[Ask]] = {
     "^api/experiment-runs/(?P<run_id>\\d{1,18})/?$": [Ask("/api/experiment-runs/1")],
     "^api/experiment-runs/(?P<run_id>\\d{1,18})/cancel/?$": [posted("/api/experiment-runs/1/cancel")],
     "^api(?:/|$)": [Ask("/api/nothing")],
-    # Accounts: of nobody but who is logged in
+    # Accounts: visible only to themselves
     "account/tokens": both("/account/tokens"),
     "account/tokens/<int:token_id>/revoke": [posted("/account/tokens/1/revoke")],
     "signup": both("/signup"),
@@ -320,7 +320,7 @@ def people() -> dict[str, Any]:
 
 @pytest.fixture
 def world(people: dict[str, Any]) -> dict[str, Any]:
-    """Everything that two machines can be in; both are private in the end."""
+    """Two machines in everything that a machine can take part in; both are private in the end."""
     owner, other = people["owner"], people["other"]
     hidden = machine(Side.SECOND, "scroggs", owner=owner, name=NAME, slug=SLUG, pk=PK)
     machine_create(game="romgon", side=None, name="Qxzsecret values", slug=VALUES_SLUG, pk=VALUES_PK, owner=owner)
@@ -403,7 +403,7 @@ def filled(value: Any, world: dict[str, Any]) -> Any:
 
 
 def asked(api: APIClient, ask: Ask, world: dict[str, Any]) -> tuple[int, str]:
-    """The status and all of the text of an answer; what was written is taken back."""
+    """The status, headers and text of an answer; changes are rolled back."""
     path, body = filled(ask.path, world), filled(ask.body, world)
     is_api = path.startswith("/api/")
     with transaction.atomic():
@@ -421,7 +421,7 @@ def asked(api: APIClient, ask: Ask, world: dict[str, Any]) -> tuple[int, str]:
 
 
 def unechoed(text: str, ask: Ask, world: dict[str, Any]) -> str:
-    """The text in small letters without what whoever asked has said themselves."""
+    """The text in lower case without values that the request itself contains."""
     said = [str(PK), str(VALUES_PK), SLUG] if ask.method != "get" or "Qxzsecret" in ask.path else []
     path = filled(ask.path, world)
     for known in (path, quote(path), quote(path, safe=""), path.partition("?")[0], *(f"'{one}'" for one in said)):
@@ -439,7 +439,7 @@ def test_who_may_not_see_a_machine_finds_it_nowhere(viewer: str, people: dict[st
     for ask in (ask for asks in TABLE.values() for ask in asks):
         status, text = asked(api, ask, world)
         path, is_api = filled(ask.path, world), ask.path.startswith("/api/")
-        # A page knows no token: to it a program is a guest.
+        # Pages ignore tokens, so a program is a guest there.
         sees = viewer.partition("'s ")[0] in SEES and (is_api or "'s " not in viewer)
         said = unechoed(text, ask, world)
         found = [secret for secret in SECRETS if secret in said]
@@ -471,7 +471,7 @@ def test_a_private_machine_answers_as_one_that_is_not_there(
 
 
 def plain(text: str, ref: int) -> str:
-    """The text without what differs between two answers to the same question: the id, and tokens of forms."""
+    """The text without ids and form tokens, so that answers to equal requests are equal."""
     lines = [line for line in text.replace(str(ref), "ID").splitlines() if "csrf" not in line.lower()]
     return "\n".join(line for line in lines if not line.startswith(("Content-Length", "ETag", "Date")))
 

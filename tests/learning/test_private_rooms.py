@@ -1,4 +1,4 @@
-"""What is told of a private machine in a room, live: to its owner everything, to whoever has the link the board."""
+"""A private machine in a live room: its owner sees everything, other viewers with the link see the board."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ BOARD = (
 
 
 def texts(value: Any) -> Iterable[str]:
-    """Every text and number in a JSON value, keys too."""
+    """Every text, number and key in a JSON value."""
     if isinstance(value, dict):
         for key, one in value.items():
             yield key
@@ -80,7 +80,7 @@ def secret_room(**asked: Any) -> tuple[Any, Machine, Seated]:
 
 
 class Watching(Socket):
-    """A connection to a room of a browser with a session."""
+    """A browser's connection to a room, with its session."""
 
     def __init__(self, code: str, session: str) -> None:
         headers = [*PAGE, (b"cookie", f"sessionid={session}".encode())]
@@ -172,7 +172,7 @@ def _log_out(session: str) -> None:
 
 
 def exhibition(**fields: Any) -> tuple[Any, Seated]:
-    """A public machine against a private one, whose owner hosts."""
+    """A public machine against a private one, hosted by their owner."""
     owner = user("owner")
     first = machine(Side.FIRST, owner=owner, name="Open", **fields)
     second = machine(Side.SECOND, owner=owner, name="Qxz", is_public=False)
@@ -213,7 +213,7 @@ async def test_of_a_seat_that_was_taken_over_only_the_person_is_told() -> None:
         await stranger.expect("joined")
         await in_db(play_out)(code, person(owner))
         told = {"status": "playing"}
-        while told["status"] != "finished":  # states that follow each other closely are told as one
+        while told["status"] != "finished":  # states in quick succession are merged
             told = await stranger.expect("state")
             seat = told["seats"][1]
             assert (seat["name"], seat["takes_over"], seat["hidden"], seat["machine"]) == ("owner", True, True, None)
@@ -315,7 +315,7 @@ async def test_the_socket_of_a_run_names_no_hidden_opponent() -> None:
 
 
 def held() -> tuple[Any, Tournament]:
-    """A public tournament of another account; one of its machines was hidden since it began."""
+    """A public tournament of another account; one of its machines was hidden after the start."""
     owner = user("owner")
     hidden = machine(Side.SECOND, owner=owner, name="Qxz")
     known = machine(Side.FIRST, name="Open")
@@ -426,7 +426,7 @@ def test_every_socket_is_tried_here() -> None:
     paths = {str(pattern.pattern) for pattern in websocket_urlpatterns} - {""}
     assert paths == {
         "^api/rooms/(?P<code>[^/]{1,200})/ws$",
-        "^api/site/ws$",  # the same to everybody, and about nobody's
+        "^api/site/ws$",  # the same for every client, without data of others
         r"^api/machines/(?P<machine_id>\d{1,18})/ws$",
         r"^api/training-runs/(?P<run_id>\d{1,18})/ws$",
         r"^api/tournaments/(?P<tournament_id>\d{1,18})/ws$",

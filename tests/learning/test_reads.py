@@ -1,4 +1,4 @@
-"""What a visitor begins and plays reads a few rows, however much others have: each plan is carried out and read."""
+"""Requests of a visitor read a few rows, however many rows others have: each query plan is executed and checked."""
 
 import re
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from tests.factories import NC, guest, machine, person, play_out, room, user
 from tests.plans import rows_read
 
 N = 3_000
-"""Rooms of others, each with a match that goes on and a copy of a machine that is played by half of them."""
+"""Rooms of other visitors, each with a match in play and a copy of a machine; half of the copies are in use."""
 MOST = 60
 TABLES = (
     *("games_room", "games_match", "games_seat", "learning_machine", "learning_machineseat"),
@@ -39,7 +39,7 @@ def popular() -> Machine:
     one = machine()
     fields = {name: getattr(one, name) for name in ("game", "side", "rule_json")}
     asked = {"game": NC, "opponent": "machine", "machine": one.slug}
-    # By chance two of so many codes would be the same once in 200 fixtures.
+    # Random codes would collide once in 200 fixtures.
     codes = ("".join(letters) for letters in islice(product(CODE_ALPHABET, repeat=CODE_LENGTH), N))
     rooms = Room.objects.bulk_create(
         Room(**asked, code=code, host_guest=UUID(int=1000 + n), opened_from=f"address {n % 99}")
@@ -138,7 +138,7 @@ def test_few_rows_are_read_however_many_there_are(
 ) -> None:
     settings.COPIES_PER_GUEST = settings.COPIES_PER_ACCOUNT = 2
     one = guest() if who == "guest" else person(user())
-    for _ in range(3):  # with a copy beyond the bound, which goes
+    for _ in range(3):  # the first of three copies exceeds the limit and is deleted
         seated = room("machine", one, machine=popular.slug, fresh=True)
         match_resign(code=seated.room.code, person=one)
     room("machine", one, machine=popular.slug)
@@ -146,7 +146,7 @@ def test_few_rows_are_read_however_many_there_are(
         cursor.execute("ANALYZE")
     with CaptureQueriesContext(connection) as queries, django_capture_on_commit_callbacks(execute=True):
         do(one, popular)
-    # What has been written cannot be written once more, but what was changed or deleted is looked for again.
+    # INSERT statements cannot be repeated, but changed or deleted rows are found by the same plan.
     asked = [query["sql"] for query in queries if re.match(r"\s*(SELECT|UPDATE|DELETE)", query["sql"])]
     assert asked
     for statement in asked:

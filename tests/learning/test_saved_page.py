@@ -1,4 +1,4 @@
-"""A saved page is one short file that asks for nothing."""
+"""A saved page is one short file that loads nothing else."""
 
 import re
 

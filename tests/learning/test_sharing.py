@@ -1,4 +1,4 @@
-"""The secret link of a machine that is not public: what it shows, what it refuses, and how it ends."""
+"""The secret link of a private machine: what it shows, what it refuses, and how it ends."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def own(owner: Client) -> Machine:
 
 @pytest.fixture
 def link(owner: Client, own: Machine) -> str:
-    """The address that its owner sends to a friend."""
+    """The link that the owner sends to a friend."""
     page = f"/machines/{own.pk}/share"
     assert owner.get(page).context["share_url"] is None
     assert owner.post(page).url == page  # type: ignore[attr-defined]
@@ -280,7 +280,7 @@ def shared_of_another(browser: Client) -> None:
 
 
 def stranger(who: str, link: str) -> Client:
-    """A browser with something of its own: a machine, a link to another one, or the link itself."""
+    """A browser with its own machine and a link to another one, or with the link itself."""
     browser = Client()
     if "account" in who:
         account = user("hostile")
@@ -295,11 +295,11 @@ def stranger(who: str, link: str) -> Client:
 
 
 FILLED = {"name": "Mine", "learns": "off", "is_public": "on", "opponent": "random", "games": 5, "every": 1, "end": "on"}
-"""What any form or request about a machine may ask for."""
+"""Fields of all forms and requests about a machine."""
 
 
 def machine_addresses(own: Machine) -> list[str]:
-    """Every address that takes the id of a machine."""
+    """Every address with a machine's id."""
     routes = [route for route in routes_of(get_resolver().url_patterns) if "machine_id" in route or "<ref>" in route]
     values = {
         r"<int:machine_id>": str(own.pk),
@@ -318,7 +318,7 @@ def machine_addresses(own: Machine) -> list[str]:
 
 
 def sent(browser: Client, method: str, path: str, body: dict[str, Any]) -> int | str:
-    """The status of an answer; ``log in`` and ``form`` for where a page leads instead."""
+    """The status of an answer, or ``log in`` or ``form`` for a redirect to one of these."""
     form = {"content_type": "application/json"} if path.startswith("/api/") else {}
     has_body = method == "post" or (form and method != "get")
     answer: Any = getattr(browser, method)(path, **({"data": body, **form} if has_body else {}))
@@ -336,9 +336,9 @@ def test_only_its_owner_changes_a_shared_machine(who: str, link: str, own: Machi
     for path in machine_addresses(own):
         for method in ("get", "post", "put", "patch", "delete"):
             if method == "get" and "with the link" in who:
-                continue  # what a friend may look at, and what not, other tests say
+                continue  # other tests cover what a friend may see
             told = [sent(browser, method, path, body) for body in (FILLED, {"name": "Mine"})]
-            # 400: that body was no good, which is found out first at some addresses. One of the two is.
+            # One of the two bodies is valid; addresses that check the body first answer 400 to the other.
             if not set(told) - {400} or not set(told) <= {400, 401, 403, 404, 405, "log in", "form"}:
                 faults.append((method, path, told))
     assert not faults, "\n".join(map(str, faults))

@@ -1,4 +1,4 @@
-"""What the staff may do with accounts, tried by somebody of it who wants to be more than they are."""
+"""Permissions of staff over accounts, tried by a staff member that wants more than it has."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ NOT_TOLD = {"last_login_0": "", "last_login_1": "", "date_joined_0": "2026-01-01
 
 @pytest.fixture
 def clerk() -> Any:
-    """Somebody of the staff who may look after accounts and groups, and is no superuser."""
+    """A staff member that may manage accounts and groups, and is no superuser."""
     account = user("clerk", is_staff=True)
     account.user_permissions.set(
         Permission.objects.filter(content_type__app_label="auth", content_type__model__in=["user", "group"])
@@ -128,7 +128,7 @@ def test_who_may_not_delete_machines_closes_no_account_with_them(hostile: Client
 
 
 def test_what_has_gone_meanwhile_stops_no_closing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another one deletes what was listed a moment ago."""
+    """Schedules and tournaments of the account are deleted by another request after they were listed."""
     owner = user("owner")
     learner = machine(owner=owner)
     stages = [Stage("random", 5)]

@@ -1,4 +1,4 @@
-"""What the staff does from the admin's lists: start and stop training, end tokens; and who of them may."""
+"""Actions of the admin's lists: start and stop training, revoke tokens; and their permissions."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the staff does on a bad day: see who uses most and what waits, hand a job back, close an account."""
+"""Staff pages for an emergency: heaviest users, the queue, handing a job back, closing an account."""
 
 from typing import Any
 from uuid import UUID
@@ -47,7 +47,7 @@ def staff(client: Any, boss: Any) -> Any:
 
 @pytest.fixture
 def reader() -> Client:
-    """Somebody of the staff who may look at everything, and do nothing."""
+    """A staff member that may view everything and change nothing."""
     looking = user("reader", is_staff=True)
     looking.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     browser = Client()
@@ -56,7 +56,7 @@ def reader() -> Client:
 
 
 def busy_account(name: str = "busy") -> Any:
-    """An account with one of everything that can go on."""
+    """An account with one running or waiting row of each kind."""
     owner = user(name)
     learner = machine(owner=owner, name=f"{name}'s")
     training_run_request(user=owner, machine=learner.slug, stages=[Stage("random", 100)])

@@ -1,4 +1,4 @@
-"""Schedules and tournaments in the admin: shown, and changed through the services alone."""
+"""Schedules and tournaments in the admin: shown, and changed only through the services."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The staff's lists: the same few queries whatever is in the tables, nothing counted to its end."""
+"""The staff's lists take a fixed number of queries for tables of any size and count no table to its end."""
 
 from typing import Any
 from uuid import uuid4
@@ -23,7 +23,7 @@ from tests.factories import guest, machine, play_out, room, trained, user
 
 pytestmark = pytest.mark.django_db
 MOST_QUERIES = 9
-"""Session, account, up to four of the list, up to three for what a filter has chosen."""
+"""Session, account, up to four for the list, and up to three for the labels of chosen filters."""
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def staff(client: Any) -> Any:
 
 
 def ours() -> dict[str, Any]:
-    """The pages of every table that the admin shows, those of packages among them, by address."""
+    """The options of all tables in the admin by address, including those of packages."""
     return {
         f"/admin/{model._meta.app_label}/{model._meta.model_name}/": options
         for model, options in admin.site._registry.items()
@@ -49,7 +49,7 @@ def some_of_everything() -> None:
 
 
 def some_of_packages() -> None:
-    """What the admin shows of tables that are not ours."""
+    """Rows of all tables in the admin that belong to packages."""
     whose: dict[str, Any] = {"username": uuid4().hex, "ip_address": "203.0.113.7", "path_info": "/login"}
     AccessAttempt.objects.create(**whose, failures_since_start=1)
     for model in (AccessLog, AccessFailureLog):
@@ -73,7 +73,7 @@ def test_each_list_takes_a_fixed_number_of_queries(staff: Any) -> None:
     for address, n in n_few.items():
         with CaptureQueriesContext(connection) as asked:
             staff.get(address)
-        # The ledger links each lesson to its cause by what one query has read.
+        # Links from lessons to their causes need no further query.
         assert len(asked) == n <= MOST_QUERIES, address
 
 
@@ -164,7 +164,7 @@ def test_who_may_look_at_what_beat_does_stops_none_of_it(client: Any) -> None:
 
 
 def test_large_tables_are_large() -> None:
-    """A table that grows with every match or training has a list that knows it."""
+    """Tables that grow with every match or training use the list for large tables."""
     for model in (Room, Match, Box, Lesson, TrainingRun, AccessAttempt, AccessLog, AccessFailureLog):
         assert isinstance(admin.site._registry[model], Large), model
 

@@ -1,4 +1,4 @@
-"""Of what the staff sets for an account whoever owns it hears."""
+"""The owner of an account hears of changes that the staff makes to it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_whoever_owns_an_account_hears_of_what_the_staff_sets(
     ada, bob = user("ada", email="old@example.org"), user("bob")
 
     def changed(account: Any, **fields: Any) -> list[tuple[str, str]]:
-        """Change these fields on the account's page; the letters that were sent, by address."""
+        """Change these fields on the account's page; return address and subject of the letters sent."""
         mail.outbox.clear()
         address = f"/admin/auth/user/{account.pk}/change/"
         shown = client.get(address).context["adminform"].form.initial

@@ -1,4 +1,4 @@
-"""Values of machines in the admin: by machine and by how a key begins, never counted or searched as a whole."""
+"""Values of machines in the admin: filtered by machine and prefix of the key, never counted or searched as a whole."""
 
 from dataclasses import replace
 from typing import Any

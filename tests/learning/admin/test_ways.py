@@ -1,4 +1,4 @@
-"""From a machine to what belongs to it and back, from the heaviest users to what they use, and the words of columns."""
+"""Links between a machine and its rows, from the heaviest users to their rows, and the headings of columns."""
 
 import re
 from typing import Any
@@ -49,7 +49,7 @@ def test_machine_links_to_its_boxes_runs_schedules_and_owner(staff: Client) -> N
         assert address in ways, model
         answer = staff.get(address)
         assert answer.status_code == 200
-        if model not in ("lesson", "snapshot"):  # of which there are none
+        if model not in ("lesson", "snapshot"):  # no rows of these models exist
             assert here in links(answer.content.decode()), model
     listed = links(staff.get("/admin/learning/machine/").content.decode())
     assert f"/admin/learning/trainingrun/?machine__id__exact={learner.pk}" in listed

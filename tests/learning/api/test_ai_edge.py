@@ -1,4 +1,4 @@
-"""Advice from outside: bodies of every kind, rates, other origins, and the two roads that lead to the same view."""
+"""Advice for other programs: bodies of every kind, rates, other origins, and the two paths to the same view."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOO_LARGE = {"error": "Request too large", "detail": "A question has at most 65,
 
 
 class Answer:
-    """What came back over ASGI."""
+    """The status, headers and JSON body of an ASGI response."""
 
     def __init__(self, start: Any, body: Any) -> None:
         self.status = start["status"]
@@ -35,7 +35,7 @@ class Answer:
 
 
 async def over_asgi(body: bytes | list[bytes] = b"", path: str = MOVE, method: str = "POST", **headers: str) -> Answer:
-    """Ask the application that uvicorn serves."""
+    """Send a request to the application that uvicorn serves."""
     chunks = body if isinstance(body, list) else [body]
     given = {"host": "localhost", **{name.replace("_", "-"): value for name, value in headers.items()}}
     scope = {
@@ -53,14 +53,14 @@ async def over_asgi(body: bytes | list[bytes] = b"", path: str = MOVE, method: s
     for index, chunk in enumerate(chunks):
         more = index + 1 < len(chunks)
         await request.send_input({"type": "http.request", "body": chunk, "more_body": more})
-    # In a fresh checkout the engine is compiled meanwhile, for as long as that takes.
+    # No timeout: in a fresh checkout the engine is compiled first.
     answer = Answer(await request.receive_output(), await request.receive_output())
     await request.wait()
     return answer
 
 
 def through_django(body: bytes = b"", path: str = MOVE, method: str = "post", **headers: str) -> HttpResponse:
-    """Ask Django's own list of addresses."""
+    """Send a request through Django's own URL configuration."""
     client = Client(enforce_csrf_checks=True)
     response: HttpResponse = getattr(client, method)(path, body, content_type="application/json", headers=headers)
     return response
@@ -68,7 +68,7 @@ def through_django(body: bytes = b"", path: str = MOVE, method: str = "post", **
 
 @pytest.fixture
 def rate(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Three a minute, in one minute that does not pass."""
+    """Allow three requests a minute, in one minute that does not pass."""
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", {"api": "3/min"})
     monkeypatch.setattr(AddressThrottle, "timer", lambda self: 60_000_015.0)
     cache.clear()
@@ -215,7 +215,7 @@ async def test_address_over_its_rate_hears_when_to_come_back() -> None:
         "code": "throttled",
     }
     assert (await over_asgi(path=HEALTH, method="GET")).status == 429
-    other = await asyncio.to_thread(through_django, body)  # another address
+    other = await asyncio.to_thread(through_django, body)  # the client has another address
     assert other.status_code == 200
 
 

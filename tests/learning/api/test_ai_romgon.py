@@ -1,4 +1,4 @@
-"""Advice on Romgon against section 12 of its rules: every recorded case, the order of refusals, what is let pass."""
+"""Advice on Romgon against section 12 of its rules: every recorded case, the order of refusals, and ignored fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Advice on games whose boards are text: levels, exact values, machines, and how a board may be said."""
+"""Advice on games with text boards: levels, exact values, machines, and the notations of a board."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_refusals_come_in_their_order_with_their_texts() -> None:
 
 @pytest.mark.parametrize("game", ["chess", 5, None, ["hexapawn"], {}])
 def test_a_game_there_is_none_of_is_refused(game: Any) -> None:
-    if game is not None:  # none said is Romgon
+    if game is not None:  # without a game, the request means Romgon
         assert refused(game=game) == "Invalid game"
 
 

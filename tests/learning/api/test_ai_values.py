@@ -1,4 +1,4 @@
-"""Advice by machines that keep values: what they think best, of every legal action; who may ask; what is refused."""
+"""Advice by machines that keep values: the best action, all legal actions, permissions and refusals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def ask(status: int = 200, **fields: Any) -> dict[str, Any]:
 
 
 def store(machine: Machine, **values: float) -> None:
-    """Values of actions from the start; the pieces of their keys are those of the start."""
+    """Store values of actions in the initial position; the keys hold its pieces."""
     start = machine.game_rules.initial_position()
     keys = {action_key(move): entry_key(start.board, move) for move in machine.game_rules.legal_moves(start)}
     Value.objects.bulk_create(
@@ -50,7 +50,7 @@ def test_machine_plays_its_best_action_and_shows_every_one(learner: Machine) -> 
     assert len(untaught["candidateMoves"]) == len(learner.game_rules.legal_moves(learner.game_rules.initial_position()))
     assert all(view["value"] == 0 and view["evaluation"] == view["outlook"] for view in untaught["candidateMoves"])
     store(learner, **{"2_7_3_6": 0.5, "4_7_4_6": -0.5})
-    for _ in range(5):  # it would try anything in a match, and here it never does
+    for _ in range(5):  # the machine may explore in a match, but never in advice
         answer = ask(machine=learner.pk, difficulty="easy")
         assert (answer["move"]["from"], answer["move"]["to"]) == ("2-7", "3-6")
     move = answer["move"]

@@ -1,4 +1,4 @@
-"""The benchmark of asked levels asks what the endpoint answers, and its table stands in docs/ai.md."""
+"""The benchmark of advised levels asks the endpoint's questions, and docs/ai.md has its table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def romgon() -> Romgon:
 
 
 def opened(seed: int) -> Position:
-    """A position after twelve random plies, with their history."""
+    """A position after twelve random plies, with its history."""
     game = romgon()
     [opening] = openings(game, 1, seed=seed, n_plies=12)
     position = game.initial_position()
@@ -45,7 +45,7 @@ def opened(seed: int) -> Position:
 def test_endpoint_repeats_its_answer_for_question_and_seed(
     level: str, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    settings.AI_TIME_BUDGET_S = 600  # no clock, however busy this machine is
+    settings.AI_TIME_BUDGET_S = 600  # long enough for any search on a busy computer
     for number in range(4):
         monkeypatch.setattr(ai.secrets, "randbits", lambda _, seed=SEED + number: seed)
         position = opened(number)

@@ -1,6 +1,6 @@
-"""No chance above 1, none below 0: every preset of every kind, through every address that answers with chances.
+"""No chance above 1 or below 0: every preset of every kind, through every address that returns chances.
 
-Beads are drawn at random: sums of their rounded products pass 1 by one unit in the last place.
+Beads are random: sums of their rounded products can exceed 1 by one unit in the last place.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ CHANCES = re.compile(
     r"(probabilit(y|ies)|chance|share|win|draw|loss|holds|points|expected|epsilon\w*|win_rate|progress|\w+_interval|low|high)$"
 )
 CURVES = ("curve", "points_curve")
-"""Pairs of a number of games and a chance, or columns of chances by name."""
+"""Fields with pairs of a number of games and a chance, or with columns of chances by name."""
 SLACK = 1e-12
-"""By so much may chances miss 1 together, of which exactly one comes true."""
+"""The rounding error allowed in the sum of the chances of all outcomes."""
 WALKED = (NC, "hexapawn", "hexapawn-5x4", "romgon", "romgon-flip")
 N_POSITIONS = 4
 LARGE = "hexapawn-5x4"
-"""Too large to list: strength is measured in a sample, whatever a machine learns by, and that takes a minute."""
+"""A game too large to list. Its strength is a sample for every kind of machine, which takes a minute."""
 FITTING = [
     (slug, kind.rule.kind, preset)
     for slug in WALKED
@@ -60,7 +60,7 @@ MACHINES = [
 
 
 def chances(told: Any, name: str = "") -> Iterator[float]:
-    """Every chance in an answer, wherever it stands."""
+    """Every chance in an answer, at any depth."""
     if isinstance(told, dict):
         for key, one in told.items():
             yield from chances(one, key)
@@ -73,7 +73,7 @@ def chances(told: Any, name: str = "") -> Iterator[float]:
 
 
 def checked(answer: Any, at_least: int = 1) -> Any:
-    """The answer of an address, once all of its chances were looked at; there have to be some."""
+    """Check all chances of a successful answer, of which there are at least ``at_least``, and return its JSON."""
     assert answer.status_code == 200, answer.content
     told = answer.json()
     found = list(chances(told))
@@ -83,7 +83,7 @@ def checked(answer: Any, at_least: int = 1) -> Any:
 
 
 def walk(game: Game[Any, Any], rng: RandomSource, n: int) -> list[Any]:
-    """Positions of random play, the start first; none is terminal."""
+    """Positions of random play from the initial position on; none is terminal."""
     position, found = game.initial_position(), []
     while len(found) < n:
         found.append(position)
@@ -95,7 +95,7 @@ def walk(game: Game[Any, Any], rng: RandomSource, n: int) -> list[Any]:
 
 
 def body(position: Any, game: Game[Any, Any]) -> dict[str, Any]:
-    """A question about a position."""
+    """The fields of a question about a position."""
     if isinstance(position, Position):
         asked = question(position, "easy")
         return {**asked, "game": game.slug, "flipModeEnabled": game.slug == "romgon-flip"}
@@ -103,12 +103,12 @@ def body(position: Any, game: Game[Any, Any]) -> dict[str, Any]:
 
 
 def ask(path: str, fields: dict[str, Any]) -> Any:
-    """What an address of advice answers."""
+    """Ask for advice, and check the chances of the answer."""
     return checked(Client().post(f"/api/ai/{path}", json.dumps(fields), content_type="application/json"))
 
 
 def scatter_beads(machine: Machine, seed: int) -> None:
-    """Put anything from 1 to 29 beads in every slot."""
+    """Put between 1 and 29 beads into every slot at random."""
     boxes, rng = list(Box.objects.filter(machine=machine)), np.random.default_rng(seed)
     for box in boxes:
         box.beads = rng.integers(1, 30, len(box.beads)).tolist()
@@ -120,7 +120,7 @@ def test_no_chance_of_a_machine_is_above_one(slug: str, kind: str, preset: str) 
     game, api, rng = game_get(slug), APIClient(), RandomSource(5)
     for side in [None] if KINDS[kind].live.either_side else list(Side):
         machine = machine_create(game=slug, side=side, name="M", preset=preset, is_public=True)
-        if game.takes_boxes:  # the others have learnt nothing, which is enough for a choice among all moves
+        if game.takes_boxes:  # other games stay untrained, which is enough for a choice among all moves
             trained(machine, 20)
         scatter_beads(machine, seed=side or 0)
         address = f"/api/machines/{machine.pk}"
@@ -135,7 +135,7 @@ def test_no_chance_of_a_machine_is_above_one(slug: str, kind: str, preset: str) 
             told = ask("move", {**body(position, game), "machine": machine.pk})
             assert sum(move["probability"] for move in told["candidateMoves"]) == pytest.approx(1, abs=SLACK)
             seen = api.get(f"{address}/{'values' if side is None else 'boxes'}/{game.encode(position)}")
-            if side is None or seen.status_code != 404:  # a box that was never met is not there
+            if side is None or seen.status_code != 404:  # boxes that were not met are not found
                 checked(seen, at_least=0 if side is None else 1)
 
 

@@ -1,4 +1,4 @@
-"""Export and import over HTTP: who may, in what form, and what happens to files that are no machines."""
+"""Export and import over HTTP: permissions, formats, and files that are no machines."""
 
 import html
 import json

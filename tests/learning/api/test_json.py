@@ -1,4 +1,4 @@
-"""JSON as others write and read it: byte order marks, and whole numbers that some readers round."""
+"""JSON of other programs: byte order marks, and integers that some readers round."""
 
 import json
 from typing import Any
@@ -23,7 +23,7 @@ SMALL, GREATEST_NUMBER, LEAST_TEXT = 7, 1 << 53, (1 << 53) + 1
 
 
 def bodies(schema: dict[str, Any]) -> list[tuple[str, str]]:
-    """Each address of the schema that reads JSON."""
+    """Method and address of each operation in the schema with a JSON body."""
     return [
         (method, path)
         for path, methods in schema["paths"].items()

@@ -1,4 +1,4 @@
-"""Addresses of machines that learn, over the API: the same for everybody, refused with the field, bounded."""
+"""The learning page's machines over the API: equal for every client, refused by field, bounded."""
 
 import pytest
 from django.http import QueryDict

@@ -1,4 +1,4 @@
-"""The API of machines, boxes and strength: who may, what goes wrong and where, and what comes back."""
+"""The API of machines, boxes and strength: permissions, errors with their fields, and answers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,7 @@ def field_of(response: Any) -> str:
     return str(response.json()["detail"].partition(":")[0])
 
 
-# What everybody may do: (method, path after the machine, body) -> status by who and by whether it is public
+# Permissions: (method, path after the machine, body, status if allowed)
 
 CALLS: dict[str, tuple[str, str, dict[str, Any] | None, int]] = {
     "look": ("get", "", None, 200),
@@ -47,7 +47,7 @@ LOOKS = ("look", "boxes", "box", "strength")
 
 
 def expected(call: str, who: str, public: bool) -> tuple[int, str]:
-    """The status and the code, by the rule of the house."""
+    """The expected status and code for a caller, a call and the machine's visibility."""
     if who == "token without scope":
         return 403, "scope_missing"
     if who == "guest" and call not in LOOKS:

@@ -1,4 +1,4 @@
-"""The API and the socket of training runs: who may start, watch and stop one, and what comes back."""
+"""The API and the socket of training runs: permission to start, watch and stop, and answers."""
 
 import json
 from typing import Any

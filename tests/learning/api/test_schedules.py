@@ -1,4 +1,4 @@
-"""The API and the pages of schedules: what comes back, and who may."""
+"""The API and the pages of schedules: answers and permissions."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""What the API answers is what its schema says: every key, type, choice and null."""
+"""Answers of the API equal the schema: every key, type, choice and null."""
 
 import re
 from typing import Any
@@ -28,7 +28,7 @@ ELSEWHERE = ("/api/ai", "/api/experiment", "/api/games", "/api/rooms")
 
 @pytest.fixture
 def addresses() -> dict[str, str]:
-    """For each path of the schema an address where there is something to see."""
+    """For each path of the schema an address with data."""
     owner = user("owner")
     learner = trained(machine(owner=owner))
     seated = room("machine", guest(), machine=learner.slug)
@@ -96,7 +96,7 @@ def test_the_schema_is_valid() -> None:
 
 
 PATHS = {"code": "a2b3c4", "position": "nothing", "ref": "nobody", "slug": "nothing"}
-"""What there is none of, by the name in the path."""
+"""Values without a row, by the name of the parameter in the path."""
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def schema() -> dict[str, Any]:
 
 
 def operations(schema: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
-    """Method, address and description of everything the API does; of the rows that it names there are none."""
+    """Method, address and description of each operation, with parameters that name no existing row."""
     return [
         (method.upper(), re.sub(r"{(\w+)}", lambda name: PATHS.get(name[1], "404"), path), operation)
         for path, operations in schema["paths"].items()
@@ -115,7 +115,7 @@ def operations(schema: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def undocumented(schema: dict[str, Any], api: APIClient, status: int, *, query: str = "", **options: Any) -> list[str]:
-    """Ask for everything in a way that is refused with this status; what is answered so and the schema does not say."""
+    """Request every operation such that ``status`` is expected; return the refusals that differ from the schema."""
     found, n = [], 0
     for method, address, operation in operations(schema):
         answer = api.generic(method, address + query, **options)
@@ -140,7 +140,7 @@ def test_the_schema_names_the_refusals_that_any_operation_has(
     everything = api_with(account, "read", "play", "train")
     json_body = {"data": "{}", "content_type": "application/json"}
     unread = undocumented(schema, guest_api, 400, query="?limit=1&x=%00")
-    assert [text for text in unread if "/api/ai/" not in text] == []  # whose own road reads no query
+    assert [text for text in unread if "/api/ai/" not in text] == []  # the AI endpoints do not read the query
     assert undocumented(schema, guest_api, 401, **json_body) == []
     assert undocumented(schema, stranger, 401, **json_body) == []
     assert undocumented(schema, reader, 403, **json_body) == []

@@ -1,4 +1,4 @@
-"""The API, the socket, the pages and the admin of tournaments: what comes back, and who may."""
+"""The API, the socket, the pages and the admin of tournaments: answers and permissions."""
 
 from typing import Any
 
@@ -207,7 +207,7 @@ async def test_the_socket_tells_how_it_stands_and_how_it_ends() -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_watchers_are_told_what_changed_and_have_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After each pairing, one of whose players is hidden: each watcher has what they would be given by then."""
+    """After each pairing, each watcher's state equals a fresh view of the tournament with its hidden machine."""
     monkeypatch.setattr(referee, "TELL_EVERY_S", 0)
     owner = await in_db(user)("owner")
     tournament = await in_db(held_with_two)(owner)

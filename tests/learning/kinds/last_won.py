@@ -1,7 +1,7 @@
-"""A third kind of machine, as somebody else would write one: it always plays the move that last won.
+"""A third kind of machine, as a contributor would write it: it plays the move that last won on the board.
 
-On a board on which none has, it plays anything. It keeps 1 for a move that last won there, and 0 for one that won
-before it or has lost since; it plays either side of any game that can be listed. Nothing outside this module knows it.
+Without such a move it plays any move. It keeps 1 for the move that last won on a board, and 0 for moves that won
+earlier or have lost since. It plays either side of any game that can be listed. No other module knows the kind.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class LastWonRule:
     has_boxes: ClassVar[bool] = False
 
     forgives: bool = False
-    """Whether a move that has lost may still be the one that last won."""
+    """Whether a loss leaves a move the one that last won."""
 
     @classmethod
     def fits(cls, game):
@@ -59,7 +59,7 @@ class LastWonRule:
 
 @dataclass
 class LastWon:
-    """The machine itself, and what training and matches ask of its memory."""
+    """The machine with its memory, for training and matches."""
 
     game: Game[Any, Any]
     rule: LastWonRule
@@ -80,7 +80,7 @@ class LastWon:
         return [f"{self.game.format_move(move)}#{board}" for move in self.game.legal_moves(position)]
 
     def choose(self, position, rng):
-        """The place of what it plays among the legal moves."""
+        """The index of the chosen move among the legal moves."""
         keys = self.keys(position)
         self.values.need(keys)
         won = [index for index, key in enumerate(keys) if self.values[key] == 1]
@@ -145,7 +145,7 @@ class LastWon:
 
 @dataclass
 class Asked:
-    """The machine, when a question about a board is asked."""
+    """The machine as the adviser for a board."""
 
     machine: LastWon
 
@@ -160,7 +160,7 @@ class Asked:
 
 
 class NoChance:
-    """Tells whether there is a choice at all."""
+    """A random source that returns ``None``, to show that a choice is random."""
 
     def below(self, n):
         return None

@@ -1,4 +1,4 @@
-"""A kind that is known for one test."""
+"""A kind of machine that is registered for one test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from learning.kinds.registry import KINDS, kind_register
 
 @contextmanager
 def registered(kind: Kind) -> Iterator[None]:
-    """Make a kind known, and unknown again."""
+    """Register a kind for the time of the block."""
     kind_register(kind)
     yield
     known: Any

@@ -1,4 +1,4 @@
-"""A kind of machine that nobody outside its module knows goes through all that the site does with machines."""
+"""A kind of machine that no other module knows passes through all functions of the site."""
 
 import json
 import re
@@ -67,7 +67,7 @@ def last_won(**fields: Any) -> Machine:
 
 
 def whole(*machines: Machine) -> None:
-    """The ledger of each machine says how it came by what it keeps."""
+    """Assert that the ledger of each machine explains its memory and its totals."""
     assert value_errors() == []
     assert values_miscounted() == []
     for one in machines:

@@ -1,4 +1,4 @@
-"""Levels that play by a learnt value tell what they saw, and what they know is on a page; other levels tell nothing."""
+"""Levels with a learnt value explain their moves, and a page shows their weights; other levels explain nothing."""
 
 from typing import Any, cast
 
@@ -32,7 +32,7 @@ QUICK = ValueRule(features="squares-1", search_depth=1, play_depth=1)
 
 
 def met(level: str, game: str = "romgon", seed: int = 1) -> Any:
-    """The state after the first move of somebody who meets a level, and its answer."""
+    """The state after a guest's first move against a level, and the level's answer."""
     room = room_create(person=guest(), game=game, opponent=level, side=Side.FIRST).room
     Match.objects.filter(room=room).update(seed=seed)
     move = room_view(room)["legal_moves"][0]
@@ -68,7 +68,7 @@ def test_a_level_tells_what_it_saw_in_its_last_move(level: str, game: str) -> No
     assert thought["url"] == f"/learnt/{game}"
     assert state["learning"]["machine"] is None
     assert state["learning"]["parts"]["changes"] == []
-    # Read again it is the same, whoever reads.
+    # The explanation is the same when the room is read again, by any viewer.
     read = room_state(room_get(state["code"]))
     assert read.told(GUEST)["learning"] == state["learning"]
 

@@ -1,4 +1,4 @@
-"""Who sits in a match is found, and locked, by reading as much as the match has, whatever there is beside it."""
+"""The occupants of a match are found and locked by reading the match's rows alone, whatever other rows exist."""
 
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from tests.factories import machine, room
 from tests.plans import rows_read
 
 N = 3_000
-"""Machines beside the one that is played, and matches: half of them it had, each of the others somebody else."""
+"""Other machines, and finished matches: half of them by the machine played, half by the others."""
 
 
 @pytest.mark.django_db

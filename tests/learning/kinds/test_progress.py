@@ -1,4 +1,4 @@
-"""How far a machine has come: each figure is what the beads say, exactly, after every game."""
+"""A machine's progress: after every game each figure follows exactly from the beads."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ pytestmark = pytest.mark.django_db
 
 
 def holds(learner: Machine) -> float:
-    """The chance not to lose against perfect play, by the page's own road to it."""
+    """The chance not to lose against perfect play, computed as on the page."""
     perfect = machine_strength(Machine.objects.get(pk=learner.pk))["perfect"]
     return float(perfect["win"] + perfect["draw"])
 
 
 def taught(n_games: int, side: Side = Side.FIRST, game: str = NC) -> tuple[Machine, list[float]]:
-    """A visitor's machine that has played so many games, and what it held before the first and after each."""
+    """A visitor's machine after ``n_games`` matches, and its chance not to lose before the first and after each."""
     points: list[float] = []
     learner: Machine | None = None
     for _ in range(n_games):
@@ -50,7 +50,7 @@ def test_the_curve_has_the_exact_strength_after_every_game(side: Side) -> None:
     assert told["curve"] == [[games, pytest.approx(share, abs=1e-12)] for games, share in enumerate(points)]
     assert told["holds"] == told["curve"][-1][1]
     cache.clear()
-    assert progress(learner)["curve"] == told["curve"]  # from the ledger, not from what was kept
+    assert progress(learner)["curve"] == told["curve"]  # computed from the ledger, not from the cache
     assert (told["games"], sum(told["latest"].values())) == (4, 4)  # type: ignore[arg-type]  # all of them numbers
     assert told["words"].startswith("It has played 4 games. It won ")
     assert f"avoid losing in {hundred(points[-1])} of 100 games" in told["curve_words"]

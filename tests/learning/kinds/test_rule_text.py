@@ -1,4 +1,4 @@
-"""A rule in words tells the parts that act, in whole sentences; what changes nothing is left out."""
+"""Rules in words: whole sentences on the fields that matter, and nothing on fields without effect."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What is kept of a training is what was measured: snapshots, the best of which plays, of any sampled machine."""
+"""Snapshots of a training: measured states of a machine of any sampled kind, the best of which plays."""
 
 import json
 import os
@@ -77,14 +77,14 @@ def measured_run(machine: Machine, **options: Any) -> Machine:
 
 
 def rows(machine: Machine) -> list[tuple[Any, ...]]:
-    """All measurements, by snapshot."""
+    """All measurements of a machine, ordered by snapshot."""
     fields = ("snapshot__games_done", "openings", "level", "seed", "n_wins", "n_draws", "n_losses")
     found = Measurement.objects.filter(snapshot__machine=machine)
     return sorted(found.values_list(*fields))
 
 
 def states(machine: Machine) -> list[tuple[Any, ...]]:
-    """What it knew after each of its lessons that a snapshot names."""
+    """The weights after each lesson with a snapshot."""
     return [
         (one.games_done, known_at(machine, one.n_lessons), one.plays_since is not None)
         for one in machine.snapshots.order_by("pk")
@@ -98,7 +98,7 @@ def known_at(machine: Machine, n_lessons: int) -> tuple[list[float], list[float]
 
 @pytest.fixture
 def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[int, float]]:
-    """By games learnt from, the share of its games that a snapshot wins, the others being lost; else a half."""
+    """The share of games won by a snapshot, by games learnt; otherwise a half. The other games are lost."""
     shares: dict[int, float] = {}
 
     def meeting(self: ValueLearnerTraining, game: Any, player: Any, level: str) -> Any:
@@ -254,7 +254,7 @@ class TestKilled:
 
         while run.status == JobStatus.RUNNING:
             n_turns += 1
-            if n_turns % 3 == 0:  # at its last step, when all that was to be stored has been written
+            if n_turns % 3 == 0:  # at the last step of a chunk, after all its rows have been written
                 with monkeypatch.context() as patch:
                     patch.setattr(jobs, "renew", dies)
                     patch.setattr(jobs, "end", dies)
@@ -315,7 +315,7 @@ class TestChosen:
         assert again.n_lessons == n_lessons + 1, "the ledger knows of every time"
         assert known_at(machine, then[100][0].n_lessons) == then[100][1], "and goes on knowing the others"
         snapshot_choose(user=owner, machine_id=machine.pk, wanted=str(then[1][0].pk))
-        for n_games, left in ((2, 119), (3, 119)):  # 120 games in all, of which it knew one, and then those since
+        for n_games, left in ((2, 119), (3, 119)):  # 120 games in all, of which the snapshot knew one; then new games
             measured_run(machine, games=n_games, n_measured=0)
             latest = machine.snapshots.latest("pk")
             assert (latest.n_left, known_at(machine, latest.n_lessons)[2]) == (left, latest.n_trained - left)
@@ -403,7 +403,7 @@ class TestChosen:
 
 
 class TestValues:
-    """The same of a machine that keeps values: what it was is read from the ledger, and put back through it."""
+    """Snapshots of a machine that keeps values: earlier states are read from the ledger and restored through it."""
 
     @staticmethod
     def table(machine: Machine) -> dict[str, float]:
@@ -528,7 +528,7 @@ def test_workers_killed_three_times_in_training_and_in_measuring(start_worker: S
     assert claimed is not None
     run_execute(claimed)
     run = started(killed, enqueue=True)
-    # Before its first snapshot is measured, in the middle of its training, and while its last ones are measured.
+    # Before the first snapshot is measured, in the middle of training, and while the last ones are measured.
     for games, n in ((1, 1), (101, 5), (400, 9)):
         worker = start_worker()
         tasks.jobs_recover()

@@ -1,4 +1,4 @@
-"""Machines with a table of values go through all that the site does with machines."""
+"""Machines with a table of values pass through all functions of the site."""
 
 import json
 from dataclasses import replace
@@ -53,7 +53,7 @@ GAME = game_get(NC)
 HOPEFUL = TableRule(
     method=Method.Q_LEARNING, step_size=0.3, exploring=0.5, exploring_decay=0.99, exploring_floor=0.1, start_value=0.5
 )
-"""Its values begin at ½, so that whoever takes a missing one for 0 is found out, and its ε changes with every game."""
+"""Values begin at ½, so that a missing value read as 0 is noticed, and ε changes with every game."""
 EACH = pytest.mark.parametrize("preset", TABLE_PRESETS)
 pytestmark = pytest.mark.django_db
 
@@ -67,7 +67,7 @@ def of_preset(preset: str, **fields: Any) -> Machine:
 
 
 def known(one: Machine) -> dict[str, tuple[float, int]]:
-    """What it knows, as it is stored; and that the ledger says how it came by it."""
+    """The stored values and visits; the ledger explains them."""
     one.refresh_from_db()
     assert value_errors() == []
     assert values_miscounted() == []
@@ -132,7 +132,7 @@ class TestTrained:
         run = begun(one, Stage("random", 700), Stage("perfect", 300), Stage(one.slug, 100, learns=True))
         n_chunks = 0
         while run.status == JobStatus.RUNNING:
-            # As another worker would take it up after a death: from the row, and nothing else.
+            # Each chunk starts from the stored row alone, as after the death of a worker.
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=30 + n_chunks % 7))
             n_chunks += 1
         memory, rng = TableMemory.fresh(GAME, HOPEFUL), RandomSource(7)

@@ -1,4 +1,4 @@
-"""Machines that learn a value of positions go through all that the site does with machines."""
+"""Machines that learn a value of positions pass through all functions of the site."""
 
 import json
 from dataclasses import replace
@@ -65,7 +65,7 @@ from tests.waiting import HANG_S
 GAME = game_get("romgon")
 assert isinstance(GAME, Romgon)
 QUICK = ValueRule(features="squares-1", search_depth=1, play_depth=1, average_games=10.0, restlessness=0.01)
-"""Looks one move ahead, so that its games are quick, and plays by its mean."""
+"""A rule with quick games: it searches one ply and plays by the mean of its weights."""
 told = valuer_of(GAME).told
 pytestmark = pytest.mark.django_db
 
@@ -87,7 +87,7 @@ def begun(machine: Machine, *stages: Stage, seed: int = 7) -> TrainingRun:
 
 
 def alone(machine: Machine, games: int = 20) -> Machine:
-    """Trained against itself."""
+    """Train a machine against itself."""
     run_execute(begun(machine, Stage(machine.slug, games, learns=True)))
     return Machine.objects.get(pk=machine.pk)
 
@@ -117,7 +117,7 @@ def parts_of(state: Any) -> PartsInsight:
 
 
 def played(seated: Seated, who: Principal, n_moves: int) -> None:
-    """The person's first so many moves, the first legal one each time."""
+    """Play the person's first ``n_moves`` moves, the first legal one each time."""
     state = room_view(room_get(seated.room.code))
     for _ in range(n_moves):
         state = match_play_move(code=seated.room.code, person=who, move=state["legal_moves"][0])
@@ -197,7 +197,7 @@ class TestTrained:
         run = begun(machine, Stage(machine.slug, 120, learns=True), Stage("easy", 2))
         n_chunks = 0
         while run.status == JobStatus.RUNNING:
-            # As another worker would take it up after a death: from the row, and nothing else.
+            # Each chunk starts from the stored row alone, as after the death of a worker.
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=7 + n_chunks % 5))
             n_chunks += 1
         memory, rng = fresh(), RandomSource(7)
@@ -234,7 +234,7 @@ class TestTrained:
         whole = run_execute(begun(machine, Stage(machine.slug, 12, learns=True)))
         run = begun(cut, Stage(cut.slug, 12, learns=True))
         while run.status == JobStatus.RUNNING:
-            runner._sampled_point(run)  # by a worker that dies before it stores the point
+            runner._sampled_point(run)  # a worker that dies before it stores the point
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1))
         assert run_curve(run) == run_curve(whole)
         assert known(cut) == known(machine)
@@ -345,7 +345,7 @@ class TestPlayed:
             assert found == sorted(map(squash, whole.deep), reverse=True)[: len(found)]
         else:
             assert found.count(None) == len(found) - 1
-        # What it learns elsewhere meanwhile changes nothing of what it saw, and what is read is what was told.
+        # Later training leaves the stored thought unchanged, and reading it returns what was sent.
         alone(machine, 5)
         assert parts_of(room_view(room_get(code))) == parts_of(state)
         match_resign(code=code, person=guest())

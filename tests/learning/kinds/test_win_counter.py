@@ -1,4 +1,4 @@
-"""A kind with tables, a page and files of its own, in an app of its own, goes through all that the site does."""
+"""A kind with its own tables, page and file format, in its own app, passes through all functions of the site."""
 
 import json
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ FOLDER = Path(__file__).parent / "win_counter"
 
 @pytest.fixture(autouse=True)
 def _win_counter(db: None) -> Iterator[None]:
-    """Install the app for one test; its tables go with the transaction of the test."""
+    """Install the app for one test; the transaction of the test removes its tables."""
     app = "tests.learning.kinds.win_counter.apps.WinCounterConfig"
     with modify_settings(INSTALLED_APPS={"append": app}), registered(WIN_COUNTER):
         call_command("migrate", "win_counter", verbosity=0)

@@ -1,4 +1,4 @@
-"""Migrations forwards: a database that an earlier release made, with a row in every table, and play going on in it."""
+"""Migrations forwards: a database of an earlier release, with a row in every table and matches in play."""
 
 import gzip
 import re
@@ -31,7 +31,7 @@ from tests.factories import abandoned, person, play_out, room_view
 from tests.outage import Outage
 
 DUMPS = sorted((Path(__file__).parents[2] / "data" / "databases").glob("*.sql.gz"))
-"""Written by pg_dump: at the release whose jobs had no turns yet, and at commit f788850."""
+"""Dumps by pg_dump: of a release before jobs had turns, and of commit f788850."""
 SCHEMA = """
     SELECT table_name, column_name, data_type, is_nullable, column_default, character_maximum_length
     FROM information_schema.columns WHERE table_schema = 'public'
@@ -49,7 +49,7 @@ def rows(sql: str) -> list[Any]:
 
 
 def schema() -> list[str]:
-    """Every column, constraint and index; a dump writes the casts of an expression in another place."""
+    """Every column, constraint and index, without casts, since a dump writes casts in other places."""
     return [re.sub(r"[()\s]|::(text|charactervarying|character varying)(\[\])?", "", str(row)) for row in rows(SCHEMA)]
 
 
@@ -84,7 +84,7 @@ def test_a_database_of_before_goes_on(dump: Path, outage: Outage) -> None:
 
 
 def _go_on() -> None:
-    """Play the matches on, in a fresh copy too, let every schedule come due, and work at all that waits."""
+    """Continue the matches, play in a fresh copy too, let every schedule come due, and run all waiting jobs."""
     owner = get_user_model().objects.get(username="owner")
     for learner in Machine.objects.filter(room=None, side__isnull=False).order_by("pk"):
         asked: dict[str, Any] = {"opponent": "machine", "machine": learner.slug, "fresh": True}

@@ -1,4 +1,4 @@
-"""The addresses of machines that nobody named."""
+"""The slugs of machines without names."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from learning.models import machine_slug
 
 @pytest.mark.soak
 def test_a_hundred_thousand_machines_have_slugs_of_their_own() -> None:
-    # As a site may have, and nobody looks whether a slug is taken. With a room's six characters five would be.
+    # A large site may have that many, and slugs are not checked. Six characters would give five duplicates.
     assert len({machine_slug() for _ in range(100_000)}) == 100_000

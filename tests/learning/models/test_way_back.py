@@ -1,4 +1,4 @@
-"""Migrations backwards: what the tables of before cannot hold is named in a sentence, and nothing is lost."""
+"""Migrations backwards: a sentence names data that the older tables cannot hold, and nothing is lost."""
 
 import pytest
 from django.core.management import CommandError, call_command

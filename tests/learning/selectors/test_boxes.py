@@ -1,4 +1,4 @@
-"""The time machine, why a move, and how likely each box is: every figure against the readable machine."""
+"""The time machine, the explanation of a move, and visit chances of boxes: figures equal the readable machine's."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def readable(learner: Machine) -> BoxMachine:
 
 
 def own_positions(learner: Machine) -> list[Any]:
-    """Every position, in every orientation, in which the machine can be to move."""
+    """Every position with the machine to move, in every orientation."""
     game = learner.game_rules
     seen = frontier = {game.initial_position()}
     while frontier:
@@ -75,7 +75,7 @@ class TestWhy:
     def test_every_move_agrees_with_the_readable_machine(self, preset: str) -> None:
         learner = trained(machine(Side.SECOND, preset), games=3000)
         menace, game = readable(learner), learner.game_rules
-        # Every orientation of a sample that spans the game.
+        # All orientations of a sample across the whole game.
         for position in own_positions(learner)[::37]:
             view = why_view(learner, game.encode(position))
             policy = menace.policy(position)

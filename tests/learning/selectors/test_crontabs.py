@@ -1,4 +1,4 @@
-"""Crontabs in time zones: clocks that change, last days of months, and Sunday by both its numbers."""
+"""Crontabs in time zones: clock changes, last days of months, and Sunday as 0 and 7."""
 
 import os
 import subprocess
@@ -17,12 +17,12 @@ from learning.selectors.schedules import crontab_parsed
 
 
 def due(text: str, zone: str, moment: str, n: int) -> list[str]:
-    """The next moments, in UTC."""
+    """The next ``n`` due times, in UTC."""
     return [f"{one:%Y-%m-%d %H:%M}" for one in islice(walk(text, zone, moment), n)]
 
 
 def local(text: str, zone: str, moment: str, n: int) -> list[str]:
-    """The next moments, on the clocks of the zone."""
+    """The next ``n`` due times, in local time of the zone."""
     crontab = crontab_parsed(tuple(crontab_read(text).values()), zone)
     return [f"{one.astimezone(crontab.zone):%a %Y-%m-%d %H:%M}" for one in islice(walk(text, zone, moment), n)]
 
@@ -71,13 +71,13 @@ class TestZones:
             # Clocks go from 00:00 to 01:00 on Friday 24 April, and back from 24:00 to 23:00 on 29 October.
             ("Africa/Cairo", "0 0 * * 5", "2026-04-20T00:00", ["2026-04-23 22:00", "2026-04-30 21:00"]),
             ("Africa/Cairo", "30 23 * * *", "2026-10-29T12:00", ["2026-10-29 20:30", "2026-10-30 21:30"]),
-            # Half an hour only.
+            # A change by half an hour.
             ("Australia/Lord_Howe", "15 2 * * *", "2026-10-03T00:00", ["2026-10-03 15:45", "2026-10-04 15:15"]),
             ("Australia/Lord_Howe", "45 1 * * *", "2026-04-04T00:00", ["2026-04-04 14:45", "2026-04-05 15:15"]),
-            # Two hours.
+            # A change by two hours.
             ("Antarctica/Troll", "30 1 * * *", "2026-10-24T12:00", ["2026-10-24 23:30", "2026-10-26 01:30"]),
             ("Asia/Kathmandu", "0 9 * * *", "2026-01-01T00:00", ["2026-01-01 03:15", "2026-01-02 03:15"]),
-            # There was no 30 December.
+            # The zone skipped 30 December 2011.
             ("Pacific/Apia", "0 9 * * *", "2011-12-29T00:00", ["2011-12-29 19:00", "2011-12-30 19:00"]),
         ],
     )

@@ -1,4 +1,4 @@
-"""What the curve of a run tells."""
+"""The curve of a training run and its points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exchange and printing with a game whose moves are two squares each, and with save files that HexapawnRL wrote."""
+"""Exchange and printing for a game with moves of two squares, and for save files of HexapawnRL."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ WIDE = GAMES["hexapawn-4x4"]
 
 
 def folded(memory: dict[str, Any], side: Side) -> dict[str, dict[str, int]]:
-    """A memory of HexapawnRL up to mirror image."""
+    """A memory of HexapawnRL, reduced by the mirror symmetry."""
     result = {}
     for text, entry in memory.items():
         position, symmetry = PAWNS.to_canonical(PAWNS.decode_as(text, side))
@@ -60,7 +60,7 @@ def test_a_save_file_of_hexapawn_rl_comes_in_and_goes_out(file: str, side: int, 
     assert list(out) == list(saved)
     assert {key: out[key] for key in out if key != "memory"} == {k: saved[k] for k in saved if k != "memory"}
     assert ledger_errors() == []
-    # In either orientation it plays what is listed, as often as its scores say (moves that are alike count together).
+    # In both orientations the listed moves have the chances of their scores; equivalent moves count together.
     for text, entry in saved["memory"].items():
         position = PAWNS.decode_as(text, Side(side))
         scores = dict(zip(entry["validMoves"], entry["confidenceScores"], strict=True))
@@ -81,7 +81,7 @@ def test_a_save_file_of_hexapawn_rl_comes_in_and_goes_out(file: str, side: int, 
 
 @pytest.mark.django_db
 class TestAsShipped:
-    """A save file comes from a program that plays as it was shipped, whatever it says of itself: so it goes on here."""
+    """The machine of a save file plays under the rule of the program as shipped, whatever settings the file has."""
 
     def test_is_the_rule_that_it_goes_on_under(self) -> None:
         learner = machine_import(user=None, content=(SAVED / "player2.json").read_bytes()).machine
@@ -122,7 +122,7 @@ class TestAsShipped:
 
 
 def mirrored(text: str) -> str:
-    """A board of HexapawnRL, or a move of it, as in a mirror."""
+    """A board or move of HexapawnRL in mirror image."""
     if len(text) == 9:
         return "".join(text[row : row + 3][::-1] for row in (0, 3, 6))
     return text.translate(str.maketrans("ac", "ca"))
@@ -150,7 +150,7 @@ def test_hexapawn_rl_finds_and_plays_every_exported_box(preset: str, side: Side)
         if not cabinet.has_box(position):
             continue  # the other side's turn, or a forced move
         board = PAWNS.encode_short(position)
-        # That program looks for the board as it lies, then for its mirror image.
+        # HexapawnRL looks up the unchanged board first, then its mirror image.
         key = board if board in memory else mirrored(board)
         found.add(key)
         moves, scores = memory[key]["validMoves"], memory[key]["confidenceScores"]
@@ -208,7 +208,7 @@ def test_its_boxes_are_printed() -> None:
 
 
 def saved_of_4x4(side: Side) -> dict[str, Any]:
-    """A save file of the 4 × 4 board, which has positions that either side may be to move in."""
+    """A save file of the 4 × 4 board, including positions that fit either side to move."""
     cabinet = Cabinet(WIDE, side, hexapawn_rl.RULE)
     keys = boxes_compile(WIDE, side, hexapawn_rl.RULE).keys[40:80]
     sizes = [len(cabinet.slots(WIDE.decode(key))) for key in keys]

@@ -1,4 +1,4 @@
-"""What was asked for by an account before it was closed, and comes to its end afterwards."""
+"""Requests of an account that began before it was closed and finish afterwards."""
 
 import threading
 from typing import Any
@@ -39,7 +39,7 @@ def test_late_request_of_a_closed_account_makes_nothing(boss: Any, fields: dict[
     own = machine(owner=late, slug="own")
     waiting = room("human", guest()).room.code
     account_close(by=boss, account=type(late).objects.get(pk=late.pk))
-    Machine.objects.filter(pk=own.pk).update(owner=late)  # as though it had been handed back meanwhile
+    Machine.objects.filter(pk=own.pk).update(owner=late)  # as if handed back meanwhile
     assert late.is_active, "as it was read before"
     stages, entries = [Stage("random", 5)], ["shown", "random"]
     for ask in (

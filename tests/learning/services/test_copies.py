@@ -1,4 +1,4 @@
-"""Fresh copies: the last few of a guest, an account and an address are kept; the longest unplayed goes first."""
+"""Fresh copies: guests, accounts and addresses keep the latest few; the copy idle for longest goes first."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -34,7 +34,7 @@ def bounds(settings: Any) -> None:
 
 
 def copy_of(learner: Machine, who: Principal, *, is_over: bool = True) -> Machine:
-    """A copy in a room of somebody, whose match is over by now."""
+    """A copy in a new room; its match is over unless ``is_over`` is false."""
     seated = room("machine", machine=learner.slug, fresh=True, who=who)
     copy = Machine.objects.get(room=seated.room)
     if is_over:

@@ -1,4 +1,4 @@
-"""A machine is deleted while others wait for it: nobody stumbles, and every other machine keeps its ledger."""
+"""Deletion of a machine while other work waits for it: nothing fails, and every other machine keeps its ledger."""
 
 import threading
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def is_waiting_for_a_lock() -> bool:
 
 
 def while_it_is_deleted(doomed: Machine, work: Callable[[], Any]) -> Any:
-    """What the work comes to that began before the machine was deleted, and had to wait for that."""
+    """The result or error of work that began before the machine was deleted and waited for the deletion."""
     came: list[Any] = []
 
     def run() -> None:
@@ -138,7 +138,7 @@ def test_ending_match_goes_before_a_waiting_deletion() -> None:
 
     def match() -> None:
         with transaction.atomic():
-            assert machine_hold(learner)  # as a move does
+            assert machine_hold(learner)  # the lock of a move
             waited.set()
             assert wait_until(is_waiting_for_a_lock)
             match_resign(code=code, person=guest())
@@ -218,7 +218,7 @@ def test_lessons_of_a_deleted_run_are_shown_everywhere(client: Any) -> None:
 
 @pytest.mark.django_db
 def test_machine_in_training_is_not_reset_but_can_be_deleted() -> None:
-    """Its deletion ends the training."""
+    """Deletion of the machine ends its training."""
     learner, opponent, pupil = machine(Side.FIRST), machine(Side.SECOND), machine(Side.SECOND)
     run = run_chunk(run_of(learner, Stage(opponent.slug, 100), Stage(pupil.slug, 100, learns=True)), Pace(n_games=10))
     staff = boss()

@@ -1,4 +1,4 @@
-"""Machines as files: round trips are the identity, what is wrong is refused by place, and nothing is half imported."""
+"""Machines as files: round trips are exact, faults are refused with their place, and no import is partial."""
 
 import csv
 import io
@@ -44,7 +44,7 @@ def menace_of(learner: Machine) -> BoxMachine:
 
 
 def turned(text: str, learner: Machine, symmetry: Any) -> str:
-    """A matchbox-ai file as a program would write it that met every box in another orientation."""
+    """The matchbox-ai file of a program that met every box in another orientation."""
     game = learner.game_rules
     entries = json.loads(text)
     for entry in entries:
@@ -138,10 +138,10 @@ def test_any_rule_and_any_beads_come_back(rule: Any, side: Side, data: Any, slug
     machine_data = MachineData(game, side, rule, "Any", tuple(boxes), wins=3, losses=2, removed=1)
     text = FORMATS["native"].dump(machine_data)
     assert machine_read(text.encode(), Wanted()) == machine_data
-    # The others hold beads (and some of the totals); with the rule at hand, the very same.
+    # Foreign formats hold beads and some of the totals; with the rule given, the beads are equal.
     for form in FOREIGN:
         if form == "matchbox-ai" and (slug != "noughts-and-crosses" or not rule.reduce_symmetry):
-            continue  # its beads lie on squares, of boards that lie in one way
+            continue  # the format's beads lie on squares of symmetric boards only
         text = FORMATS[form].dump(machine_data)
         read = machine_read(text.encode(), Wanted(game=game, side=side, rule=rule), form)
         assert [(box.position, box.beads) for box in read.boxes] == [(box.position, box.beads) for box in boxes]
@@ -216,7 +216,7 @@ class TestCanonicalForm:
         copy = imported(text)
         assert (copy.name, copy.level, copy.n_losses, copy.n_wins, copy.learns) == ("P2 AI", 7, 2, 5, False)
         policy = menace_of(copy).policy("..X......")
-        # A bead is played on any of the squares that are alike: here the two corners beside the cross.
+        # A bead is played on any equivalent square: here the two corners beside the cross.
         assert {move: chance for move, chance in policy.items() if chance} == pytest.approx(
             {4: 100 / 107, 0: 3.5 / 107, 8: 3.5 / 107}
         )

@@ -1,4 +1,4 @@
-"""Machines that keep values as files: exactly there and back, strict entry by entry, refused where boxes are meant."""
+"""Machines that keep values as files: exact round trips, strict entries, and refusal in place of boxes."""
 
 import json
 import math
@@ -63,7 +63,7 @@ def stored(learning: Machine) -> dict[str, tuple[float, int]]:
 
 
 def document(**changed: Any) -> dict[str, Any]:
-    """A small file, as JSON."""
+    """The JSON of a small file with changed fields."""
     values = tuple(ValueData(key, index / 7, index) for index, key in enumerate(KEYS[:3]))
     data = ValuesData(game=ROMGON, rule=QRule(), epsilon=0.1, name="Q", values=values, wins=2, losses=1)
     fields: dict[str, Any] = json.loads(dump_values(data))
@@ -115,7 +115,7 @@ class TestStrict:
         assert read({**least, "side": None, "values": []}).values == ()
 
     def test_as_many_as_a_file_holds_and_no_more(self) -> None:
-        # The longest key there is: all six pieces that can turn have turned, and so does the action.
+        # The longest possible key: all six pieces that can turn have turned, and the action turns too.
         longest = max(map(len, KEYS)) + 7 * len("@5")
         line = json.dumps({"key": "x" * longest, "value": -1.2345678901234567e-105, "visits": 1 << 40})
         assert MAX_VALUES * (len(line) + 4) < MAX_BYTES

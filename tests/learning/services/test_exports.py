@@ -1,4 +1,4 @@
-"""Files that an earlier release wrote are read as meant, and a machine's own format comes back to the byte."""
+"""Files of earlier releases are read as meant, and a machine's native file survives a round trip to the byte."""
 
 from pathlib import Path
 

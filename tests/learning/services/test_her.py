@@ -1,4 +1,4 @@
-"""Gardner's HER and the boxes of hexapawn: the figures of docs/rules/hexapawn.md and docs/learning.md."""
+"""Gardner's HER and the boxes of hexapawn: figures of docs/rules/hexapawn.md and docs/learning.md."""
 
 from collections import Counter
 from io import StringIO
@@ -106,11 +106,11 @@ def test_the_house_has_both_robots_and_her_can_still_be_beaten() -> None:
 
 
 def games_until_perfect(seed: int) -> tuple[int, int]:
-    """Games against random play, and losses among them, until no reply whatever can beat HER."""
+    """The games against random play until no opponent can beat HER, and the losses among them."""
     memory, rng = Memory.fresh(boxes_compile(GAME, Side.SECOND, HER)), RandomSource(seed)
     n_games = n_losses = 0
     while worst_case(memory).loss > 0:
-        # Only a loss changes anything.
+        # Only a loss changes the beads.
         while True:
             tally = memory.train(OPPONENTS["random"], 1, rng)
             n_games += 1

@@ -1,4 +1,4 @@
-"""The tournament that the house of a new site holds: everybody takes part, and it is held once."""
+"""The tournament of a new site's house: all its machines take part, and it is held once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three presets, of which one plays either side, and few games."""
+    """Reduce the house to three presets, one of which plays either side, and to few games."""
     few = ("michie-1961", "gardner-her", "q-table")
     monkeypatch.setattr(house, "presets_of", lambda game: {slug: presets_of(game)[slug] for slug in few})
     monkeypatch.setattr(house, "HOUSE_TOURNAMENT", replace(HOUSE_TOURNAMENT, n_lessons=20, n_games=5))

@@ -1,4 +1,4 @@
-"""The built-in machines come with the program: made again to the byte, and stored as if they had been trained here."""
+"""Built-in machines come with the program: reproducible to the byte, and stored as if trained on the site."""
 
 import gzip
 from dataclasses import replace
@@ -43,7 +43,7 @@ def test_a_file_is_of_the_machine_as_it_is_listed(house: HouseMachine) -> None:
 
 
 def rows(machine: Machine) -> list[object]:
-    """All that a machine knows and how it came to that, its chunks and the times apart."""
+    """All rows of a machine's memory and training, without chunks and times."""
     run = machine.runs.get()
     fields = ("status", "games_done", "n_wins", "n_draws", "n_losses", "n_left_out", "random_state", "error")
     totals = ("n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "n_values")
@@ -60,7 +60,7 @@ def rows(machine: Machine) -> list[object]:
 
 
 def trained_here(house: HouseMachine, monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """The same of a machine that a worker trains."""
+    """The same rows for a machine that a worker trains."""
     with monkeypatch.context() as patched:
         patched.setattr("learning.services.house.recorded", lambda house: None)
         machine, run = house_machine_ensure(house)

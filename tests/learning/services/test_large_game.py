@@ -1,4 +1,4 @@
-"""A game too large to list its positions: boxes that open when they are met, and strength as a sample that says so."""
+"""A game too large to list: boxes open when met, and strength is a sample and says so."""
 
 from math import isclose
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_what_needs_every_position_is_refused_at_once() -> None:
     ("k", "n", "low", "high"), [(0, 10, 0, 0.2775), (5, 10, 0.2366, 0.7634), (81, 263, 0.2553, 0.3662)]
 )
 def test_the_interval_of_wilson(k: int, n: int, low: float, high: float) -> None:
-    # The last is the worked example of R. G. Newcombe, Statistics in Medicine 17 (1998), method 3.
+    # The last case is the worked example of R. G. Newcombe, Statistics in Medicine 17 (1998), method 3.
     assert wilson(k, n) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
     assert wilson(n - k, n) == (pytest.approx(1 - high, abs=5e-5), pytest.approx(1 - low, abs=5e-5))
 
@@ -137,7 +137,7 @@ class TestTraining:
         assert stored(machine) == alone.boxes
         assert (machine.n_wins, machine.n_losses, machine.n_removed) == (tally.wins, tally.losses, alone.n_removed)
         assert ledger_errors() == []
-        # Chunks of 5, which end earlier wherever one of the 12 points is taken.
+        # Chunks of 5 games, shortened at each of the 12 points of the curve.
         assert Lesson.objects.filter(machine=machine).count() == 18
 
     def test_a_machine_of_very_many_boxes_reads_only_those_it_meets(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""A machine that was watched is kept with those very beads, and its ledger says where they come from."""
+"""A watched machine is kept with exactly its beads, and its ledger records their origin."""
 
 from uuid import uuid4
 

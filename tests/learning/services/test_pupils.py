@@ -1,4 +1,4 @@
-"""Machines of one's own: made by one press, found again, seen by nobody else, taken along, swept, bounded."""
+"""Personal machines: created by one press, found again, private, moved to the account, deleted when idle, limited."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def pupil(number: int = 1, side: Side = Side.FIRST) -> Machine:
 
 
 def taught(client: Client, **form: Any) -> tuple[Room, Machine]:
-    """Press the button in a browser; the room and the machine."""
+    """Press the button in a browser; return the room and the machine."""
     response = client.post("/teach", {"game": NC, **form})
     room = Room.objects.get(code=response.url.rsplit("/", 1)[-1])
     return room, Machine.objects.get(pk=int(room.machine))
@@ -55,7 +55,7 @@ def test_one_press_makes_an_untaught_machine_and_seats_its_owner(client: Client)
     assert (machine.side, machine.name, machine.preset) == (Side.FIRST, "My MENACE", "michie-1961")
     state = client.get(f"/rooms/{room.code}").context["state"]
     assert (state["turn"], state["ply"], state["seats"][0]["machine"]["id"]) == ("O", 1, machine.pk)
-    assert not Box.objects.filter(machine=machine).exists()  # it shares them all
+    assert not Box.objects.filter(machine=machine).exists()  # all boxes are shared
     assert machine.boxes.count() == 304
 
 
@@ -148,7 +148,7 @@ def test_nobody_else_sees_it_whatever_number_they_ask_for(client: Client) -> Non
     room, machine = taught(client)
     play_out(room.code, guest_of(client))
     stranger, known, account = Client(), Client(), Client()
-    taught(known)  # the hostile owner of another, in another browser
+    taught(known)  # a hostile visitor with a machine of its own
     account.force_login(user("mallory"))
     paths = [f"/machines/{machine.pk}{rest}" for rest in ("", "/boxes", "/boxes/.........", "/why", "/print")]
     paths += [f"/machines/compare?machine={machine.pk}"]
@@ -264,7 +264,7 @@ def test_a_fault_on_the_way_leaves_everything_as_it_was(client: Client, way: str
 
 
 def test_a_number_that_has_gone_to_an_account_makes_nothing_more(client: Client) -> None:
-    """As a request would that was on its way; and whoever else has the number gets a new one."""
+    """A late request with the moved guest number is refused, and a new session gets a new number."""
     taught(client)
     number, stale = guest_of(client).guest, Client()
     stale.cookies.update(client.cookies)
@@ -290,7 +290,7 @@ def test_a_number_that_has_gone_to_an_account_makes_nothing_more(client: Client)
 def test_hand_over_leaves_no_machine_without_an_owner() -> None:
     """Claims by two accounts, a new machine and a deletion run at the same time."""
     ann, bob = user("ann"), user("bob")
-    pupil_ensure(user=visitor(99), game=NC, side=Side.FIRST)  # its blank is there
+    pupil_ensure(user=visitor(99), game=NC, side=Side.FIRST)  # creates the blank original
     pupil_ensure(user=visitor(99), game=NC, side=Side.SECOND)
     for number in range(1, 5):
         first = pupil(number)
@@ -300,7 +300,7 @@ def test_hand_over_leaves_no_machine_without_an_owner() -> None:
             lambda n=number: machines_claim(bob.pk, UUID(int=n)),
             lambda n=number, pk=first.pk: machine_delete(user=visitor(n), machine_id=pk),
         )
-        # It has come along already, or is gone: then it cannot be deleted, or made, as the visitor's any more.
+        # The machine has moved or is gone already, so the visitor can neither delete nor create it.
         assert all(isinstance(one, (GuestMovedError, MachineNotFoundError, NotYourMachineError)) for one in faults)
         assert not Machine.objects.filter(guest=UUID(int=number)).exists()
     assert not Machine.objects.filter(owner=None, guest=None).exclude(slug__startswith="blank-").exists()

@@ -1,4 +1,4 @@
-"""Schedules: due once however often anybody knocks, in the name of their owner, and nobody else's."""
+"""Schedules start once per due time, however often they are triggered, and only in the name of their owner."""
 
 import json
 import os
@@ -74,7 +74,7 @@ def finish_runs() -> None:
         run.save()
 
 
-# When
+# Due times
 
 
 def test_a_schedule_has_a_periodic_task_that_knocks_for_it(owner: Any, learner: Machine) -> None:
@@ -212,7 +212,7 @@ def test_a_schedule_from_before_there_were_time_zones_is_in_utc(owner: Any, lear
 def test_beat_reads_what_celery_does_not_know(owner: Any, learner: Machine, text: str) -> None:
     schedule = scheduled(owner, learner, Timing(crontab=text, timezone="Pacific/Auckland"))
     Entry(schedule.task, app=app).is_due()
-    # It wakes us at every moment that counts.
+    # Beat wakes at every due time.
     moment, crontab = next_runs(schedule)[0], schedule.task.crontab.schedule
     last, delta, _ = crontab.remaining_delta((moment - timedelta(minutes=1)).astimezone(crontab.tz))
     assert last + delta == moment
@@ -236,7 +236,7 @@ def test_a_moved_clock_fires_once_across_changes(
     found = []
     for _ in range(3 * 24 * 2 + 4):
         now += timedelta(minutes=30)
-        # Beat knocks too often, as on each of the days that may be the last.
+        # Beat triggers too often, as on each day that may be the last of the month.
         for _ in range(2):
             if schedule_fire(schedule_id=schedule.pk) is not None:
                 found.append(f"{now:%d %H:%M}")
@@ -417,7 +417,7 @@ def test_a_curriculum_with_a_machine_that_learns(owner: Any, learner: Machine) -
     ]
 
 
-# Who may
+# Permissions
 
 
 def test_a_run_that_would_be_refused_is_refused_as_a_schedule(owner: Any, learner: Machine) -> None:
@@ -470,7 +470,7 @@ def test_an_account_has_so_many_schedules(owner: Any, learner: Machine) -> None:
 
 
 def is_idle() -> bool:
-    """Whether the workers have done all that they were sent."""
+    """Whether the workers have finished all tasks sent to them."""
     with app.connection_for_read() as broker:
         n_waiting = broker.default_channel.client.llen("default")
     asked = app.control.inspect()

@@ -1,4 +1,4 @@
-"""What a move asks of the database: every statement is a round trip, made while the room is locked."""
+"""The SQL statements of a move: each is a round trip while the room is locked."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,7 @@ from tests.factories import guest, play, room
 
 pytestmark = pytest.mark.django_db
 
-# Never more again. Live play may need 6 for a move that a machine answers, and 4 more where it ends a match.
+# Upper limits, never to be raised. Live play may need 6 for a move with a machine's answer, and 4 more at the end.
 OF_A_MOVE = 3
 MORE_AT_THE_END = 4
 OF_A_NEW_MATCH = 3
@@ -31,12 +31,12 @@ OF_TRANSACTIONS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
 
 
 def asked(call: Any) -> list[str]:
-    """The statements of a call, those apart that only begin or end a transaction."""
+    """The statements of a call, without those that begin or end a transaction."""
     return [sql for sql in sent(call) if not sql.startswith(OF_TRANSACTIONS)]
 
 
 def sent(call: Any) -> list[str]:
-    """All that a call sends to the database."""
+    """All SQL statements of a call, in order."""
     with CaptureQueriesContext(connection) as queries:
         call()
     return [one["sql"] for one in queries]
@@ -45,12 +45,12 @@ def sent(call: Any) -> list[str]:
 def test_a_move_that_a_machine_answers_takes_few_statements() -> None:
     machine = factories.machine(Side.SECOND)
     seated = room("machine", machine=str(machine.pk))
-    play(seated, guest(), "5")  # what is kept for the next one is kept now
+    play(seated, guest(), "5")  # fills the caches for the next move
     state = room_look(code=seated.room.code)
     move, ply = state["legal_moves"][0], state["ply"]
     found = sent(lambda: match_play_move(code=seated.room.code, person=guest(), move=move, ply=ply))
     assert room_look(code=seated.room.code)["ply"] == ply + 2, "the machine has answered"
-    assert len(found) <= OF_A_MOVE, "\n".join(found)  # one of them is all that it stores, and its own transaction
+    assert len(found) <= OF_A_MOVE, "\n".join(found)  # one statement stores everything, in its own transaction
 
 
 def test_a_guest_at_a_socket_is_known_by_one_more() -> None:
@@ -82,8 +82,8 @@ def test_whether_the_session_stands_is_asked_with_the_room() -> None:
 
 def test_the_move_that_ends_a_match_takes_few_more() -> None:
     unseen = {"X", "O"}
-    while unseen:  # whom a machine that draws lots lets end it
-        machine = factories.machine(Side.SECOND)  # with no box that has become empty, to be filled again
+    while unseen:  # both sides have to end a match; the machine's moves are random
+        machine = factories.machine(Side.SECOND)  # without empty boxes that would be refilled
         seated = room("machine", machine=str(machine.pk))
         state = room_look(code=seated.room.code)
         while state["status"] == "playing":
@@ -122,4 +122,4 @@ def test_back_to_ones_own_machine_takes_few() -> None:
     match_resign(code=first.room.code, person=guest())
     found = asked(lambda: pupil_teach(person=replace(guest(), address="somewhere"), game=factories.NC))
     assert Room.objects.count() == 2
-    assert len(found) <= OF_A_PUPIL_AT_HAND + OF_A_NEW_ROOM + 2, "\n".join(found)  # it begins, and opens a box
+    assert len(found) <= OF_A_PUPIL_AT_HAND + OF_A_NEW_ROOM + 2, "\n".join(found)  # the machine begins, and opens a box

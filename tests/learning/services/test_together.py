@@ -1,4 +1,4 @@
-"""Matches that end at the same moment with the same machine: one of them stores all, and each is stored once."""
+"""Group commit of matches that end at once with the same machine: one thread stores all, and each is stored once."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def is_waiting_for_a_lock() -> bool:
 
 
 def n_waiting() -> int:
-    """How many have given their locks back, and wait to be stored."""
+    """The number of matches that have released their locks and wait to be stored."""
     return sum(map(len, ENDED_MATCHES._waiting.values()))
 
 
@@ -72,7 +72,7 @@ def resigned(seated: Seated, number: int) -> Callable[[], Any]:
 
 @contextmanager
 def while_it_is_taught(learner: Machine, *works: Callable[[], Any]) -> Iterator[list[Any]]:
-    """Begin all of this while somebody holds the machine's lock, until the block ends; what each came to, in order."""
+    """Start the works while the machine's lock is held until the block ends; yield their results in order."""
     came: list[Any] = [None] * len(works)
 
     def run(index: int) -> None:
@@ -87,7 +87,7 @@ def while_it_is_taught(learner: Machine, *works: Callable[[], Any]) -> Iterator[
     with transaction.atomic():
         machine_lock(learner.pk)
         threads[0].start()
-        assert wait_until(is_waiting_for_a_lock)  # it stores by itself
+        assert wait_until(is_waiting_for_a_lock)  # the first work stores by itself
         for n_before, thread in enumerate(threads[1:]):
             thread.start()
             assert wait_until(lambda: n_waiting() > n_before)  # noqa: B023 - called at once
@@ -119,14 +119,14 @@ def test_they_are_stored_in_one_transaction_each_with_its_lesson(learner: Machin
 
 
 def test_who_waits_has_given_their_connection_back(learner: Machine, rooms: list[Seated]) -> None:
-    """There are few, and while all of them waited nobody else could come along."""
+    """Connections are few: if all of them waited, no other request could be served."""
     with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))):
         assert n_waiting() == N - 1
         assert wait_until(lambda: n_connections() == 2), "who holds the lock has one, and the first of them"
 
 
 def test_lessons_follow_each_other_in_the_order_of_the_ledger(learner: Machine, rooms: list[Seated]) -> None:
-    """Box by box what a change left is what the next one found."""
+    """For each box, a change begins with the beads left by the change before."""
     with while_it_is_taught(learner, *(resigned(seated, number) for number, seated in enumerate(rooms))):
         pass
     held: dict[str, list[int]] = {}
@@ -199,7 +199,7 @@ def test_matches_of_a_machine_deleted_meanwhile_still_end(learner: Machine, room
 
 
 def test_lessons_of_a_machine_in_two_seats_do_not_deadlock() -> None:
-    """PostgreSQL finds that in one of two runs, where a row is locked for each of its seats."""
+    """With one lock per seat, PostgreSQL detected a deadlock in one of two test runs."""
     own = machine_create(game=NC, side=None, name="Own", preset="q-table")
     both = {"game": NC, "first": str(own.pk), "second": str(own.pk)}
     codes = [room_create(person=guest(number), **both).room.code for number in range(5)]

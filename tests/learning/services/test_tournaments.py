@@ -1,4 +1,4 @@
-"""Tournaments: the same result whoever plays and whoever is killed; nobody learns; who may hold and see them."""
+"""Tournaments: independent of workers and their deaths, without learning; permissions to hold and see them."""
 
 import os
 import signal
@@ -63,7 +63,7 @@ def played(entries: list[str], **options: Any) -> Tournament:
 
 
 def outcome(tournament: Tournament) -> dict[str, Any]:
-    """Everything a tournament comes to, without what differs from one to the next."""
+    """The result of a tournament, without fields that differ between equal tournaments."""
     tournament.refresh_from_db()
     view = tournament_view(tournament)
     return {key: view[key] for key in ("status", "round", "entries", "standings", "crosstable", "pairings")}
@@ -73,7 +73,7 @@ def pairing_of(tournament: Tournament, first: str, second: str) -> Pairing:
     return tournament.pairings.get(first__name=first, second__name=second)
 
 
-# What comes of it
+# Results
 
 
 def test_round_robin_pairs_all_that_can_meet_on_each_side() -> None:
@@ -161,7 +161,7 @@ def test_the_seed_decides_everything() -> None:
         assert outcome(first)["pairings"] != outcome(other)["pairings"]
 
 
-# Nobody learns
+# Frozen players
 
 
 def test_nobody_learns_and_learning_meanwhile_changes_nothing() -> None:
@@ -211,7 +211,7 @@ def test_a_pairing_has_one_worker_and_another_when_that_one_dies() -> None:
     Pairing.objects.filter(pk=dead.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     heir = PAIRINGS.claim(dead.pk)
     assert heir is not None
-    pairing_play(dead)  # it was only slow: what it brings is not taken any more
+    pairing_play(dead)  # the first worker was only slow, and its result is ignored
     assert Pairing.objects.get(pk=dead.pk).status == JobStatus.RUNNING
     pairing_play(heir)
     assert Pairing.objects.get(pk=dead.pk).status == JobStatus.FINISHED
@@ -335,7 +335,7 @@ def test_tournament_survives_a_killed_worker_unchanged(
     assert wait_until(lambda: is_dead(worker))
     done = n_done(tournament)
     assert done < tournament.pairings.count()
-    # Leases run out by themselves in referee.LEASE_S; nobody has to wait for that here.
+    # The lease would expire after referee.LEASE_S; the test does not wait for it.
     abandoned(*Pairing.objects.all())
     start_worker()
     Pairing.objects.filter(status=JobStatus.QUEUED).update(knocked_at=timezone.now() - timedelta(minutes=1))
@@ -405,7 +405,7 @@ def test_an_account_holds_so_many_at_once() -> None:
     held(["one", "random"], user=owner)
 
 
-# Who may
+# Permissions
 
 
 def test_machines_that_may_not_be_seen_cannot_be_entered() -> None:

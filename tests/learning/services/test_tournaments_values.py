@@ -1,4 +1,4 @@
-"""Tournaments of machines that keep values: each side of each pair, as they were at the start, and stoppable midway."""
+"""Tournaments of machines that keep values: both sides of each pair, frozen at the start, interruptible."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class TestWhatComesOfIt:
         assert alone == Contest(pairing.n_first_wins, pairing.n_draws, pairing.n_second_wins, None)
 
     def test_the_games_are_those_of_the_readable_machine(self) -> None:
-        """Game by game, with one random source for both seats."""
+        """The games are compared one by one, with one random source for both seats."""
         n_first, rng = 0, RandomSource(5)
         for _ in range(2):
             curious = QLearner(GAME, QRule(), Values(), 0.5, learns=False)
@@ -165,7 +165,7 @@ class TestAsItWas:
             ValueChange(lesson=lesson, entry=entry, before=0, after=0.5) for entry in entries[10:] for _ in range(3)
         )
         with connection.cursor() as cursor:
-            # What the planner knows else depends on when PostgreSQL last looked at the tables by itself.
+            # Statistics must not depend on the last run of autovacuum.
             cursor.execute("ANALYZE learning_value, learning_valuechange")
         with connection.cursor() as cursor, CaptureQueriesContext(connection) as queries:
             assert values_fetch_at(one.pk, 0)(["5#0-0:swU", "none"]) == {"5#0-0:swU": 0.5}

@@ -1,4 +1,4 @@
-"""Machines that keep values, stored: made, trained, taught by matches, audited, and refused where boxes are meant."""
+"""Machines that keep values in the database: created, trained, taught by matches, audited, and refused as boxes."""
 
 import json
 from dataclasses import replace
@@ -105,7 +105,7 @@ class TestTraining:
         run = begun(machine, Stage("easy", 4), Stage("medium", 4))
         n_chunks = 0
         while run.status == JobStatus.RUNNING:
-            # As another worker would take it up after a death: from the row, and nothing else.
+            # Each chunk starts from the stored row alone, as after the death of a worker.
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1 + n_chunks % 2))
             n_chunks += 1
         alone, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)
@@ -131,7 +131,7 @@ class TestTraining:
         whole = run_execute(begun(learner(), Stage("easy", 8)))
         run = begun(learner("Cut"), Stage("easy", 8))
         while run.status == JobStatus.RUNNING:
-            runner._sampled_point(run)  # by a worker that dies before it stores the point
+            runner._sampled_point(run)  # a worker that dies before it stores the point
             run = run_chunk(TrainingRun.objects.get(pk=run.pk), Pace(n_games=1))
         assert run_curve(run) == run_curve(whole)
         alone, rng = QMemory.load(GAME, QRule(), 0.2, lambda keys: {}), RandomSource(7)
@@ -294,7 +294,7 @@ class TestLiveMatches:
         Value.objects.bulk_create(Value(machine=machine, key=key, value=0.5) for key in keys)
         with connection.cursor() as cursor, CaptureQueriesContext(connection) as queries:
             assert values_fetch(machine)(keys[:20]) == dict.fromkeys(keys[:20], 0.5)
-            cursor.execute("SET LOCAL enable_seqscan = off")  # vacuumed while empty, it is thought to be empty still
+            cursor.execute("SET LOCAL enable_seqscan = off")  # vacuumed while empty, it is still estimated as empty
             cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {queries[0]['sql']}")
             (plan,) = cursor.fetchone()[0]
         assert "value_once" in json.dumps(plan)

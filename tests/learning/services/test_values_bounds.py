@@ -1,4 +1,4 @@
-"""A machine that keeps values learns no new ones beyond its bound and its account's; those it has go on learning."""
+"""Machines that keep values learn no new ones beyond the limits of machine and account; known values still change."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -244,7 +244,7 @@ class TestAccounts:
 
 
 class TestRooms:
-    """Fresh copies of a machine that keeps values: each is bounded, and what the copies have together."""
+    """Fresh copies of a machine that keeps values: limits of each copy and of all copies together."""
 
     @staticmethod
     def of_size(n: int, **fields: Any) -> Machine:
@@ -269,7 +269,7 @@ class TestRooms:
         original, owner = self.of_size(10), user("owner")
         self.fresh(original, person(owner))
         assert values_left(owner.pk) == 5
-        # Whatever its kind is like otherwise: what has values counts.
+        # The limit counts machines of any kind that have values.
         Machine.objects.filter(pk=box_machine(owner=owner).pk).update(n_values=1)
         assert values_left(owner.pk) == 4
         Machine.objects.filter(side__isnull=False).delete()

@@ -1,4 +1,4 @@
-"""A Q-learner of five lines against the site's own: whole matches, with every rule added, and itself in both seats."""
+"""A Q-learner of five lines against the site's: whole matches, with every added rule, and in both seats."""
 
 import re
 from typing import Any
@@ -18,7 +18,7 @@ from tests.factories import guest
 
 
 def key(game: Romgon, position: Position, move: str) -> str:
-    """The key as docs/rules/romgon.md writes it, from the texts that people see."""
+    """The key as documented in docs/rules/romgon.md, from displayed text."""
     found = re.fullmatch(r"(\d-\d)(?:>(\d-\d))?~?(@\d)?", move)
     assert found is not None
     origin, target, turn = found.groups()

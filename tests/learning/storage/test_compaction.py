@@ -1,4 +1,4 @@
-"""A ledger that is folded up: what is after the place stays as it was, beads add up, and nobody waits for it."""
+"""Compaction of a ledger: history after the place stays unchanged, beads add up, and no request waits."""
 
 from datetime import timedelta
 from random import Random
@@ -36,7 +36,7 @@ from tests.waiting import HANG_S
 
 
 def schooled(learner: Machine, games: int, seed: int = 1) -> Machine:
-    """Trained, without the strength at each point of the curve: most of a short run's time."""
+    """Train a machine without measuring the curve, which takes most of the time of a short run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BoxesTraining, "measured", lambda *_: {})
         patch.setattr("learning.kinds.machines.FIRST_CHUNK_GAMES", 20)
@@ -56,7 +56,7 @@ def history(learner: Machine, first: int = 0) -> dict[int, dict[str, list[int]]]
 
 
 def lines(learner: Machine) -> list[Any]:
-    """Its lessons that are kept, with what they did."""
+    """The uncompacted lessons of a machine, with their changes."""
     lessons = Lesson.objects.filter(machine=learner, number__gt=learner.n_folded).order_by("number")
     names = ("number", "kind", "match", "run", "n_wins", "n_draws", "n_losses", "changes__box", "changes__deltas")
     return list(lessons.order_by("number", "changes__pk").values_list(*names))
@@ -74,7 +74,7 @@ class TestBoxes:
         draw = Random(15)
         for place in sorted(draw.sample(range(2, learner.n_lessons + 1), 4)):
             kept = [line for line in lines(learner) if line[0] > place]
-            for _ in compact_to(learner, place):  # after each step, as after a death in the next
+            for _ in compact_to(learner, place):  # after each step, as after a death in the next one
                 assert history(learner, place) == {n: before[n] for n in before if n >= place}
                 call_command("audit", verbosity=0)
             learner.refresh_from_db()
@@ -161,7 +161,7 @@ class TestValues:
 
 @pytest.mark.django_db(transaction=True)
 def test_it_goes_on_beside_all_that_machines_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two who fold, a training, matches and copies, a reset and a deletion at the same time."""
+    """Two compactions, a training, matches, copies, a reset and a deletion run at the same time."""
     monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 40)
     monkeypatch.setattr(compaction, "LOCK_S", HANG_S)
     owner = user()

@@ -1,4 +1,4 @@
-"""Every bead has a cause, and the sum always fits: live matches, training, both at once."""
+"""Every bead has a cause, and sums always agree: live matches, training, and both at once."""
 
 import threading
 from collections.abc import Callable
@@ -27,7 +27,7 @@ from tests.waiting import HANG_S
 
 
 def against(learner: Machine, **options: Any) -> Seated:
-    """A match of a guest against a machine, on the side it leaves free."""
+    """A guest's match against a machine, on the side that the machine does not play."""
     return room("machine", side=Side(learner.side).other, machine=learner.slug, **options)
 
 

@@ -1,4 +1,4 @@
-"""A copy shares its boxes until they differ: nobody can tell it from one that has them all."""
+"""A copy shares boxes with its original until they differ, without a visible difference from a full copy."""
 
 import contextlib
 import json
@@ -42,25 +42,25 @@ from tests.factories import NC, guest, machine, machine_strength, play, play_out
 from tests.threads import at_once
 
 N_PAIRS = -(-2000 // 2 // len(PRESETS))
-"""So many matches each of two copies plays after each preset: 2,000 in all."""
+"""Matches of each of two copies for each preset: 2,000 in all."""
 
 
 def original_of(preset: str) -> Machine:
-    """A machine after a preset, on the side that its author gave it, with something learnt."""
+    """A trained machine of a preset, on the side of the preset's author."""
     game = "hexapawn" if preset.startswith(("gardner", "hexapawn")) else NC
     side = Side.FIRST if preset.startswith(("michie-1961", "scroggs")) else Side.SECOND
     return schooled(machine_create(game=game, side=side, name="Original", preset=preset), 300)
 
 
 def schooled(learner: Machine, games: int) -> Machine:
-    """Trained, without the strength at each point of the curve: most of a short run's time, and no matter of copies."""
+    """Train a machine without measuring the curve, which is slow and has nothing to do with copies."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BoxesTraining, "measured", lambda *_: {})
         return trained(learner, games)
 
 
 def copied(original: Machine, *, full: bool) -> Machine:
-    """A copy, with rows of its own for all boxes at once or for none."""
+    """A copy with its own rows for all boxes (``full``) or for none."""
     with transaction.atomic():
         copy = machine_clone(machine_id=original.pk, name="Copy")
         if full:
@@ -71,7 +71,7 @@ def copied(original: Machine, *, full: bool) -> Machine:
 
 
 def held(learner: Machine) -> list[Any]:
-    """Its boxes and its ledger, with neither its id nor the moment."""
+    """Boxes, changes and totals of a machine, without ids and times."""
     boxes = learner.boxes.order_by("ply", "position")
     changes = Change.objects.filter(lesson__machine=learner).order_by("pk")
     learner.refresh_from_db()
@@ -83,7 +83,7 @@ def held(learner: Machine) -> list[Any]:
 
 
 def told(learner: Machine) -> str:
-    """Everything that is told of a machine, with neither its id nor the moment."""
+    """Everything that API, files and pages show of a machine, without ids and times."""
     api, answers = APIClient(), list[Any]()
     address = f"/api/machines/{learner.pk}/boxes"
     for query in ("", "ordering=-change,beads", "removed=true", "visited=true", "search=X.", "move_number=2&page=2"):
@@ -109,7 +109,7 @@ def told(learner: Machine) -> str:
 
 
 def matches_over(game: str, side: int, n: int) -> list[Seat]:
-    """The seats on this side of so many matches, two of each seed: stored at once, to be played later."""
+    """The seats on one side of ``n`` finished matches, two for each seed, stored in bulk to be played later."""
     room, now = Room.objects.create(game=game, opponent="random"), timezone.now()
     over: dict[str, Any] = {"room": room, "status": "finished", "termination": "a-test", "finished_at": now}
     matches = Match.objects.bulk_create(Match(number=k + 1, seed=1 + k // 2, **over) for k in range(n))
@@ -117,10 +117,10 @@ def matches_over(game: str, side: int, n: int) -> list[Seat]:
 
 
 def played(row: Seat, learner: Machine) -> list[Memo]:
-    """What a machine draws in a match against random play, by ply, and learns from: without the way through a room."""
+    """Play a match of a machine against random play without a room's services, learn from it, and return the draws."""
     match, memos = row.match, list[Memo]()
     seat = LiveSeat.of(row)
-    live = LiveMatch(match.room, match, match.room.game_rules, [seat], [], is_held=True)  # nobody else knows its room
+    live = LiveMatch(match.room, match, match.room.game_rules, [seat], [], is_held=True)  # the room is not shared
     occupants_fetch(live.seats)
     game, rng = learner.game_rules, RandomSource(match.seed)
     kind, position = kind_of(learner).live, game.initial_position()
@@ -139,7 +139,7 @@ def played(row: Seat, learner: Machine) -> list[Memo]:
         position = game.apply(position, move)
         match.n_plies += 1
     kind.remember(seat, learner, memos)
-    (learner,) = machine_lock(learner.pk)  # as it is after a refill, too
+    (learner,) = machine_lock(learner.pk)  # locked again, as after a refill
     kind.learn(learner, [Ended(live, outcome, [seat])])
     return memos
 
@@ -167,7 +167,7 @@ def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
     play_on(1)
     visited = {box.position for box in full.own_boxes.all() if any(box.visits)}
     assert set(sharing.own_boxes.values_list("position", flat=True)) == visited, "rows for those that differ"
-    schooled(root, 100)  # what it learns meanwhile is no matter of theirs
+    schooled(root, 100)  # later lessons of the original do not concern the copies
     assert told(sharing) == told(full)
     play_on(2)
     schooled(sharing, 40)
@@ -194,7 +194,7 @@ def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("preset", PRESETS)
 def test_its_room_tells_the_same(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("games.models.secrets.randbits", lambda bits: 3)  # the seeds of its matches
+    monkeypatch.setattr("games.models.secrets.randbits", lambda bits: 3)  # fixes the seeds of the matches
     root, told_of = original_of(preset), []
     asked: dict[str, Any] = {"opponent": "machine", "machine": root.slug, "fresh": True}
     for is_full in (False, True):
@@ -228,10 +228,10 @@ def test_a_row_that_did_not_begin_with_what_was_shared_is_found() -> None:
     original = trained(machine(), 100)
     copy = copied(original, full=False)
     trained(copy, 20)
-    trained(original, 100, seed=2)  # what it learns meanwhile is no matter of the copy's
+    trained(original, 100, seed=2)  # later lessons of the original do not concern the copy
     call_command("audit", verbosity=0)
     wrong = copy.own_boxes.order_by("pk")[1]
-    wrong.start, wrong.beads = [n + 1 for n in wrong.start], [n + 1 for n in wrong.beads]  # as its ledger has it
+    wrong.start, wrong.beads = [n + 1 for n in wrong.start], [n + 1 for n in wrong.beads]  # the ledger still agrees
     wrong.save()
     assert ledger_errors() == [wrong.pk]
     with pytest.raises(CommandError, match=f"1 boxes do not add up, by id: {wrong.pk}$"):
@@ -258,7 +258,7 @@ def test_a_copy_of_one_that_knows_nothing_shares_it_too() -> None:
     trained(original, 50)
     assert held(copy) == held(full)
     machine_reset(user=user("boss", is_staff=True), machine_id=original.pk)
-    again = copied(original, full=False)  # the number of its last lesson counts on, and none is there
+    again = copied(original, full=False)  # the number of the last lesson continues without lessons
     assert held(again) == held(copy) == held(full)
 
 
@@ -283,7 +283,7 @@ def test_a_move_finds_its_box_by_indexes_alone(is_analysed: bool) -> None:
 
 
 def copies_while(original: Machine, what: Callable[[], Any]) -> list[Machine]:
-    """The copies of a machine that are taken, and taught, while something is done to it."""
+    """The copies of a machine that are made and taught while ``what`` runs."""
 
     def copy(number: int) -> None:
         with contextlib.suppress(MachineNotFoundError):
@@ -351,7 +351,7 @@ def test_a_thousand_fresh_rooms_take_two_megabytes() -> None:
     for table in tables:
         _repeat(table, 1000)
     assert Machine.objects.filter(shares=original).count() == 1001
-    # In megabytes of the database. How full random keys leave the pages of an index is a matter of some per cent.
+    # In megabytes of the database; the fill of index pages with random keys varies by a few per cent.
     assert sum(size - sizes[table] for table, size in dict(rows(SIZES)).items()) <= 1.05 * 2 * 1024**2
 
 
@@ -362,7 +362,7 @@ def rows(sql: str) -> list[Any]:
 
 
 def _repeat(table: str, n: int) -> None:
-    """Store the rows of the latest room so many times again, each with keys of its own, as many rooms would."""
+    """Store the rows of the latest room ``n`` more times under new keys, as for so many rooms."""
     which = "WHERE room_id IS NOT NULL" if table == "learning_machine" else ""
     rows(
         f"INSERT INTO {table} SELECT (jsonb_populate_record(latest, (SELECT jsonb_object_agg(key, CASE"

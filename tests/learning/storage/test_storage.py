@@ -1,4 +1,4 @@
-"""Between rows and arrays: what is stored is what was in memory, for a few boxes and for ten thousand."""
+"""Conversion between rows and arrays: stored boxes equal those in memory, for a few boxes and for ten thousand."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def many_boxes(monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 
 def taught(learner: Machine, beads: int) -> list[TouchedBox]:
-    """Add so many beads everywhere, as a chunk of a run would; the boxes stored."""
+    """Add ``beads`` to every slot, as a chunk of a run would; return the boxes stored."""
     run = training_run_start(machine=learner.slug, stages=[Stage("random", 1)], seed=1, enqueue=False)
     memory = MEMORY.load(learner)
     memory.beads += beads

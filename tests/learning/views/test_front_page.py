@@ -1,4 +1,4 @@
-"""The front page: one's own first, and only matches that somebody is really playing."""
+"""The front page: the visitor's own rooms first, and only matches that are really being played."""
 
 from __future__ import annotations
 

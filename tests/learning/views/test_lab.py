@@ -1,4 +1,4 @@
-"""Pages of the lab without a browser: make, change, train, compare, look into boxes, and who may do what."""
+"""Pages of the lab without a browser: make, change, train, compare, look into boxes; and permissions."""
 
 import csv
 import re
@@ -50,19 +50,19 @@ def mine(owner: Any) -> Machine:
 
 
 def new_machine(**changed: Any) -> dict[str, Any]:
-    """What the form of a new machine sends: boxes that are not ticked are not sent."""
+    """The form of a new machine; unticked boxes are not sent."""
     form = {"game": NC, "side": "0", "name": "Mendel", "is_public": "on", "preset": "scroggs"}
     return {name: value for name, value in {**form, **sent(BoxRule()), **changed}.items() if value is not None}
 
 
 def new_learner(**changed: Any) -> dict[str, Any]:
-    """The same for a machine that keeps values, as it is set in the fields."""
+    """The form of a new machine that keeps values, with the fields of its rule."""
     form = {"game": "romgon", "name": "Quentin", "is_public": "on", "preset": "romgon-q", "own_rule": "on"}
     return {**form, **sent(QRule()), **changed}
 
 
 def sent(rule: Rule) -> dict[str, Any]:
-    """What the fields of a rule send."""
+    """The form fields of a rule, as a browser sends them."""
     values = kind_of_rule(rule).page.rule_to_form(rule).items()
     return {name: "on" if value is True else value for name, value in values if value not in (None, False)}
 
@@ -154,7 +154,7 @@ class TestMake:
     def test_the_form_of_a_preset_of_values_gives_the_same_rule_back(
         self, client: Client, owner: Any, preset: str
     ) -> None:
-        """Without JavaScript: the fields of boxes and a side are sent too."""
+        """Without JavaScript, the fields of boxes and of a side are sent too."""
         client.post("/machines/new", new_machine() | new_learner(**sent(Q_PRESETS[preset].rule)))
         made = Machine.objects.get()
         assert (made.rule, made.preset) == (Q_PRESETS[preset].rule, "")
@@ -208,7 +208,7 @@ class TestMake:
         assert [(len(one["boards"]), len(one["additions"])) for one in families] == [(1, 0), (6, 0), (0, 4)]
         assert [one["slug"] for one in families[1]["boards"] if one["checked"]] == ["hexapawn"]
         assert page.content.decode().count('name="game"') == 3
-        # As without JavaScript: what is chosen for another family is sent too.
+        # Without JavaScript, the choices of other families are sent too.
         for sent_too, game in (
             ({"game": "hexapawn", "board": "hexapawn-4x4", "added": ["flip"]}, "hexapawn-4x4"),
             ({"game": "hexapawn"}, "hexapawn"),
@@ -236,7 +236,7 @@ class TestMake:
         assert '<details id="all-presets" open>' in page
 
     def test_unfit_preset_is_refused_with_the_fitting_ones(self, client: Client, owner: Any) -> None:
-        """As it happens to whoever has no JavaScript: the side is of no importance, the preset has to fit."""
+        """Without JavaScript the form sends every field: the side is ignored, but the preset has to fit."""
         for changed, fitting in (({"game": "romgon"}, "Q-learning, curious"), ({"preset": "romgon-q"}, "Michie 1961")):
             page = client.post("/machines/new", new_machine(**changed))
             assert list(page.context["form"].errors) == ["preset"]
@@ -527,7 +527,7 @@ class TestAccess:
 
 
 class TestRefusals:
-    """A form that is refused says where and why, in plain words, and keeps what was filled in."""
+    """A refused form says where and why in plain words, and keeps its input."""
 
     STAGE = {"stage-TOTAL_FORMS": 1, "stage-INITIAL_FORMS": 0, "stage-0-opponent": "perfect", "stage-0-games": "1234"}
 
@@ -570,7 +570,7 @@ class TestRefusals:
         menaces = [machine(Side.SECOND, "michie-refill", name=f"Refill {n}") for n in range(3)]
 
         def listed(**chosen: Any) -> tuple[list[str], list[str], str]:
-            """The machines on the page, those that are ticked, and the page."""
+            """The machines on the page, the ticked ones, and the page."""
             page = client.post(
                 "/tournaments/new", {"format": "swiss", "games": "7", "seed": "5", **chosen}
             ).content.decode()
@@ -578,12 +578,12 @@ class TestRefusals:
             return [pk for pk, _ in boxes], [pk for pk, rest in boxes if "checked" in rest], page
 
         first = client.get("/tournaments/new").content.decode()
-        assert re.findall(r'name="machines" value="(\d+)"', first)[0] == str(mine.pk)  # one's own come first
+        assert re.findall(r'name="machines" value="(\d+)"', first)[0] == str(mine.pk)  # own machines come first
         assert re.search(r'name="seed" value="\d+"', first), "a seed is in sight before anything begins"
         found, ticked, page = listed(
             **{"list-search": "emile", "show": "on", "machines": [mine.pk], "opponents": ["random"]}
         )
-        assert (found, ticked) == ([str(mine.pk), str(other.pk)], [str(mine.pk)])  # what is ticked stays
+        assert (found, ticked) == ([str(mine.pk), str(other.pk)], [str(mine.pk)])  # ticked machines stay
         for kept in (
             'value="swiss"[^>]* checked',
             'name="games" value="7"',

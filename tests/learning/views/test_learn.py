@@ -1,4 +1,4 @@
-"""The page on which a machine learns: what it makes of an address, and what is kept of it."""
+"""The learning page: parameters of its address, and the machine kept from it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The front page, and what is at hand of a machine's strength: both cost nobody who looks a game."""
+"""The front page and known strengths: visitors in search of a game wait for neither."""
 
 from __future__ import annotations
 

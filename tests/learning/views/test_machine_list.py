@@ -1,4 +1,4 @@
-"""The list of machines: sorted and narrowed by the database, in as many queries for a thousand as for one."""
+"""The list of machines: sorted and filtered by the database, with a fixed number of queries."""
 
 import re
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def names(client: Client, query: str = "") -> list[str]:
 
 
 def many(n: int, **fields: Any) -> list[Machine]:
-    """So many machines without boxes, each with its own games and score."""
+    """``n`` machines without boxes, each with its own games and score."""
     made = Machine.objects.bulk_create(
         Machine(
             slug=f"many-{k}",
@@ -49,7 +49,7 @@ def many(n: int, **fields: Any) -> list[Machine]:
 
 @pytest.fixture
 def three() -> dict[str, Machine]:
-    """A first and a second player of noughts and crosses and one of hexapawn, none as strong as another."""
+    """A first and a second player of noughts and crosses and one of hexapawn, with different strengths."""
     made = {
         "Ada": trained(machine(Side.FIRST, name="Ada", preset="scroggs"), 300),
         "Cy": machine_create(game="hexapawn", side=Side.SECOND, name="Cy", preset="gardner-her"),

@@ -1,4 +1,4 @@
-"""The page with the ways to play a game, and the button that sends two machines off to learn by themselves."""
+"""The page with the ways to play a game, and the button that sends two machines off to train."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def test_every_game_has_its_ways_to_play(client: Client, game: str) -> None:
     offered = {one.opponent.slug for one in opponents_offered(GAMES[game])}
     assert offered == players, "the house's machines stand among the machines"
     assert {"random", "win-block"} <= players or {"easy", "medium"} < players
-    # What is offered can be had: every opponent, and every pair of players.
+    # Every offered opponent and every offered pair of players can be chosen.
     for slug in players:
         assert client.post("/rooms", {"game": game, "opponent": slug, "side": "second"}).url.startswith("/rooms/")
         assert client.post("/rooms", {"game": game, "first": slug, "second": "random"}).url.startswith("/rooms/")

@@ -1,4 +1,4 @@
-"""Sheets of box fronts, read back: pages, texts, the size of every box, and the beads to buy."""
+"""Sheets of box fronts, read back: pages, texts, sizes of boxes, and beads to buy."""
 
 import math
 import re
@@ -65,7 +65,7 @@ Matrix = tuple[float, ...]
 
 
 def times(one: Matrix, two: Matrix) -> Matrix:
-    """The transformation that does ``one`` and then ``two``."""
+    """The transformation ``one`` followed by ``two``."""
     a, b, c, d, e, f = one
     g, h, i, j, k, m = two
     return a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m
@@ -75,7 +75,7 @@ Drawn = tuple[list[tuple[float, float, float, float]], list[tuple[float, float, 
 
 
 def drawn_on(reader: PdfReader, page: int) -> Drawn:
-    """What a page draws itself: its texts as (left, right, height on the page, size), its beads as (x, y, radius)."""
+    """The texts of a page as (left, right, height on the page, size), and its beads as (x, y, radius)."""
     content = reader.pages[page].get_contents()
     assert content is not None
     now: Matrix = (1, 0, 0, 1, 0, 0)
@@ -102,7 +102,7 @@ def drawn_on(reader: PdfReader, page: int) -> Drawn:
 
 
 def letters_on(reader: PdfReader, page: int) -> list[float]:
-    """The heights of the letters on a page's beads: each is in a stamp, which the page makes larger or smaller."""
+    """The heights of the letters on the beads of a page; each letter is in a stamp that the page scales."""
     forms: Any = reader.pages[page]["/Resources"]
     content = reader.pages[page].get_contents()
     assert content is not None
@@ -119,12 +119,12 @@ def letters_on(reader: PdfReader, page: int) -> list[float]:
         elif operator == b"Do" and "board" not in str(operands[0]):
             stamp = ContentStream(forms["/XObject"][operands[0]], reader)
             sizes = [float(o[1]) for o, operator in stamp.operations if operator == b"Tf"]
-            heights.append(sizes[-1] * CAPITAL * now[0])  # the first is that of every stamp, and writes nothing
+            heights.append(sizes[-1] * CAPITAL * now[0])  # the first size, of every stamp, writes no text
     return heights
 
 
 def assert_clear_of_pawn(face: Face, spot: Any, cell: int) -> None:
-    """The letter of a bead, which is within 0.75 of its radius, lies on no part of a pawn."""
+    """Assert that a bead's letter, within 0.75 of its radius, does not overlap a pawn."""
     x, y = face.centre(cell)
     size = face.scale * face.piece
     pawn = [(x + 0.26 * size * side, y - 0.32 * size) for side in (-1, -0.5, 0, 0.5, 1)]
@@ -134,7 +134,7 @@ def assert_clear_of_pawn(face: Face, spot: Any, cell: int) -> None:
 
 
 class TestSheets:
-    # The larger boards have thousands of boxes, and what a box looks like is the same.
+    # The larger boards have thousands of boxes that look alike.
     @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-3x4"])
     @pytest.mark.parametrize("side", Side)
     @pytest.mark.sampled(2)
@@ -149,7 +149,7 @@ class TestSheets:
         assert [line for line in lines if line.endswith(" move")] == [f"{ordinal(number)} move" for number in numbers]
         assert numbers == sorted(numbers)
         assert [line for line in lines if line.startswith("No. ")] == [f"No. {n + 1}" for n in range(len(keys))]
-        assert not set(keys) & set(lines)  # a pupil has no use for our text of a board
+        assert not set(keys) & set(lines)  # the text of a board is of no use to a player
 
     @pytest.mark.parametrize(
         ("paper", "width", "height"),
@@ -188,7 +188,7 @@ class TestSheets:
     def test_beads_to_buy_are_the_beads_in_the_boxes(self) -> None:
         cabinet = cabinet_of()
         text = printed(cabinet, PrintOptions()).pages[0].extract_text()
-        # 4, 3, 2, 1 beads in 304 boxes with like squares merged: docs/learning.md counts 1,720.
+        # 4, 3, 2, 1 beads in 304 boxes with equivalent squares merged: docs/learning.md counts 1,720.
         assert "You need 304 matchboxes of 53 × 36 mm and 1,720 beads." in text
         assert "These are the beads at the beginning." in text
         lines = text.splitlines()
@@ -237,7 +237,7 @@ class TestSheets:
         fronts, totals = fronts_of(cabinet, boxes_of(cabinet), PrintOptions(gardner=True))
         assert Counter(front.move_number for front in fronts) == {1: 2, 2: 11, 3: 11}
         assert {front.position for front in fronts} == {cabinet.game.encode(one) for one in printed_set(cabinet)}
-        for front in fronts:  # every bead plays a legal move on the board as it is drawn
+        for front in fronts:  # every bead plays a legal move on the board as drawn
             legal = {cabinet.game.path(move) for move in cabinet.game.legal_moves(cabinet.game.decode(front.position))}
             assert {slot.path for slot in front.slots} <= legal
         assert totals.total() == sum(len(front.slots) for front in fronts) == 55
@@ -266,7 +266,7 @@ class TestSheets:
                         assert_clear_of_pawn(face, spot, cell)
                 for other in spots[:index]:
                     apart = math.dist((spot.x, spot.y), (other.x, other.y))
-                    assert apart > 1.85 * face.radius  # rings may touch, letters never
+                    assert apart > 1.85 * face.radius  # rings may touch, but letters never overlap
 
     @pytest.mark.parametrize(("width", "height"), [(53, 36), (36, 53), (60, 60), (180, 30)])
     @pytest.mark.parametrize("slug", ["noughts-and-crosses", "hexapawn", "hexapawn-4x3"])
@@ -344,7 +344,7 @@ class TestSheets:
             for middle, side in zip(inside, (sheet.box_width, sheet.box_height), strict=True):
                 assert radius - 0.01 <= middle <= side - radius + 0.01
         for left, right, y, _ in texts:
-            if y > sheet.bottom:  # the line below the boxes is no box's
+            if y > sheet.bottom:  # the line below the boxes belongs to no box
                 column = (left - sheet.left + 0.01) // sheet.box_width
                 assert right <= sheet.left + (column + 1) * sheet.box_width + 0.01
 
@@ -388,7 +388,7 @@ OTHER_SCRIPTS = ["机器", "العربية", "עברית", "हिन्दी",
 
 
 def glyphs_of(reader: PdfReader) -> list[Any]:
-    """The fonts that the file brings."""
+    """The fonts embedded in the file."""
     found = {}
     for page in reader.pages:
         for font in page["/Resources"]["/Font"].values():  # type: ignore[index,union-attr]
@@ -398,7 +398,7 @@ def glyphs_of(reader: PdfReader) -> list[Any]:
 
 
 class TestNames:
-    """Paper prints names as they are written."""
+    """Names are printed as they are written."""
 
     @pytest.mark.parametrize("form", ["NFC", "NFD"])
     @pytest.mark.parametrize("name", NAMES)
@@ -414,7 +414,7 @@ class TestNames:
         assert reader.metadata.title == f"{composed}: box fronts"
         fonts = glyphs_of(reader)
         assert {font["/BaseFont"].rpartition("+")[2] for font in fonts} == {"NotoSans-Regular", "NotoSans-Bold"}
-        for style in ("Regular", "Bold"):  # an empty box for a letter that is missing would read back all the same
+        for style in ("Regular", "Bold"):  # a missing letter drawn as an empty box would read back the same
             known = TTFontFile(str(FONTS / f"NotoSans-{style}.ttf")).charToGlyph
             assert all(known.get(ord(char), 0) for char in composed)
 
@@ -536,7 +536,7 @@ class TestPage:
         text = PdfReader(BytesIO(b"".join(answer.streaming_content))).pages[0].extract_text()  # type: ignore[arg-type]
         assert "blue (A)" in text
         assert "red (B)" in text
-        for colour in (9, 2):  # as A has, and as C has by itself
+        for colour in (9, 2):  # the colours of A and, by default, of C
             answer = client.get(self.url(learner, query.format(colour)))
             assert answer.status_code == 400
             assert b"has this colour too. Choose another one." in answer.content

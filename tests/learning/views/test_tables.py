@@ -1,4 +1,4 @@
-"""Tables from pages are for spreadsheets: they begin with a byte order mark, and no text in them is a formula."""
+"""Tables from pages suit spreadsheets: they begin with a byte order mark, and no cell is read as a formula."""
 
 import csv
 import io
@@ -56,7 +56,7 @@ def test_json_of_pages_is_what_the_api_answers(client: Client) -> None:
         assert answer["Content-Type"] == "application/json", page
         assert answer["Content-Disposition"].startswith("attachment; filename="), page
         assert answer.json() == client.get(api).json(), page
-        assert answer.json()["seed"] == str(MAX_SEED)  # a reader of JSON may round the number
+        assert answer.json()["seed"] == str(MAX_SEED)  # text, since a JSON reader may round the number
     for shown, link in (
         (f"/runs/{run.pk}", f"/runs/{run.pk}/run.json"),
         (f"/machines/compare?machine={learner.pk}", f"/machines/compare.json?machine={learner.pk}"),
@@ -121,7 +121,7 @@ def test_a_table_from_a_page_has_no_formula_and_comes_back(client: Client, side:
     assert not any(cell.startswith(("-", "=", "+", "@")) for row in rows for cell in row.values())
     again = machine_import(user=None, content=content).machine
     assert beads(again) == beads(learner)
-    # A spreadsheet in German saves it so.
+    # The format of a spreadsheet in German.
     saved = io.StringIO()
     csv.writer(saved, delimiter=";", lineterminator="\r\n").writerows(
         [

@@ -1,4 +1,4 @@
-"""The page for teachers says what is so: figures of prints, days that are set, and the line that starts a room."""
+"""The page for teachers is correct: figures of prints, retention times, and the command that starts a room."""
 
 import re
 from html import unescape
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def text_of(page: str) -> str:
-    """The words of a page, a sentence never running into the next element."""
+    """The words of a page, with a line break between elements."""
     main = re.sub(r"</?(?:p|li|dt|dd|h\d|dl|ul|ol|summary|figcaption|article)[^>]*>", "\n", page.partition("<main")[2])
     return unescape(re.sub(r"[ \t]+", " ", re.sub(r"<[^>]+>", "", main.partition("</main>")[0])))
 
@@ -97,7 +97,7 @@ def test_sentences_are_short(client: Client, address: str) -> None:
     client.force_login(user("anna"))
     text = text_of(client.get(address).content.decode())
     sentences = [sentence for line in text.splitlines() for sentence in re.split(r"(?<=[.?:])\s+", line)]
-    names = ("D. Michie", "Experiments on", "bₙ")  # titles and formulas are as long as they are
+    names = ("D. Michie", "Experiments on", "bₙ")  # titles and formulas may be long
     long = [one for one in sentences if len(one.split()) > SENTENCE_WORDS_MOST and not any(n in one for n in names)]
     assert long == []
 

@@ -1,4 +1,4 @@
-"""Experiments on the site: asked for, run once, kept, limited, stopped; pages, API and command."""
+"""Experiments on the site: requested, run once, stored, limited, stopped; pages, API and command."""
 
 import csv
 import json
@@ -56,7 +56,7 @@ def done(run: ExperimentRun) -> ExperimentRun:
 
 @pytest.fixture
 def told_always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The row hears of every step, however quick they are."""
+    """Report every step to the row, however quick the steps are."""
     monkeypatch.setattr(experimenter, "TELL_EVERY_S", 0)
 
 
@@ -70,7 +70,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(EXPERIMENTS["gardner"], "run", fail)
 
 
-# What comes of it
+# Results
 
 
 def test_a_run_keeps_what_the_experiment_comes_to() -> None:
@@ -146,7 +146,7 @@ def test_a_run_is_claimed_once_until_its_lease_runs_out() -> None:
     ExperimentRun.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     assert done(run).status == JobStatus.FINISHED
     kept = run.finished_at
-    experiment_execute(first)  # the worker that was thought dead comes back
+    experiment_execute(first)  # the worker with the lost lease returns
     run.refresh_from_db()
     assert run.finished_at == kept
 
@@ -302,7 +302,7 @@ class TestPages:
         assert run.result is not None
         for figure in run.result["figures"]:
             assert figure["label"] in page.replace("&#x27;", "'")
-            if figure["unit"] == Unit.SHARE:  # or a difference of two, which may be below none
+            if figure["unit"] == Unit.SHARE:  # a difference of two shares may be negative
                 least = -1 if "more" in figure["label"] else 0
                 edges = [figure[edge] for edge in ("low", "value", "high") if figure[edge] is not None]
                 assert edges == sorted(edges)

@@ -1,4 +1,4 @@
-"""Nobody has all the workers: so many open runs an account, turns, whoever was served longest ago first."""
+"""Fair shares of workers: a limit of open runs per account, and turns for the account served longest ago."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A site that takes as many bytes as it may: trainings wait, lose nothing, and go on when there is room."""
+"""A site at its limit of bytes: trainings wait, lose nothing, and continue when there is room."""
 
 import math
 import signal
@@ -70,7 +70,7 @@ BEGUN: dict[str, Callable[[Any], Any]] = {
     "an experiment": lambda ann: experiment_request(person=guest(), experiment="gardner", parameters=SMALL),
     "a token": lambda ann: token_make(user=ann, name="t", scopes=["read"], lifetime=None),
 }
-"""What a visitor begins; an account is made by a form alone (tests/games/test_open_rooms.py)."""
+"""Actions of visitors that need room; accounts are made by a form alone (tests/games/test_open_rooms.py)."""
 
 
 @pytest.mark.django_db
@@ -112,7 +112,7 @@ def test_a_run_gets_no_turn_and_no_knocks_while_the_site_is_full(
 @pytest.mark.django_db
 def test_a_run_that_shall_end_does_so_while_the_site_is_full(has_room: Callable[[bool], None]) -> None:
     ending, waiting = (started(machine(owner=user(name), slug=name), enqueue=False) for name in ("one", "two"))
-    TrainingRun.objects.filter(pk=ending.pk).update(cancel_requested=True)  # as the sweep does after RUN_DAYS_MOST
+    TrainingRun.objects.filter(pk=ending.pk).update(cancel_requested=True)  # as retention does after RUN_DAYS_MOST
     knocked_long_ago()
     has_room(False)
     assert tasks.jobs_recover() == 1

@@ -1,4 +1,4 @@
-"""Background jobs of every kind: one protocol, turns by kind and by account, nothing lost between two turns."""
+"""Background jobs of every kind: one protocol, turns by kind and by account, no loss between two turns."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db
 
 LONGEST_EXPERIMENT = {"machines": 300, "games": 2000}
-"""Of all: it takes a worker the better part of a minute."""
+"""The longest experiment: it takes a worker most of a minute."""
 
 
 def run_of(account: Any = None, games: int = MAX_GAMES, **options: Any) -> TrainingRun:
@@ -52,7 +52,7 @@ def run_of(account: Any = None, games: int = MAX_GAMES, **options: Any) -> Train
 
 
 def pairing_of(account: Any = None, games: int = MAX_LONG_GAMES, **options: Any) -> Pairing:
-    """A pairing of a tournament of Romgon: games that are played move by move."""
+    """A pairing of a Romgon tournament, with games played move by move."""
     options = {"user": account, "seed": 8, "enqueue": False, **options}
     entries = ["hard", "medium"]
     return tournament_start(entries=entries, game="romgon", games=games, **options).pairings.earliest("number")
@@ -68,12 +68,13 @@ MAKE: dict[str, Callable[..., Job]] = {"runs": run_of, "pairings": pairing_of, "
 
 
 MOST_TURNS_BEFORE = 6
-"""Others that come before what has just been asked for: each of two processes may have looked a moment earlier, and a
-job of each of the other kinds, and one of the same, may have waited longer."""
+"""The most turns of other jobs before a new job. Each of two processes may have looked a moment earlier, and a job of
+each other kind, and one of the same kind, may have waited longer.
+"""
 
 
 def endless_of(kind: str, account: Any, seed: int) -> Job:
-    """A job that does not end while a test waits. A run of Romgon, where a game takes a compiled loop milliseconds."""
+    """A job that does not end during a test. The run is one of Romgon, in which a compiled game takes milliseconds."""
     if kind == "runs":
         learner = machine_create(game="romgon", side=None, name="Q", owner=account)
         stages, who = [Stage("easy", MAX_GAMES)], account.pk
@@ -83,7 +84,7 @@ def endless_of(kind: str, account: Any, seed: int) -> Job:
 
 @pytest.fixture
 def turns_taken(transactional_db: None) -> Iterator[Callable[[], list[tuple[str, int | None]]]]:
-    """Every turn since, in order, as (kind, account): the database notes them, whichever process has taken them."""
+    """The turns taken since, in order, as (kind, account). A trigger of the database records those of all processes."""
     table = Turn._meta.db_table
     with connection.cursor() as cursor:
         cursor.execute(
@@ -126,7 +127,7 @@ def test_slow_worker_loses_a_job_of_every_kind_to_the_next() -> None:
 
 class TestWhoseTurn:
     def order(self, n: int) -> list[Job]:
-        """Who gets the next turns, each of which ends before the next one."""
+        """The next ``n`` jobs in order, each of which returns its turn before the next one."""
         jobs = []
         for _ in range(n):
             taken = claim_next(tasks.KINDS)
@@ -179,7 +180,7 @@ class TestWhoseTurn:
 
 
 class TestBetweenTurns:
-    """However it is cut into turns, it comes to the same."""
+    """A job gives the same result in any number of turns."""
 
     @pytest.mark.parametrize("slug", EXPERIMENTS)
     @pytest.mark.sampled(2)
@@ -261,13 +262,13 @@ def test_job_between_turns_ends_as_soon_as_it_is_cancelled() -> None:
 
 
 def asked(request_id: str, make: Callable[[], Any]) -> Any:
-    """What somebody has made by a request of this id."""
+    """The result of ``make`` within a request of this id."""
     return Context().run(lambda: (REQUEST_ID.set(request_id), make())[1])
 
 
 @pytest.mark.parametrize("kind", tasks.KINDS, ids=lambda kind: kind.slug)
 def test_turn_carries_the_request_that_asked_for_the_job(kind: JobKind[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also when it is knocked for again, and whoever else was knocked for."""
+    """The request id stays the same when another request sends the wake-up."""
     heard: list[str] = []
 
     def once(kind: Any, job: Job, end: TurnEnd) -> list[int]:
@@ -281,7 +282,7 @@ def test_turn_carries_the_request_that_asked_for_the_job(kind: JobKind[Any], mon
     for _ in range(2):
         asked("a-knock-for-somebody-else", lambda: tasks.jobs_work(kind.slug, job.pk))
     assert heard == ["the-request-that-asked"] * 4
-    kind.rows.update(request_id="")  # of a web process of the release before
+    kind.rows.update(request_id="")  # as written by a web process of the release before
     asked("the-knock-itself", lambda: tasks.jobs_work(kind.slug, job.pk))
     assert heard[4:] == ["the-knock-itself"] * 2
 
@@ -350,11 +351,11 @@ def test_recovery_without_a_broker_neither_fails_nor_forgets(
 def test_two_endless_jobs_keep_no_other_from_its_turn(
     long: tuple[str, str], turns_taken: Callable[[], list[tuple[str, int | None]]], start_worker: StartWorker
 ) -> None:
-    """A worker of two processes has two jobs of any kind that do not end; then everything else is asked for."""
+    """Two endless jobs of any kinds run in a worker with two processes, and then a job of each kind is requested."""
     hog, owner = user("hog"), user("owner")
     start_worker()
     endless = [endless_of(kind, hog, seed) for seed, kind in enumerate(long, 1)]
-    Tournament.objects.update(n_games=10_000_000)  # more than anybody may ask for
+    Tournament.objects.update(n_games=10_000_000)  # more than the service accepts
     for kind, job in zip(long, endless, strict=True):
         tasks.wake_up({"runs": RUNS, "pairings": PAIRINGS, "experiments": EXPERIMENT_RUNS}[kind], [job.pk])
     assert wait_until(lambda: all(has_begun(job) for job in endless))
@@ -378,7 +379,7 @@ def test_two_endless_jobs_keep_no_other_from_its_turn(
     assert wait_until(lambda: TrainingRun.objects.filter(machine=learner, status="finished").exists())
     for kind, job in zip(long, endless, strict=True):
         job.refresh_from_db()
-        # The longest experiment there is may be over by then, on a fast machine.
+        # On a fast computer the longest experiment may be over by then.
         over = {JobStatus.FINISHED} if kind == "experiments" else set()
         assert job.status in {JobStatus.RUNNING, *over}, "they go on, taking turns"
     training = TrainingRun.objects.exclude(machine=learner)

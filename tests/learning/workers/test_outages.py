@@ -1,6 +1,6 @@
-"""The database server and the broker die in the middle of a run and of a tournament: the beads and the table stay.
+"""The database and the broker die during a run and a tournament; the beads and the results stay the same.
 
-Servers of its own with a real worker on them: they are killed with ``kill -9``, whole, and started again.
+The test has its own servers with a real worker; they are killed with ``kill -9`` and started again.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A run that the site stores is the run of docs/replay.md: the same beads and values, however it was started."""
+"""A run stored by the site equals the run of docs/replay.md: the same beads and values, however it was started."""
 
 import pytest
 from django.core.management import call_command

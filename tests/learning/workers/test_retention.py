@@ -1,4 +1,4 @@
-"""What everybody has left behind goes, and nothing else: by age, by number, beside whoever comes back."""
+"""Retention deletes abandoned rows and nothing else: by age and by number, while visitors return."""
 
 import os
 import socket
@@ -67,7 +67,7 @@ def ago(days: float) -> datetime:
 
 
 def aged(days: float) -> None:
-    """Let so much time go by for all that there is."""
+    """Move all times of the stored rows into the past."""
     by = timedelta(days=days)
     moments = {
         Room: ["created_at", "changed_at"],
@@ -83,7 +83,7 @@ def aged(days: float) -> None:
 
 
 def pupil_played(number: int = 1) -> Machine:
-    """A guest's own machine that has learnt from a match."""
+    """A guest's own machine after one match."""
     play_out(pupil_teach(person=guest(number), game=NC).room.code, guest(number))
     return Machine.objects.get(guest=guest(number).guest)
 
@@ -143,7 +143,7 @@ def test_whoever_plays_all_day_keeps_the_latest_matches(settings: Any) -> None:
 
 
 def resigned(who: Principal, **options: Any) -> Room:
-    """A room of somebody's with one match, which they gave up."""
+    """A room with one match, which its host has resigned."""
     opened = room(who=who, **options).room
     match_resign(code=opened.code, person=who)
     return opened
@@ -161,7 +161,7 @@ def test_latest_matches_in_rooms_of_their_own_stay(settings: Any, has_account: b
 
 
 def test_on_a_crowded_site_matches_of_guests_go_sooner(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that ever new guests make room for others, whatever their machines were taught, and accounts lose nothing."""
+    """New guests make room for others, whatever their machines have learnt, and accounts lose nothing."""
     settings.MATCHES_MOST = 100
     ann, pupils = person(user("ann")), [pupil_teach(person=guest(n), game=NC).room for n in (1, 2)]
     for number, pupil in enumerate(pupils, 1):
@@ -195,7 +195,7 @@ def test_latest_abandoned_matches_and_open_ones_stay(settings: Any, has_account:
 
 
 def test_matches_beyond_the_limit_go_despite_protected_ones(settings: Any) -> None:
-    """What a lesson tells of stays, and so does a room with a copy: many of them keep nothing else."""
+    """Matches named by a lesson and rooms with a copy stay; they do not keep other matches."""
     settings.MATCHES_PER_GUEST = 2
     learner = machine()
     several = room().room
@@ -278,7 +278,7 @@ def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_interrupted_deletion_leaves_an_ownerless_machine(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    """After every single transaction: what is left of the machine adds up, and nobody can reach it."""
+    """After every transaction the rest of the machine adds up, and no visitor can reach it."""
     monkeypatch.setattr(retention, "ROWS_OF_A_MACHINE", size)
     pupil = pupil_played()
     aged(91)
@@ -302,7 +302,7 @@ def test_small_machine_is_deleted_in_one_transaction() -> None:
 
 
 def test_every_key_by_which_rows_go_with_others_leads_an_index() -> None:
-    """Else a batch reads the whole table that refers to its rows."""
+    """Without the index a batch would read the whole table that refers to its rows."""
     missing = []
     for model in apps.get_models():
         table = model._meta.db_table
@@ -479,7 +479,7 @@ def test_a_match_beyond_the_bound_that_always_fails_is_skipped(settings: Any) ->
 
 @pytest.fixture
 def only_sessions(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Any], Any]], None]:
-    """Sessions are the only rows, and an action of a test is done with those that have ended."""
+    """Replace the rules of retention by one for 40 expired sessions, with an action of the test."""
 
     def acting(act: Callable[[Any], Any]) -> None:
         sessions = next(rule for rule in retention.RULES if rule.name == "sessions")
@@ -549,7 +549,7 @@ def test_only_commits_of_retention_do_not_wait_for_the_disk(only_sessions: OnlyS
             found.extend(cursor.fetchone())
 
     with connection.cursor() as cursor:
-        cursor.execute("SET synchronous_commit TO on")  # as it is in earnest
+        cursor.execute("SET synchronous_commit TO on")  # as on a live site
     look()
     only_sessions(lambda rows: (look(), rows.delete()))
     swept()
@@ -565,7 +565,7 @@ def test_claim_during_retention_keeps_the_machine_or_finds_none() -> None:
     ledgers_compact(TurnEnd())
     faults = at_once(swept, swept, *[lambda n=n: machines_claim(ann.pk, guest(n).guest) for n in range(1, 5)])
     assert faults == []
-    swept()  # what they have left for the next time, since somebody else had hold of it
+    swept()  # deletes machines that were locked in the first two passes
     for pupil in Machine.objects.filter(pk__in=[one.pk for one in pupils]):
         assert (pupil.owner, pupil.learns, pupil.n_lessons) == (ann, True, 1)
         assert pupil.lessons.count() == 1
@@ -575,7 +575,7 @@ def test_claim_during_retention_keeps_the_machine_or_finds_none() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_machine_that_somebody_sits_down_with_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever comes back holds the machine before the sweep does, and has stored nothing when it looks."""
+    """A returning guest has locked the machine, with nothing committed yet, when retention looks at it."""
     pupil = pupil_played()
     aged(91)
     ledgers_compact(TurnEnd())
@@ -595,7 +595,7 @@ def test_moves_and_retention_do_not_wait_for_each_other() -> None:
     play(old, guest(2), "1")
     aged(31)
     with transaction.atomic():
-        Room.objects.select_for_update().get(pk=old.room.pk)  # somebody is about to move there
+        Room.objects.select_for_update().get(pk=old.room.pk)  # a move is about to be stored there
         play(seated, guest(), "1")
         assert at_once(swept, swept) == []
     assert set(Room.objects.all()) == {seated.room, old.room}

@@ -1,4 +1,4 @@
-"""Training runs: one road in process and through a worker, interrupted and taken up again, claimed once."""
+"""Training runs: one implementation in process and through a worker, interrupted and resumed, claimed once."""
 
 import os
 import signal
@@ -287,7 +287,7 @@ def test_an_interrupted_pretraining_goes_on() -> None:
 def test_runs_end_alike_after_three_killed_workers(
     start_worker: StartWorker,
 ) -> None:
-    """One of a machine with boxes, one of a machine with a table of values, in turn."""
+    """One run trains a machine with boxes, the other a machine with a table of values."""
     learner, rule = machine(), TableRule(exploring_decay=0.9999, start_value=0.5)
     table = machine_create(game=NC, side=None, name="Tab", slug="tab", rule=rule)
     runs = {
@@ -300,7 +300,7 @@ def test_runs_end_alike_after_three_killed_workers(
         assert wait_until(lambda part=part: all(done(run) >= part * games // 5 for run, games in runs.items()))
         os.killpg(worker.pid, signal.SIGKILL)
         assert wait_until(lambda worker=worker: is_dead(worker))
-        # Its lease runs out by itself in runner.LEASE_S; nobody has to wait for that here.
+        # The lease would expire after runner.LEASE_S; the test does not wait for it.
         abandoned(*runs)
     start_worker()
     tasks.jobs_recover()
@@ -377,7 +377,7 @@ def test_the_sweep_clears_what_everybody_has_left() -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("does", [DIES, IS_FULL], ids=["backend", "disk"])
 def test_run_interrupted_by_a_database_fault_is_taken_up_again(does: str) -> None:
-    """In the middle of the ledger, which is written by COPY: its errors are the driver's own, not Django's."""
+    """The fault occurs while the ledger is written by COPY, with errors of the driver instead of Django's."""
     learner = machine()
     run = claimed(started(learner))
     with stumbling(does, "learning_change"), pytest.raises(DATABASE_ERRORS):

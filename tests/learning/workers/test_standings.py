@@ -1,4 +1,4 @@
-"""How machines stand in the list is told by every lesson at once, and their strength is found after it."""
+"""The order of machines in the list: totals change with every lesson, strengths are measured later."""
 
 import itertools
 from typing import Any
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 
 def agrees(learner: Machine) -> None:
-    """The standing says of the machine what is so."""
+    """Assert that the stored standing equals the machine's totals and strength."""
     learner.refresh_from_db()
     standing = Standing.objects.get(pk=learner.pk)
     found = strength_at_hand(learner)["random"]
@@ -88,7 +88,7 @@ class TestAStanding:
         machine_reset(user=learner.owner, machine_id=learner.pk)
         standing = Standing.objects.get()
         assert (standing.games, standing.score, standing.curve) == (0, None, [])
-        # What was measured before comes too late.
+        # The older measurement comes too late and is ignored.
         standing_add(learner.pk, [(100, 0.5)], measured=1)
         assert Standing.objects.get().curve == []
         standings_keep()

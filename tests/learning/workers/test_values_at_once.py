@@ -1,4 +1,4 @@
-"""Machines that keep values and several processes: killed workers, live matches beside runs, deletion meanwhile."""
+"""Machines that keep values and several processes: killed workers, live matches during runs, deletion."""
 
 import itertools
 import os
@@ -62,7 +62,7 @@ def done(run: TrainingRun) -> int:
 
 
 def replayed(machine: Machine) -> dict[str, float]:
-    """The values as the ledger has them, added up here apart from the query of the audit."""
+    """The values summed up from the ledger, independently of the query of the audit."""
     values: dict[str, float] = {}
     changes = ValueChange.objects.filter(lesson__machine=machine).order_by("lesson__number", "pk")
     for key, before, after in changes.values_list("entry__key", "before", "after"):
@@ -88,7 +88,7 @@ def test_run_of_killed_workers_equals_an_uninterrupted_one(start_worker: StartWo
     games = 120
     points = [0, 14, 54, games]
     whole = learner("Whole")
-    expected = trained(whole, games)  # not meanwhile: its kernel would keep this process from looking
+    expected = trained(whole, games)  # trained first, since its kernel would block the observation of the worker
 
     def is_taking_a_sample() -> bool:
         return done(run) in points[1:3] and not run.curve.filter(games_done=run.games_done).exists()
@@ -97,12 +97,12 @@ def test_run_of_killed_workers_equals_an_uninterrupted_one(start_worker: StartWo
         return 54 < done(run) < games
 
     def kills_a_worker(moment: Callable[[], bool]) -> bool:
-        """Kill a worker at this moment; whether it came before all was over."""
+        """Kill a worker at this moment; return whether the moment came before the end of the run."""
         worker = start_worker()
         tasks.wake_up(RUNS, [run.pk])
 
         def is_killed() -> bool:
-            with transaction.atomic():  # while we look it waits, so that no moment passes before it is killed
+            with transaction.atomic():  # the lock stops the worker while the moment is tested
                 Machine.objects.select_for_update(no_key=True).get(pk=cut.pk)
                 came.append(moment())
                 if came[-1] or run.status == JobStatus.FINISHED:
@@ -113,11 +113,11 @@ def test_run_of_killed_workers_equals_an_uninterrupted_one(start_worker: StartWo
         came: list[bool] = []
         assert wait_until(is_killed, poll_s=0.005)
         assert wait_until(lambda: is_dead(worker))
-        # Its lease runs out by itself in runner.LEASE_S; nobody has to wait for that here.
+        # The lease would expire after runner.LEASE_S; the test does not wait for it.
         TrainingRun.objects.filter(pk=run.pk, status=JobStatus.RUNNING).update(lease_until=timezone.now())
         return came[-1]
 
-    for attempt in itertools.count():  # a sample takes milliseconds, and this process may be asleep meanwhile
+    for attempt in itertools.count():  # a sample takes milliseconds, so this process may miss it
         cut = learner(f"Cut {attempt}")
         run = started(cut, games)
         if kills_a_worker(is_taking_a_sample) and kills_a_worker(is_further):
@@ -157,7 +157,7 @@ def test_match_ends_and_teaches_while_a_curve_point_is_measured(monkeypatch: pyt
 
 
 def resigned(code: str, number: int) -> None:
-    """Resign a match; who waits in vain for whoever has its machine is told so."""
+    """Resign a match; a lock held for too long is an error."""
     with connection.cursor() as cursor:
         cursor.execute(f"SET lock_timeout = '{HANG_S}s'")
     match_resign(code=code, person=guest(number))
@@ -180,7 +180,7 @@ def test_ten_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytes
             code = room_create(person=guest(), game="romgon", first=machine.slug, second=machine.slug).room.code
             while match_step(code=code, person=guest(), plies=7)["status"] == "playing":
                 pass
-        elif number == 1:  # a person in its seat, it in the other
+        elif number == 1:  # a person in one seat of the machine, the machine in the other
             code = room_create(
                 person=person(owner), game="romgon", opponent="machine", machine=machine.slug, takes_over=machine.slug
             ).room.code
@@ -199,7 +199,7 @@ def test_ten_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytes
 
     works = [lambda run=run: train(run) for run in runs] + [lambda n=n: match(n) for n in range(10)]
     assert at_once(cancel_when_they_are_over, *works) == []
-    # Who plays in both seats learns from both.
+    # A machine in both seats learns from both.
     games = done(runs[0]) + 2 * done(runs[1])
     assert min(done(run) for run in runs) > 0
     assert Lesson.objects.filter(machine=machine, kind="match").count() == 10

@@ -1,4 +1,4 @@
-"""A real worker: runs and live matches on one machine at once lose no bead; the same seed leaves the same beads."""
+"""A real worker: runs and live matches on one machine at once lose no bead; equal seeds give equal beads."""
 
 import threading
 from typing import Any
@@ -57,7 +57,7 @@ def test_two_runs_and_ten_matches_at_once_lose_no_bead(start_worker: StartWorker
     assert learner.n_games == learner.lessons.aggregate(n=Sum("n_wins") + Sum("n_draws") + Sum("n_losses"))["n"]
     numbers = learner.lessons.order_by("number").values_list("number", flat=True)
     assert list(numbers) == list(range(1, learner.n_lessons + 1))
-    # Added up here once more, apart from the query of the audit.
+    # Summed up independently of the query of the audit.
     beads = {position: list(start) for position, start in laid_out.items()}
     for position, deltas in Change.objects.filter(lesson__machine=learner).values_list("box__position", "deltas"):
         beads[position] = [bead + delta for bead, delta in zip(beads[position], deltas, strict=True)]

@@ -1,1 +1,1 @@
-"""A kind of machine as somebody else would add it: a Django app with rows, pages and files of its own."""
+"""A kind of machine as a contributor would add it: a Django app with its own rows, pages and file format."""

@@ -1,4 +1,4 @@
-"""The app of a kind that the site does not have; ``test_win_counter`` installs it."""
+"""The app of a kind that is not part of the site; ``test_win_counter`` installs it."""
 
 from django.apps import AppConfig
 

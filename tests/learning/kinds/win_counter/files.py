@@ -1,4 +1,4 @@
-"""A file format of its own: ``counts`` is a list of (position and move, games, wins)."""
+"""The kind's own file format: ``counts`` is a list of (position and move, games, wins)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kind. One line makes it known: ``kind_register(WIN_COUNTER)``."""
+"""The kind. One line registers it: ``kind_register(WIN_COUNTER)``."""
 
 from learning.kinds.kind import Kind
 from tests.learning.kinds.win_counter.files import WinCounterFiles

@@ -1,4 +1,4 @@
-"""The machine itself: it plays the move that has won most often, and counts what came of it."""
+"""The machine: it plays the move that has won most often, and counts games and wins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class WinCounterRule:
     has_boxes: ClassVar[bool] = False
 
     prior: int = 1
-    """The wins, of twice as many games, that it imagines of every move."""
+    """The prior wins of every move, out of twice as many prior games."""
 
     @classmethod
     def fits(cls, game):
@@ -42,7 +42,7 @@ def key_of(game, position, move):
 
 @dataclass
 class WinCounter:
-    """A machine out of its rows: ``counts`` is (games, wins) by key, ``added`` what it has counted since."""
+    """A machine with its rows: ``counts`` holds (games, wins) by key, ``added`` the counts since loading."""
 
     game: Game[Any, Any]
     rule: WinCounterRule
@@ -58,7 +58,7 @@ class WinCounter:
         return found
 
     def policy(self, position):
-        """All chance is on the best moves, in equal parts."""
+        """The best moves share all probability equally."""
         worths = self.worths(position)
         best = [worth == max(worths) for worth in worths]
         chances = [one / sum(best) for one in best]

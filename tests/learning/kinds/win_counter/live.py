@@ -1,4 +1,4 @@
-"""Nothing is stored with a move: all that it learns from are the moves of the match."""
+"""Live play without rows of its own for moves: the machine learns from the moves of the match."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class WinCounterLive(KindLive):
 
 
 def keys_played(live, side):
-    """The keys of a side's moves in a match."""
+    """The keys of one side's moves in a match."""
     game = live.game
     position, keys = game.initial_position(), []
     for ply in live.plies:

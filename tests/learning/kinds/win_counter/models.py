@@ -1,4 +1,4 @@
-"""How often a machine has played each move, and how often it won: a row each, with a ledger."""
+"""Games and wins of each move of a machine, one row each, with a ledger."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learning.models import Lesson, Machine
 
 
 class WinCount(models.Model):
-    """Games and wins of one move of a machine, as they are and as they were at first."""
+    """Games and wins of one move of a machine: current and initial counts."""
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="win_counts", db_index=False)
     key = models.TextField(help_text="The position, a blank and the move.")
@@ -19,7 +19,7 @@ class WinCount(models.Model):
     held = ArrayField(models.BigIntegerField(), size=2)
 
     class Meta:
-        app_label = "win_counter"  # read before the app is installed
+        app_label = "win_counter"  # needed because the module is imported before the app is installed
         constraints: ClassVar = [models.UniqueConstraint(name="win_count_once", fields=["machine", "key"])]
 
     def __str__(self) -> str:
@@ -27,7 +27,7 @@ class WinCount(models.Model):
 
 
 class WinCountChange(models.Model):
-    """What a lesson added to one row."""
+    """The change of one row by one lesson."""
 
     lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="win_count_changes")
     count = models.ForeignKey(WinCount, on_delete=models.CASCADE, related_name="changes")

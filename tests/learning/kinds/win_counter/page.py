@@ -1,4 +1,4 @@
-"""A page and a form of its own."""
+"""The page and the form of the kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strength is a small sample, and an entry of a tournament is a place in the ledger."""
+"""Strength is a small sample; an entry of a tournament is a position in the ledger."""
 
 from __future__ import annotations
 
