@@ -22,7 +22,7 @@ from games.accounts.principal import Principal
 from games.live import consumers
 from games.live.rooms import room_create
 from games.transport import broadcaster
-from games.transport.broadcaster import Broadcaster, Letter, group_write
+from games.transport.broadcaster import Broadcast, Broadcaster, group_write
 from menace_site.asgi import application
 from menace_site.observability.access_log import WELL_FORMED, AccessLog
 from menace_site.settings import LOGGING
@@ -210,12 +210,12 @@ def test_a_room_that_cannot_be_told_is_told_of_without_its_code(lines: Lines) ->
     class Broken:
         is_open = True
 
-        def put(self, group: str, letter: Letter) -> None:
+        def put(self, group: str, broadcast: Broadcast) -> None:
             raise ValueError("broken")
 
     before, Broadcaster.here = Broadcaster.here, Broken()  # type: ignore[assignment]
     try:
-        assert not group_write("room.abcdef", Letter({"type": "room.state"}))
+        assert not group_write("room.abcdef", Broadcast({"type": "room.state"}))
     finally:
         Broadcaster.here = before
     (found,) = lines()
