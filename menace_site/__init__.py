@@ -1,1 +1,1 @@
-"""The site: settings, addresses, servers. Wiring only, imported by nobody."""
+"""The site: settings, URLs, servers. Wiring only: no other package imports it."""

@@ -1,7 +1,8 @@
-"""What packages keep in tables of their own, with the house's lists: log-ins, devices, beat's tasks.
+"""Admin lists for the tables of third-party packages: log-ins, second-factor devices, beat's tasks.
 
-Nobody makes a device there: whoever might could give any account one whose key they know. Beat's tasks are written by
-the settings and by schedules; the package's own pages let whoever may look at them start and stop each.
+The admin cannot create devices: staff could otherwise give any account a device whose key they know. Settings and
+schedules write beat's tasks. The package's own pages, which are unregistered here, would let every member of the staff
+with the view permission start and stop tasks.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ LISTED = ("attempt_time", "username", "ip_address", "user_agent", "path_info")
 
 
 class LogIns(NameSearch, ReadOnly, Large):
-    """What is known of who was at the door, found by a name or by how an address begins."""
+    """Log-in records, searched by account name or by the beginning of an address."""
 
     search_fields = ("username__exact", "ip_address__startswith")
 
     def spellings(self, term: str) -> set[str]:
-        """Failures are stored under the key of the name, log-ins under the name of the account."""
+        """Return the term, its name key and the account's name: failures are stored by key, log-ins by name."""
         account = account_named(term) if term else None
         return {term, name_key(term), *(() if account is None else (account.get_username(),))}
 
 
 @admin.register(AccessLog)
 class LogInAdmin(LogIns):
-    """Log-ins, with when they logged out."""
+    """Successful log-ins with their times of log-out."""
 
     exclude = ("http_accept", "session_hash")
     list_display = (*LISTED, "logout_time")
@@ -44,7 +45,7 @@ class LogInAdmin(LogIns):
 
 @admin.register(AccessFailureLog)
 class FailureAdmin(LogIns):
-    """Log-ins that failed, and which of them locked the door."""
+    """Failed log-ins; the column ``locked_out`` marks those that caused a lock."""
 
     exclude = ("http_accept",)
     list_display = (*LISTED, "locked_out")
@@ -53,19 +54,18 @@ class FailureAdmin(LogIns):
 
 @admin.register(AccessAttempt)
 class AttemptAdmin(LogIns):
-    """What is counted for the lock: deleted, whoever it locks out may try again at once."""
+    """Failures counted towards a lock. Deleting a row ends its lock at once."""
 
     exclude = ("http_accept", "get_data", "post_data")
     list_display = (*LISTED, "failures_since_start")
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whose the permission is."""
         return admin.ModelAdmin.has_delete_permission(self, request, obj)
 
 
 @admin.register(StaticDevice)
 class RecoveryAdmin(NameSearch, ReadOnly, Counted):
-    """Who has recovery codes. They go with the device, and are shown nowhere."""
+    """Accounts with recovery codes. The codes are deleted with the device and never shown."""
 
     fields = list_display = ("user", "name", "confirmed", "created_at", "last_used_at")
     list_select_related = ("user",)
@@ -74,10 +74,10 @@ class RecoveryAdmin(NameSearch, ReadOnly, Counted):
 
 @admin.register(TOTPDevice)
 class DeviceAdmin(RecoveryAdmin):
-    """Deleted, it lets nobody in, and the next visit sets up another one. A superuser's is for superusers alone."""
+    """Authenticator apps. After a deletion the account sets up a new device at its next visit to the admin."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whose the permission is; of a superuser's device a superuser's."""
+        """Whether the account has the permission; only superusers may delete a superuser's device."""
         may = admin.ModelAdmin.has_delete_permission(self, request, obj)
         return may and (obj is None or not obj.user.is_superuser or bool(getattr(request.user, "is_superuser", False)))
 
@@ -87,7 +87,7 @@ admin.site.unregister([ClockedSchedule, CrontabSchedule, IntervalSchedule, Perio
 
 @admin.register(PeriodicTask)
 class TaskAdmin(ReadOnly, Counted):
-    """What beat knocks for, and when it last did."""
+    """Beat's tasks with the time of their last start."""
 
     list_display = ("name", "task", "enabled", "crontab", "interval", "last_run_at")
     list_filter = ("enabled", "one_off")
@@ -97,4 +97,4 @@ class TaskAdmin(ReadOnly, Counted):
 
 @admin.register(CrontabSchedule, IntervalSchedule)
 class TimingAdmin(ReadOnly, Counted):
-    """The times at which it does."""
+    """Cron expressions and intervals of beat's tasks."""

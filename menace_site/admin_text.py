@@ -1,6 +1,6 @@
-"""What the admin calls groups, tables and columns, where Django would show the name of a field in the code.
+"""Names of groups, tables and columns in the admin, where Django would show the field names of the code.
 
-The words are set when the site starts. They are no part of the models, so no migration knows them.
+The names are set when the site starts. They are not part of the models, so they need no migrations.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ COLUMNS: dict[str, dict[str, str]] = {
 
 
 def words_set() -> None:
-    """Name groups, tables and columns."""
+    """Set the verbose names of groups, tables and columns. Call it once the applications are loaded."""
     for label, words in GROUPS.items():
         apps.get_app_config(label).verbose_name = words
     for name, (one, many) in TABLES.items():

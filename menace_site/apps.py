@@ -1,4 +1,4 @@
-"""The site itself as an application: it brings the Celery application and the system checks of the settings."""
+"""The site itself as a Django application: loads the Celery application and registers the checks of the settings."""
 
 import gc
 
@@ -8,7 +8,7 @@ from django.contrib.admin.apps import AdminConfig
 from django.core.checks import register
 
 COLLECT_AFTER = 50_000
-"""So many more objects than were freed, and the garbage collector looks at the youngest."""
+"""Threshold of the garbage collector's youngest generation: allocations less deallocations before a collection."""
 
 
 class SiteConfig(AppConfig):
@@ -16,7 +16,7 @@ class SiteConfig(AppConfig):
     verbose_name = "Beadbox"
 
     def ready(self) -> None:
-        # Imported here so that every process that sends tasks has the application, and not the default one.
+        # Imported here so that every process that sends tasks uses this Celery application instead of the default.
         from menace_site import admin_text, celery  # noqa: F401
         from menace_site.observability import error_reports
         from menace_site.server import checks
@@ -26,12 +26,12 @@ class SiteConfig(AppConfig):
         register(checks.check_settings)
         if settings.SENTRY_DSN:
             error_reports.errors_report(settings.SENTRY_DSN)
-        # A memory of 10,000 boxes is 60,000 objects that all stay. At Python's own threshold of 700, laying it out goes
-        # through everything there is again and again, a fifth of a second each time, and whoever plays waits.
+        # A memory of 10,000 boxes is 60,000 long-lived objects. At Python's own threshold of 700, building it triggers
+        # repeated full collections of 0.2 s each, and moves wait for them.
         gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
 
 
 class StaffConfig(AdminConfig):
-    """Django's admin, entered by two factors."""
+    """Django's admin behind a second factor."""
 
     default_site = "games.accounts.second_factor.StaffSite"

@@ -8,17 +8,17 @@ from celery import Celery, signals
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
 
 MESSAGES_MOST = 1_000
-"""In a queue: more than anybody who takes them needs, about a megabyte."""
+"""Messages that one queue may hold, about 1 MB; more would be redundant, since each message is only a wake-up."""
 
 
 class Knocking(Celery):
-    """Sends nothing into a queue that nobody keeps short: every message is a knock, and knocks are repeated.
+    """Celery with bounded queues: each message is only a wake-up that is repeated, so surplus messages are dropped.
 
-    Else those of beat would stay for as long as no worker runs, until Redis has no room for anything.
+    Otherwise beat's messages would pile up while no worker runs, until Redis is full.
     """
 
     def send_task(self, name: str, *args: Any, **options: Any) -> Any:
-        """Send a task, unless enough wait; ``None`` then. While the length is not known, it is sent."""
+        """Send a task, or return ``None`` if the queue is full. A queue of unknown length counts as empty."""
         from django.conf import settings
         from django.core.cache import cache
 
@@ -38,7 +38,7 @@ app.autodiscover_tasks(related_name="beat")
 
 @signals.worker_init.connect
 def _figures_are_told(**_: object) -> None:
-    """Where no web process tells what this machine has counted, its worker does."""
+    """Serve this machine's metrics from the worker if ``METRICS_PORT`` is set: no web process does so there."""
     from django.conf import settings
 
     from menace_site.observability.metrics import metrics_serve_beside

@@ -1,9 +1,9 @@
-"""Every setting of the site, from the environment, in one file.
+"""Settings of the site, read from the environment.
 
-Without ``BEADBOX_LOCAL`` this is production: everything secure, and ``SECRET_KEY``, ``ALLOWED_HOSTS``,
-``DATABASE_URL`` and ``REDIS_URL`` must be given (``menace_site/server/checks.py`` says so by name).
-``make run`` and ``make test`` set ``BEADBOX_LOCAL=1``: plain http on this machine, private servers where
-a URL is missing, and a secret key of its own under ``var/``.
+Without ``BEADBOX_LOCAL`` the settings are those of production: every security setting is on, and ``SECRET_KEY``,
+``ALLOWED_HOSTS``, ``DATABASE_URL`` and ``REDIS_URL`` are required (``menace_site/server/checks.py`` names a missing
+one). ``make run`` and ``make test`` set ``BEADBOX_LOCAL=1``: plain http on this machine, private servers where a URL is
+missing, and a generated secret key under ``var/``.
 """
 
 import os
@@ -27,11 +27,11 @@ from menace_site.server import pooled
 
 
 class Environment(environ.Env):  # type: ignore[misc]
-    """The environment; its lists have no blanks around their entries, and no empty ones."""
+    """The environment; lists are split at commas, without blanks around entries and without empty entries."""
 
     @classmethod
     def parse_value(cls, value: str, cast: Any) -> Any:
-        """Read a value as what it is for."""
+        """Convert the text of a variable to the type ``cast``."""
         return parse_list(value) if cast is list else super().parse_value(value, cast)
 
 
@@ -42,7 +42,7 @@ VAR_DIR = servers.var_dir()
 # numba raises at import when it finds no place to keep compiled kernels.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(VAR_DIR / "numba"))
 
-# prometheus-client reads this when it is imported, which nothing does before the settings.
+# prometheus-client reads this variable at import, so it is set before any other module can import the package.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(servers.metrics_dir(VAR_DIR))
 
 LOCAL = env.bool("BEADBOX_LOCAL", default=False)
@@ -50,7 +50,7 @@ DEBUG = env.bool("DEBUG", default=False)
 
 
 def _local_secret_key(file: Path) -> str:
-    """Return the key this checkout made for itself, making it first when there is none."""
+    """Return the secret key of this checkout; the first call generates it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
@@ -61,22 +61,23 @@ def _local_secret_key(file: Path) -> str:
 
 
 SECRET_KEY = env.str("SECRET_KEY", default="") or (_local_secret_key(VAR_DIR / "secret_key") if LOCAL else "")
-# Keys of before: what they have signed (sessions, letters with a new password) still counts. docs/security.md says how
-# a key is changed.
+# Earlier keys. Their signatures on sessions and password-reset links stay valid. docs/security.md says how to change a
+# key.
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 try:
     ALLOWED_HOSTS = parse_hosts(env.str("ALLOWED_HOSTS", default=""))
 except ServerError as error:
     raise ImproperlyConfigured(str(error)) from error
-# Without a list, one's own computer answers to its own addresses and its name, as far as BIND lets others reach it.
+# Without a list, a local run accepts this computer's name and addresses, as far as BIND lets other computers reach it.
 if LOCAL and not ALLOWED_HOSTS:
     ALLOWED_HOSTS = default_hosts(env.str("BIND", default=""))
-# The origin under which people reach the site, such as https://beads.example. Links in letters begin with it, and a
-# page's WebSocket must come from it; without it, from the scheme, host and port that the request itself names.
+# Public origin of the site, such as https://beads.example. Links in letters begin with it, and the Origin of a page's
+# WebSocket must equal it. If empty, that Origin must equal the scheme, host and port of the request itself.
 SITE_URL = env.str("SITE_URL", default="").strip().rstrip("/")
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[SITE_URL] if SITE_URL else [])
 
-# How many proxies stand before us, each adding one address to X-Forwarded-For. With 0 the header is a claim.
+# Number of proxies in front of the site, each of which appends one address to X-Forwarded-For. With 0 the header is
+# not trusted.
 NUM_PROXIES = env.int("NUM_PROXIES", default=0)
 
 INSTALLED_APPS = [
@@ -107,7 +108,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "menace_site.server.request_validation.ReadableRequests",
-    # Pages with hundreds of boxes; Django's own hides the length of what is secret in them (BREACH).
+    # For pages with hundreds of boxes. Django's middleware pads its output at random against the attack BREACH.
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -125,7 +126,7 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "menace_site.urls"
 ASGI_APPLICATION = "menace_site.asgi.application"
-# Of the staff's pages, whose addresses end with one; all others have none (menace_site/server/slashes.py).
+# For the admin, whose paths end with a slash; all others have none (menace_site/server/slashes.py).
 APPEND_SLASH = True
 
 TEMPLATES = [
@@ -147,19 +148,19 @@ TEMPLATES = [
 
 DATABASE_URL = env.str("DATABASE_URL", default="") or (servers.private_database_url(VAR_DIR) if LOCAL else "")
 REDIS_URL = env.str("REDIS_URL", default="") or (servers.private_redis_url(VAR_DIR) if LOCAL else "")
-# Keeps sites, and parallel test runs, apart on one Redis: publish and subscribe knows no database numbers.
+# Separates sites and parallel test runs on one Redis, because publish and subscribe ignores database numbers.
 REDIS_PREFIX = env.str("REDIS_PREFIX", default="beadbox")
 
 DATABASES: dict[str, Any] = {
     "default": {
         **env.db_url_config(DATABASE_URL or "postgres:///"),
-        # Connections kept open under ASGI leak, one for each request: the pool keeps them.
+        # Under ASGI, persistent connections leak, one for each request; the pool keeps connections instead.
         "CONN_MAX_AGE": 0,
     },
 }
-# Statements are planned once for each connection of the pool, and not for each move.
+# PostgreSQL plans each statement once for each connection of the pool instead of at every move.
 DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
-# A database's host that vanished says nothing: after ten seconds its connections are given up, and not after two hours.
+# If the database's host vanishes, its connections fail after ten seconds instead of two hours.
 DATABASES["default"]["OPTIONS"].update(
     keepalives_idle=5, keepalives_interval=2, keepalives_count=3, tcp_user_timeout=10_000, connect_timeout=5
 )
@@ -175,8 +176,8 @@ CACHES = {
         "BACKEND": "menace_site.server.cache.ForgivingRedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": REDIS_PREFIX,
-        # A Redis that hangs costs one request this long, and the others nothing (menace_site/server/cache.py). Of one
-        # that was started again the old connections are gone: a second try on a new one.
+        # A Redis that hangs delays only one request, by this time-out (menace_site/server/cache.py). After a restart of
+        # Redis the old connections are dead, so a failed call is retried once on a new one.
         "OPTIONS": {
             "socket_connect_timeout": 0.1,
             "socket_timeout": 0.1,
@@ -187,7 +188,8 @@ CACHES = {
 
 CHANNEL_LAYERS = {
     "default": {
-        # The core layer loses sockets when Redis restarts; this one does not, but buffers nothing.
+        # The default Redis layer loses sockets when Redis restarts. The publish-subscribe layer keeps them, but buffers
+        # no messages.
         "BACKEND": "menace_site.server.channel_layer.SocketLayer",
         "CONFIG": {
             "hosts": [{"address": REDIS_URL, "socket_timeout": 20}],
@@ -196,11 +198,11 @@ CHANNEL_LAYERS = {
     },
 }
 
-# Jobs: the row is the truth, a message only a knock (docs/decisions/0070-turns.md)
+# Jobs: the database row holds the state, a message is only a wake-up (docs/decisions/0070-turns.md)
 
 
 def _celery_url(redis_url: str) -> str:
-    """Return the same Redis as Celery spells it, which differs for unix sockets only."""
+    """Return the URL in the form that Celery reads, which differs only for unix sockets."""
     parts = urlsplit(redis_url)
     if parts.scheme != "unix":
         return redis_url
@@ -210,8 +212,8 @@ def _celery_url(redis_url: str) -> str:
 CELERY_BROKER_URL = _celery_url(REDIS_URL)
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "global_keyprefix": f"{REDIS_PREFIX}:celery:",
-    # A broker that hangs costs whoever knocks this long, once. Else they would wait until it goes on, or, with a new
-    # connection, for as many tries as fit into broker_connection_timeout.
+    # A broker that hangs delays a sender once, by this time-out. Otherwise the sender would wait until the broker
+    # answers or, on a new connection, for every retry within broker_connection_timeout.
     "socket_timeout": 1.0,
     "socket_connect_timeout": 1.0,
     "max_retries": 0,
@@ -221,7 +223,8 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_DEFAULT_QUEUE = "default"
-# What takes turns, and what is short and has a worker of its own: schedules, reapers, the sweep.
+# "bulk" has the long jobs, which are worked in time slices. "default" has the short tasks (schedules, reapers, the
+# sweep) and a worker of its own.
 CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"default": {}, "bulk": {}}
 CELERY_TASK_ROUTES = {
     "learning.tasks.jobs_work": {"queue": "bulk"},
@@ -231,7 +234,7 @@ CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "menace_site.operations.scheduler:Scheduler"
-# A schedule that was changed is seen within this many seconds.
+# Seconds within which beat reads a changed schedule.
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_BEAT_SCHEDULE = {
     "Take up jobs that were forgotten": {
@@ -259,13 +262,13 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0,
         "options": {"expires": 5},
     },
-    # Looks whether it is time: a site that runs for an hour a day has its copy too.
+    # Checked every five minutes, so that a site that runs for an hour a day gets its back-up too.
     "Make the daily back-up": {
         "task": "menace_site.tasks.backup_daily",
         "schedule": 300.0,
         "options": {"expires": 300},
     },
-    # Step by step, and one query when it has been held.
+    # Works step by step; once the tournament is finished, each call costs one query.
     "Hold the tournament of the house": {
         "task": "learning.beat.house_tournament_hold",
         "schedule": 20.0,
@@ -280,7 +283,7 @@ CELERY_ENABLE_UTC = True
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "games.accounts.AnySpellingBackend",
-    # Sessions name it.
+    # Listed because sessions store its name.
     "django.contrib.auth.backends.ModelBackend",
 ]
 PASSWORD_HASHERS = [
@@ -301,16 +304,16 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 
-# One name from one address: a stranger cannot lock the owner out of their account from elsewhere. Rates of an account
-# wherever it is tried from are in games/accounts/log_ins.py.
+# A lock holds for one name from one address, so a stranger elsewhere cannot lock the owner out. The rate of an account
+# over all addresses is in games/accounts/log_ins.py.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_USERNAME_CALLABLE = "games.accounts.log_ins.name_counted"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
-# The lock ends when it was said to, however often somebody tries meanwhile; what they try is not written down.
+# Attempts during a lock neither extend it nor are recorded.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
-# What failed stays written down after a log-in too: the attempts that are counted for the lock do not.
+# The log of failures survives a successful log-in; the attempts counted towards a lock do not.
 AXES_ENABLE_ACCESS_FAILURE_LOG = True
 AXES_HANDLER = "games.accounts.log_ins.LogInHandler"
 AXES_ENABLE_ADMIN = False  # ours are in menace_site/admin.py
@@ -319,35 +322,35 @@ AXES_LOCKOUT_CALLABLE = "games.accounts.views.locked_out"
 AXES_CLIENT_IP_CALLABLE = "games.accounts.identity.log_in_address"
 AXES_VERBOSE = False
 
-# Who has the link of a letter can choose a password, so letters are shown on one's own machine alone; elsewhere none is
-# sent until this names who carries them.
+# The link in a letter sets a new password, so only a local run prints letters to the console. Elsewhere no letters are
+# sent until EMAIL_URL names a mail server.
 EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://" if LOCAL else "dummymail://")
 vars().update(EMAIL_CONFIG)
 SENDS_LETTERS = EMAIL_CONFIG["EMAIL_BACKEND"] != env.EMAIL_SCHEMES["dummymail"]
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Beadbox <noreply@localhost>")
-# For a carrier on a private network that knows no TLS.
+# For a mail server without TLS on a private network.
 EMAIL_WITHOUT_TLS = env.bool("EMAIL_WITHOUT_TLS", default=False)
-# The letter says so.
+# In seconds. The letter names this time.
 PASSWORD_RESET_TIMEOUT = 3600
 
 # Transport and headers
 
 SECURE_SSL_REDIRECT = not LOCAL
-# The health checks of a container ask without TLS, from inside.
+# Health checks inside a container use plain http.
 SECURE_REDIRECT_EXEMPT = [r"^api/health(/live|/ready)?/?$"]
 SECURE_HSTS_SECONDS = 0 if LOCAL else 365 * 24 * 3600
-# Both bind other sites under the same name, and preloading for months after it is turned off: docs/security.md.
+# Both affect other sites of the same domain, and preloading lasts for months after it is turned off: docs/security.md.
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_INCLUDE_SUBDOMAINS", default=False)
 SECURE_HSTS_PRELOAD = env.bool("HSTS_PRELOAD", default=False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if NUM_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
-# A visitor's own machine is kept for 90 days after its last match: their browser is known for as long.
+# 90 days, as long as a visitor's machine is kept after its last match.
 SESSION_COOKIE_AGE = 90 * 24 * 3600
 SESSION_COOKIE_SECURE = not LOCAL
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = not LOCAL
 X_FRAME_OPTIONS = "DENY"
-# The staff's pages ask for a code of a device, too; not on one's own machine, where nobody else comes.
+# The admin asks for a code of an authenticator app, except in a local run, which only its owner reaches.
 STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", default=not LOCAL)
 OTP_TOTP_ISSUER = "Beadbox"
 OTP_ADMIN_HIDE_SENSITIVE_DATA = True
@@ -362,58 +365,58 @@ CONTENT_SECURITY_POLICY = {
     },
 }
 
-# Bodies: a form or a JSON call is small. What is larger, such as a machine to import, is sent as a file.
+# Bodies. Forms and JSON calls are small; larger data, such as an imported machine, are sent as a file.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
 # Machines
 
-# How many machines an account may have; copies made for a room do not count.
+# Machines that an account may have; copies made for a room do not count.
 MACHINES_PER_ACCOUNT = env.int("MACHINES_PER_ACCOUNT", default=50)
-# How many a browser may keep; an account may have so many beyond its own, if they came along with a log-in.
+# Machines of a browser without an account. They join the account at a log-in, even beyond MACHINES_PER_ACCOUNT.
 MACHINES_PER_GUEST = env.int("MACHINES_PER_GUEST", default=20)
-# How many the browsers behind an address may keep together: of a school, each child's of a year.
+# Machines of all browsers behind one address: enough for a year's machines of every child of a school.
 MACHINES_PER_ADDRESS = env.int("MACHINES_PER_ADDRESS", default=2_000)
-# How many values a machine that keeps them may have, and all machines of an account together (a million are .6 GB with
-# their index). One that has as many learns no new ones; those that it has go on learning.
+# Values of one machine, and of all machines of an account; a million values take 0.6 GB with their index. A machine at
+# its limit adds no new values but goes on updating the existing ones.
 VALUES_PER_MACHINE = env.int("VALUES_PER_MACHINE", default=500_000)
 VALUES_PER_ACCOUNT = env.int("VALUES_PER_ACCOUNT", default=2_000_000)
-# For how long, and for how many changes of boxes or values, a machine's history is kept lesson by lesson; what was
-# before is folded up (docs/decisions/0096). A change takes some 120 bytes; a list of weights counts as 100 changes.
+# Days, and changes of boxes or values, for which a machine's history is kept lesson by lesson; older lessons are
+# compacted (docs/decisions/0096). A change takes about 120 bytes; a list of weights counts as 100 changes.
 KEEP_LEDGER_DAYS = env.int("KEEP_LEDGER_DAYS", default=30)
 KEEP_LEDGER_CHANGES = env.int("KEEP_LEDGER_CHANGES", default=100_000)
-# How many training runs, and how many tournaments, of an account may wait or go on at once; the staff has no limit.
+# Training runs and tournaments of an account that may be waiting or running at once; the staff has no limit.
 OPEN_RUNS_PER_ACCOUNT = env.int("OPEN_RUNS_PER_ACCOUNT", default=5)
 OPEN_TOURNAMENTS_PER_ACCOUNT = env.int("OPEN_TOURNAMENTS_PER_ACCOUNT", default=3)
 
-# What is kept (docs/bounds.md): for how many days, and how much of it however young. The sweep clears the rest.
+# Retention (docs/bounds.md): the age in days and the number up to which rows are kept. The sweep deletes the rest.
 
-# Matches in which no account sat, once they are finished or abandoned; no lesson of a ledger may still tell of them.
+# Finished or abandoned matches without an account, unless a lesson of a ledger still refers to them.
 KEEP_GUEST_MATCHES_DAYS = env.int("KEEP_GUEST_MATCHES_DAYS", default=30)
-# Those of accounts, their copies made for rooms, and their finished trainings and tournaments.
+# Matches of accounts, their copies made for rooms, and their finished trainings and tournaments.
 KEEP_MATCHES_DAYS = env.int("KEEP_MATCHES_DAYS", default=365)
 MATCHES_PER_GUEST = env.int("MATCHES_PER_GUEST", default=1_000)
 MATCHES_PER_ACCOUNT = env.int("MATCHES_PER_ACCOUNT", default=10_000)
-# A machine of a browser after its last match: so long the browser's session lives.
+# Machines of a browser, counted from the last match. Equals SESSION_COOKIE_AGE, the life of the browser's session.
 KEEP_GUEST_MACHINES_DAYS = env.int("KEEP_GUEST_MACHINES_DAYS", default=90)
-# A machine copied for a guest's room after the last match there.
+# Machines copied for a guest's room, counted from the last match there.
 KEEP_COPIES_DAYS = env.int("KEEP_COPIES_DAYS", default=30)
-# Each has fifty points of a curve, 32 kB in all.
+# Each run stores a curve of fifty points, 32 kB in all.
 RUNS_PER_MACHINE = 200
-# A training that goes on for longer is stopped; a billion games of the fastest game take some minutes.
+# A longer training is stopped; a billion games of the fastest game take some minutes.
 RUN_DAYS_MOST = 30
 TOURNAMENTS_PER_ACCOUNT = 200
-# Results of experiments, the newest of each apart.
+# Results of experiments; the newest result of each experiment is always kept.
 KEEP_EXPERIMENTS_DAYS = 30
 EXPERIMENTS_KEPT = 5_000
-# Who logged in from where, and who failed to; of failures no more than so many, the newest.
+# Records of log-ins and of failed log-ins; of the failures only the newest are kept, up to this number.
 KEEP_LOG_INS_DAYS = env.int("KEEP_LOG_INS_DAYS", default=30)
 LOG_IN_FAILURES_KEPT = 100_000
-# Tokens after they were revoked or have expired.
+# API tokens, counted from their revocation or expiry.
 KEEP_TOKENS_DAYS = 90
 
-# How much the whole site keeps; beyond that nothing new is begun, and what is there goes on. Rows are counted as
-# PostgreSQL estimates them, and the size is that of the database.
+# Limits of the whole site. Beyond them nothing new starts, and existing matches and jobs go on. Row counts are
+# PostgreSQL's estimates; the size is that of the database.
 MATCHES_MOST = env.int("MATCHES_MOST", default=2_000_000)
 MACHINES_MOST = env.int("MACHINES_MOST", default=200_000)
 ACCOUNTS_MOST = env.int("ACCOUNTS_MOST", default=100_000)
@@ -423,39 +426,40 @@ DATABASE_BYTES_MOST = env.int("DATABASE_BYTES_MOST", default=40_000_000_000)
 
 # Live matches
 
-# How many rooms of a person, and of everybody behind an address, may be open at once: they wait or are being
-# played, and somebody has moved within the hour. A class of 40 behind one address opens 40 or 80.
+# Rooms that one player, or all players behind an address, may have open at once. An open room is waiting or being
+# played, with a move within the last hour. A class of 40 behind one address opens 40 or 80.
 OPEN_ROOMS_PER_GUEST = env.int("OPEN_ROOMS_PER_GUEST", default=20)
 OPEN_ROOMS_PER_ACCOUNT = env.int("OPEN_ROOMS_PER_ACCOUNT", default=100)
 OPEN_ROOMS_PER_ADDRESS = env.int("OPEN_ROOMS_PER_ADDRESS", default=800)
-# How many sockets an address may have open in each web process, and how many other connections.
+# Sockets that an address may have open in each web process.
 SOCKETS_PER_ADDRESS = env.int("SOCKETS_PER_ADDRESS", default=500)
-# How many machines copied for a room are kept: of those that nobody plays or trains the longest unplayed goes first.
+# Machines copied for rooms that are kept. Beyond the number the longest unplayed copy is deleted first, unless it is
+# in a match or a training.
 COPIES_PER_GUEST = env.int("COPIES_PER_GUEST", default=5)
 COPIES_PER_ACCOUNT = env.int("COPIES_PER_ACCOUNT", default=20)
 COPIES_PER_ADDRESS = env.int("COPIES_PER_ADDRESS", default=400)
-# How many values a machine may have that is copied for a room (50,000 are copied in half a second), and those copies
-# together that a guest plays or that guests play from an address. Copies of an account count with its machines.
+# Values of a machine that may be copied for a room (copying 50,000 takes half a second), and of all copies of a guest
+# or of the guests behind an address. The copies of an account count towards VALUES_PER_ACCOUNT.
 VALUES_PER_ROOM_COPY = 50_000
 VALUES_PER_GUEST = 200_000
 VALUES_PER_ADDRESS = 2_000_000
-# Threads of a web process in which players that take seconds over a move think.
+# Threads of a web process for players that need seconds for a move.
 THINKERS = 1
 
 # Back-ups (docs/backup.md)
 
-# Where the daily one goes; none is made where nothing is named. On one's own machine it goes beside the data.
+# Folder of the daily back-up; empty for none. A local run writes it beside its data.
 BACKUP_DIR = env.str("BACKUP_DIR", default=str(VAR_DIR / "backups") if LOCAL else "")
-# How many of them stay.
+# Number of daily back-ups that are kept.
 BACKUPS_KEPT = env.int("BACKUPS_KEPT", default=7)
 
 # Advice (/api/ai/)
 
-# Origins whose pages may ask from a browser, such as https://romgon.example, or * for all; none unless set.
+# Origins whose pages may call the API from a browser, such as https://romgon.example, or * for all; none by default.
 AI_CORS_ORIGINS = env.list("AI_CORS_ORIGINS", default=[])
-# A deep search answers with what it has found by then, and a machine that looks far ahead moves and explains itself.
+# Seconds after which a deep search, or a machine that looks far ahead, answers with its best result so far.
 AI_TIME_BUDGET_S = env.float("AI_TIME_BUDGET_S", default=2.0)
-# The same of a machine that is asked for advice: questions that are answered at once wait behind it.
+# The same for advice of a machine. The limit is short because quick requests wait behind it.
 AI_QUICK_TIME_BUDGET_S = 0.25
 
 # Files
@@ -463,13 +467,13 @@ AI_QUICK_TIME_BUDGET_S = 0.25
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = VAR_DIR / "static"
-# robots.txt and favicon.ico, which are asked for at the root.
+# robots.txt and favicon.ico, which clients request at the root.
 WHITENOISE_ROOT = BASE_DIR / "static" / "root"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "menace_site.server.static_files.ModuleStaticFilesStorage"},
 }
-# True, and known: files leave through a thread. Said once a process, it only hides other warnings.
+# The warning is correct and harmless: static files are sent from a thread. It only hides other warnings.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
 # API
@@ -492,7 +496,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "menace_site.api.schema.Schema",
     "DEFAULT_THROTTLE_CLASSES": ["games.accounts.throttles.ApiThrottle"],
     "DEFAULT_THROTTLE_RATES": {
-        # Each rate of an address leaves room for a class of 120: docs/operating.md.
+        # Each rate of an address suffices for a class of 120: docs/operating.md.
         "api": env.str("THROTTLE_API", default="1800/min"),
         "live": env.str("THROTTLE_LIVE", default="24000/min"),
         "room": env.str("THROTTLE_ROOM", default="6000/min"),
@@ -502,7 +506,7 @@ REST_FRAMEWORK = {
         "account": env.str("THROTTLE_ACCOUNT", default="100/hour"),
         "mailbox": env.str("THROTTLE_MAILBOX", default="5/hour"),
     },
-    # ?format= is a filter of ours: of tournaments, of exports.
+    # The API itself uses ?format=, as a filter of tournaments and for exports.
     "URL_FORMAT_OVERRIDE": None,
     "EXCEPTION_HANDLER": "menace_site.api.exception_handler.exception_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
@@ -512,14 +516,14 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Matchbox learning machines: play them, train them, open their boxes.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
-    # A visitor's session is no way to prove an account.
+    # VisitorAuthentication is missing because a visitor's session proves no account.
     "AUTHENTICATION_WHITELIST": [
         "games.accounts.authentication.BearerAuthentication",
         "games.accounts.authentication.SessionAuthentication",
     ],
     "PREPROCESSING_HOOKS": ["menace_site.api.schema.without_trailing_slash"],
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "menace_site.api.schema.with_groups"],
-    # One name for the same choices under several fields.
+    # One schema name for choices that several fields share.
     "ENUM_NAME_OVERRIDES": {
         "RunStatusEnum": "learning.models.JobStatus",
         "ExperimentEnum": "learning.serializers.experiments.EXPERIMENT_SLUGS",
@@ -536,15 +540,15 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-# Watching (docs/operating.md)
+# Monitoring (docs/operating.md)
 
-# Networks from which /metrics may be asked. None by default: behind a proxy on this machine, visitors may seem local.
+# Networks that may read /metrics. None by default, since visitors may seem local behind a proxy on this machine.
 METRICS_ADDRESSES = env.list("METRICS_ADDRESSES", default=[])
 # A worker on a machine without web processes answers /metrics itself, on this port; 0 for none.
 METRICS_PORT = env.int("METRICS_PORT", default=0)
-# Where errors are reported, by Sentry's protocol, without who caused them; nowhere unless set.
+# Receiver of error reports in Sentry's protocol, without data about users; none by default.
 SENTRY_DSN = env.str("SENTRY_DSN", default="")
-# "json": an object a line; "line": for people.
+# "json": one JSON object per line; "line": text for people.
 LOG_FORMAT = env.str("LOG_FORMAT", default="line" if LOCAL else "json")
 if LOG_FORMAT not in ("json", "line"):
     raise ImproperlyConfigured(f"LOG_FORMAT is {LOG_FORMAT!r}: set it to json or line.")
@@ -575,30 +579,30 @@ LOGGING = {
     },
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["with_request", "unquoted"]},
-        # Who has no handler at all is heard by Python's last resort.
+        # Python's last-resort handler would print the records of a logger without any handler.
         "nowhere": {"class": "logging.NullHandler"},
     },
     "loggers": {
-        # What strangers send to be refused: any Host, forms without their token. A line each names the address that was
-        # asked for, helps nobody, and comes beside that of beadbox.requests.
+        # Requests with a wrong Host and forms without a CSRF token. Each line would hold the requested address and
+        # repeat the line of beadbox.requests.
         "django.security": {"handlers": ["nowhere"], "propagate": False},
-        # Of a letter that could not be sent: the carrier's answer quotes the mailbox.
+        # If a letter cannot be sent, the mail server's answer quotes the mailbox.
         "django.contrib.auth": {"filters": ["named_alone"]},
         "django.request": {"filters": ["expected", "one_line"]},
-        # Its lines name addresses, with the tokens in them. Ours are those of beadbox.requests.
+        # The lines of uvicorn hold addresses with tokens; beadbox.requests logs requests instead.
         "uvicorn": {"handlers": [], "propagate": True},
-        # Its warnings are of bytes that are no request.
+        # The warnings of uvicorn.error only report bytes that form no request.
         "uvicorn.error": {"level": "ERROR", "filters": ["answered"]},
         "uvicorn.access": {"handlers": ["nowhere"], "propagate": False},
-        # Likewise: a task has one line, of beadbox.tasks, and a traceback if it failed.
+        # beadbox.tasks logs one line for each task; a failed task also has a traceback.
         "celery": {"level": "WARNING"},
-        # A warning for each attempt to connect, four a second; games.pulse logs that the database is away.
+        # The pool warns at each attempt to connect, four times a second; games.pulse logs a database outage once.
         "psycopg.pool": {"level": "ERROR"},
-        # Wrong passwords are no news, and names that were typed nobody's business.
+        # Wrong passwords are not worth a line, and typed names are private.
         "axes": {"level": "ERROR"},
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING" if LOCAL else "INFO")},
 }
 
-# The warnings that HSTS covers no subdomains and is not preloaded: only the owner of the whole domain can choose that.
+# The warnings about HSTS without subdomains and preloading: only the owner of the whole domain can decide on those.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]

@@ -1,4 +1,4 @@
-"""Every address of the site. Paths of the API have no trailing slash; one with it is served too."""
+"""URLs of the site. Paths of the API have no trailing slash; a path with one is served too."""
 
 import functools
 import sys
@@ -28,16 +28,16 @@ PAGES = (
     *("/machines/compare", "/machines/import", "/machines/new", "/password/reset", "/schedules", "/signup"),
     *("/tournaments", "/tournaments/new"),
 )
-"""Addresses that people type."""
+"""Paths that people are likely to type, for the suggestion on the 404 page."""
 WORDS = {*(page.split("/")[1] for page in PAGES), "play", "rooms", "runs"}
-"""The first words of pages' addresses."""
+"""First segments of the paths of pages."""
 MAX_ADDRESS = 200
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A view that answers GET and HEAD, and refuses every other method in JSON, whatever kind its own answers are."""
+    """Restrict a view to GET and HEAD; other methods get a refusal in JSON, also where the view returns a page."""
 
-    @csrf_exempt  # it does nothing that another site could have done, and the refusal would be a page
+    @csrf_exempt  # the view changes nothing, and the refusal of CSRF would be a page instead of JSON
     @functools.wraps(view)
     def reading(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method in ("GET", "HEAD"):
@@ -50,22 +50,22 @@ def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
 
 @csrf_exempt
 def api_not_found(request: HttpRequest) -> JsonResponse:
-    """A program that mistypes an address gets JSON like any other refusal, and the address that it may have meant."""
+    """Answer an unknown path of the API with 404 in JSON, and suggest the nearest known path."""
     near = address_near(request.path)
     more = f"Did you mean {near}?" if near else "GET /api lists where everything begins."
     return JsonResponse({"detail": f"There is nothing at {request.path}. {more}", "code": "not_found"}, status=404)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """There is no page at this address; the one that may have been meant is a press away."""
+    """Answer an unknown path with a page that links to the nearest known path."""
     return render(request, "404.html", {"near": address_near(request.path)}, status=404)
 
 
 def address_near(address: str) -> str:
-    """The address of the site that this one is most like, if it is there; else empty.
+    """Return the nearest path that exists, or an empty text.
 
-    What is mistyped is one word: of the API the word after ``/api/``, of pages any word of an address without numbers,
-    or the first of another one.
+    One word may be mistyped: in the API the word after ``/api/``, elsewhere the first word of a path. In a path of
+    ``PAGES`` any word may be mistyped.
     """
     path = address.rstrip("/")[:MAX_ADDRESS]
     is_api = path.startswith("/api/")
@@ -80,7 +80,10 @@ def address_near(address: str) -> str:
 
 
 def fault(request: HttpRequest) -> HttpResponse:
-    """A fault of ours, or the database away: JSON for programs, a page for people. Neither needs the database."""
+    """Answer an unexpected exception: 503 in a database outage, else 500. JSON for the API, else a page.
+
+    No answer uses the database.
+    """
     if is_database_outage(sys.exc_info()[1]):
         return unavailable(request)
     if request.path.startswith("/api/"):
@@ -89,13 +92,13 @@ def fault(request: HttpRequest) -> HttpResponse:
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
-    """What the database stumbled over, and when to try again."""
+    """Answer 503 with ``Retry-After`` in a database outage: JSON for the API, else a page."""
     error = UnavailableError()
     response: HttpResponse
     if request.path.startswith("/api/"):
         response = refused_json(error)
     else:
-        # What was sent is for whoever sent it to send again.
+        # Only GET and HEAD are repeated by the page itself; the visitor repeats a form.
         comes_back = request.method in ("GET", "HEAD")
         words = {"again_s": error.retry_after_s if comes_back else None}
         response = HttpResponse(get_template("503.html").render(words), status=error.status)
@@ -104,9 +107,9 @@ def unavailable(request: HttpRequest) -> HttpResponse:
 
 
 def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """What Django could not read: JSON for programs, its own short page for people."""
+    """Answer 400 to a request that Django cannot parse: JSON for the API, else Django's short page."""
     if request.path.startswith("/api/"):
-        # Other exceptions speak of settings.
+        # The messages of other exceptions name settings.
         why = str(exception) if isinstance(exception, BadRequest) else "The request cannot be read."
         return JsonResponse({"detail": why, "code": "malformed"}, status=400)
     return bad_request(request, exception)
@@ -116,7 +119,7 @@ handler400 = unreadable
 handler404 = page_not_found
 handler500 = fault
 
-# The admin has a log-in of its own, and no second count of what fails there.
+# The admin has its own log-in page; its failures are counted together with those of the site's log-in.
 admin.site.login = log_in_counted(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [

@@ -31,12 +31,12 @@ logger = logging.getLogger("menace_site.web")
 OPTIONS: dict[str, Any] = {
     "http": "httptools",
     "ws": "websockets-sansio",
-    # Whoever has gone without a word is noticed within ten seconds.
+    # A client that vanished without closing is noticed within ten seconds.
     "ws_ping_interval": 5,
     "ws_ping_timeout": 5,
     "ws_max_size": 64 * 1024,
-    # Longer than a client waits with a connection that it may use again, or its next request meets one that is just
-    # being closed: Chrome waits 300 s, Firefox 115 s, Caddy for its upstreams 120 s, nginx 60 s.
+    # Longer than clients keep an idle connection; otherwise their next request may meet one that is being closed.
+    # Chrome keeps connections for 300 s, Firefox for 115 s, Caddy (to its upstreams) for 120 s, nginx for 60 s.
     "timeout_keep_alive": 330,
     "timeout_graceful_shutdown": 5,
     "lifespan": "on",
@@ -46,15 +46,15 @@ OPTIONS: dict[str, Any] = {
     "log_config": None,
 }
 UNREAD_S = 30
-"""The kernel closes a connection whose client reads nothing for so long."""
+"""Seconds without acknowledgement of sent data after which the kernel closes a connection."""
 LOOK_S = 0.2
 HUNG_LOOKS = 25
-"""A process without a beat in so many looks, one after the other, is replaced."""
+"""Consecutive checks without a heartbeat after which a process is replaced: 5 s at one check each ``LOOK_S``."""
 FORK = multiprocessing.get_context("fork")
 
 
 class Worker:
-    """A process that serves, and counts beats while it runs."""
+    """A web process that counts heartbeats while it runs."""
 
     def __init__(self, config: uvicorn.Config, listening: socket.socket) -> None:
         self.n_beats = FORK.RawValue("L", 0)
@@ -74,16 +74,16 @@ class Worker:
             time.sleep(LOOK_S)
 
     def is_hung(self) -> bool:
-        """Whether no beat has come since the last ``HUNG_LOOKS`` calls."""
+        """Whether the last ``HUNG_LOOKS`` calls, this one included, have seen no heartbeat."""
         self.n_silent_looks = self.n_silent_looks + 1 if self.n_seen == self.n_beats.value else 0
         self.n_seen = self.n_beats.value
         return self.n_silent_looks >= HUNG_LOOKS
 
 
 def bound(config: uvicorn.Config) -> socket.socket:
-    """A socket at the address of ``config``, whose connections the kernel closes if they are not read.
+    """Return a socket bound to the address of ``config``; the kernel closes its connections if clients stop reading.
 
-    uvicorn closes a WebSocket that answers no ping, but only when all that was written to it has been read.
+    uvicorn closes a WebSocket that answers no ping, but only once the client has read all data written before.
     """
     listening = config.bind_socket()
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # accepted connections inherit it
@@ -92,12 +92,12 @@ def bound(config: uvicorn.Config) -> socket.socket:
 
 
 def serve(config: uvicorn.Config, *, stands_in: bool) -> int:
-    """Serve with ``config.workers`` processes until told to stop; the exit status."""
+    """Serve with ``config.workers`` processes until SIGINT or SIGTERM, and return the exit status."""
     listening = bound(config)
     with standing_in(listening) if stands_in else contextlib.nullcontext():
         config.load()
     gc.collect()
-    gc.freeze()  # what is never looked at again is shared by all processes
+    gc.freeze()  # the collector then leaves these objects alone, so the forked processes share their memory
     asked_to_stop: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: asked_to_stop.append(number))
@@ -109,12 +109,12 @@ def serve(config: uvicorn.Config, *, stands_in: bool) -> int:
             if worker.is_hung():
                 worker.process.kill()
                 worker.process.join()
-            if worker.process.exitcode == STARTUP_FAILURE:  # each would end so
+            if worker.process.exitcode == STARTUP_FAILURE:  # every other worker would fail in the same way
                 status = STARTUP_FAILURE
             elif worker.process.exitcode is not None and not asked_to_stop:
                 logger.warning("a web process ended with %s and is replaced", worker.process.exitcode)
                 workers[place] = Worker(config, listening)
-    listening.close()  # the proxy then goes to another host, as soon as the processes have closed theirs
+    listening.close()  # once the processes have closed theirs too, the proxy uses another host
     for worker in workers:
         worker.process.terminate()
     for worker in workers:

@@ -1,1 +1,1 @@
-"""The API as a whole: its refusals, its schema, its documents."""
+"""Parts that the whole API shares: error responses, OpenAPI schema, documentation."""

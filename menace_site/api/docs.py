@@ -1,4 +1,4 @@
-"""What a developer meets first: the roots of the API, its schema, and the page that explains both."""
+"""Entry points of the API for developers: its roots, its schema, and the documentation page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROOTS = {
     "schema": "/api/schema",
     "docs": "/api/docs",
 }
-"""What ``/api`` lists."""
+"""Names and paths that ``/api`` lists."""
 OTHER_CODES: dict[str, tuple[str, str]] = {
     "invalid_move": ("400", "The text is no move of this game."),
     "illegal_move": ("400", "The move is not legal in this position."),
@@ -56,13 +56,13 @@ OTHER_CODES: dict[str, tuple[str, str]] = {
     "binary_frame": ("socket", "Frames are text."),
     "too_many_frames": ("socket", "Frames came too fast."),
 }
-"""Codes of refusals that are no :class:`PlayError`: their status, and when they come."""
+"""Refusal codes without a :class:`PlayError`: the status, or ``socket``, and a sentence on the cause."""
 RATE = re.compile(r"(\d+)/(s|m|h|d)")
 UNITS = {"s": "second", "m": "minute", "h": "hour", "d": "day"}
 
 
 def codes() -> list[tuple[str, str, str]]:
-    """Every code of a refusal with its status and a sentence that says when it comes, by status."""
+    """Return code, status and cause of every refusal, ordered by status and then by code."""
     found = dict(OTHER_CODES)
     for error in _below(PlayError):
         if error is not MoveRefusedError:
@@ -77,7 +77,7 @@ def _below(error: type[PlayError]) -> Iterator[type[PlayError]]:
 
 
 def rates() -> dict[str, str]:
-    """Each rate of the settings in words, such as "1,800 a minute"."""
+    """Return each throttle rate of the settings in words, such as "1,800 a minute", by its scope."""
     told = {}
     for scope, text in api_settings.DEFAULT_THROTTLE_RATES.items():
         if found := RATE.match(str(text)):
@@ -86,15 +86,15 @@ def rates() -> dict[str, str]:
 
 
 def roots(request: HttpRequest) -> JsonResponse:
-    """Where everything begins."""
+    """List the roots of the API with absolute URLs."""
     return JsonResponse({name: request.build_absolute_uri(path) for name, path in ROOTS.items()})
 
 
 class FormatNegotiation(DefaultContentNegotiation):
-    """``?format=json`` or ``?format=yaml`` counts before the header ``Accept``."""
+    """Content negotiation in which ``?format=json`` or ``?format=yaml`` takes precedence over ``Accept``."""
 
     def select_renderer(self, request: Any, renderers: Any, format_suffix: str | None = None) -> Any:
-        """The renderer that was asked for.
+        """Return the renderer of the requested format.
 
         Raises:
             NotFound: there is no such format.
@@ -106,17 +106,17 @@ class FormatNegotiation(DefaultContentNegotiation):
 
 
 class SchemaView(SpectacularAPIView):
-    """The OpenAPI schema, as YAML unless JSON is asked for."""
+    """The OpenAPI schema, as YAML unless the client requests JSON."""
 
     content_negotiation_class = FormatNegotiation
 
 
 class DocsView(SpectacularSwaggerSplitView):
-    """The page: how to begin, limits, codes, and every operation to try out."""
+    """The documentation page: first steps, limits, refusal codes, and every operation to try out."""
 
     @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """The page, or the script that starts Swagger on it."""
+        """Return the page, or the script that starts Swagger UI on it."""
         response: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]  # of the package
         if "script" not in request.query_params and isinstance(response.data, dict):
             response.data |= {

@@ -30,11 +30,11 @@ from games.transport.database_errors import is_database_outage, unavailable
 from games.transport.metrics import REFUSALS
 
 PLAINER = {"not_authenticated": LOG_IN_FIRST, "permission_denied": NOT_ALLOWED, "throttled": ThrottledError.message}
-"""What REST framework's own refusals say here, where nothing more is known."""
+"""Sentences that replace REST framework's default ones, by its error codes."""
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
-    """Answer an error of ours, which carries ``code`` and ``status``, or one of REST framework's.
+    """Answer one of our errors, which carry ``code`` and ``status``, or one of REST framework's; else ``None``.
 
     Validation errors name the field in their sentence and keep the whole mapping as ``fields``.
     """
@@ -59,7 +59,7 @@ def _answer(exc: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(exc, RecursionError):  # JSON nested deeper than Python cares to follow
         exc = ParseError("The request is nested too deeply.")
     response = default_handler(exc, context)
-    if response is None:  # a fault of ours: Django reports it as one
+    if response is None:  # an unexpected exception: Django reports it
         return None
     if isinstance(exc, ValidationError):
         response.data = {"detail": first_error(exc.detail), "code": "malformed", "fields": exc.detail}

@@ -1,4 +1,4 @@
-"""The OpenAPI schema as we mean it."""
+"""Adaptations of drf-spectacular: groups, refusals, typed dictionaries and our authentication schemes."""
 
 import re
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Endpoint = tuple[str, str, str, Callable[..., Any]]
 
 
 def without_trailing_slash(endpoints: list[Endpoint]) -> list[Endpoint]:
-    """Show each address as it is written in the documentation: a slash at its end is only tolerated."""
+    """Remove the trailing slash of each path: the API accepts it, but the documentation omits it."""
     return [(path.rstrip("/"), regex, method, callback) for path, regex, method, callback in endpoints]
 
 
@@ -35,7 +35,7 @@ GROUPS = {
     "Run an experiment": "Repeat what others have published, with a seed.",
     "Watch a machine learn": "The figures behind the page Watch it learn.",
 }
-"""The operations by what somebody wants to do, in the order of the page."""
+"""Groups of operations by purpose with a sentence each, in the order of the page."""
 GROUP_OF = [
     (r"/api/games", "Find a game"),
     (r"/api/ai/|/api/rooms/{code}/advice", "Ask for a move"),
@@ -48,26 +48,26 @@ GROUP_OF = [
     (r"/api/experiment", "Run an experiment"),
     (r"/api/learn", "Watch a machine learn"),
 ]
-"""By how a path begins; the first that fits counts."""
+"""Patterns for the beginning of a path, and their groups; the first match counts."""
 
 
 def with_groups(result: dict[str, object], **_: Any) -> dict[str, object]:
-    """The schema with its groups in order, each with a sentence."""
+    """Return the schema with its groups as tags, in order, each with its sentence."""
     return {**result, "tags": [{"name": name, "description": words} for name, words in GROUPS.items()]}
 
 
 class Schema(AutoSchema):
-    """Names for each operation the refusals that follow from how its view is made.
+    """Adds to each operation the refusals that follow from its view's parsers, permissions and throttles.
 
-    Those of its services it names itself (:func:`games.live.serializers.refusals`), in place of what is said here.
+    A view that declares the refusals of its services (:func:`games.live.serializers.refusals`) overrides these.
     """
 
     def get_tags(self) -> list[str]:
-        """The group of the operation: what somebody wants to do with it."""
+        """Return the group of the operation in a list."""
         return [next(group for begins, group in GROUP_OF if re.match(begins, self.path))]
 
     def get_auth(self) -> list[dict[str, object]]:
-        """How who asks may prove who they are; with an empty one last where nobody has to."""
+        """Return the authentication schemes, with an empty one last if the operation needs none."""
         ways = super().get_auth()
         permissions = [type(one) for one in self.view.get_permissions()]
         may_look = AccountRequired not in permissions and self.method in SAFE_METHODS
@@ -90,7 +90,7 @@ class Schema(AutoSchema):
     def _get_response_for_code(
         self, serializer: Any, status_code: Any, media_types: Any = None, direction: Any = "response"
     ) -> Any:
-        """A ``TypedDict`` becomes a schema of its name."""
+        """Describe the response; a ``TypedDict`` becomes a schema component of its name."""
         answer = serializer if isinstance(serializer, OpenApiResponse) else OpenApiResponse(serializer)
         if is_typeddict(answer.response):
             shape: Any = answer.response
@@ -117,22 +117,22 @@ class Schema(AutoSchema):
 
 
 class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
-    """Tells the schema of a session's cookie, and of the token that goes with it."""
+    """Describes the session cookie and its CSRF token in the schema."""
 
     target_class = "games.accounts.authentication.SessionAuthentication"
     name = "cookieAuth"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, object]:
-        """The cookie, with what else a request that changes something needs."""
+        """Return the security scheme of the cookie; its description names the CSRF token that writes need."""
         return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME, "description": CSRF_NEEDS}
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
-    """Tells the schema of our tokens."""
+    """Describes our API tokens in the schema."""
 
     target_class = "games.accounts.authentication.BearerAuthentication"
     name = "bearer"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, object]:
-        """A Bearer token as the account page makes it."""
+        """Return the security scheme of a Bearer token, as created on the account page."""
         return {"type": "http", "scheme": "bearer", "description": "A token of your account page."}

@@ -1,6 +1,7 @@
-"""Where a site on one's own computer listens, which hosts it answers to, and the addresses that it prints.
+"""Addresses of a local run: the address that it listens on, the allowed hosts, and the URLs that it prints.
 
-Standard library only, since the supervisor and the settings both read ``BIND`` and ``ALLOWED_HOSTS`` with it.
+Uses only the standard library, because the supervisor and the settings import it to read ``BIND`` and
+``ALLOWED_HOSTS``.
 """
 
 import ctypes
@@ -19,9 +20,9 @@ Address = IPv4Address | IPv6Address
 
 LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 DISTANT = {socket.AF_INET: "198.51.100.1", socket.AF_INET6: "2001:db8::1"}
-"""Addresses for documentation (RFC 5737, RFC 3849), which stand for any address behind the default route."""
+"""Addresses reserved for documentation (RFC 5737, RFC 3849), as examples of an address behind the default route."""
 IFF_UP, IFF_POINTOPOINT, IFF_RUNNING = 0x1, 0x10, 0x40
-"""Flags of an interface (netdevice(7)), of one value on Linux, BSD and macOS."""
+"""Flags of an interface (netdevice(7)), with the same values on Linux, BSD and macOS."""
 HOST = re.compile(r"\*|\.?[a-z0-9]([a-z0-9.-]*[a-z0-9])?", re.IGNORECASE)
 
 
@@ -29,12 +30,12 @@ HOST = re.compile(r"\*|\.?[a-z0-9]([a-z0-9.-]*[a-z0-9])?", re.IGNORECASE)
 
 
 def parse_list(text: str) -> list[str]:
-    """The entries of a list with commas, without blanks around them and without empty ones."""
+    """Split a text at its commas, and drop surrounding blanks and empty entries."""
     return [entry for part in text.split(",") if (entry := part.strip())]
 
 
 def parse_hosts(text: str) -> list[str]:
-    """The hosts of ``ALLOWED_HOSTS`` as Django compares them: IPv6 in brackets and in its short form.
+    """Return the hosts of ``ALLOWED_HOSTS`` as Django compares them: IPv6 compressed and in brackets.
 
     Raises:
         ServerError: an entry has a scheme, a port or a path, or is no host at all.
@@ -52,7 +53,7 @@ def parse_hosts(text: str) -> list[str]:
 
 
 def host_of(address: Address) -> str:
-    """An address as it stands in a URL."""
+    """Format an address as the host of a URL."""
     return f"[{address.compressed}]" if address.version == 6 else str(address)
 
 
@@ -63,7 +64,7 @@ def _address_or_none(text: str) -> Address | None:
 
 
 def _is_allowed(host: str, hosts: Sequence[str]) -> bool:
-    """Whether Django lets a host in by these patterns."""
+    """Whether Django accepts a host under these patterns of ``ALLOWED_HOSTS``."""
     return any(
         pattern in {"*", host} or (pattern.startswith(".") and f".{host}".endswith(pattern))
         for pattern in map(str.lower, hosts)
@@ -74,9 +75,9 @@ def _is_allowed(host: str, hosts: Sequence[str]) -> bool:
 
 
 def own_addresses() -> list[Address]:
-    """The addresses by which other computers may reach this one.
+    """Return the addresses by which other computers may reach this one.
 
-    Those of the default route come first and those of tunnels last: a VPN's serves nobody in the room.
+    Addresses of the default route come first. Tunnels come last, because computers in the same room rarely reach a VPN.
     """
     ways = {address: flags for address, flags in _interface_addresses() if flags & IFF_UP and flags & IFF_RUNNING}
     first = default_addresses()
@@ -89,7 +90,7 @@ def own_addresses() -> list[Address]:
 
 
 def default_addresses() -> list[Address]:
-    """This computer's addresses on its default routes, of IPv4 first; empty without one."""
+    """Return this computer's addresses on its default routes, IPv4 first; empty without a default route."""
     found: list[Address] = []
     for family, distant in DISTANT.items():
         # Connecting a UDP socket chooses a route and sends nothing.
@@ -100,7 +101,7 @@ def default_addresses() -> list[Address]:
 
 
 class _Interface(ctypes.Structure):
-    """``struct ifaddrs`` of getifaddrs(3), as far as it is read."""
+    """The first fields of ``struct ifaddrs`` of getifaddrs(3)."""
 
 
 _Interface._fields_ = [
@@ -112,7 +113,7 @@ _Interface._fields_ = [
 
 
 def _interface_addresses() -> Iterator[tuple[Address, int]]:
-    """The addresses of this computer's interfaces, each with the flags of its interface."""
+    """Yield the addresses of this computer's interfaces, each with the flags of its interface."""
     libc = ctypes.CDLL(None)
     first = ctypes.POINTER(_Interface)()
     if libc.getifaddrs(ctypes.byref(first)):
@@ -134,7 +135,7 @@ def _interface_addresses() -> Iterator[tuple[Address, int]]:
 
 
 def default_hosts(bind: str) -> list[str]:
-    """The hosts that are allowed where ``ALLOWED_HOSTS`` names none: those of this computer, as far as it listens."""
+    """Return the hosts to allow if ``ALLOWED_HOSTS`` is empty: names and addresses on which this computer listens."""
     bind = bind.strip().lower()
     address = _address_or_none(bind)
     hosts = [*LOOPBACK_HOSTS]
@@ -146,37 +147,38 @@ def default_hosts(bind: str) -> list[str]:
     return list(dict.fromkeys(hosts))
 
 
-# Where it listens
+# The listening address
 
 
 @dataclass(frozen=True)
 class Listening:
-    """An address and a port that can be listened on."""
+    """An address and a port on which this computer can listen."""
 
     address: Address
     port: int
     is_dual: bool = False
-    """Whether an IPv6 address stands for those of IPv4 too."""
+    """Whether an IPv6 socket also accepts connections over IPv4."""
     is_given: bool = True
-    """Whether ``BIND`` names it."""
+    """Whether the address comes from ``BIND`` instead of the default."""
 
     @property
     def probed(self) -> str:
-        """The address at which this computer itself asks."""
+        """The address at which this computer itself connects."""
         if not self.address.is_unspecified:
             return str(self.address)
         return "127.0.0.1" if self.address.version == 4 else "::1"
 
     def reached_at(self) -> list[Address]:
-        """The addresses at which other computers reach it."""
+        """Return the addresses at which other computers reach the site."""
         if self.address.is_unspecified:
             return [one for one in own_addresses() if one.version == self.address.version or self.is_dual]
         return [] if self.address.is_loopback else [self.address]
 
     def hosts(self, allowed: str) -> list[str]:
-        """The hosts to print for an ``ALLOWED_HOSTS``, never empty: each is allowed, and the first is the best.
+        """Return the allowed hosts to print, best first and never empty.
 
-        Addresses at which other computers reach it come before those of this computer alone, and names before nothing.
+        Addresses that other computers reach take precedence over addresses of this computer alone. If no address is
+        allowed, the names of ``ALLOWED_HOSTS`` are returned.
         """
         patterns = parse_hosts(allowed) or ["*"]
         if own := [host for host in map(host_of, self.reached_at()) if _is_allowed(host, patterns)]:
@@ -186,7 +188,7 @@ class Listening:
         return allowed_here[:1] or [pattern.removeprefix(".") for pattern in patterns]
 
     def warning(self, allowed: str) -> str:
-        """A sentence for an ``ALLOWED_HOSTS`` by which other computers may not get in, else nothing."""
+        """Return a sentence if ``allowed`` (``ALLOWED_HOSTS``) shuts out other computers, else an empty text."""
         patterns, own = parse_hosts(allowed), [host_of(one) for one in self.reached_at()]
         if not patterns or any(_is_allowed(host, patterns) for host in own or LOOPBACK_HOSTS):
             return ""
@@ -196,10 +198,10 @@ class Listening:
 
 
 def listening(bind: str, port: int) -> Listening:
-    """Where ``BIND`` and ``PORT`` say to listen, once it has been tried.
+    """Return the listening address for ``BIND`` and ``PORT``, after a test that a socket can bind to it.
 
     Raises:
-        ServerError: the sentence names BIND where that is wrong, and PORT where that is.
+        ServerError: the socket cannot bind; the message names the wrong variable, BIND or PORT.
     """
     bind = bind.strip()
     try:
@@ -223,7 +225,7 @@ def listening(bind: str, port: int) -> Listening:
 
 
 def _resolved(bind: str) -> Address:
-    """The address that ``BIND`` names, of IPv4 where a name has both."""
+    """Return the address that ``BIND`` names; a name with both versions gives IPv4."""
     address = _address_or_none(bind)
     if address is None:
         found = [ip_address(entry[4][0]) for entry in socket.getaddrinfo(bind, None, type=socket.SOCK_STREAM)]

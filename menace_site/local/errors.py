@@ -1,5 +1,5 @@
-"""The error of a local run."""
+"""The error that ends a local run with a message."""
 
 
 class ServerError(Exception):
-    """A server that cannot serve; the message is a sentence that says what to do."""
+    """A server cannot be used; the message tells the user what to do."""

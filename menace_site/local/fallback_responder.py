@@ -1,4 +1,4 @@
-"""Answers in place of ``make run``'s web processes while they start; behind a proxy, the proxy does."""
+"""Fallback responder: answers 503 while the web processes of ``make run`` start. In production the proxy does this."""
 
 import contextlib
 import json
@@ -38,7 +38,7 @@ class _Refusal(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(b"" if self.command == "HEAD" else body)
             self.connection.shutdown(socket.SHUT_WR)
-            # A connection closed before all was read is reset, and the answer lost with it.
+            # Closing a connection with unread input resets it, and the client would lose the response.
             while self.rfile.read1():
                 pass
 
@@ -50,7 +50,7 @@ class _Refusal(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def standing_in(listening: socket.socket) -> Iterator[None]:
-    """Answer requests on a bound socket with 503 until the end of the ``with``."""
+    """Answer requests on a bound socket with 503 until the ``with`` block ends."""
     server = ThreadingHTTPServer(("", 0), _Refusal, bind_and_activate=False)
     server.socket.close()
     server.socket = listening

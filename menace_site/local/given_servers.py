@@ -1,6 +1,6 @@
-"""The servers that ``DATABASE_URL`` and ``REDIS_URL`` name: whether they answer, and whether they are new enough.
+"""Checks that the servers of ``DATABASE_URL`` and ``REDIS_URL`` answer and are new enough.
 
-Standard library only at import, as in ``servers.py``.
+Imports only the standard library at module level, as ``servers.py`` does.
 """
 
 from urllib.parse import urlsplit
@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 from menace_site.local.errors import ServerError
 
 OLDEST_POSTGRES, OLDEST_REDIS = 15, 7
-"""Major versions: constraints say NULLS NOT DISTINCT; older servers of Redis are tried by nobody."""
+"""Oldest major versions: constraints need PostgreSQL's NULLS NOT DISTINCT; older versions of Redis are untested."""
 
 
 def redis_answers(url: str) -> bool:
-    """True when that Redis answers a ping within two seconds."""
+    """Whether the Redis at ``url`` answers a ping within two seconds."""
     import redis
 
     try:
@@ -23,7 +23,7 @@ def redis_answers(url: str) -> bool:
 
 
 def check_given_redis(url: str) -> None:
-    """Raise ``ServerError`` when the Redis of ``REDIS_URL`` is silent or too old; its password is not repeated."""
+    """Raise ``ServerError`` if the Redis of ``REDIS_URL`` is silent or too old; the message omits its password."""
     import redis
 
     if not url.startswith(("redis://", "rediss://", "unix://")):
@@ -41,7 +41,7 @@ def check_given_redis(url: str) -> None:
 
 
 def check_given_database(url: str) -> None:
-    """Raise ``ServerError`` when the PostgreSQL of ``DATABASE_URL`` does not let us in, or is too old."""
+    """Raise ``ServerError`` if the PostgreSQL of ``DATABASE_URL`` refuses a connection or is too old."""
     import psycopg
 
     if not url.startswith(("postgres://", "postgresql://")):

@@ -1,7 +1,7 @@
-"""Child processes that never outlive us: start one, stop one, know one is dead.
+"""Child processes that never outlive their parent: start them, stop them, notice their end.
 
-Every child leads its own process group, so what it forked dies with it, and asks the kernel to
-signal it when we die (``PR_SET_PDEATHSIG``), so that even ``kill -9`` of the parent leaves nothing behind.
+Every child leads its own process group, so its descendants are killed with it. It also asks the kernel for a signal
+when the parent dies (``PR_SET_PDEATHSIG``), so that even ``kill -9`` of the parent leaves no process behind.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def wait_until(condition: Callable[[], bool], *, timeout_s: float, poll_s: float = 0.05) -> bool:
-    """True as soon as the condition holds, False when ``timeout_s`` seconds pass without it."""
+    """Return ``True`` as soon as the condition holds, ``False`` after ``timeout_s`` seconds without it."""
     deadline = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() > deadline:
@@ -39,19 +39,19 @@ def spawn(
     output: IO[bytes] | None = None,
     keep_open: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
-    """Start a child that gets ``death_signal`` when this thread dies. Call it from the main thread.
+    """Start a child that gets ``death_signal`` when the calling thread dies. Call it from the main thread.
 
     Args:
-        cwd: where it works; ours when None.
-        output: where standard output and error go; ours when None.
-        keep_open: file descriptors the child inherits, such as a lock that must live as long as it.
+        cwd: working directory; the parent's if None.
+        output: file for standard output and error; the parent's if None.
+        keep_open: file descriptors that the child inherits, such as a lock to hold while the child lives.
     """
     parent_pid = os.getpid()
 
     def die_with_parent() -> None:
         if _libc is not None:
             _libc.prctl(PR_SET_PDEATHSIG, death_signal)
-            if os.getppid() != parent_pid:  # it died before we asked to be told
+            if os.getppid() != parent_pid:  # the parent died before the kernel knew of the signal
                 os._exit(1)
 
     return subprocess.Popen(
@@ -68,14 +68,14 @@ def spawn(
 
 
 def is_dead(process: subprocess.Popen[bytes]) -> bool:
-    """True when the child has ended. It stays a zombie, so its group id cannot be given away yet."""
+    """Whether the child has ended. It stays a zombie, so its process group id is not reused yet."""
     if process.returncode is not None:
         return True
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def bury(process: subprocess.Popen[bytes]) -> int:
-    """Kill what a dead child left in its group, reap it, and return its exit status."""
+    """Kill the rest of a dead child's process group, reap the child, and return its exit status."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

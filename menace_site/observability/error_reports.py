@@ -1,8 +1,8 @@
-"""Errors go to whatever speaks Sentry's protocol, where ``SENTRY_DSN`` names it: what broke, and nothing of whom.
+"""Error reports in Sentry's protocol to the receiver ``SENTRY_DSN``, without data about users.
 
-Left alone the client would send addresses, headers, bodies, cookies and the variables of every function on the way.
-What is sent here is the fault, its traceback, the release's packages, and the id of the request, by which the log tells
-the rest to those who may read it.
+By default the client would send addresses, headers, bodies, cookies and the local variables of every stack frame. Only
+the exception, its traceback, the installed packages and the request id are sent here. Operators find the rest in the
+log by that id.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ KEPT = {
     "sdk",
     "environment",
 }
-"""What may be sent of an event; whatever the client finds besides, now or in a later version, is not."""
+"""Fields of an event that are sent. Any other field of this or a later version of the client is dropped."""
 
 
 def errors_report(dsn: str) -> None:
-    """Report errors there from now on."""
+    """Report errors to the receiver ``dsn`` from now on."""
     for logger in ("django.request", "celery.app.trace", "celery.worker.job"):
-        ignore_logger(logger)  # they log what the client has seen raised already
-    ignore_logger("django.security.*")  # what strangers send to be refused: anybody could use up what may be reported
+        ignore_logger(logger)  # they log exceptions that the client has already captured
+    ignore_logger("django.security.*")  # refusals of malformed requests: strangers could use up the report quota
     sentry_sdk.init(
         dsn=dsn,
         before_send=nameless,
@@ -47,13 +47,13 @@ def errors_report(dsn: str) -> None:
 
 
 def nameless(event: Any, hint: dict[str, object]) -> Any:
-    """An event without anybody in it."""
+    """Return the event without data about users: only the fields ``KEPT``, first lines, and the request id."""
     kept = {name: value for name, value in event.items() if name in KEPT}
     for one in kept.get("exception", {}).get("values", []):
-        # PostgreSQL's second line quotes the row that it refused, a name or an address in it.
+        # The second line of PostgreSQL's errors quotes the refused row, which may hold names and addresses.
         one["value"] = str(one.get("value") or "").partition("\n")[0]
     if "logentry" in kept:
         said = kept["logentry"]
-        kept["logentry"] = {"message": str(said.get("message", "")).partition("\n")[0]}  # without what it was about
+        kept["logentry"] = {"message": str(said.get("message", "")).partition("\n")[0]}  # drops the arguments
     kept["tags"] = {"request_id": REQUEST_ID.get()}
     return kept

@@ -1,7 +1,7 @@
-"""Is the site able to work? Asked by load balancers, containers and the supervisor.
+"""Health checks for load balancers, containers and the supervisor.
 
-Alive is a process that answers: who restarts it for anything else, such as a database that is away, only makes it
-worse. Ready is one that can do what it is asked: who shares requests out sends none to one that is not.
+A process is alive if it answers. Restarting it for another reason, such as a database outage, only makes things worse.
+A process is ready if it can serve moves; load balancers send no requests to a process that is not.
 """
 
 import threading
@@ -18,11 +18,11 @@ from games.limits.admission import ADMISSION
 from menace_site.local.given_servers import redis_answers
 
 WITHIN_S = 1.0
-"""Who has not answered by then is silent: whoever asks us waits no longer than that, whatever hangs."""
+"""Seconds after which a part counts as silent, so that a health check answers in time even if a server hangs."""
 
 
 class Question:
-    """Something that is asked by a thread of its own: what hangs keeps one of them, however many want to know."""
+    """A check that runs in its own thread. A hanging check occupies one thread, however many callers wait for it."""
 
     def __init__(self, ask: Callable[[], bool]) -> None:
         self.ask = ask
@@ -30,18 +30,18 @@ class Question:
         self._asked: Future[bool] | None = None
 
     def begin(self) -> Future[bool]:
-        """Ask, unless it is being asked already; the answer to come."""
+        """Start the check unless it is running, and return its future."""
         with self._lock:
             if self._asked is None or self._asked.done():
                 self._asked = Future()
-                # A daemon, so that a process that has to stop does not wait for an answer.
+                # A daemon thread, so that a stopping process does not wait for it.
                 threading.Thread(target=self._find_out, args=(self._asked,), daemon=True).start()
             return self._asked
 
     def _find_out(self, asked: Future[bool]) -> None:
         try:
             asked.set_result(self.ask())
-        except Exception as error:  # it is raised to whoever waits
+        except Exception as error:  # the future raises it in every waiting caller
             asked.set_exception(error)
 
 
@@ -64,15 +64,15 @@ PARTS = {
 
 @never_cache
 def live(request: HttpRequest) -> JsonResponse:
-    """200, asking nobody."""
+    """Answer 200 without any check."""
     return JsonResponse({"status": "alive"})
 
 
 @never_cache
 def ready(request: HttpRequest) -> JsonResponse:
-    """200 when a move could be played here: the database answers, and not too many wait; else 503.
+    """Answer 200 if this process can serve moves: the database answers and the admission queue is not full; else 503.
 
-    Play goes on without the broker, and it is away from every process at once: nobody would be left to send people to.
+    The broker is not checked. Play goes on without it, and its outage would make every process unready at once.
     """
     if ADMISSION.is_full:
         says = {"status": "unavailable", "detail": "Too many wait here already.", "code": "busy"}
@@ -82,7 +82,7 @@ def ready(request: HttpRequest) -> JsonResponse:
 
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
-    """200 when database and broker answer, else 503 naming the part that does not."""
+    """Answer 200 if database and broker answer, else 503 with the names of the silent parts."""
     return _says(*PARTS)
 
 
@@ -95,5 +95,5 @@ def _says(*parts: str) -> JsonResponse:
         detail = f"No answer from the {' and the '.join(silent)}."
         return JsonResponse({"status": "unavailable", "detail": detail, "code": "unavailable", **body}, status=503)
     if ADMISSION.is_full:
-        body["play"] = "busy"  # alive all the same: who restarted it now would only make it worse
+        body["play"] = "busy"  # still healthy: a restart would only make it worse
     return JsonResponse({"status": "ok", **body})

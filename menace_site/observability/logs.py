@@ -1,7 +1,7 @@
-"""Logs: one JSON object a line in production, lines to read elsewhere, each with the request that it is about.
+"""Log formatters and filters: one JSON object per line in production, text in a local run, with the request id.
 
-A request's id is there in whatever the request calls (``games.transport.request_context``), and in tasks, with whose
-messages it travels.
+The id is in the context of all code that a request calls (``games.transport.request_context``). Messages carry it to
+the tasks that a request starts.
 """
 
 from __future__ import annotations
@@ -28,31 +28,29 @@ task_logger = logging.getLogger("beadbox.tasks")
 
 
 def request_id_new() -> str:
-    """An id that nothing else has."""
+    """Return a new unique request id, 32 hexadecimal digits."""
     return uuid4().hex
 
 
 class WithRequest(logging.Filter):
-    """Gives every record the id of its request."""
+    """Sets ``request_id`` on every record; lets all pass."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Every record passes."""
         record.request_id = REQUEST_ID.get()
         return True
 
 
 QUOTED = re.compile(r"\nDETAIL: .*?(?=\n\nThe above exception|\n\nDuring handling|\Z)", re.DOTALL)
-"""What PostgreSQL quotes of a row that it refused, a name or an address in it, and what it says after that."""
+"""PostgreSQL's ``DETAIL`` and the lines after it, which quote the refused row with names and addresses in it."""
 
 
 class Unquoted(logging.Filter):
-    """Leaves that out of messages that tell of an error, as Celery's do: in quotation marks."""
+    """Cuts PostgreSQL's ``DETAIL`` from messages that quote an error, as Celery's do; lets all records pass."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Every record passes."""
         try:
             said = record.getMessage()
-        except Exception:  # its words do not fit: logging says so itself, to nobody who only wanted to log
+        except Exception:  # arguments that do not fit the format: logging itself reports them, without raising
             return True
         if "DETAIL: " in said:
             record.msg, record.args = "%s", (re.split(r"\\n|\n", said, maxsplit=1)[0],)
@@ -61,27 +59,27 @@ class Unquoted(logging.Filter):
 
 class _UnquotedTracebacks:
     def formatException(self, ei: Any) -> str:  # noqa: N802 - so it is called by logging
-        """A traceback without it."""
+        """Format a traceback without PostgreSQL's ``DETAIL``."""
         return QUOTED.sub("", super().formatException(ei))  # type: ignore[misc]  # of the formatter beside it
 
 
 class Lines(_UnquotedTracebacks, logging.Formatter):
-    """Lines for people."""
+    """Log lines as plain text."""
 
 
 class Objects(_UnquotedTracebacks, JsonFormatter):
-    """An object a line."""
+    """Log lines as JSON objects."""
 
 
 class Expected(logging.Filter):
-    """Leaves out what Django says of refusals: each request has its line already.
+    """Drops Django's records of refused requests, which the access log covers.
 
-    What broke has a traceback, or is said where it did (``games.transport.database_errors``). Its address may hold the
-    code of a room or a token: the record says the route, and keeps no request.
+    A fault has a traceback, or is logged where it occurs (``games.transport.database_errors``). Paths may hold room
+    codes and tokens, so the record gets the route instead and loses its request.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether it is about a fault. Who sets logging up twice has two of these, so the second changes nothing."""
+        """Whether the record is about a fault. Idempotent, because logging that is set up twice has two filters."""
         status = getattr(record, "status_code", 500)
         if status < 500 or "request" not in record.__dict__:
             return bool(status >= 500)
@@ -92,25 +90,23 @@ class Expected(logging.Filter):
 
 
 class Answered(logging.Filter):
-    """Leaves out what uvicorn takes for a fault: a handshake that was refused with an answer, and not with a close."""
+    """Drops uvicorn's complaint about a handshake that was refused with a response instead of a close."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether it is about anything else."""
         return record.msg != "ASGI callable returned without completing handshake."
 
 
 class NamedAlone(logging.Filter):
-    """Leaves of an error what kind it is: its words hold what somebody typed."""
+    """Reduces an exception to the name of its class, because its message may quote user input; lets all pass."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Every record passes."""
         if record.exc_info and record.exc_info[0] is not None:
             record.msg, record.args = f"{record.getMessage()}: {record.exc_info[0].__name__}", ()
             record.exc_info = record.exc_text = None
         return True
 
 
-# Of tasks: their messages carry the id of the request that led to them.
+# Tasks: each message carries the id of the request that sent it.
 
 _begun: dict[str, tuple[float, Token[str]]] = {}
 
@@ -139,4 +135,4 @@ def _ends(task_id: str, task: Any, retval: Any, state: str | None = None, **_: A
 
 @signals.setup_logging.connect
 def _logging_is_set_up(**_: Any) -> None:
-    """Django has done it; Celery, which would set levels of its own, leaves it as soon as anybody listens here."""
+    """Do nothing: Django has set up logging, and Celery skips its own set-up if this signal has a receiver."""

@@ -1,9 +1,8 @@
-"""``/metrics`` in Prometheus' text format: what the processes of this machine have counted, and what the rows say.
+"""``/metrics`` in Prometheus' text format: counts of this machine's processes, and figures from database and broker.
 
-Answered before Django: whoever collects asks by a container's own address and without TLS, and is answered while every
-thread of Django's is busy. Only addresses of ``METRICS_ADDRESSES`` are, and *every* address on the way has to be one of
-them: the peer's, and each that a proxy, or somebody who pretends to be behind one, has written into X-Forwarded-For.
-So a claim can only take the right away.
+The endpoint answers before Django, because Prometheus asks by a container's own address and without TLS, and needs an
+answer while all of Django's threads are busy. *Every* address of a request must be one of ``METRICS_ADDRESSES``: the
+peer's, and each in X-Forwarded-For. So a forged header can only take access away.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ logger = logging.getLogger("menace_site.metrics")
 TICK_S = 2
 NOT_TOLD = "Figures are told to those who look after the site."
 ANSWER_S = 2
-"""A database or broker that has not answered by then counts as away."""
+"""Seconds after which a silent database or broker counts as down."""
 SINCE = {"pairings": "(SELECT created_at FROM learning_tournament WHERE id = tournament_id)"}
 JOB = """
     SELECT '{kind}' AS kind, status = 'queued' OR lease_until < now() AS waits,
@@ -65,7 +64,7 @@ ROWS = """
     UNION ALL SELECT 'rows', relname, greatest(reltuples, 0) FROM pg_class
         WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
     UNION ALL SELECT 'bytes', '', pg_database_size(current_database())"""
-"""All that is asked of the database: open jobs, rooms of the last hour, and what its own catalogue estimates."""
+"""Query for open jobs, open matches of the last hour, and sizes from PostgreSQL's catalogue."""
 
 POOL = Gauge(
     "beadbox_pool",
@@ -86,27 +85,27 @@ LOOP_LAG = Gauge(
 
 
 class Processes(Collector):
-    """Figures of all processes of this machine: counts also of those that have ended, gauges of those that live."""
+    """Figures of all processes of this machine: counters include ended processes, gauges only live ones."""
 
     def collect(self) -> Iterable[Metric]:
         folder = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
         for pid in {int(file.stem.rpartition("_")[2]) for file in folder.glob("gauge_live*.db")}:
             try:
                 os.kill(pid, 0)
-            except OSError:  # no such process, or one of another user that has been given its number
+            except OSError:  # no such process, or its number now belongs to another user's process
                 with contextlib.suppress(FileNotFoundError):  # another process collects too
                     mark_process_dead(pid)  # type: ignore[no-untyped-call]  # no types
         return MultiProcessCollector(None).collect()  # type: ignore[no-any-return, no-untyped-call]  # likewise
 
 
 class Copies(Collector):
-    """How old the latest back-up is, on a machine that keeps any."""
+    """Age of the latest back-up, on a machine with a ``BACKUP_DIR``."""
 
     def collect(self) -> Iterator[Metric]:
         if settings.BACKUP_DIR:
             try:
                 age = latest_age(Path(settings.BACKUP_DIR))
-            except OSError:  # a folder that cannot be looked at has none that could be used
+            except OSError:  # back-ups in an unreadable folder could not be used either
                 age = None
             seconds = math.inf if age is None else age.total_seconds()
             help_text = "How long ago the latest back-up was made; for ever, if none is there"
@@ -114,7 +113,7 @@ class Copies(Collector):
 
 
 class Site(Collector):
-    """What database and broker say, which is the same on every machine of a site."""
+    """Figures from database and broker, equal on every machine of a site."""
 
     def collect(self) -> Iterator[Metric]:
         rows, queues = _rows(), _queues()
@@ -124,7 +123,7 @@ class Site(Collector):
             yield _gauge("queue_length", "Messages that wait in the broker", queues, "queue")
         if rows is None:
             return
-        # A full site's trainings wait for room, a new site's jobs for compiled kernels: neither lacks a worker.
+        # Trainings of a full site wait for space, jobs of a new site for compiled kernels. Neither lacks a worker.
         held = {kind.slug for kind in KINDS} if kernels_compiling() or games_compiling() else set()
         if rows["full", ""]:
             held.add(RUNS.slug)
@@ -161,9 +160,9 @@ def _gauge(name: str, help_text: str, found: dict[Any, float], *labels: str) -> 
 
 
 def _rows() -> dict[tuple[str, ...], float] | None:
-    """What the database says, by what and label; ``None`` if it does not answer.
+    """Return the figures of the database by quantity and label, or ``None`` if it does not answer.
 
-    By a connection of its own: the pool may be what is wrong.
+    Uses a connection of its own, since the pool may be the fault.
     """
     jobs = " UNION ALL ".join(
         JOB.format(kind=kind.slug, table=kind.model._meta.db_table, since=SINCE.get(kind.slug, "created_at"))
@@ -182,7 +181,7 @@ def _rows() -> dict[tuple[str, ...], float] | None:
 
 
 def _queues() -> dict[tuple[str, ...], float] | None:
-    """How many messages wait in each queue; ``None`` if the broker does not answer."""
+    """Return the number of messages in each queue, or ``None`` if the broker does not answer."""
     prefix = settings.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"]
     names = list(settings.CELERY_TASK_QUEUES)
     try:
@@ -211,12 +210,12 @@ class _Registry(Collector):
 
 
 def metrics_text(*collectors: Collector) -> bytes:
-    """What these collectors have found, as Prometheus reads it."""
+    """Return the figures of these collectors in Prometheus' text format."""
     return generate_latest(_Registry(*collectors))
 
 
 def may_ask(peer: str, forwarded: Sequence[str]) -> bool:
-    """Whether figures are told where every address on the way is one of ``METRICS_ADDRESSES``."""
+    """Whether every address of a request is in ``METRICS_ADDRESSES``: the peer's and those forwarded."""
     on_the_way = [peer, *(part for text in forwarded for part in text.split(","))]
     try:
         allowed = [ip_network(text, strict=False) for text in settings.METRICS_ADDRESSES]
@@ -229,7 +228,7 @@ def may_ask(peer: str, forwarded: Sequence[str]) -> bool:
 
 
 class Metrics:
-    """Answers ``/metrics``, from a thread of its own, and hands every other request on."""
+    """ASGI middleware that answers ``/metrics`` from its own thread and passes on every other request."""
 
     def __init__(self, otherwise: Application) -> None:
         self.otherwise = otherwise
@@ -256,7 +255,7 @@ class Metrics:
 
 
 async def process_watched() -> None:
-    """Say every two seconds how this web process is, until cancelled; what fails is said, and tried again."""
+    """Set the gauges of this web process every ``TICK_S`` seconds until cancelled; log failures and go on."""
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + TICK_S
@@ -278,7 +277,7 @@ def _say_how_it_is() -> None:
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """Who connects and says nothing keeps nobody else waiting."""
+    """A server with a thread for each request, so that a silent client delays no other."""
 
     daemon_threads = True
 
@@ -287,11 +286,11 @@ class _Quiet(WSGIRequestHandler):
     timeout = 10
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Who collects asks every few seconds."""
+        """Log nothing: Prometheus asks every few seconds."""
 
 
 def metrics_serve(port: int) -> None:
-    """Answer ``/metrics`` of a machine that has no web process, from a thread: what its processes have counted."""
+    """Serve ``/metrics`` on ``port`` for ever, for a machine without a web process: the counts of its processes."""
     with make_server("", port, _worker_answer, server_class=_Server, handler_class=_Quiet) as server:
         server.serve_forever()
 
@@ -306,5 +305,5 @@ def _worker_answer(environ: dict[str, Any], start: Callable[..., Any]) -> list[b
 
 
 def metrics_serve_beside(port: int) -> None:
-    """The same, beside what this process does."""
+    """Call :func:`metrics_serve` in a daemon thread."""
     threading.Thread(target=metrics_serve, args=(port,), name="metrics", daemon=True).start()

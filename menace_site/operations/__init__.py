@@ -1,1 +1,1 @@
-"""Back-ups, and the clock of the schedules."""
+"""Back-ups, and beat's scheduler."""

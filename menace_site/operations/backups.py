@@ -1,7 +1,7 @@
-"""All data of a site as one file, and a site made of such a file (``docs/backup.md``).
+"""Back-ups: all data of a site as one file, and the restore of such a file (``docs/backup.md``).
 
-The work is done by ``pg_dump`` and ``pg_restore``; here stands what they do not ask: which of them fits the server,
-whether a file is whole, whether this code knows what is in it, and whether there is anything it would overwrite.
+``pg_dump`` and ``pg_restore`` do the work. This module adds the checks that they lack: which version fits the server,
+whether a file is complete, whether this release knows its migrations, and whether the target is empty.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from menace_site.local.given_servers import redis_answers
 NAME = "beadbox-%Y%m%dT%H%M%SZ.dump"
 NAMES = f"beadbox-{'[0-9]' * 8}T{'[0-9]' * 6}Z.dump"
 PORTABLE = ("--no-owner", "--no-privileges")
-"""Who owns the tables is for the place to say that they are brought to."""
+"""Options without owners and privileges: the target database decides on both."""
 LINES_OF_SETTINGS = 40
-"""Within so many lines a script of ``pg_restore`` has told its settings."""
+"""Lines at the head of a script of ``pg_restore`` that contain all of its ``SET`` statements."""
 Key = TypeVar("Key")
 Migration = tuple[str, str]
-"""The label of an application and the name of a migration."""
+"""Label of an application and name of a migration."""
 
 
 class BackupError(Exception):
-    """A back-up that was not made or not brought back; the message is a sentence that says why."""
+    """A back-up could not be made or restored; the message says why in a sentence."""
 
 
 class BusyError(BackupError):
@@ -56,7 +56,7 @@ class BusyError(BackupError):
 
 @dataclass(frozen=True)
 class Place:
-    """A database as PostgreSQL's programs are told of it: where it is, its password, and its server's version."""
+    """A database for PostgreSQL's programs: connection string, password, and the server's major version."""
 
     address: str
     password: str
@@ -65,31 +65,38 @@ class Place:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file says of itself: the version of the server that it was made from, and how far it had been migrated."""
+    """Metadata of a back-up: the major version of its server, and the applied migrations."""
 
     major: int
     migrations: frozenset[Migration]
 
 
-# Which program
+# The programs
 
 
 def place() -> Place:
-    """Where this site keeps its data. Raises ``BackupError`` when nobody answers there."""
+    """Return the database of this site.
+
+    Raises:
+        BackupError: the database does not accept a connection.
+    """
     try:
         connection.ensure_connection()
     except DatabaseError as error:
         raise BackupError(f"The database does not let us in: {summary(error)}.") from error
     info = connection.connection.info
-    # Of the driver's own parameters older programs refuse some.
+    # Only the configured parameters: older programs refuse some of the driver's own.
     told = {name: value for name, value in info.get_parameters().items() if name in connection.get_connection_params()}
     return Place(make_conninfo(**told), info.password, info.server_version // 10_000)
 
 
 def program(name: str, major: int | None = None) -> Path:
-    """``pg_dump`` or ``pg_restore`` of that version, or of the next that there is: an older one refuses the server.
+    """Return a program of PostgreSQL in the lowest installed version from ``major`` on; older ones refuse the server.
 
-    Without a version the newest, which reads what any other has written.
+    Without ``major``, return the newest, which reads the output of every other version.
+
+    Raises:
+        BackupError: no such program is installed.
     """
     folders = [*Path("/usr/lib/postgresql").glob("*/bin"), *map(Path, os.get_exec_path())]
     with contextlib.suppress(ServerError):
@@ -103,7 +110,7 @@ def program(name: str, major: int | None = None) -> Path:
 
 
 def _version(file: Path) -> int:
-    """The major version of a program of PostgreSQL; 0 of what is none, or none that runs here."""
+    """Return the major version of a program of PostgreSQL; 0 if it is another program or cannot run here."""
     with contextlib.suppress(OSError):
         told = subprocess.run([file, "--version"], capture_output=True, text=True, check=False).stdout
         if match := re.search(r"\(PostgreSQL\) (\d+)", told):
@@ -112,7 +119,7 @@ def _version(file: Path) -> int:
 
 
 def _run(*command: str | Path, password: str = "") -> str:
-    """What a program prints."""
+    """Run a program and return its standard output; raise ``BackupError`` if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=_with_password(password))
     if done.returncode:
         raise BackupError(f"{Path(command[0]).name} failed: {done.stderr.strip() or f'status {done.returncode}'}")
@@ -120,21 +127,22 @@ def _run(*command: str | Path, password: str = "") -> str:
 
 
 def _with_password(password: str) -> dict[str, str]:
-    """The environment of a program: there no other user of the machine reads a password."""
+    """Return the environment of a program with the password, which other users of the machine cannot read there."""
     return {**os.environ, **({"PGPASSWORD": password} if password else {})}
 
 
-# There
+# Backing up
 
 
 def backup_make(folder: Path) -> Path:
-    """Write all data, as they are at this moment, into a new file of the folder; the file.
+    """Write a consistent copy of all data into a new file in ``folder``, and return its path.
 
-    Live matches and trainings go on meanwhile. The file has its name only once it is whole, and is read by its owner
-    alone; beside it stands its checksum, as ``sha256sum --check`` reads it.
+    Live matches and trainings go on meanwhile. The file gets its name only once it is complete, and only its owner can
+    read it. A second file holds its checksum in the format of ``sha256sum --check``.
 
     Raises:
-        BackupError: no such place, no room, no program for it, or another one is being made there.
+        BackupError: the folder or database is unusable, space or ``pg_dump`` is missing, or the dump failed.
+        BusyError: another back-up is being made in the folder.
     """
     source = place()
     try:
@@ -169,7 +177,10 @@ def _written(source: Place, folder: Path) -> Path:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Nobody else makes one there, not for as long as this process lives; what was left by one that died goes."""
+    """Lock the folder against other back-ups, and delete the partial files of dead processes.
+
+    The kernel releases the lock if this process dies.
+    """
     with (folder / ".lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -181,7 +192,10 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _has_room(folder: Path) -> None:
-    """A file takes about a tenth of what the database does. It must not fill a disk that PostgreSQL writes to."""
+    """Raise ``BackupError`` unless a quarter of the database's size is free; a file takes about a tenth.
+
+    A back-up must not fill a disk that PostgreSQL writes to.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
         most = cursor.fetchone()[0] // 4
@@ -192,7 +206,7 @@ def _has_room(folder: Path) -> None:
 
 
 def _keep_names(folder: Path) -> None:
-    """Have the disk know the names in the folder, as it knows what is in the files."""
+    """Sync the folder, so that the names of its files survive a power cut."""
     number = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(number)
@@ -206,27 +220,30 @@ def _digest(file: Path) -> str:
 
 
 def digest_of(file: Path) -> Path:
-    """Where the checksum of a back-up stands."""
+    """Return the path of a back-up's checksum file."""
     return file.with_name(f"{file.name}.sha256")
 
 
 def latest_age(folder: Path) -> timedelta | None:
-    """How long ago the newest of a folder was made; ``None`` where there is none."""
+    """Return the age of the newest back-up in a folder, or ``None`` without one."""
     now = datetime.now(UTC)
     ages = []
     for made in folder.glob(NAMES):
-        with contextlib.suppress(ValueError):  # the 30th of February is somebody else's
+        with contextlib.suppress(ValueError):  # a name with an impossible date is no back-up
             ages.append(now - datetime.strptime(made.name, NAME).replace(tzinfo=UTC))
-    # One of the future is of a clock that was wrong: it would be the newest for as long.
+    # A back-up from the future, made under a wrong clock, would count as the newest until then.
     return min((age for age in ages if age >= timedelta(0)), default=None)
 
 
 def backup_daily(folder: Path, *, most: int, every: timedelta = timedelta(days=1)) -> Path | None:
-    """Make one if the newest of the folder is a day old; the file. Only then the oldest go, so that ``most`` stay.
+    """Make a back-up if the newest is at least ``every`` old, then delete the oldest beyond ``most``.
+
+    Returns:
+        The new file, or ``None`` if none was due.
 
     Raises:
-        BackupError: none was made, and none has gone.
-        BusyError: one is being made.
+        BackupError: no back-up was made, and none deleted.
+        BusyError: another back-up is being made.
     """
     if (age := latest_age(folder)) is not None and age < every:
         return None
@@ -237,14 +254,14 @@ def backup_daily(folder: Path, *, most: int, every: timedelta = timedelta(days=1
     return file
 
 
-# Back
+# Restoring
 
 
 def contents(file: Path) -> Contents:
-    """What a back-up says of itself.
+    """Read the metadata of a back-up, and verify its checksum if there is one.
 
     Raises:
-        BackupError: it is none, is of something else, or is not what was written.
+        BackupError: the file cannot be read, differs from its checksum, or holds no data of a Beadbox.
     """
     try:
         if digest_of(file).exists() and digest_of(file).read_bytes().split()[:1] != [_digest(file).encode()]:
@@ -263,17 +280,17 @@ def contents(file: Path) -> Contents:
 
 
 def migrations_unknown(applied: frozenset[Migration]) -> list[str]:
-    """Those that this release does not bring, as "app.name": whoever has them was last served by a newer one."""
+    """Return the applied migrations that this release lacks, as "app.name"; they come from a newer release."""
     brought = MigrationLoader(None).disk_migrations
     known = set(brought) | {old for migration in brought.values() for old in migration.replaces}
     return sorted(".".join(one) for one in applied - known)
 
 
 def backup_restore(file: Path) -> None:
-    """Fill an empty database with what a back-up holds: all of it or nothing.
+    """Fill an empty database from a back-up in one transaction.
 
     Raises:
-        BackupError: the file is not whole or of a newer release, the server too old, or the database not empty.
+        BackupError: the file is damaged or of a newer release, the server too old, or the database not empty.
     """
     told, target = contents(file), place()
     if unknown := migrations_unknown(told.migrations):
@@ -292,10 +309,10 @@ def backup_restore(file: Path) -> None:
 
 
 def _brought_back(file: Path, target: Place) -> None:
-    """Have ``psql`` run what ``pg_restore`` writes, in one transaction that ends well only if both came to the end.
+    """Pipe the script of ``pg_restore`` into ``psql``, in one transaction that commits only if both succeed.
 
-    ``pg_restore`` by itself begins with a setting that servers before 17 refuse, and with them all that a newer
-    ``pg_dump`` has written.
+    The pipe drops ``SET transaction_timeout``. Servers before 17 refuse it, so ``pg_restore`` alone could not restore
+    the file of a newer ``pg_dump`` there.
     """
     quiet = ("--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", target.address)
     read: list[str | Path] = [program("pg_restore"), *PORTABLE, "--file", "-", file]
@@ -329,7 +346,7 @@ def _tables() -> int:
         cursor.execute(
             "SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f') AND relnamespace NOT IN"
             r" (SELECT oid FROM pg_namespace WHERE nspname LIKE 'pg\_%' OR nspname = 'information_schema')"
-            # What an extension has brought is nobody's data.
+            # Tables of an extension are no data of the site.
             " AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid"
             " AND deptype = 'e')"
         )
@@ -337,17 +354,17 @@ def _tables() -> int:
 
 
 def accounts_log_out() -> int:
-    """End the sessions of accounts, and those that nobody can read any more; how many.
+    """End the sessions of accounts and the unreadable ones, and return their number.
 
-    Who had logged out, or been made to, since the copy was made would be logged in again. Visitors stay: their session
-    is all by which their own machines and seats know them.
+    Otherwise accounts that logged out after the back-up would be logged in again. Sessions of visitors stay, since they
+    are the only link to a visitor's machines and seats.
     """
     ended = (one.pk for one in Session.objects.iterator() if SESSION_KEY in (held := one.get_decoded()) or not held)
     return sum(Session.objects.filter(pk__in=some).delete()[0] for some in _many(ended, 1000))
 
 
 def cache_forget() -> None:
-    """Empty what Redis keeps of this site: what was found about other data, and knocks for jobs that look again."""
+    """Delete this site's keys in Redis: cached figures of other data, and wake-ups, which are sent again anyway."""
     with redis.Redis.from_url(settings.REDIS_URL) as client:
         for keys in _many(client.scan_iter(f"{settings.REDIS_PREFIX}:*", count=1000), 1000):
             client.unlink(*keys)
@@ -366,10 +383,10 @@ def _many(keys: Iterator[Key], most: int) -> Iterator[list[Key]]:
 
 @contextlib.contextmanager
 def servers_at_hand() -> Iterator[None]:
-    """See to it that the private servers of a local site serve, whether it runs or not.
+    """Provide the private servers of a local run during the block, whether the site runs or not.
 
     Raises:
-        ServerError: they cannot, or the site is just starting.
+        ServerError: the servers cannot start, or the site is just starting or stopping.
     """
     silent = {
         "database": not os.environ.get("DATABASE_URL") and not _database_answers(),

@@ -1,4 +1,4 @@
-"""Beat's scheduler: django-celery-beat's, for a machine whose clock may be set back."""
+"""Beat's scheduler: that of django-celery-beat, made safe for a clock that is set back."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
 
 class Entry(ModelEntry):  # type: ignore[misc]  # the package has no types
-    """A task that was last started at a time to come, since the clock was set back, was started now."""
+    """A task whose last start counts as now if it lies in the future, after the clock was set back."""
 
     last_run_at: datetime
 
     def is_due(self) -> Any:
-        """Whether it is to be started, and in how many seconds to ask again."""
+        """Return whether the task is due, and the seconds until the next check."""
         self.last_run_at = min(maybe_make_aware(self.last_run_at), maybe_make_aware(self._default_now()))
         return super().is_due()
 
 
 class Scheduler(DatabaseScheduler):  # type: ignore[misc]
-    """The tasks of the database."""
+    """The scheduler of tasks in the database, with our ``Entry``."""
 
     Entry = Entry

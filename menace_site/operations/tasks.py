@@ -1,4 +1,4 @@
-"""What a worker does for the site as a whole."""
+"""Celery tasks for the site as a whole."""
 
 import logging
 from pathlib import Path
@@ -14,7 +14,7 @@ logger = logging.getLogger("menace_site.tasks")
 
 @shared_task(name="menace_site.tasks.backup_daily")
 def backup_daily() -> str | None:
-    """Make the back-up of the day if there is none yet; its file. One that fails is told, and the others stay."""
+    """Make the daily back-up if it is due, and return its path; log a failure and keep the older files."""
     if not settings.BACKUP_DIR:
         return None
     try:

@@ -1,1 +1,1 @@
-"""Middleware, the cache, the channel layer: what stands between the network and the site."""
+"""Middleware, cache, channel layer and database pool: the layer between the network and the site."""

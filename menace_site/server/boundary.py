@@ -1,4 +1,4 @@
-"""Middleware before Django and the consumers: blocked addresses, and WebSockets by origin and number."""
+"""ASGI middleware before Django and the consumers: blocked addresses, origins and limits of WebSockets."""
 
 import json
 import math
@@ -21,7 +21,7 @@ from games.transport.metrics import REFUSALS
 from menace_site.server.origins import is_from_our_page
 from menace_site.server.security_headers import security_headers_of_asgi
 
-# Plain, as Django, Channels and uvicorn each spell ASGI's types in their own way.
+# Plain types, because Django, Channels and uvicorn each define the types of ASGI differently.
 Scope = dict[str, Any]
 Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]
@@ -32,7 +32,7 @@ Application = Callable[[Scope, Any, Any], Awaitable[None]]
 async def answer(
     send: Send, status: int, says: dict[str, str], *extra: tuple[bytes, bytes], kind: str = "http"
 ) -> None:
-    """Send a whole answer of JSON; ``kind`` is ``websocket.http`` where a handshake is refused with it."""
+    """Send a complete response in JSON, counted as a refusal; ``kind`` is ``websocket.http`` for a handshake."""
     REFUSALS.labels("boundary", says["code"]).inc()
     body = json.dumps(says).encode()
     kind_of_body = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
@@ -49,9 +49,9 @@ BLOCKED = "The operator of this site has blocked your network address."
 
 
 class BlockedAddresses:
-    """Refuses a blocked address everything with 403, and closes its sockets when they next say or are told anything.
+    """Refuses every request of a blocked address with 403, and closes its sockets at their next frame.
 
-    While nothing is blocked, which is almost always, a request costs one look at a flag more, and so does a frame.
+    While no address is blocked, the usual case, the cost is one look at a flag for each request and frame.
     """
 
     def __init__(self, application: Application) -> None:
@@ -100,7 +100,7 @@ class BlockedAddresses:
 
 
 def is_blocked(scope: Scope) -> bool:
-    """Whether the address that a request or a handshake comes from is blocked, by itself or by its hash."""
+    """Whether the address of a request or handshake is blocked, either itself or by its hash."""
     request = request_of_scope(scope)
     if BLOCKS.holds(address_text(request)):
         return True
@@ -114,11 +114,11 @@ HANDSHAKE_NEEDS = (
 
 
 class SocketBoundary:
-    """Lets a socket in from our own pages, or from a program that proves itself without a session.
+    """Admits sockets of our own pages, and of programs that authenticate without a session.
 
-    A browser always sends Origin, and a foreign one is refused. Programs send none: they pass with a
-    Bearer token or a seat token, but never with a session cookie, which a browser may have attached.
-    A path with a trailing slash is the path without it.
+    Browsers always send Origin, and a foreign origin is refused. Programs send none. They need a Bearer token or a seat
+    token and must not send a session cookie, which a browser may have attached.
+    A trailing slash of the path is ignored.
     """
 
     def __init__(self, application: Application) -> None:
@@ -134,7 +134,7 @@ class SocketBoundary:
 
 
 def is_program(scope: Scope) -> bool:
-    """True for a handshake without Origin and session cookie that carries a token."""
+    """Whether a handshake has a token, but neither Origin nor session cookie."""
     headers = dict(scope.get("headers", []))
     if b"origin" in headers:
         return False
@@ -145,10 +145,11 @@ def is_program(scope: Scope) -> bool:
 
 
 class SocketLimit:
-    """Refuses the handshake of an address that opens too many sockets or has too many: with 429 if it can, else closed.
+    """Refuses handshakes of an address that opens sockets too fast or has too many open.
 
-    What is open is counted in this process, so that what a process that died had open counts no more. Sockets that are
-    told nothing but how the site is count by themselves: a class that leafs through pages takes none from its matches.
+    The refusal is a response 429 if the server can send one, else a close. Each process counts its own open sockets, so
+    those of a dead process no longer count. Sockets for the site's status alone (``SITE``) have a count of their own,
+    so that a class that browses pages takes no sockets from its matches.
     """
 
     def __init__(self, application: Application) -> None:
@@ -184,7 +185,7 @@ class SocketLimit:
 
 
 class GuardedRefusals:
-    """Counts the refusal of a handshake that got no answer, and gives it the headers of one where the server can."""
+    """Counts handshakes closed without a response; if the server can, answers them with 403 and security headers."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -207,7 +208,7 @@ class GuardedRefusals:
 
 
 def can_answer(scope: Scope) -> bool:
-    """Whether the server can send an answer to a handshake, and not only a refusal."""
+    """Whether the server supports a whole response to a handshake, not only a close."""
     return "websocket.http.response" in (scope.get("extensions") or {})
 
 
@@ -220,7 +221,7 @@ async def refuse(
     retry_after_s: int | None = None,
     close: int = CLOSE_NORMAL,
 ) -> None:
-    """Refuse a handshake with an answer, where the server can send one, else with the code of a close."""
+    """Refuse a handshake with a response if the server can send one, else with the close code ``close``."""
     if not can_answer(scope):
         await send({"type": "websocket.close", "code": close})
         return
@@ -229,7 +230,7 @@ async def refuse(
 
 
 async def close_unknown(scope: Scope, receive: Receive, send: Send) -> None:
-    """The consumer of every path that has none: it refuses the handshake, where Channels would raise."""
+    """Refuse the handshake at a path without a consumer with 404; Channels would raise instead."""
     await receive()
     says = {"detail": f"There is no socket at {scope['path']}.", "code": "not_found"}
     await refuse(scope, send, 404, says, close=CLOSE_NOT_FOUND)

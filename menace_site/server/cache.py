@@ -1,4 +1,4 @@
-"""The cache, which may go away or hang: then nothing is remembered, nothing breaks, and almost nobody waits."""
+"""A Redis cache that tolerates outages: calls return defaults instead of raising, and only one caller waits."""
 
 import functools
 import inspect
@@ -17,11 +17,11 @@ logger = logging.getLogger("menace_site.cache")
 
 AnswerT = TypeVar("AnswerT")
 NOT_ASKED_S = 2.0
-"""A Redis that did not answer is left alone for so long: one request waits for it, and not each of them."""
+"""Seconds without calls after Redis did not answer, so that one request waits for the time-out instead of all."""
 
 
 def _forgiving(name: str, answer: Callable[..., Any]) -> Callable[..., Any]:
-    """The method of this name, which with Redis away gives ``answer(*its arguments)`` instead of raising."""
+    """Return the method of this name, which in an outage returns ``answer(*args, **kwargs)`` instead of raising."""
 
     @functools.wraps(getattr(RedisCache, name))
     def method(self: "ForgivingRedisCache", *args: Any, **kwargs: Any) -> Any:
@@ -32,7 +32,7 @@ def _forgiving(name: str, answer: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ForgivingRedisCache(RedisCache):
-    """Redis as a cache that forgets while Redis is away: throttles let through, figures are worked out again."""
+    """Redis as a cache that seems empty in an outage: throttles admit every request, and figures are recomputed."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
@@ -40,11 +40,11 @@ class ForgivingRedisCache(RedisCache):
 
     @functools.cached_property
     def client(self) -> Any:
-        """For what Django's cache has no method for."""
+        """A Redis client, for operations that Django's cache lacks."""
         return redis.Redis.from_url(self.server, **self.options)
 
     asked_again_at: ClassVar[dict[str, float]] = {}
-    """When those servers are asked again that did not answer, by where they are: of all threads of a process."""
+    """Monotonic time of the next attempt for each silent server, by URL; shared by all threads of a process."""
 
     get = _forgiving("get", lambda key, default=None, version=None: default)
     set = _forgiving("set", lambda *_, **__: None)
@@ -58,7 +58,7 @@ class ForgivingRedisCache(RedisCache):
     delete_many = _forgiving("delete_many", lambda *_, **__: None)
 
     def incr_version(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        """Move a value to a later version of its key; with Redis away, say which that would be."""
+        """Move a value to a later version of its key, and return that version, in an outage too."""
         try:
             return super().incr_version(key, delta, version)
         except ValueError:  # Django's answer to a key that is not there
@@ -67,13 +67,13 @@ class ForgivingRedisCache(RedisCache):
             return (self.version if version is None else version) + delta
 
     def tried(self, ask: Callable[[], AnswerT], otherwise: AnswerT) -> AnswerT:
-        """What Redis answers; ``otherwise`` if it does not, and while it is left alone for that."""
+        """Call ``ask`` and return its result; return ``otherwise`` on an outage and for ``NOT_ASKED_S`` after it."""
         now = time.monotonic()
         again_at = self.asked_again_at.get(self.server)
         if again_at is not None:
             if now < again_at:
                 return otherwise
-            self.asked_again_at[self.server] = now + NOT_ASKED_S  # one thread finds out, and the others go on
+            self.asked_again_at[self.server] = now + NOT_ASKED_S  # one thread tries, the others go on
         try:
             answer = ask()
         except (RedisError, OSError) as error:
@@ -87,7 +87,7 @@ class ForgivingRedisCache(RedisCache):
         return answer
 
     def clear(self) -> bool:  # type: ignore[override]  # Django's stubs forget the answer
-        """Forget everything that is ours. Django would empty the database, and with it the queues of the workers."""
+        """Delete the keys of this cache. Django's version would empty the database, with the workers' queues."""
 
         def forget() -> bool:
             for key in self.client.scan_iter(match=self.make_key("*"), count=1000):
@@ -97,13 +97,13 @@ class ForgivingRedisCache(RedisCache):
         return self.tried(forget, otherwise=False)
 
     def length(self, key: str) -> int:
-        """How long a list of the server's is, which need not be the cache's. 0 while Redis is away."""
+        """Return the length of the Redis list ``key``, which has no cache prefix; 0 in an outage."""
         return int(self.tried(lambda: self.client.llen(key), otherwise=0))
 
     def count(self, key: str, timeout_s: int) -> int:
-        """How often the key has been counted, this time included, since the first time in ``timeout_s`` seconds.
+        """Count a key and return its count, this call included; the count restarts ``timeout_s`` after its first call.
 
-        One step in Redis, so no count is lost between processes. 0 while Redis is away.
+        One Redis transaction, so that no count is lost between processes. 0 in an outage.
         """
         name = self.make_and_validate_key(key)
 
@@ -117,7 +117,7 @@ class ForgivingRedisCache(RedisCache):
 
 
 def _in_thread(name: str) -> Callable[..., Any]:
-    """The asynchronous twin of the method of this name: the same, in a thread."""
+    """Return an asynchronous version of the method of this name, which runs it in a thread."""
 
     async def method(self: ForgivingRedisCache, *args: Any, **kwargs: Any) -> Any:
         return await sync_to_async(getattr(self, name))(*args, **kwargs)
@@ -125,6 +125,6 @@ def _in_thread(name: str) -> Callable[..., Any]:
     return method
 
 
-# Django's own ask for one key after another, and raise for a key that is not there where Redis is away.
+# Django's own asynchronous methods fetch keys one by one, and in an outage raise for a missing key.
 for _name, _ in inspect.getmembers(BaseCache, inspect.iscoroutinefunction):
     setattr(ForgivingRedisCache, _name, _in_thread(_name.removeprefix("a")))

@@ -1,4 +1,4 @@
-"""The channel layer: Redis' publish and subscribe, as much of it as our sockets use."""
+"""The channel layer: Redis' publish and subscribe, adapted to sockets that only read their groups."""
 
 import asyncio
 from functools import lru_cache
@@ -8,23 +8,23 @@ from uuid import uuid4
 from channels_redis.pubsub import RedisPubSubChannelLayer
 
 KEPT = 64
-"""So many messages are kept as they were read; the sockets of a process read one at about the same time."""
+"""Decoded messages kept in a cache; all sockets of a process read the same message at about the same time."""
 
 
 class SocketLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels_redis has no types
-    """Reads a message once for all sockets of a process that are told it, and needs no broker to open one."""
+    """Decodes a message once for all sockets of a process, and opens sockets without the broker."""
 
     def __init__(self, **config: Any) -> None:
         super().__init__(**config)
         self.read = lru_cache(maxsize=KEPT)(super().deserialize)
 
     def deserialize(self, message: bytes) -> dict[str, object]:
-        """What a message says. It is everybody's: nobody changes it."""
+        """Decode a message. All receivers share the result, so it must not be changed."""
         said: dict[str, Any] = self.read(message)
         return said
 
     async def new_channel(self, prefix: str = "specific.") -> str:
-        """A channel that only groups lead to: nobody else writes to one socket, so the broker need not know of it."""
+        """Return a channel for group messages only, unknown to the broker: no code sends to a single socket."""
         channel = f"{self.prefix}{prefix}{uuid4().hex}"
         self.channels[channel] = asyncio.Queue()
         return channel

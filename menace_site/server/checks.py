@@ -1,4 +1,4 @@
-"""System checks for what must not be misconfigured. They are errors: ``migrate`` and ``check`` stop on them."""
+"""System checks of the settings. Their errors stop ``migrate`` and ``check``."""
 
 import os
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ GONE = {
         "KEEP_EXPERIMENTS_DAYS", "EXPERIMENTS_KEPT", "LOG_IN_FAILURES_KEPT", "KEEP_TOKENS_DAYS", "AI_SHORT_ROAD",
     ),
 }  # fmt: skip
-"""Settings that are no longer read, by the setting that took their place."""
+"""Settings that are no longer read, by their replacement; an empty text for settings without one."""
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
 CONSOLE = "django.core.mail.backends.console.EmailBackend"
 
@@ -56,7 +56,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 def _keeps_letters_secret() -> bool:
-    """Whether letters go out so that nobody reads them on the way, or not at all."""
+    """Whether letters are encrypted, stay on this machine, or are not sent at all."""
     if not settings.SENDS_LETTERS:
         return True
     is_encrypted = settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL or settings.EMAIL_WITHOUT_TLS
@@ -64,7 +64,7 @@ def _keeps_letters_secret() -> bool:
 
 
 def _site_url_fault() -> str:
-    """What is wrong with ``SITE_URL``; empty if nothing is."""
+    """Return a sentence on the fault of ``SITE_URL``, or an empty text."""
     if not settings.SITE_URL:
         is_needed = settings.SENDS_LETTERS and settings.EMAIL_BACKEND != CONSOLE
         return "Set SITE_URL to the origin of this site: links in letters begin with it." if is_needed else ""
@@ -78,7 +78,7 @@ def _site_url_fault() -> str:
 
 
 def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """One error for each unsafe or missing setting; of a local run only those that are wrong anywhere."""
+    """Return the errors of unsafe or missing settings; in a local run only errors that matter there too."""
     fault = _site_url_fault()
     found: list[CheckMessage] = [Error(fault, id="beadbox.E008")] if fault else []
     for instead, names in GONE.items():

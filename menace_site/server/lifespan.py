@@ -1,4 +1,4 @@
-"""The life of a web process: its event loop sends what sockets are told, from the first request to the last moment."""
+"""Start and stop of a web process: its background tasks, and the broadcaster that sends messages to sockets."""
 
 import asyncio
 import contextlib
@@ -16,13 +16,13 @@ from games.transport.broadcaster import broadcaster_close, broadcaster_open
 from menace_site.server.boundary import Application, Receive, Scope, Send
 
 THREADS = 16
-"""So many requests of sockets at once: more than have a connection, for who ends a match waits for others without."""
+"""Threads for socket requests. More than the pool's connections, because ending a match waits without one."""
 
 
 class Lifespan(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no types
-    """Opens the outbox of the loop that asks the application anything, and empties it when the server stops.
+    """Opens the broadcaster in the event loop of the first call, and flushes it when the server stops.
 
-    ``background`` runs from the start of the server to its stop.
+    The coroutines of ``background`` run from the start of the server to its stop.
     """
 
     def __init__(
@@ -40,8 +40,8 @@ class Lifespan(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no typ
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
-        # What is there before anybody is served stays. The garbage collector looked at all of it again and again, and
-        # nobody was answered meanwhile.
+        # Objects from before the first request live as long as the process. Without the freeze the garbage collector
+        # scans them repeatedly, and requests wait.
         gc.collect()
         gc.freeze()
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "socket"))
@@ -55,7 +55,7 @@ class Lifespan(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no typ
 
 
 async def blocks_keep() -> None:
-    """Read the blocked addresses again and again. Without the database those that were read last stay."""
+    """Reload the blocked addresses every ``READ_AGAIN_S`` seconds; keep the last ones in a database outage."""
     while True:
         with contextlib.suppress(UnavailableError):
             await in_thread(BLOCKS.read)

@@ -1,4 +1,4 @@
-"""How often pages are written to: one rate for all of them, also for those that are added tomorrow."""
+"""One rate limit for the forms of all pages, future pages included."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from games.accounts.throttles import WriteThrottle
 from games.transport.error_responses import too_many
 
 ELSEWHERE = ("api", "admin")
-"""The API has rates of its own, by REST framework, and the staff's pages none but those of log-ins and codes."""
+"""Exempt paths: the API has its own rates (REST framework), and the admin limits only log-ins and codes."""
 
 
 class PageRates(MiddlewareMixin):
-    """Refuses a form of an account, or of a guest's address, that sends more of them than the rate says."""
+    """Refuses a form if its account, or a guest's address, exceeds the rate of writes."""
 
     def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
-        """Count what would change something, once its CSRF token is known to be right."""
+        """Count a request that may write, after the check of its CSRF token, and refuse it above the rate."""
         if request.path_info.split("/")[1] in ELSEWHERE:
             return None
         throttle = WriteThrottle()

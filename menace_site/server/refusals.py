@@ -1,4 +1,4 @@
-"""A refusal that no view has met: what a page, or what it shows, needs and cannot have just now."""
+"""Pages for temporary refusals that a view did not handle, such as an engine that is being compiled."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from games.transport.error_responses import paused
 
 
 class Refusals(MiddlewareMixin):
-    """Answers for views that read what may have to wait, such as an engine that is being compiled."""
+    """Turns an error that is a temporary refusal into a page with the reason and the time of the next try."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Say why, and when to come again."""
         refusal = refusal_of(error)
         return paused(request, refusal) if refusal is not None and refusal.pauses else None

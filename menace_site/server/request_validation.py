@@ -1,4 +1,4 @@
-"""What comes in is text that can be read, kept and said again: UTF-8, whole characters, no NUL."""
+"""Validation of request text: UTF-8, no NUL, no lone surrogates, so that it can be stored and returned."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ READABLE = {"utf-8", "ascii"}
 
 
 class ReadableRequests(MiddlewareMixin):
-    """Refuses a body in another encoding than UTF-8, and a NUL in the query, which no column of PostgreSQL takes.
+    """Refuses a body that declares another encoding than UTF-8 or ASCII, and a NUL in the query.
 
-    Django knows each encoding that Python has a codec for, ``hex`` too, and breaks when it decodes a form with it.
+    Django accepts every Python codec as an encoding, even ``hex``, and fails when it decodes a form with such a codec.
+    PostgreSQL stores no NUL in text.
     """
 
     def process_request(self, request: HttpRequest) -> None:
-        """Raise for what nobody behind could read."""
+        """Raise ``BadRequest`` for an unreadable encoding or a NUL."""
         charset = (request.content_params or {}).get("charset")
         if charset is not None and not _is_readable(charset):
             raise BadRequest(
@@ -44,15 +45,20 @@ def _is_readable(charset: str) -> bool:
 
 
 class WholeTextParser(JSONParser):
-    """JSON, with or without a byte order mark, in which no text has half a character (a lone surrogate).
+    """Parses JSON with or without a byte order mark, and refuses texts with lone surrogates.
 
-    JSON can escape one, UTF-8 cannot write it.
+    JSON can escape a lone surrogate, but UTF-8 cannot encode it.
     """
 
     def parse(
         self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, object] | None = None
     ) -> dict[str, object]:
-        """What the body says."""
+        """Return the parsed body.
+
+        Raises:
+            MalformedError: the body is UTF-16.
+            ParseError: the body is no JSON, or a text has a lone surrogate.
+        """
         content = stream.read().removeprefix(codecs.BOM_UTF8)
         if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise MalformedError("The body is UTF-16. Send it as UTF-8.")

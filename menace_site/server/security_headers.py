@@ -1,6 +1,6 @@
-"""The headers that guard a page: what Django's middleware gives its answers, for those that are given before it.
+"""Security headers for responses that are sent before Django's middleware.
 
-Its own classes say what they are, so the two never differ.
+The headers are taken from Django's middleware classes, so that both kinds of responses have the same ones.
 """
 
 from functools import cache
@@ -14,7 +14,7 @@ MIDDLEWARE = (XFrameOptionsMiddleware, CSPMiddleware, SecurityMiddleware)
 
 
 class _ByTLS(HttpRequest):
-    """A request as the proxy has it: only then is there a word on strict transport."""
+    """A request over https, because the middleware sets Strict-Transport-Security only for https."""
 
     def _get_scheme(self) -> str:
         return "https"
@@ -22,7 +22,7 @@ class _ByTLS(HttpRequest):
 
 @cache
 def security_headers() -> dict[str, str]:
-    """Their names and values, the same for every answer of a process."""
+    """Return the names and values of the security headers, equal for every response of a process."""
     request, answer = _ByTLS(), HttpResponse()
     for middleware in MIDDLEWARE:
         middleware(lambda _: HttpResponse()).process_response(request, answer)
@@ -32,5 +32,5 @@ def security_headers() -> dict[str, str]:
 
 @cache
 def security_headers_of_asgi() -> tuple[tuple[bytes, bytes], ...]:
-    """The same as ASGI has headers."""
+    """Return the security headers as ASGI's pairs of bytes."""
     return tuple((name.lower().encode(), value.encode()) for name, value in security_headers().items())

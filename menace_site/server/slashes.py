@@ -1,4 +1,4 @@
-"""Addresses with a slash too many or too few at the end lead to their counterparts."""
+"""Redirects between paths with and without a trailing slash."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from django.utils.encoding import escape_uri_path, iri_to_uri
 
 
 class Slashes(CommonMiddleware):
-    """Django's middleware, which appends a slash where ``APPEND_SLASH`` says so, and also removes one.
+    """Django's middleware, which appends a missing slash (``APPEND_SLASH``), extended to remove a surplus one.
 
-    Both happen only where there is nothing at an address and something at its counterpart. A form that was sent there
-    is sent again, unchanged (308).
+    A redirect happens only if the path is unknown and its counterpart exists. Status 308 makes the browser resend a
+    form unchanged.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Redirect in place of a 404."""
         bare = request.path_info.rstrip("/")
         is_there = response.status_code != 404 or request.resolver_match is not None
         if is_there or bare == request.path_info or not is_valid_path(bare):

@@ -1,1 +1,1 @@
-"""One module for each command."""
+"""Management commands of the site as a whole."""

@@ -1,4 +1,4 @@
-"""``manage.py backup FOLDER``: all data of the site as one file."""
+"""``manage.py backup FOLDER``: write all data of the site into one file."""
 
 import time
 from pathlib import Path
@@ -11,16 +11,13 @@ from menace_site.operations.backups import BackupError, backup_make, servers_at_
 
 
 class Command(BaseCommand):
-    """Make a back-up."""
-
     help = "Writes all data of the site into a new file, while it goes on. docs/backup.md says how to get them back."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The folder."""
         parser.add_argument("folder", type=Path, help="where the file goes; made if there is none")
 
     def handle(self, folder: Path, **options: Any) -> None:
-        """Make it, and say where it is, how large, and how long it took."""
+        """Make the back-up, and print its path, its size and the time taken."""
         begin = time.monotonic()
         try:
             with servers_at_hand():

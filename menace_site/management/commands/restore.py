@@ -1,4 +1,4 @@
-"""``manage.py restore FILE``: a site made of a back-up."""
+"""``manage.py restore FILE``: fill an empty site from a back-up."""
 
 import contextlib
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from menace_site.operations.backups import BackupError, accounts_log_out, backup
 
 @contextlib.contextmanager
 def _or_again(what: str) -> Iterator[None]:
-    """Say of whatever fails, being stopped included, what to do about it."""
+    """Turn any failure of the block, Ctrl-C included, into a ``CommandError`` that says what to do."""
     try:
         yield
     except (Exception, KeyboardInterrupt) as error:
@@ -28,17 +28,14 @@ def _or_again(what: str) -> Iterator[None]:
 
 
 class Command(BaseCommand):
-    """Bring a back-up back."""
-
     help = "Fills an empty database with a back-up, logs accounts out, migrates it, and audits every bead."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The file, and whether programs need new tokens."""
         parser.add_argument("file", type=Path, help="as manage.py backup wrote it")
         parser.add_argument("--revoke-tokens", action="store_true", help="let no token of a program work any more")
 
     def handle(self, file: Path, *, revoke_tokens: bool, **options: Any) -> None:
-        """Bring it back, and say what is to be known of it."""
+        """Restore the file, log accounts out, migrate, and audit every bead; print a summary."""
         try:
             with servers_at_hand():
                 check_given_redis(settings.REDIS_URL)

@@ -1,4 +1,4 @@
-"""``manage.py second_factor_reset NAME``: for one of the staff who has lost device and recovery codes."""
+"""``manage.py second_factor_reset NAME``: for a member of the staff without device and recovery codes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from games.accounts.second_factor import factor_forget
 
 
 class Command(BaseCommand):
-    """Take it away."""
-
     help = "Takes the second factor of an account away; at the next visit to /admin/ another one is set up."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Whose."""
         parser.add_argument("name", help="who has lost it: the name of the account")
 
     def handle(self, *args: Any, name: str, **options: Any) -> None:
-        """Take it away, and say what comes next."""
+        """Delete the device and the recovery codes, and print what comes next."""
         user = account_named(name)
         if user is None:
             raise CommandError(f"There is no account named {name!r}.")

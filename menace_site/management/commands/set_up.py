@@ -1,9 +1,8 @@
-"""``manage.py set_up``: everything between an empty database and a site that can be played on.
+"""``manage.py set_up``: every step from an empty database to a site that can be played on.
 
-One process for all of it, since starting Django four times takes longer than what there is to do on a
-second start. Each step leaves alone what is there already. Static files are collected on one's own machine alone, by a
-process beside: an image has them already, and can't be written to. Data of a newer release are refused:
-this code would write into tables that it does not know.
+One process runs all steps, since starting Django four times takes longer than the steps of a second start. Each step
+keeps existing data. Only a local run collects static files, in a parallel process: an image has them already and is
+read-only. Data of a newer release are refused, because this code does not know their tables.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,23 +24,23 @@ from games.models import AccountName
 from menace_site.operations.backups import migrations_unknown
 
 TRIES, PAUSE_S = 240, 5.0
-"""Twenty minutes, in which a table is asked for a twelfth of the time."""
+"""Attempts to migrate while a table is in use, and seconds between them: twenty minutes in all."""
 IN_USE = (LockNotAvailable, DeadlockDetected)
 
 
 def collect() -> None:
-    """Collect the static files, but for those of a viewer of schemas that no page of ours shows."""
+    """Collect the static files without those of Redoc, a schema viewer that no page uses."""
     call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=["redoc"])
 
 
 @contextmanager
 def beside(function: Callable[[], None]) -> Iterator[None]:
-    """Call a function in a process of its own while the block goes on, and wait for both.
+    """Call a function in a parallel process while the block runs, and wait for both.
 
     Raises:
-        CommandError: the function failed; the reason stands above.
+        CommandError: the function failed; its own output says why.
     """
-    connection.close()  # it belongs to one process
+    connection.close()  # processes cannot share a connection
     process = get_context("fork").Process(target=function, daemon=True)
     process.start()
     yield
@@ -61,9 +60,9 @@ class Command(BaseCommand):
             )
         with beside(collect) if settings.LOCAL else nullcontext(), self.step("Database", "making its tables"):
             self.migrate()
-            # Of accounts that an older release made meanwhile, or ``loaddata``.
+            # For accounts created without their names by ``loaddata``, or by an older release that ran meanwhile.
             account_names_fill(get_user_model(), AccountName)
-        if not settings.LOCAL:  # at home the supervisor compiles them, beside a site that is there already
+        if not settings.LOCAL:  # in a local run the supervisor compiles them while the site already serves
             with self.step("Kernels", "compiling"):
                 call_command("warm_kernels")
         with self.step("First machines", "reading"):
@@ -71,14 +70,14 @@ class Command(BaseCommand):
 
     @contextmanager
     def step(self, name: str, doing: str) -> Iterator[None]:
-        """Report that a step begins, and how long it took."""
+        """Print the beginning of a step, and at its end the seconds taken."""
         begin = monotonic()
         self.say(f"{name}: {doing}")
         yield
         self.say(f"{name}: ready in {monotonic() - begin:.1f} s")
 
     def say(self, text: str) -> None:
-        """Write a line, at once: the supervisor's stand between."""
+        """Print a line and flush it, so that it keeps its order among the supervisor's lines."""
         self.stdout.write(text)
         self.stdout.flush()
 

@@ -1,7 +1,6 @@
-"""Django's PostgreSQL with a pool, whose connections are looked at before they are lent, and not asked.
+"""Django's PostgreSQL backend with a pool whose connections are checked locally before each use.
 
-Django's own way (``CONN_HEALTH_CHECKS``) is a question to the server for each loan: a seventh of the round trips of a
-move.
+Django's own check (``CONN_HEALTH_CHECKS``) is a query at each use: one seventh of the round trips of a move.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from psycopg import Connection
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection of the pool's, borrowed when the first statement comes and given back when Django closes it."""
+    """A pooled connection, borrowed at the first statement and returned when Django closes it."""
 
     def get_new_connection(self, conn_params: dict[str, object]) -> Any:
-        """Borrow one whose server has not left. Without a server the pool says so, after its time-out."""
+        """Borrow a connection that its server has not ended; without a server the pool raises after its time-out."""
         while has_left(connection := super().get_new_connection(conn_params)):
             connection.close()
             self.pool.putconn(connection)
@@ -25,10 +24,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def has_left(connection: Connection[Any]) -> bool:
-    """Whether the server of a connection that nobody uses has said something, as it does last of all.
+    """Whether an idle connection has unread input, which means that its server has ended it.
 
-    A server that stops or is killed ends its connections, and so does what stands between: there is something to read
-    then, be it the end. Of one that vanished without a word the first statement knows no sooner than a question would.
+    A server that stops or is killed ends its connections, as do the hosts between, and the socket becomes readable. If
+    a server vanishes silently, the first statement notices this no later than a test query would.
     """
     waiting = select.poll()
     waiting.register(connection.fileno(), select.POLLIN)
