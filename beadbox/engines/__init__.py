@@ -1,1 +1,1 @@
-"""Engines: what searches a game too large for boxes. Pure Python; a folder for each game."""
+"""Engines: search programs for games that are too large for boxes. One folder for each family of games."""

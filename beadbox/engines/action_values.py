@@ -1,4 +1,4 @@
-"""What an engine offers a learner of action values: the keys of its table, and fast training games."""
+"""The interface between an engine and a learner of action values: table keys, and fast training games."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from beadbox.rules.game import AnyPosition, GameT, MoveT
 
 
 class Entry(NamedTuple, Generic[MoveT]):
-    """A move as a machine that keeps values has it: its key, and the static value after it for whoever moves."""
+    """A move as an entry of a value table: its key, and the static value of the next position for the mover."""
 
     move: MoveT
     key: str
     outlook: float
     ends: int
-    """1 if whoever moves wins with it at once, -1 if they lose with it at once, as the position remembers; else 0."""
+    """1 if the move wins at once, -1 if it loses at once by the history of the position, else 0."""
 
 
 class QLessons(NamedTuple):
-    """How values follow what happens (``learners/q_learning/learner.py``), in numbers for a kernel."""
+    """Parameters of Q-learning for a kernel (``learners/q_learning/learner.py`` explains them)."""
 
     learning_rate: float
     discount: float
@@ -36,7 +36,7 @@ class QLessons(NamedTuple):
 
 
 class Taught(NamedTuple):
-    """What games have made of an entry: its value before the first change and now, and how many changes there were."""
+    """A changed entry: its value before the first change and after the last, and ``visits``, the number of changes."""
 
     key: str
     before: float
@@ -46,26 +46,29 @@ class Taught(NamedTuple):
 
 
 Recall = Callable[[Mapping[str, Sequence[AnyPosition]]], Mapping[str, float]]
-"""The values, by key, of all entries on these boards: by ``Engine.key_board``, as positions of either side."""
+"""Return the stored values, by key, of all entries on some boards.
+
+The argument maps each board (as ``Engine.key_board`` writes it) to its positions with either side to move.
+"""
 
 
 @dataclass(slots=True)
 class Trainee:
-    """A machine that keeps values, as games that are played at once need it, and what they have taught it."""
+    """A value-table machine for a batch of games: its parameters, and the changes that the games made."""
 
     lessons: QLessons
     epsilon: float
-    """The chance of trying anything; changes with every game learnt from."""
+    """Exploration rate; it changes with every game learnt from."""
     recall: Recall
     room: int | None = None
-    """How many entries may be added; ``None`` for any number."""
+    """Number of entries that may be added; ``None`` for no limit."""
     taught: list[Taught] = field(default_factory=list)
     n_left_out: int = 0
-    """How often an entry was not added, for want of room."""
+    """Number of times that an entry was not added because the limit was reached."""
 
 
 class FastTrainer(ABC, Generic[GameT]):
-    """Plays many games of machines that keep values at once, and teaches them."""
+    """Plays batches of games of value-table machines, and trains the machines on them."""
 
     @abstractmethod
     def play(
@@ -80,11 +83,14 @@ class FastTrainer(ABC, Generic[GameT]):
         in_turn: bool = False,
         n_random: int = 0,
     ) -> tuple[int, int, int]:
-        """Play ``n_games`` from the start against another, itself, a level or, with ``None``, uniformly random play.
+        """Play ``n_games`` from the start against another trainee, itself, a level, or (``None``) random play.
 
-        Sides fall by chance, or are taken ``in_turn``, the first side first. The first ``n_random`` plies are anything
-        at all, and nobody learns from them.
+        The trainee's side is drawn at random, or alternates if ``in_turn``, beginning with the first side. The first
+        ``n_random`` plies are uniformly random and are not learnt from.
 
-        Equal to ``learners.q_learning.memory.games_played``, to the last bit, but for levels with a clock.
-        Returns how many the pupil won, drew and lost; who learns is updated in place, and so is ``rng``.
+        Equal to ``learners.q_learning.memory.games_played``, to the last bit, except for levels with a clock.
+        Learning trainees and ``rng`` are updated in place.
+
+        Returns:
+            The trainee's wins, draws and losses.
         """

@@ -1,4 +1,4 @@
-"""Kernels of engines: they run compiled, or not at all."""
+"""Kernels of engines, which run only when compiled: interpreted they would be far too slow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from beadbox.kernels.jit import Readiness, only_compiled
 
 
 class EngineNotReadyError(RuntimeError):
-    """The engine does not run here now."""
+    """The engine cannot run in this process at the moment."""
 
     code: str
     message: str
@@ -16,14 +16,14 @@ class EngineNotReadyError(RuntimeError):
 
 
 class EngineCompilingError(EngineNotReadyError):
-    """Another process compiles the engine."""
+    """Another process is compiling the engine, which takes about a minute."""
 
     code = "engine_compiling"
     message = "The engine is being compiled, which takes about a minute. Nothing has changed: try again in a moment."
 
 
 class EngineMissingError(EngineNotReadyError):
-    """The engine can't be compiled here."""
+    """The engine cannot be compiled, because numba is not installed."""
 
     code = "engine_missing"
     message = "This engine needs numba, which is not installed here."
@@ -34,10 +34,11 @@ def _error(readiness: Readiness) -> EngineNotReadyError:
 
 
 def ready_require(readiness: Readiness) -> None:
-    """Check that an engine is ready for a task, now or later.
+    """Check that an engine is ready.
 
     Raises:
-        EngineCompilingError, EngineMissingError.
+        EngineCompilingError: another process is compiling the engine.
+        EngineMissingError: numba is not installed.
     """
     if readiness is not Readiness.READY:
         raise _error(readiness)

@@ -1,4 +1,4 @@
-"""An engine: a search that knows the games of one family."""
+"""The interface of an engine: a search for the games of one family."""
 
 from __future__ import annotations
 
@@ -16,84 +16,83 @@ from beadbox.rules.game import AnyGame, AnyMove, AnyPosition, GameT, MoveT, Posi
 
 
 class Candidate(NamedTuple, Generic[MoveT]):
-    """A move and what it is worth to whoever asked."""
+    """A move and its value for the side to move."""
 
     move: MoveT
     value: float
 
 
 class Engine(ABC, Generic[GameT, PositionT, MoveT]):
-    """A search for the games of one family. It holds no state: share it freely."""
+    """A search for the games of one family. An engine has no state, so threads can share it."""
 
     levels: Mapping[str, Level]
-    """By slug: all that it plays at, whether or not they are on a ladder."""
+    """Levels of the engine by slug, whether or not they are on a ladder."""
     modes: Mapping[str, str] = {}
-    """What its ladders are called, each with the game in which it is measured."""
+    """Names of the ladders, each with the game in which the ladder is measured."""
     ladder_file: Path | None = None
-    """Where it is written what was measured."""
+    """File with the measured ratings of the ladders."""
     newcomers: Sequence[str] = ()
-    """The levels that can be beaten by somebody who begins to play: one of them is on every ladder."""
+    """Levels that a beginner can beat; every ladder has one of them."""
     valuer: FastValuer[GameT, PositionT, MoveT] | None = None
-    """What machines that learn a value of positions need; ``None``: there are none for this family."""
+    """Features and search for learners of position values; ``None`` if the family supports none."""
     trainer: FastTrainer[GameT]
-    """What plays many games of machines that keep values at once."""
+    """Trainer of value-table machines."""
 
     def readiness(self) -> Readiness:
-        """Whether it can be asked now."""
+        """Return whether the engine can run now; by default it can."""
         return Readiness.READY
 
     def plays_at(self, game: GameT, level: Level) -> bool:
-        """Whether it can play the game at one of its levels."""
+        """Whether the engine can play the game at one of its levels."""
         return True
 
     def ladder(self, game: GameT) -> Sequence[Rung]:
-        """The levels that it offers in the game, the weakest first, each clearly stronger than the one before."""
+        """Return the levels for the game, weakest first, each clearly stronger than the one before."""
         return [Rung(level, None) for level in self.levels.values() if self.plays_at(game, level)]
 
     def learnt_file(self, game: GameT) -> Path | None:
-        """Where the learnt value is that levels play the game by: the file of a machine; ``None`` where none do."""
+        """Return the machine file with the learnt value of the game's levels; ``None`` if no level uses one."""
         return None
 
     def learnt_mark(self, game: GameT) -> str:
-        """What tells the learnt value that levels play by from any other: what was measured holds for that alone."""
+        """Return a fingerprint of the learnt value of the game's levels, for which alone their ratings hold."""
         return ""
 
     @abstractmethod
     def choose(self, game: GameT, position: PositionT, *, level: Level, rng: Random) -> MoveT:
-        """The move that it plays at a level in a position that is not terminal."""
+        """Return the move of a level in a position that is not terminal."""
 
     @abstractmethod
     def best(self, game: GameT, position: PositionT) -> tuple[tuple[Candidate[MoveT], ...], int]:
-        """The moves that it likes best for the side to move, best first, and how many moves ahead it looked.
+        """Return the best moves for the side to move, best first, and the search depth; takes a few milliseconds.
 
-        Done in a few milliseconds. A win is worth 1,000,000 less the number of moves until then; 40 make a side
-        clearly better.
+        A win is worth 1,000,000 less the number of moves until then. A side with a value of 40 is clearly better.
         """
 
     @abstractmethod
     def entries(self, game: GameT, position: PositionT) -> list[Entry[MoveT]]:
-        """Every legal move, in canonical order."""
+        """Return an entry for every legal move, in canonical order."""
 
     @abstractmethod
     def keys(self, game: GameT, position: PositionT) -> tuple[str, ...]:
-        """The keys of :meth:`entries` alone."""
+        """Return the keys of :meth:`entries`, without their costly static values."""
 
     @abstractmethod
     def key_board(self, key: str) -> str:
-        """The board of a key as text: what the keys of all entries on it have in common."""
+        """Return the part of a key that names its board; all entries of a board share it."""
 
     @abstractmethod
     def entry_read(self, key: str) -> tuple[PositionT, MoveT]:
-        """The position and the move that a key is made of.
+        """Return the position and the move of a key.
 
         Raises:
-            ValueError: it is no key, or not written as keys are.
+            ValueError: the text is no key, or not in canonical form.
         """
 
     @abstractmethod
     def entry_problem(self, game: GameT, position: PositionT, move: MoveT) -> str:
-        """Why no machine can have chosen this move in this position of the game; nothing if it can."""
+        """Return why no machine can have chosen this move in this position of the game; empty if one can."""
 
 
 AnyEngine: TypeAlias = Engine[AnyGame, AnyPosition, AnyMove]
-"""An engine of a family that is not known. It takes the games of its family, and their positions and moves."""
+"""An engine whose family is unknown to the type checker; it takes games, positions and moves of its family alone."""

@@ -1,6 +1,6 @@
-"""What was measured of the levels of an engine, as a file keeps it: ``manage.py measure_ladders`` writes it.
+"""Files with the measured ratings of an engine's levels; ``manage.py measure_ladders`` writes them.
 
-Who is on a ladder the engine says (``Engine.ladder``).
+The engine chooses the levels on its ladder (``Engine.ladder``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from beadbox.strength.elo import Elo
 
 
 class Pair(NamedTuple):
-    """What came of the games between two levels."""
+    """Results of the games between two levels, counted for ``strong``."""
 
     strong: str
     weak: str
@@ -25,28 +25,28 @@ class Pair(NamedTuple):
 
     @property
     def games(self) -> int:
-        """All games."""
+        """Number of games."""
         return self.wins + self.draws + self.losses
 
     @property
     def points(self) -> float:
-        """Those of the first: a draw is half a point."""
+        """Points of ``strong``: 1 for a win, ½ for a draw."""
         return self.wins + self.draws / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured in a game, and how."""
+    """The measurement of a ladder: its game, conditions, ratings, and results by pair."""
 
     game: str
     conditions: Mapping[str, Any]
     ratings: Mapping[str, Elo]
-    """Of every level that was measured, by slug, on the ladder or not."""
+    """Ratings of all measured levels by slug, whether or not they are on the ladder."""
     pairs: Sequence[Pair]
 
 
 def ladders_read(path: Path) -> dict[str, Measured]:
-    """What a file says, by mode."""
+    """Read the measurements of a file, by mode."""
     return {
         mode: Measured(
             found["game"],
@@ -59,7 +59,7 @@ def ladders_read(path: Path) -> dict[str, Measured]:
 
 
 def ladders_text(measured: Mapping[str, Measured]) -> str:
-    """The text of such a file: a line for each rating and each pair."""
+    """Format measurements as JSON, with a line for each rating and each pair; ``ladders_read`` reads it back."""
     return "{\n" + ",\n".join(f"{json.dumps(mode)}: {_text(found)}" for mode, found in measured.items()) + "\n}\n"
 
 

@@ -11,35 +11,35 @@ from beadbox.strength.elo import Elo
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How well an engine plays."""
+    """A playing strength of an engine: search depth, share of random moves, evaluation."""
 
     slug: str
     name: str
     summary: str
     depth: int
     random_tenths: int = 0
-    """In how many of ten moves it plays anything."""
+    """Share of uniformly random moves, in tenths."""
     plain: bool = False
-    """Whether it looks at material and advancement alone."""
+    """Whether the evaluation counts only material and advancement."""
     time_limit_s: float | None = None
-    """The most that it may think; what it plays then depends on how fast the machine is."""
+    """Longest time for a move in seconds. With a limit the choice of moves depends on the speed of the computer."""
     learnt: bool = False
-    """Whether it plays by the learnt value that comes with its engine."""
+    """Whether the level plays by the learnt value that its engine ships with."""
     whom: str = ""
-    """For whom it is, in a few words."""
+    """Intended players, in a few words for pages."""
 
     def plays_anything(self, rng: Random) -> bool:
-        """Whether this move is one that it leaves to chance. The first that it draws; nothing, if it never does."""
+        """Draw whether the next move is random. This is the first draw of a move; without a share nothing is drawn."""
         return self.random_tenths > 0 and rng.below(10) < self.random_tenths
 
     @property
     def is_deep(self) -> bool:
-        """Whether there are boards, if only such as no game comes to, on which it would look for seconds."""
+        """Whether the search can take seconds on some board, even one that no game reaches."""
         return self.depth > 2
 
 
 class Rung(NamedTuple):
-    """A level on a ladder, and its rating, where it was measured."""
+    """A level on a ladder, and its rating if it was measured."""
 
     level: Level
     rating: Elo | None

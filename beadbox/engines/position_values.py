@@ -1,4 +1,4 @@
-"""What an engine offers a learner of position values: features, search with the value, fast training games."""
+"""The interface between an engine and a learner of position values: features, search, fast training games."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from beadbox.rules.outcome import Outcome
 
 
 class Look(NamedTuple, Generic[MoveT]):
-    """What a search with a learnt value says of every legal move of a position, in canonical order."""
+    """The scores of a search with a learnt value for every legal move of a position, in canonical order."""
 
     moves: tuple[MoveT, ...]
     near: tuple[float, ...]
-    """The score of each, one move ahead; a win with the ``k``-th move scores a million less ``k``."""
+    """Scores one move ahead; a win with the ``k``-th move scores a million less ``k``."""
     deep: tuple[float, ...]
-    """The same at full depth; of moves that are not best perhaps an upper bound."""
+    """Scores at full depth; for moves other than the best possibly only an upper bound."""
     best: int
-    """The index of the best, the first of equals."""
+    """Index of the best move, the first of equals."""
     depth: int
-    """How many moves ahead full depth is: fewer than were asked for if the time ran out."""
+    """Full depth in moves, less than requested if the time ran out."""
 
     @property
     def score(self) -> float:
-        """That of the best."""
+        """The score of the best move."""
         return self.deep[self.best]
 
 
 class Part(NamedTuple):
-    """What one feature of a board adds to its sum: ``value`` is ``weight`` times ``amount``, exactly."""
+    """The contribution of one feature to a board's sum: ``value`` is ``weight`` times ``amount``, exactly."""
 
     name: str
     value: float
@@ -45,7 +45,7 @@ class Part(NamedTuple):
 
 
 class PartGroup(NamedTuple):
-    """Parts that speak of one thing, and what they come to, exactly."""
+    """Parts on one subject, and their exact sum."""
 
     name: str
     value: float
@@ -53,40 +53,40 @@ class PartGroup(NamedTuple):
 
 
 class WeightMap(NamedTuple):
-    """Weights of one kind of piece by where it stands, to be laid on the board as the second side sees it."""
+    """Weights of one kind of piece by cell, to be drawn on the board as the second side sees it."""
 
     kind: str
     own: bool
-    """Whether it is a piece of whoever has just moved."""
+    """Whether the piece belongs to the side that has just moved."""
     flipped: bool
     piece: str
     """A piece of that kind as text, for its picture."""
     cells: tuple[int, ...]
-    """For each cell of the board the index of its weight."""
+    """The index of the weight for each cell of the board."""
 
 
 class WeightTable(NamedTuple):
-    """Weights that speak of one thing, in rows and columns."""
+    """Weights on one subject, in rows and columns."""
 
     title: str
     about: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[int, ...]], ...]
-    """The name of each, and for each column the index of its weight."""
+    """Rows as pairs: the name, and the index of the weight for each column."""
 
 
 class WeightSheet(NamedTuple):
-    """All weights of a set of features that a game has a use for, laid out for people."""
+    """The weights of a set of features that a game uses, arranged for display."""
 
     maps: tuple[WeightMap, ...]
     squares: WeightTable
-    """What the maps show, as a table."""
+    """The weights of the maps as a table."""
     tables: tuple[WeightTable, ...]
-    """All others."""
+    """All other weights."""
 
 
 class Learnt(NamedTuple):
-    """A learnt value as it stands, how far ahead it looks, and what it costs it to go where it has been."""
+    """A learnt value as a player: weights, search depth, and the cost of a repeated move (``restlessness``)."""
 
     weights: NDArray[np.float64]
     depth: int
@@ -94,9 +94,9 @@ class Learnt(NamedTuple):
 
 
 class Lessons(NamedTuple):
-    """How a value learns from a game against itself: ``beadbox/learners/value_learner/learner.py`` has the words.
+    """Parameters of learning by self-play; ``beadbox/learners/value_learner/learner.py`` explains them.
 
-    All are numbers, for a kernel takes it as it is.
+    All fields are numbers, because a kernel takes the tuple as it is.
     """
 
     search_depth: int
@@ -114,34 +114,34 @@ class Lessons(NamedTuple):
 
 
 class Valuer(ABC, Generic[GameT, PositionT, MoveT]):
-    """Features of the positions of one family of games, and searches with a value that is linear in them.
+    """Features of the positions of one family of games, and search with a value that is linear in them.
 
-    It holds no state. Weights are ``(n,) float64``, n that of the set of features, each as
-    :func:`beadbox.kernels.exact_floats.grained` keeps it; scores are exact then, and the same on every machine.
+    A valuer has no state. Weights are ``(n,) float64`` for a set of ``n`` features, each rounded by
+    :func:`beadbox.kernels.exact_floats.grained`. Scores are then exact, and the same on every computer.
     """
 
     sets: Mapping[str, int]
-    """Sets of features, each with its number of weights."""
+    """Number of weights of each set of features, by name."""
 
     @abstractmethod
     def refusal(self, game: GameT) -> str:
-        """Why the features do not do for a game of the family; nothing if they do."""
+        """Return why the features do not suit a game of the family; empty if they do."""
 
     @abstractmethod
     def features(self, position: PositionT, feature_set: str) -> dict[int, float]:
-        """What a position has to say after the move that led to it, for whoever made that: by index, without 0s."""
+        """Return the nonzero features of a position by index, as seen by the side that has just moved."""
 
     @abstractmethod
     def told(self, index: int) -> str:
-        """The feature with this index in words; one index says the same in every set."""
+        """Describe the feature with this index; an index has the same meaning in every set."""
 
     @abstractmethod
     def parts(self, position: PositionT, weights: NDArray[np.float64], feature_set: str) -> tuple[PartGroup, ...]:
-        """The sum of a position after a move, for whoever made that, as what each feature adds to it: largest first."""
+        """Split a position's sum, as seen by the side that has just moved, by feature; largest parts first."""
 
     @abstractmethod
     def sheet(self, game: GameT, feature_set: str) -> WeightSheet:
-        """How to lay out the weights of a set."""
+        """Return the arrangement of the weights of a set for display."""
 
     @abstractmethod
     def look(
@@ -153,20 +153,20 @@ class Valuer(ABC, Generic[GameT, PositionT, MoveT]):
         whole: bool = False,
         time_limit_s: float | None = None,
     ) -> Look[MoveT]:
-        """What the value says of every legal move, as far ahead as it looks; exact for all of them if ``whole``.
+        """Score every legal move by a search to the player's depth; all scores are exact if ``whole``.
 
-        With a ``time_limit_s`` it is what was found at the last depth that was finished by then. Two moves ahead are
-        always finished.
+        With a ``time_limit_s``, return the scores of the last depth finished in time. Depth 2 is always finished.
 
-        At full depth a move costs the player's ``restlessness`` for every time that its player has already made one to
-        the same end with the same kind of piece, as far as the position remembers; wins and losses cost nothing.
+        At full depth a move costs ``restlessness`` for each earlier move of its player to the same cell with the same
+        kind of piece, as far as the position remembers. Wins and losses cost nothing.
 
-        A move that loses at once by the history of the game scores so; further on the search knows none.
+        A move that loses at once by the history of the game scores as a loss. Deeper in the tree the search ignores the
+        history.
         """
 
 
 class FastValuer(Valuer[GameT, PositionT, MoveT]):
-    """One that plays many games against itself at once, and learns from them."""
+    """A valuer that can also play and learn from batches of games in compiled code."""
 
     @abstractmethod
     def train(
@@ -180,19 +180,20 @@ class FastValuer(Valuer[GameT, PositionT, MoveT]):
         rng: RandomSource,
         start: PositionT | None = None,
     ) -> Counter[Outcome]:
-        """Learn from ``n_games`` more than the ``n_learnt`` before; how they ended.
+        """Play ``n_games`` of self-play after ``n_learnt`` earlier ones, learn from each, and count the outcomes.
 
         ``weights``, their ``average`` and ``rng`` are updated in place.
 
-        Equal to ``ValueLearner.game_learnt`` as often, to the last bit. ``start``: the position that every game begins
-        with, as if nothing had come before it; ``None`` for that of the game.
+        Equal to ``n_games`` calls of ``ValueLearner.game_learnt``, to the last bit. ``start`` is the position in which
+        every game begins, without a history; ``None`` for the game's own.
         """
 
     @abstractmethod
     def contest(
         self, game: GameT, opening: Sequence[MoveT], players: tuple[Learnt | Level, Learnt | Level], rng: RandomSource
     ) -> Outcome:
-        """A game in which nobody learns, from the moves of an opening; ``players`` by side.
+        """Play a game without learning, from the moves of an opening; ``players`` are ordered by side.
 
-        As move by move with the same ``rng``, which is updated in place, but for the clock of levels that have one.
+        Equal to the game played move by move with the same ``rng``, except that levels ignore their clock. ``rng`` is
+        updated in place.
         """

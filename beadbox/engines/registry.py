@@ -1,4 +1,4 @@
-"""Every engine, by the family of games that it knows. A new one is a folder beside this file and a line here."""
+"""The registry of engines by family of games. A new engine is a folder beside this file and a line here."""
 
 from typing import cast
 
@@ -10,14 +10,14 @@ from beadbox.rules.game import AnyGame
 ENGINES = {"romgon": cast("AnyEngine", RomgonEngine())}
 
 LEVELS = tuple(dict.fromkeys(slug for engine in ENGINES.values() for slug in engine.levels))
-"""Every level that an engine plays at, the weakest first. What a level is, each engine says of its own."""
+"""Slugs of the levels of all engines, weakest first. Engines may define a level of the same slug differently."""
 
 
 def levels_named(slug: str) -> list[Level]:
-    """What the engines that have such a level make of it."""
+    """Return the levels with this slug of all engines that have one."""
     return [engine.levels[slug] for engine in ENGINES.values() if slug in engine.levels]
 
 
 def engine_of(game: AnyGame) -> AnyEngine | None:
-    """The engine that knows a game; ``None`` where none does."""
+    """Return the engine for a game; ``None`` if its family has none."""
     return ENGINES.get(game.family)

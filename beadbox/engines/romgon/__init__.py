@@ -1,5 +1,5 @@
 """The Romgon engine: evaluation, search and levels.
 
-``answers`` is what others ask and ``kernels`` its compiled half; ``evaluation`` and ``minimax`` say readably what that
-must equal.
+``answers`` is the interface, and ``boards`` and ``search`` are its compiled kernels. ``evaluation`` and ``minimax`` are
+readable versions of the same, which the kernels must equal.
 """

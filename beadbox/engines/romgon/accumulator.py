@@ -1,7 +1,7 @@
 """The learnt value of a board, compiled: its features, and their sum with the weights.
 
-Weights are multiples of 2**-32 and no greater than 512, features multiples of 1/8: every sum of their products is
-exact in a float64, so its order makes no difference, on this machine or on any other.
+Weights are multiples of 2**-32 and at most 512 in size, and features are multiples of 1/8. Every sum of their products
+is therefore exact in a float64, whatever its order, on every computer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from beadbox.rules.romgon.geometry import N_CELLS
 from beadbox.rules.romgon.pieces import FLIPPED_BIT, RHOMBUS, TYPE_BITS
 
 MAX_SEEN = 1024
-"""More than any board has to say: a bias, and for each piece its place, its moves, 13 attacks and that it hangs."""
+"""Upper bound of a board's features: a bias, and for each piece its cell, mobility, 13 attacks and that it hangs."""
 
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 _FOLD = np.array([[folded(cell, me) for cell in range(N_CELLS)] for me in Side], np.int64)
@@ -41,30 +41,30 @@ _N_FOLDED = len(FOLDED)
 
 
 class Sight(NamedTuple):
-    """A board, as kernels hold it, and room for what it has to say."""
+    """A board in the form of the kernels, with buffers for its features."""
 
     cells: NDArray[np.uint8]
     sets: NDArray[np.uint64]
     seen: NDArray[np.int64]
     """``(MAX_SEEN,)``: indices of features."""
     amounts: NDArray[np.float64]
-    """``(MAX_SEEN,)``: how much of each; one may stand there in parts."""
+    """``(MAX_SEEN,)``: amounts of these features; a feature may occur several times, its amounts then add up."""
 
 
 class Sweep(NamedTuple):
-    """What the pieces of a side strike."""
+    """Cells that the pieces of a side strike, as sets of bits."""
 
     plain: np.uint64
-    """The cells that those not flipped strike."""
+    """Cells that unflipped pieces strike."""
     flipped: np.uint64
-    """The same of those flipped."""
+    """Cells that flipped pieces strike."""
     taken: np.uint64
-    """Where they could capture."""
+    """Cells on which the side could capture."""
 
 
 @kernel
 def sight_made(n_cells: int) -> Sight:
-    """Room for a board of so many cells."""
+    """Return empty buffers for a board of ``n_cells`` cells."""
     return Sight(
         np.empty(n_cells, np.uint8),
         np.empty(N_SETS, np.uint64),
@@ -87,7 +87,7 @@ def _see(index: Any, amount: float, sight: Sight, n: int) -> int:
 
 @inlined
 def _sweep(sight: Sight, side: int, owner: int, n: int) -> tuple[int, Sweep]:
-    """Mobility and attacks of a side, and what its pieces strike."""
+    """Write the mobility and attacks of a side; return the number of features so far, and its struck cells."""
     cells, sets = sight.cells, sight.sets
     occupied = sets[0] | sets[1]
     plain, flipped, taken = _NONE, _NONE, _NONE
@@ -122,7 +122,7 @@ def _sweep(sight: Sight, side: int, owner: int, n: int) -> tuple[int, Sweep]:
 
 @inlined
 def _hang(sight: Sight, owner: int, own: Sweep, other: Sweep, n: int) -> int:
-    """The pieces that the other side attacks, by whether those that strike the cells of their own defend them."""
+    """Write each piece of ``owner`` that the other side attacks, defended or not; return the number of features."""
     hit = other.taken
     while hit != _NONE:
         cell = first_of(hit)
@@ -136,7 +136,7 @@ def _hang(sight: Sight, owner: int, own: Sweep, other: Sweep, n: int) -> int:
 
 @inlined
 def _race(sight: Sight, side: int, other: Sweep) -> tuple[int, int]:
-    """The safe distance and the freedom of a side's rhombus, given what the other side strikes."""
+    """Return the safe distance and the freedom of a side's rhombus, given the cells that the other side strikes."""
     sets, distance, free = sight.sets, FAR, 0
     own = sets[side] & sets[RHOMBI]
     if own != _NONE:
@@ -176,7 +176,7 @@ def _race(sight: Sight, side: int, other: Sweep) -> tuple[int, int]:
 
 @inlined
 def see(sight: Sight, me: int, n_weights: int) -> int:
-    """Write the features of a board on which ``me`` has just acted, some in parts; returns how many were written."""
+    """Write the features of a board on which ``me`` has just acted; return the number of written items."""
     cells, sets = sight.cells, sight.sets
     n = _see(0, 1.0, sight, 0)
     pieces = sets[0] | sets[1]
@@ -200,7 +200,7 @@ def see(sight: Sight, me: int, n_weights: int) -> int:
 
 @kernel
 def score(sight: Sight, me: int, weights: NDArray[np.float64]) -> float:
-    """The sum of the features of a board on which ``me`` has just acted, each with its weight: exact."""
+    """Return the exact weighted sum of the features of a board on which ``me`` has just acted."""
     total = 0.0
     for index in range(see(sight, me, len(weights))):
         total += weights[sight.seen[index]] * sight.amounts[index]
@@ -209,7 +209,7 @@ def score(sight: Sight, me: int, weights: NDArray[np.float64]) -> float:
 
 @inlined
 def spread(sight: Sight, me: int, phi: NDArray[np.float64]) -> None:
-    """All features of a board, those that are 0 too: ``phi: (n_weights,)`` is overwritten."""
+    """Write the dense feature vector of a board into ``phi: (n_weights,)``."""
     phi[:] = 0.0
     for index in range(see(sight, me, len(phi))):
         phi[sight.seen[index]] += sight.amounts[index]
@@ -217,7 +217,7 @@ def spread(sight: Sight, me: int, phi: NDArray[np.float64]) -> None:
 
 @kernel
 def seen_features(board: NDArray[np.uint8], me: int, n_weights: int) -> NDArray[np.float64]:
-    """All features of a board on which ``me`` has just acted: ``(n_weights,) float64``."""
+    """Return the dense feature vector of a board on which ``me`` has just acted: ``(n_weights,) float64``."""
     sight, phi = sight_made(len(board)), np.empty(n_weights, np.float64)
     load(board, sight.cells, sight.sets)
     spread(sight, me, phi)

@@ -1,7 +1,7 @@
-"""What the engine is asked: its move at a level, its ranking of the moves, counts of move sequences.
+"""Queries to the engine: its move at a level, its ranking of the moves, counts of move sequences.
 
-Boards come as the rules hold them (``romgon.pieces.Board``), options as ``romgon.moves.Options``.
-Of these ``shuttle`` makes no difference: the search knows boards and no history.
+Boards and options are those of the rules (``romgon.pieces.Board``, ``romgon.moves.Options``). The option ``shuttle``
+makes no difference, because the search ignores the history.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ N_CANDIDATES = 5
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the engine plays, and what it thought of."""
+    """The engine's move, and its best candidates."""
 
     chosen: Candidate[Move] | None
-    """``None`` where there is no legal action."""
+    """``None`` if there is no legal action."""
     candidates: tuple[Candidate[Move], ...]
-    """The best five, best first, ties in canonical order."""
+    """The five best actions, best first, ties in canonical order."""
     depth: int
-    """How deep it looked: less than the level's depth if the time ran out."""
+    """Finished search depth, less than the level's if the time ran out."""
 
 
 LEVELS: Mapping[str, Level] = {
@@ -90,7 +90,7 @@ LEVELS: Mapping[str, Level] = {
         ),
     )
 }
-"""Those that search with the evaluation of the rules; roughly the weakest first (``levels.py`` has all)."""
+"""Levels that search with the evaluation of the rules, roughly weakest first (``levels.py`` has all levels)."""
 
 
 def answer(
@@ -102,10 +102,10 @@ def answer(
     rng: Random,
     time_limit_s: float | None = None,
 ) -> Answer:
-    """What the engine plays at a level.
+    """Return the engine's answer at a level on a board without a history.
 
-    ``time_limit_s`` is a limit beside the level's own: the shorter counts. Depth 1 is always finished. ``rng`` is asked
-    once or twice, and not at all by a level that leaves nothing to chance.
+    The shorter of ``time_limit_s`` and the level's own limit counts. Depth 1 is always finished. A level with a random
+    share draws from ``rng`` once or twice, other levels never.
     """
     limits = [limit for limit in (time_limit_s, level.time_limit_s) if limit is not None]
     ranked, depth = ranking(
@@ -128,10 +128,10 @@ def answer(
 def answer_in(
     game: Romgon, position: Position, *, level: Level, rng: Random, time_limit_s: float | None = None
 ) -> Answer:
-    """What the engine plays at a level in a game that goes on: as :func:`answer`, but with an eye on its history.
+    """Return the engine's answer at a level in an unfinished game: as :func:`answer`, but mindful of the history.
 
-    The search knows no history. So an action that loses on the spot, by repetition or shuttling, gives way to the best
-    that does not; what a level plays at random stays as it was drawn.
+    The search ignores the history. So a best action that loses at once by repetition or shuttling is replaced by the
+    best candidate that does not. A random action stays as drawn.
     """
     options = game.options
     found = answer(position.board, position.side, options, level=level, rng=rng, time_limit_s=time_limit_s)
@@ -142,7 +142,7 @@ def answer_in(
 
 
 def _loses(game: Romgon, position: Position, move: Move) -> bool:
-    """Whether an action loses the game for whoever plays it."""
+    """Whether an action loses the game for its player at once."""
     outcome = game.outcome(game.apply(position, move))
     return outcome is not None and outcome.winner is position.side.other
 
@@ -157,7 +157,7 @@ def ranking(
     n_best: int = N_CANDIDATES,
     time_limit_s: float | None = None,
 ) -> tuple[tuple[Candidate[Move], ...], int]:
-    """The best ``n_best`` legal actions, best first, and the depth that was finished in time."""
+    """Return the ``n_best`` best legal actions, best first, and the depth that was finished in time."""
     stop = np.zeros(1, np.uint8)
     flags = option_flags(options) | (boards.PLAIN if plain else 0)
     with stopping(stop, time_limit_s):
@@ -167,32 +167,32 @@ def ranking(
 
 
 def legal(board: Board, side: Side, options: Options = CORE) -> tuple[Move, ...]:
-    """Every legal action in canonical order, by the compiled generator."""
+    """Return every legal action in canonical order, by the compiled generator."""
     return tuple(map(move_read, boards.legal(board_array(board), int(side), option_flags(options)).tolist()))
 
 
 def prospects(board: Board, side: Side, options: Options = CORE) -> list[tuple[Move, float, bool]]:
-    """Every legal action in canonical order, the static value of the board after it for ``side``, whether it wins."""
+    """Return every legal action in canonical order, with the static value after it for ``side`` and whether it wins."""
     actions, values, is_won = boards.prospects(board_array(board), int(side), option_flags(options))
     found = zip(actions.tolist(), values.tolist(), is_won.tolist(), strict=True)
     return [(move_read(action), value / 2, wins) for action, value, wins in found]
 
 
 def terms(board: Board, me: Side, options: Options = CORE) -> Terms:
-    """The terms of the evaluation, by the compiled one."""
+    """Return the terms of the evaluation for ``me``, by the compiled version."""
     return Terms(*(value / 2 for value in boards.terms(board_array(board), int(me), option_flags(options))))
 
 
 def perft(board: Board, side: Side, options: Options = CORE, *, depth: int) -> int:
-    """The number of sequences of exactly ``depth`` actions; a base entry or the loss of a rhombus ends one."""
+    """Count the sequences of exactly ``depth`` actions; a base entry or the loss of a rhombus ends a sequence."""
     return int(search.perft(board_array(board), int(side), option_flags(options), depth)) if depth else 1
 
 
 @contextmanager
 def stopping(stop: NDArray[np.uint8], time_limit_s: float | None) -> Iterator[None]:
-    """Set ``stop`` when the time is over. A kernel holds no interpreter lock, so another thread can tell it."""
+    """Set ``stop`` after ``time_limit_s`` from another thread, which can run because kernels release the GIL."""
     if time_limit_s is None or time_limit_s <= 0:
-        stop[0] = time_limit_s is not None  # no time at all: not even as much as a thread takes to start
+        stop[0] = time_limit_s is not None  # a limit of 0 stops at once, without starting a thread
         yield
         return
     timer = threading.Timer(time_limit_s, stop.fill, (1,))
@@ -205,20 +205,20 @@ def stopping(stop: NDArray[np.uint8], time_limit_s: float | None) -> Iterator[No
 
 
 def board_array(board: Board) -> NDArray[np.uint8]:
-    """The board as kernels take it."""
+    """Return the board as the array that kernels take, ``(51,) uint8``, without a copy."""
     return np.frombuffer(board, np.uint8)
 
 
 def option_flags(options: Options) -> int:
-    """The options as kernels take them."""
+    """Return the options as the bits that kernels take."""
     return boards.FLIP * options.flip | boards.TURN * options.turn | boards.SHAPE * options.shape
 
 
 def move_read(action: int) -> Move:
-    """The action that a number of the compiled engine stands for."""
+    """Decode an action number of the compiled engine."""
     return Move(action & 63, action >> 6 & 63, (action >> 12) - 1)
 
 
 def action_number(move: Move) -> int:
-    """The number that stands for an action in the compiled engine: the other way round of :func:`move_read`."""
+    """Encode an action as a number of the compiled engine, the inverse of :func:`move_read`."""
     return move.origin | move.target << 6 | (move.turn + 1) << 12

@@ -1,10 +1,10 @@
-"""A board in the compiled engine: what pieces may do, check, and the evaluation. Equal to the rules, and much faster.
+"""Compiled boards: legal actions, check, and the evaluation. Equal to the rules, and much faster.
 
-A board is two arrays. ``cells: (51,) uint8`` is the board of the rules; ``sets: (5,) uint64`` says where things stand,
-a bit for each cell: Black's pieces, White's, the flipped, the rhombuses, the circles. Both are changed in place.
+A board is two arrays, changed in place. ``cells: (51,) uint8`` is the board of the rules. ``sets: (5,) uint64`` holds
+sets of cells, with one bit for each cell: Black's pieces, White's, the flipped, the rhombuses, the circles.
 
-An action is one number: the cell it begins on, 64 times the one it ends on, and 4096 times one more than the new
-rotation if it turns. Options are bits. Values are counted in half points.
+An action is one number: origin + 64 × target, plus 4096 × (new rotation + 1) if the piece turns. Options are bits.
+Values are counted in half points.
 """
 
 from __future__ import annotations
@@ -34,14 +34,17 @@ from beadbox.kernels.jit import inlined, instruction
 from beadbox.rules.romgon.pieces import CIRCLE, FLIPPED_BIT, RHOMBUS, ROTATION_SHIFT, TYPE_BITS, WHITE_BIT
 
 FLIP, TURN, SHAPE, PLAIN = 1, 2, 4, 8
-"""Bits of the options: flip mode, turning, shape defence, and leaves that see material and advancement only."""
+"""Bits of the options: flip mode, turning, shape defence, and an evaluation by material and advancement only."""
 
 FLIPPED, RHOMBI, CIRCLES = 2, 3, 4
-"""What the sets after those of the two sides hold."""
+"""Indices in ``sets`` after those of the two sides."""
 N_SETS = 5
 
 MAX_ACTIONS = 51 * 41
-"""More than any board offers: a flipped triangle has six neighbours, six rotations on each, and five in place."""
+"""Upper bound of a board's actions: on each of 51 cells at most 41, those of a flipped triangle.
+
+It has 6 rotations on each of 6 neighbours, and 5 turns in place.
+"""
 
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 _PLAIN_BITS = (1 << ROTATION_SHIFT) - 1
@@ -49,25 +52,25 @@ _PLAIN_BITS = (1 << ROTATION_SHIFT) - 1
 
 @instruction("cttz")
 def first_of(word: np.uint64) -> int:
-    """The lowest cell of a set that is not empty."""
+    """Return the lowest cell of a set, which must not be empty."""
     return (int(word) & -int(word)).bit_length() - 1
 
 
 @instruction("ctpop")
 def count_of(word: np.uint64) -> int:
-    """The number of cells in a set."""
+    """Count the cells of a set."""
     return int(word).bit_count()
 
 
 @inlined
 def bit(cell: int) -> np.uint64:
-    """The set of one cell."""
+    """Return the set of one cell."""
     return _ONE << np.uint64(cell)
 
 
 @kernel
 def load(board: NDArray[np.uint8], cells: NDArray[np.uint8], sets: NDArray[np.uint64]) -> None:
-    """Put a board of the rules into the two arrays."""
+    """Load a board of the rules into the two arrays."""
     sets[:] = _NONE
     for cell in range(len(board)):
         code = board[cell]
@@ -85,7 +88,7 @@ def load(board: NDArray[np.uint8], cells: NDArray[np.uint8], sets: NDArray[np.ui
 
 @inlined
 def do(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, action: int) -> Any:
-    """Play an action; returns what stood where it ends. The caller keeps ``sets`` and the piece, to take it back."""
+    """Play an action and return the captured piece. For :func:`undo`, the caller keeps ``sets`` and the piece."""
     origin, target, turn = action & 63, action >> 6 & 63, action >> 12
     code, other = cells[origin], cells[target]
     if turn:
@@ -148,7 +151,7 @@ def in_check(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int) -> b
 
 @inlined
 def strikes(cells: NDArray[np.uint8], occupied: np.uint64, cell: int) -> Any:
-    """The cells on which the piece on a cell would capture a fit enemy, if it stood there; a circle's ring included."""
+    """Return the cells on which a piece would capture a fit enemy if one stood there; includes a circle's ring."""
     code = cells[cell]
     takes = TAKES[PATTERN[code], cell]
     if RUNS[code] and RING[cell] != _NONE:
@@ -164,7 +167,7 @@ def strikes(cells: NDArray[np.uint8], occupied: np.uint64, cell: int) -> Any:
 
 @inlined
 def reach(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, cell: int) -> tuple[np.uint64, np.uint64]:
-    """The cells that the piece of ``side`` on a cell may move to, and those that it may capture on."""
+    """Return the cells to which the piece of ``side`` on a cell may move, and those on which it may capture."""
     code = cells[cell]
     occupied = sets[0] | sets[1]
     takes = strikes(cells, occupied, cell)
@@ -178,7 +181,10 @@ def reach(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, cell: i
 def generate(
     cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int, actions: NDArray[np.int32]
 ) -> int:
-    """Write every action of a side, its rhombus's safety aside, in canonical order; returns how many."""
+    """Write every pseudo-legal action of a side in canonical order; return their number.
+
+    Pseudo-legal actions may leave the own rhombus in check.
+    """
     n = 0
     own = sets[side]
     while own != _NONE:
@@ -207,7 +213,7 @@ def generate(
 
 @inlined
 def wins(cells: NDArray[np.uint8], side: int, action: int) -> bool:
-    """Whether an action captures a rhombus or brings the own one to its goal. Ask before it is played."""
+    """Whether an action captures a rhombus or brings the own one to its goal. Call it before :func:`do`."""
     origin, target = action & 63, action >> 6 & 63
     if origin == target:
         return False
@@ -217,7 +223,7 @@ def wins(cells: NDArray[np.uint8], side: int, action: int) -> bool:
 
 @inlined
 def enters(cells: NDArray[np.uint8], side: int, action: int) -> bool:
-    """Whether an action brings the own rhombus to its goal. Ask before it is played."""
+    """Whether an action brings the own rhombus to its goal. Call it before :func:`do`."""
     origin, target = action & 63, action >> 6 & 63
     return bool(target == GOAL[side] and origin != target and cells[origin] & TYPE_BITS == RHOMBUS)
 
@@ -231,7 +237,7 @@ def undo(
     other: np.uint8,
     before: tuple[np.uint64, np.uint64, np.uint64, np.uint64, np.uint64],
 ) -> None:
-    """Take an action back: what stood where it began and ended, and the sets before it."""
+    """Take back an action, given the pieces ``code`` on its origin and ``other`` on its target, and the sets before."""
     cells[action >> 6 & 63] = other
     cells[action & 63] = code
     sets[0], sets[1], sets[2], sets[3], sets[4] = before
@@ -239,7 +245,7 @@ def undo(
 
 @kernel
 def is_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int, action: int) -> bool:
-    """Whether an action that the piece can do leaves the own rhombus unattacked, or enters its goal."""
+    """Whether a pseudo-legal action leaves the own rhombus out of check, or enters its goal."""
     if enters(cells, side, action) and not options & SHAPE:
         return True
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
@@ -252,7 +258,7 @@ def is_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, opti
 
 @kernel
 def has_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int) -> bool:
-    """Whether a side has any legal action. Nothing is written down: the first one found will do."""
+    """Whether a side has any legal action; stops at the first one."""
     own = sets[side]
     while own != _NONE:
         origin = first_of(own)
@@ -266,7 +272,7 @@ def has_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, opt
             ends &= ends - _ONE
             if is_legal(cells, sets, side, options, origin | target << 6):
                 return True
-        # A move that also turns is safe where the move is; a turn in place where there is no check.
+        # A move that also turns is as safe as the move; a turn in place is safe unless the side is in check.
         if options & TURN and TURNS[cells[origin]] > 1 and not in_check(cells, sets, side):
             return True
     return False
@@ -276,7 +282,7 @@ def has_legal(cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, opt
 def generate_legal(
     cells: NDArray[np.uint8], sets: NDArray[np.uint64], side: int, options: int, actions: NDArray[np.int32]
 ) -> int:
-    """Write every legal action of a side in canonical order; returns how many."""
+    """Write every legal action of a side in canonical order; return their number."""
     n = 0
     for index in range(generate(cells, sets, side, options, actions)):
         if is_legal(cells, sets, side, options, actions[index]):
@@ -287,7 +293,7 @@ def generate_legal(
 
 @kernel
 def legal(board: NDArray[np.uint8], side: int, options: int) -> NDArray[np.int32]:
-    """Every legal action in canonical order: ``(n,) int32``."""
+    """Return every legal action in canonical order: ``(n,) int32``."""
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     load(board, cells, sets)
     actions = np.empty(MAX_ACTIONS, np.int32)
@@ -339,7 +345,7 @@ def weigh(
 
 @kernel
 def evaluate(cells: NDArray[np.uint8], sets: NDArray[np.uint64], me: int, options: int) -> int:
-    """What a board is worth to ``me``, in half points."""
+    """Return the evaluation of a board for ``me``, in half points."""
     material, advancement, flip, mobility, threats, center = weigh(cells, sets, me, options)
     return material + advancement + flip + mobility + threats + center
 
@@ -356,7 +362,7 @@ def terms(board: NDArray[np.uint8], me: int, options: int) -> tuple[int, int, in
 def prospects(
     board: NDArray[np.uint8], side: int, options: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.bool_]]:
-    """Every legal action in canonical order, what the board after it is worth to ``side``, whether it wins."""
+    """Return for every legal action, in canonical order: action, evaluation after it for ``side``, whether it wins."""
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     load(board, cells, sets)
     actions = np.empty(MAX_ACTIONS, np.int32)

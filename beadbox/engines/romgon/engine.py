@@ -1,4 +1,4 @@
-"""The Romgon engine as the house knows engines: the port on one side, boards and options on the other."""
+"""The Romgon engine behind the interface of engines: translates games and positions into boards and options."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from beadbox.rules.romgon.pieces import side_of
 from beadbox.rules.romgon.rules import Position, Romgon
 
 DEPTH = at.LEVELS["hard"].depth
-"""Deep enough to see an answer, and done in a few milliseconds on the fullest of boards."""
+"""Depth of :meth:`RomgonEngine.best`: sees the opponent's answer, and takes milliseconds on the fullest board."""
 
 
 class RomgonEngine(Engine[Romgon, Position, Move]):
-    """Plays every game of the Romgon family, with whatever options it has.
+    """The engine for every game of the Romgon family, with any options.
 
-    A level with a time limit answers with the last depth that it has finished by then, so what it plays may differ on
-    a machine that is slower or busier.
+    A level with a time limit answers with the last depth finished in time, so its moves may differ on a slower or
+    busier computer.
     """
 
     levels = at.LEVELS

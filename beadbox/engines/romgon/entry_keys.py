@@ -1,4 +1,4 @@
-"""What the entries of a machine that keeps values are called: docs/rules/romgon.md has the writing of the keys."""
+"""Keys of the entries in a value table: writing, reading and checking. docs/rules/romgon.md defines their form."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from beadbox.rules.romgon.pieces import (
 
 
 def pieces_key(board: Board) -> str:
-    """The pieces of a board as the key of an entry has them, such as ``0-0:swU|0-5:sbU``.
+    """Return the pieces of a board in the form of a key, such as ``0-0:swU|0-5:sbU``.
 
-    In games with turning pieces a rotation follows where it is not 0: ``1-0:twU@2``.
+    In games with turning pieces a rotation other than 0 follows the piece: ``1-0:twU@2``.
     """
     return "|".join(f"{IDS[cell]}:{_ITEM[code]}" for cell, code in enumerate(board) if code)
 
@@ -42,19 +42,19 @@ _ITEM = {code: _item(code) for code in range(1, 256) if 0 < kind_of(code) < len(
 
 
 def action_key(move: Move | None) -> str:
-    """The action as the key of an entry has it, ``0-0-1-1``; ``start`` without one. A turn adds ``@`` and where to."""
+    """Return an action in the form of a key: ``0-0-1-1``, with ``@`` and the rotation after a turn; else ``start``."""
     if move is None:
         return "start"
     return f"{IDS[move.origin]}-{IDS[move.target]}" + ("" if move.turn == KEPT else f"@{move.turn}")
 
 
 def entry_key(board: Board, move: Move | None) -> str:
-    """The key of the entry for an action on a board."""
+    """Return the key of the entry for an action on a board."""
     return f"{action_key(move)}#{pieces_key(board)}"
 
 
 def key_board(key: str) -> str:
-    """The pieces that a key is made of, as :func:`pieces_key` writes them."""
+    """Return the part of a key that :func:`pieces_key` wrote."""
     return key.partition("#")[2]
 
 
@@ -63,10 +63,10 @@ _ACTION = re.compile(r"(\d-\d)-(\d-\d)(?:@(\d))?", re.ASCII)
 
 
 def entry_read(key: str) -> tuple[Board, Move]:
-    """The board and the action that a key is made of: the other way round of :func:`entry_key`.
+    """Return the board and the action of a key, the inverse of :func:`entry_key`.
 
     Raises:
-        ValueError: it is no key, or not written as keys are.
+        ValueError: the text is no key, or not in canonical form.
     """
     action, _, pieces = key.partition("#")
     found = _ACTION.fullmatch(action)
@@ -87,7 +87,7 @@ def entry_read(key: str) -> tuple[Board, Move]:
 
 
 def _army(board: Board) -> Mapping[int, int]:
-    """How many pieces of each type and colour stand on a board."""
+    """Count the pieces on a board by type and colour."""
     return Counter(code & (TYPE_BITS | WHITE_BIT) for code in board if code)
 
 
@@ -95,7 +95,7 @@ _START_ARMY = _army(START)
 
 
 def entry_problem(board: Board, move: Move, options: Options) -> str:
-    """Why no machine can have chosen this action on this board; nothing if it can."""
+    """Return why no machine can have chosen this action on this board; empty if one can."""
     army = _army(board)
     if any(n > _START_ARMY[piece] for piece, n in army.items()):
         return "A side has more pieces of a type than a game begins with."

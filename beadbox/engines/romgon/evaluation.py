@@ -1,4 +1,4 @@
-"""The static evaluation of a board, readable: what the compiled one has to equal.
+"""The static evaluation of a board, in a readable version that the compiled one must equal.
 
 Source: ``docs/rules/romgon.md``, evaluation.
 """
@@ -29,7 +29,7 @@ CENTER = frozenset(CELL[cell_id] for cell_id in ("3-3", "3-4", "3-5", "3-6"))
 
 
 class Terms(NamedTuple):
-    """What a board is worth to one side, by its six parts; each a multiple of ½."""
+    """The six terms of a board's value for one side, each a multiple of ½."""
 
     material: float
     advancement: float
@@ -40,12 +40,15 @@ class Terms(NamedTuple):
 
     @property
     def total(self) -> float:
-        """The evaluation."""
+        """The value: the sum of the terms."""
         return sum(self)
 
 
 def evaluate(board: Board, me: Side, options: Options = CORE) -> Terms:
-    """What a board is worth to ``me``, whoever is to move. Not antisymmetric: two terms look at one side only."""
+    """Evaluate a board for ``me``, whichever side is to move.
+
+    Not antisymmetric: advancement and flip count only the pieces of ``me``.
+    """
     pieces = [(cell, piece_of(code)) for cell, code in enumerate(board) if code]
     ends = {side: [target for _, target in pseudo_moves(board, side)] for side in Side}
     return Terms(
@@ -82,5 +85,5 @@ def _flip_extras(own: list[tuple[int, Piece]]) -> int:
 
 
 def _taken(board: Board, ends: list[int]) -> int:
-    """What moves with these ends would take, all of them together: a piece attacked twice counts twice."""
+    """Add up the values of the pieces on these targets; a piece attacked twice counts twice."""
     return sum(VALUES[kind_of(board[target])] for target in ends if board[target])

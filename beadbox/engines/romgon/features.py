@@ -1,11 +1,12 @@
-"""What a learnt value sees of a board after a move, readable: named sets of features, and the features of a board.
+"""Features of a board after a move, in a readable version: named sets of features, and their values on a board.
 
-A board is seen from whoever has just acted, as if that were White, and folded along its middle row: that mirror is a
-symmetry of all moves while nothing turns. So one list of weights serves both colours and both halves of the board.
+A board is seen by the side that has just acted, as if that side were White, and folded along its middle row. That
+mirror is a symmetry of all moves as long as no piece turns. So one list of weights serves both colours and both halves
+of the board.
 
-Features stand in groups, one after another: a bias; which piece stands where; how many moves the pieces of a type
-have, in eighths; what attacks what; what hangs, defended or not; how far both rhombuses have to go; how free they are.
-A set is never changed, for weights belong to it: a better one gets a new name.
+Features form consecutive groups: a bias; the cells of pieces; the mobility of each type, in eighths; attacks by type
+and victim; hanging pieces, defended or not; the distances of both rhombuses; their safe moves. A set never changes,
+because weights belong to it: a better set gets a new name.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ from beadbox.rules.romgon.pieces import (
 
 N_KINDS = HEXGON
 FOLDED = tuple(cell for cell, (row, _) in enumerate(PLACES) if row <= N_ROWS // 2)
-"""The cells of the half board, to which those of the other half are folded."""
+"""Cells of the half board, onto which the other half is folded."""
 FAR = 7
-"""The safe distance of a rhombus that has no safe way of fewer moves."""
+"""Greatest distance that is told apart: a rhombus without a safe way of fewer moves has this distance."""
 FREE = 4
-"""So many safe moves of a rhombus, or more."""
+"""Greatest number of safe moves of a rhombus that is told apart; more count as this."""
 
 OWNERS = 2
 SQUARES = 1
@@ -46,14 +47,14 @@ ATTACKS = MOBILITY + OWNERS * N_KINDS * 2
 HANGING = ATTACKS + OWNERS * N_KINDS * N_KINDS
 RACE = HANGING + OWNERS * N_KINDS * 2
 FREEDOM = RACE + (FAR + 1) ** 2
-"""Where each group begins; the bias is feature 0."""
+"""First index of each group; the bias is feature 0."""
 
 FEATURE_SETS: Mapping[str, int] = {"squares-1": MOBILITY, "full-1": FREEDOM + OWNERS * (FREE + 1)}
-"""The number of features of each set, and so of weights. ``squares-1`` ends where mobility begins."""
+"""Number of features, and so of weights, of each set. ``squares-1`` ends before mobility."""
 
 
 def refusal(options: Options) -> str:
-    """Why the features say too little of a game with these options; nothing if they do."""
+    """Return why the features do not suit a game with these options; empty if they do."""
     if options.turn:
         return "its features do not see where a piece has turned to, and turned boards have no mirror"
     if options.shape:
@@ -63,13 +64,13 @@ def refusal(options: Options) -> str:
 
 @cache
 def folded(cell: int, me: Side) -> int:
-    """The index, 0 to 29, of a cell on the half board of a side."""
+    """Return the index, 0 to 29, of a cell on the half board of a side."""
     row, column = PLACES[cell if me == WHITE else half_turn(cell)]
     return FOLDED.index(CELL[f"{min(row, N_ROWS - 1 - row)}-{column}"])
 
 
 def features(board: Board, me: Side, feature_set: str) -> dict[int, float]:
-    """The features of a board on which ``me`` has just acted: by index in ascending order, 0 left out."""
+    """Return the nonzero features of a board on which ``me`` has just acted, by ascending index."""
     found: Counter[int] = Counter({0: 8})
     for index, eighths in _wide(board, me) if FEATURE_SETS[feature_set] > MOBILITY else _squares(board, me):
         found[index] += eighths
@@ -77,7 +78,7 @@ def features(board: Board, me: Side, feature_set: str) -> dict[int, float]:
 
 
 def _slot(owner: int, code: int) -> int:
-    """The place of a piece among own and other, types, flipped or not."""
+    """Return the index of a piece by owner (0 for own), type, and flipped or not."""
     return (owner * N_KINDS + kind_of(code) - 1) * 2 + bool(code & FLIPPED_BIT)
 
 
@@ -88,7 +89,7 @@ def _squares(board: Board, me: Side) -> Iterator[tuple[int, int]]:
 
 
 def square_of(cell: int, code: int, me: Side) -> int:
-    """The feature of a piece that stands on a cell, as ``me`` sees it."""
+    """Return the index of the feature of a piece on a cell, as ``me`` sees it."""
     return SQUARES + _slot(side_of(code) != me, code) * len(FOLDED) + folded(cell, me)
 
 
@@ -119,7 +120,7 @@ def _wide(board: Board, me: Side) -> Iterator[tuple[int, int]]:
 
 
 def struck(board: Board, side: Side, *, flipped: bool) -> set[int]:
-    """The cells on which a side's pieces of one flip state would capture a fit enemy, if it stood there now."""
+    """Return the cells on which a side's pieces of one flip state would capture a fit enemy if one stood there."""
     found = set[int]()
     for cell, code in enumerate(board):
         if code and side_of(code) == side and bool(code & FLIPPED_BIT) == flipped:
@@ -134,10 +135,10 @@ def struck(board: Board, side: Side, *, flipped: bool) -> set[int]:
 
 
 def race(board: Board, side: Side) -> tuple[int, int]:
-    """How many moves a side's rhombus needs to its goal, at most 7, and how many safe moves it has, at most 4.
+    """Return the moves that a side's rhombus needs to its goal (at most 7), and its safe moves (at most 4).
 
-    It goes over cells that the other side does not strike now, and captures on the way what it may; the goal itself
-    may be struck. All else stands still. Without a rhombus it is 7 and 0.
+    The path avoids cells that the other side strikes now, except the goal, and may include captures. All other pieces
+    stand still. Without a rhombus the result is 7 and 0.
     """
     start, goal = rhombus_cell(board, side), GOALS[side]
     if start is None:
@@ -157,7 +158,7 @@ def race(board: Board, side: Side) -> tuple[int, int]:
 
 
 def _steps(board: Board, rhombus: int, cell: int) -> Iterator[int]:
-    """Where a rhombus could go from a cell, to an empty one or by a capture."""
+    """Yield the cells that a rhombus could reach from a cell in one move or capture."""
     takes, quiet, _ = REACH[rhombus][cell]
     for target in takes:
         other = board[target]
@@ -168,30 +169,30 @@ def _steps(board: Board, rhombus: int, cell: int) -> Iterator[int]:
 
 
 class Feature(NamedTuple):
-    """What one feature says, for people: a group, and as much of the rest as the group has."""
+    """The meaning of one feature: its group, and the fields that the group uses."""
 
     group: str
     """``bias``, ``squares``, ``mobility``, ``attacks``, ``hanging``, ``race`` or ``freedom``."""
     own: bool = True
-    """Whether it is about whoever has just acted; of ``attacks``, the attacker."""
+    """Whether the piece (in ``attacks`` the attacker) belongs to the side that has just acted."""
     kind: int = 0
-    """The type of piece, 1 to 5; of ``attacks``, the attacker."""
+    """Type of the piece (in ``attacks`` of the attacker), 1 to 5."""
     flipped: bool = False
     cell: int = -1
-    """Of ``squares``: the cell of the upper half, seen as White."""
+    """``squares``: cell of the upper half, as White sees it."""
     victim: int = 0
-    """Of ``attacks``: the type that is attacked."""
+    """``attacks``: type of the attacked piece."""
     defended: bool = False
-    """Of ``hanging``: whether something could take back."""
+    """``hanging``: whether a piece could take back."""
     distances: tuple[int, int] = (0, 0)
-    """Of ``race``: the own and the other's, 0 to 7."""
+    """``race``: own and other distance, 0 to 7."""
     free: int = 0
-    """Of ``freedom``: the number of safe moves, 0 to 4."""
+    """``freedom``: number of safe moves, 0 to 4."""
 
 
 @cache
 def feature_read(index: int) -> Feature:
-    """What the feature with this index says."""
+    """Decode the index of a feature."""
     if index < SQUARES:
         return Feature("bias")
     if index < MOBILITY:
@@ -216,7 +217,7 @@ def feature_read(index: int) -> Feature:
 
 
 def feature_told(index: int) -> str:
-    """The same in words: what the weight of this feature is about."""
+    """Describe the feature with this index in words for a page."""
     one = feature_read(index)
     whose, other = ("its own", "the other's") if one.own else ("the other's", "its own")
     piece, flipped = TYPE_NAMES[one.kind], "flipped " if one.flipped else ""

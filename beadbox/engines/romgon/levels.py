@@ -1,4 +1,4 @@
-"""Every level that Romgon is played at, by the evaluation of its rules or by a learnt value, and their ladders."""
+"""Levels of Romgon, by the evaluation of the rules or by a learnt value, and their ladders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from beadbox.rules.romgon.rules import Position, Romgon
 VALUER = RomgonValuer()
 FILE = Path(__file__).parent / "ladder.json"
 DIGITS = 4
-"""After the point of a score that is shown."""
+"""Decimal places of a displayed score."""
 
 LEVELS: Mapping[str, Level] = {
     **answers.LEVELS,
@@ -75,7 +75,7 @@ LEVELS: Mapping[str, Level] = {
         )
     },
 }
-"""By slug. A learnt value is quick enough to need no clock in any match, so whatever plays by one can be repeated."""
+"""Levels by slug. Those with a learnt value are fast enough without a clock, so their games can be reproduced."""
 
 MODES: Mapping[str, str] = {"plain": "romgon", "flips": "romgon-flip"}
 NEWCOMERS = ("novice", "starter")
@@ -83,36 +83,36 @@ _RUNGS = {
     "plain": ("easy", "novice", "medium", "skilled", "veteran", "champion", "grandmaster", "legend"),
     "flips": ("easy", "starter", "medium", "skilled", "veteran", "legend"),
 }
-"""By mode the levels that take .65 and more from the one before (docs/ladder.md)."""
+"""Levels on the ladder by mode; each scores at least 0.65 against the one before (docs/ladder.md)."""
 _UNLEARNT = {
     "plain": ("easy", "novice", "medium", "expert", "master"),
     "flips": ("easy", "starter", "medium", "expert", "master"),
 }
-"""In games that no value has been learnt for. Nobody has measured there either."""
+"""Levels on the ladder, by mode, of games without a learnt value; these ladders are not measured."""
 
 
 @cache
 def measured() -> dict[str, Measured]:
-    """What was measured of the levels, by mode."""
+    """Return the measured ratings of the levels, by mode."""
     return ladders_read(FILE)
 
 
 def learnt_mark(game: Romgon) -> str:
-    """What tells the value that is played by in a game from any other."""
+    """Return a fingerprint of the game's learnt value: 16 hexadecimal digits."""
     value = shipped(shipped_name(game.options))
     return sha256(value.weights.astype("<f8").tobytes() + repr(value.restlessness).encode()).hexdigest()[:16]
 
 
 def plays_at(game: Romgon, level: Level) -> bool:
-    """Whether the game can be played at a level: what was learnt does not do for every choice of options."""
+    """Whether the game can be played at a level; learnt values do not suit all options."""
     return not level.learnt or not VALUER.refusal(game)
 
 
 def ladder(game: Romgon) -> list[Rung]:
-    """The levels offered in a game, the weakest first, with their ratings if they were measured in that very game."""
+    """Return the ladder of a game, weakest level first, with ratings if they were measured in that very game."""
     mode = shipped_name(game.options)
     slugs = _UNLEARNT[mode] if VALUER.refusal(game) else _RUNGS[mode]
-    found = measured().get(mode)  # the first time that anybody measures there is nothing
+    found = measured().get(mode)  # None before the first measurement
     ratings = found.ratings if found is not None and found.game == game.slug else {}
     return [Rung(LEVELS[slug], ratings.get(slug)) for slug in slugs]
 
@@ -120,9 +120,9 @@ def ladder(game: Romgon) -> list[Rung]:
 def answer(
     board: Board, side: Side, options: Options, *, level: Level, rng: Random, time_limit_s: float | None = None
 ) -> Answer:
-    """What a level plays on a board without a history, and the five actions that it likes best, as ``answers.answer``.
+    """Return a level's action and its five best candidates on a board without a history, as ``answers.answer``.
 
-    What plays by a learnt value scores by that.
+    A level with a learnt value scores by that value.
     """
     if not level.learnt:
         return answers.answer(board, side, options, level=level, rng=rng, time_limit_s=time_limit_s)
@@ -138,7 +138,7 @@ def answer(
 
 
 def choose(game: Romgon, position: Position, *, level: Level, rng: Random) -> Move:
-    """What a level plays in a game that goes on."""
+    """Return a level's move in an unfinished game."""
     if not level.learnt:
         found = answers.answer_in(game, position, level=level, rng=rng)
         assert found.chosen is not None, "the game goes on"
@@ -148,7 +148,7 @@ def choose(game: Romgon, position: Position, *, level: Level, rng: Random) -> Mo
 
 
 def _drawn(look: Look[Move], level: Level, rng: Random) -> int:
-    """The index of what is played: the best, or anything where a level leaves that to chance."""
+    """Return the index of the move to play: the best, or a random one by the level's random share."""
     if level.plays_anything(rng):
         return rng.below(len(look.moves))
     return look.best
@@ -157,6 +157,5 @@ def _drawn(look: Look[Move], level: Level, rng: Random) -> int:
 def _looked(
     game: Romgon, position: Position, level: Level, *, whole: bool = False, time_limit_s: float | None = None
 ) -> Look[Move]:
-    """What the learnt value says."""
     player = shipped(shipped_name(game.options))._replace(depth=level.depth)
     return VALUER.look(game, position, player, whole=whole, time_limit_s=time_limit_s)

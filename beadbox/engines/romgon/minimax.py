@@ -1,4 +1,4 @@
-"""Plain minimax, readable: what the compiled search has to equal, to the half point.
+"""Plain minimax, in a readable version that the compiled search must equal to the half point.
 
 Source: ``docs/rules/romgon.md``, search.
 """
@@ -13,23 +13,23 @@ from beadbox.rules.romgon.moves import CORE, Move, Options, after, legal_moves
 from beadbox.rules.romgon.pieces import GOALS, RHOMBUS, Board, kind_of
 
 WIN = 1_000_000
-"""A win with the ``k``-th action is worth this less ``k``."""
+"""Value of a win before the deduction: a win with the ``k``-th action is worth ``WIN - k``."""
 
 
 def full(terms: Terms) -> float:
-    """A leaf's value as most levels see it: all six terms."""
+    """Return a leaf's value at most levels: all six terms."""
     return terms.total
 
 
 def plain(terms: Terms) -> float:
-    """A leaf's value as ``medium`` sees it: material and advancement."""
+    """Return a leaf's value at plain levels such as ``medium``: material and advancement."""
     return terms.material + terms.advancement
 
 
 def ranked(
     board: Board, side: Side, options: Options = CORE, *, depth: int, leaf: Callable[[Terms], float] = full
 ) -> list[tuple[Move, float]]:
-    """Every legal action with its value, best first, ties in canonical order."""
+    """Return every legal action with its value, best first, ties in canonical order."""
     values = [
         (move, _value(board, move, side, side, options, depth, 1, leaf)) for move in legal_moves(board, side, options)
     ]
@@ -56,7 +56,7 @@ def _value(
     k: int,
     leaf: Callable[[Terms], float],
 ) -> float:
-    """What the ``k``-th action, played by ``side``, is worth to the root side, ``depth - 1`` more to come."""
+    """Return the value to ``root`` of the ``k``-th action, played by ``side``, with ``depth - 1`` more to come."""
     following = after(board, move)
     replies = legal_moves(following, side.other, options)
     if is_won_by(board, move, side) or not replies:

@@ -1,4 +1,4 @@
-"""What a learnt value is made of, for people: a board's sum as named parts, and all weights laid out."""
+"""Explanations of a learnt value for display: a board's sum as named parts, and all weights in tables."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from beadbox.rules.romgon.pieces import TYPE_NAMES, WHITE, Board, Piece, piece_n
 _KINDS = range(1, N_KINDS + 1)
 _WHOSE = ("its own", "the other’s")
 _PIECES = tuple(product(range(OWNERS), _KINDS, (False, True)))
-"""Owner (0 its own), type and whether it is flipped, in the order of the weights."""
+"""Owner (0 for the side that has just moved), type, and whether flipped, in the order of the weights."""
 
 
 def parts(board: Board, me: Side, seen: Mapping[int, float], weights: NDArray[np.float64]) -> tuple[PartGroup, ...]:
-    """What each feature that ``me`` sees on a board adds to its sum, by what it speaks of; the largest first.
+    """Split the sum of a board, as ``me`` sees it, into parts grouped by subject, largest first.
 
-    ``seen``: the features, by index. Sums are exact, so the groups come to exactly what the board does.
+    ``seen`` are the features by index. Sums are exact, so the groups add up exactly to the board's sum.
     """
     places = defaultdict[int, list[str]](list)
     for cell, code in enumerate(board):
@@ -61,7 +61,7 @@ def parts(board: Board, me: Side, seen: Mapping[int, float], weights: NDArray[np
 
 
 def _group_name(one: Feature, name: str) -> str:
-    """What the parts of a group speak of; what hangs stands for itself, piece by piece."""
+    """Return the name of a part's group; each hanging piece is a group of its own."""
     if one.group == "squares":
         return f"where the {_several(one.kind)} stand"
     return {
@@ -106,7 +106,7 @@ def _safe(free: int) -> str:
 
 @cache
 def sheet(feature_set: str, *, flips: bool) -> WeightSheet:
-    """All weights of a set, those of flipped pieces only where there are any."""
+    """Return all weights of a set for display; those of flipped pieces only if the game has ``flips``."""
     pieces = [(number, *piece) for number, piece in enumerate(_PIECES) if flips or not piece[2]]
     maps = tuple(
         WeightMap(
@@ -135,7 +135,7 @@ def sheet(feature_set: str, *, flips: bool) -> WeightSheet:
 
 
 def _places() -> Iterator[int]:
-    """For each cell its place on the half board, as White sees it."""
+    """Yield the index on the half board for each cell, as White sees it."""
     for cell in range(N_CELLS):
         row, column = PLACES[cell]
         yield FOLDED.index(CELL[f"{min(row, N_ROWS - 1 - row)}-{column}"])
@@ -148,7 +148,7 @@ def _hexes(cell: int) -> str:
 
 
 def _wide(*, flips: bool) -> Iterator[WeightTable]:
-    """What the larger sets see beside where pieces stand."""
+    """Yield the tables of the larger sets' features besides the cells of pieces."""
     kinds = [TYPE_NAMES[kind] for kind in _KINDS]
     rows = [(kind, flipped) for flipped in (False, True)[: 1 + flips] for kind in _KINDS]
     yield WeightTable(

@@ -1,7 +1,7 @@
-"""Games of machines that keep values, and what these learn from them: compiled.
+"""Compiled games of value-table machines, and their learning.
 
-The law is ``beadbox/learners/q_learning/learner.py`` and the loop ``beadbox/learners/q_learning/memory.py``, which this
-equals to the last bit: choices, endings, values, random words.
+Equal to the last bit (choices, endings, values, random words) to the learning rule in
+``beadbox/learners/q_learning/learner.py`` and the loop in ``beadbox/learners/q_learning/memory.py``.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from beadbox.rules.romgon.pieces import WHITE_BIT
 from beadbox.rules.romgon.rules import MAX_PLIES
 
 TABLE, LEVEL, UNIFORM = range(3)
-"""What somebody plays by: a table of values, as a level of the engine does, anything at all."""
+"""Kinds of players: by a value table, as a level of the engine, uniformly random."""
 UNASKED, UNKNOWN = -2, -1
-"""In ``Trail.boards``: nobody with a table was to move, or it does not know the board."""
+"""Values in ``Trajectory.boards``: no table chose at this ply, or the table does not know the board."""
 SPARE = 2 * MAX_PLIES
-"""A table with less room for entries than this counts as full."""
+"""Free entries below which a table counts as full."""
 N_DONE, IS_PENDING, N_PLIES, SIDE, WINNER = range(5)
-"""What ``state`` holds: games done, and of the one that is still to be learnt from its plies, our side and who won."""
+"""Indices in ``state``: games done; then whether a game is pending, with its plies, our side and its winner."""
 
 _TICKETS = (1 << 32) - 1
 _OUTLOOK = 100
@@ -37,19 +37,19 @@ _NOBODY = 2
 
 
 class QPlayer(NamedTuple):
-    """Somebody who plays; ``table``, ``lessons`` and ``epsilon`` (``(1,)``, in place) are those of a table."""
+    """A player. ``table``, ``lessons`` and ``epsilon`` (``(1,)``, updated in place) matter only for a value table."""
 
     plays_by: int
     table: Table
     lessons: QLessons
     epsilon: NDArray[np.float64]
     room: NDArray[np.int64]
-    """``(1,)``: how many entries the table may be given."""
+    """``(1,)``: number of entries that learning may add to the table."""
     level: Contestant
 
 
 class Trajectory(NamedTuple):
-    """What has to be known of each ply of a game to learn from it, and room for a choice."""
+    """The data of each ply that learning needs, and a buffer (``left``) for the choice of a move."""
 
     boards: NDArray[np.int64]
     n_legal: NDArray[np.int64]
@@ -57,7 +57,7 @@ class Trajectory(NamedTuple):
 
 
 class GameArrays(NamedTuple):
-    """A game that is played: how it starts, the desk on which moves are looked for, and what has happened in it."""
+    """The arrays of a game in play: its start, the scratch arrays of the search, and its record so far."""
 
     start: Start
     scratch: Scratch
@@ -66,30 +66,30 @@ class GameArrays(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """Who plays whom, and how many games: ours and the other; sides by a random word, or ``in_turn``, ours first."""
+    """A batch of games between our player and another; sides are drawn, or alternate if ``in_turn``, ours first."""
 
     players: tuple[QPlayer, QPlayer]
     n_games: int
     in_turn: bool
     n_random: int
-    """How many plies of each game are anything at all."""
+    """Number of uniformly random plies at the start of each game."""
 
 
 class Progress(NamedTuple):
-    """How far a meeting is. All are updated in place."""
+    """The progress of a meeting. All arrays are updated in place."""
 
     words: NDArray[np.uint64]
     """``(2,)``: the random source."""
     saved: NDArray[np.uint64]
-    """``(2,)``: the same before the game that was played last."""
+    """``(2,)``: the state of the random source before the latest game."""
     state: NDArray[np.int64]
-    """``(5,)``: at ``N_DONE`` and the numbers after it."""
+    """``(5,)``: indexed by ``N_DONE`` to ``WINNER``."""
     tally: NDArray[np.int64]
-    """``(3,)``: games that we lost, drew, won."""
+    """``(3,)``: our losses, draws and wins."""
 
 
 def trajectory_made(n_actions: int) -> Trajectory:
-    """Room for a game."""
+    """Return the arrays for one game, with room for ``n_actions`` legal actions in a position."""
     return Trajectory(
         np.empty(MAX_PLIES + 2, np.int64), np.empty(MAX_PLIES + 2, np.int64), np.empty(n_actions, np.int64)
     )
@@ -97,7 +97,7 @@ def trajectory_made(n_actions: int) -> Trajectory:
 
 @inlined
 def _wins_at_once(scratch: Scratch, n_legal: int, side: int, options: int, left: NDArray[np.int64]) -> int:
-    """Write the indexes of the actions that win at once; returns how many."""
+    """Write the indices of the actions that win at once; return their number."""
     cells, sets = scratch.sight.cells, scratch.sight.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     n = 0
@@ -126,7 +126,7 @@ def _left(
     lessons: QLessons,
     left: NDArray[np.int64],
 ) -> int:
-    """Write the indexes of the actions that the checks leave, in canonical order; returns how many."""
+    """Write the indices of the actions that the checks leave, in canonical order; return their number."""
     n_left = _wins_at_once(scratch, n_legal, side, start.options, left) if lessons.take_wins else 0
     if n_left:
         return n_left
@@ -145,7 +145,10 @@ def _left(
 
 @kernel
 def _chosen(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, words: NDArray[np.uint64]) -> Any:
-    """The index of what a table plays: with chance ε anything that is left, else the greatest Q + E/100 of it."""
+    """Return the index of a table's action: random with probability ε, else with the greatest Q + E/100.
+
+    Only actions that the checks leave are candidates; E is the evaluation after the action.
+    """
     start, scratch, record, trajectory = game
     explores = drawn(words, _TICKETS) < who.epsilon[0] * _TICKETS
     n_left = _left(scratch, record, n, n_legal, side, start, who.lessons, trajectory.left)
@@ -170,7 +173,7 @@ def _chosen(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, wor
 
 @kernel
 def _index(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, words: NDArray[np.uint64]) -> Any:
-    """The index of what somebody plays."""
+    """Return the index of a player's action."""
     start, scratch, record, trajectory = game
     trajectory.boards[n] = UNASKED
     if who.plays_by == UNIFORM:
@@ -189,9 +192,9 @@ def _index(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, word
 def _play(
     game: GameArrays, ours: int, n_random: int, players: tuple[QPlayer, QPlayer], words: NDArray[np.uint64]
 ) -> tuple[int, int, bool]:
-    """Play a game to its end, nothing learnt: plies, the winner, whether a table did not know a board.
+    """Play a game to its end without learning; return plies, winner, and whether a table missed a board.
 
-    The first ``n_random`` plies are anything at all.
+    The first ``n_random`` plies are uniformly random.
     """
     start, scratch, record, trajectory = game
     n, ending, side, is_missed = 0, GOES_ON, start.side, False
@@ -213,13 +216,13 @@ def _play(
 
 @inlined
 def _ahead(record: Record, trajectory: Trajectory, at: int, table: Table, side: int) -> float:
-    """The greatest value of all that could be played at a ply."""
+    """Return the greatest value of all legal actions at a ply."""
     board = board_at(table, record.keys[at], record.boards[at])
     greatest, n = -np.inf, 0
     entry = table.heads[board]
     while entry >= 0:
         code = record.boards[at, table.actions[entry] & 63]
-        # The board alone does not say who is to move: the other side's actions on it have entries, too.
+        # The board does not include the side to move, so it has entries of the other side's actions too.
         if (code & WHITE_BIT != 0) == (side == 1):
             greatest = max(greatest, table.values[entry])
             n += 1
@@ -229,7 +232,7 @@ def _ahead(record: Record, trajectory: Trajectory, at: int, table: Table, side: 
 
 @kernel
 def _learn(record: Record, trajectory: Trajectory, first: int, side: int, n: int, won_by: int, who: QPlayer) -> None:
-    """Learn from our own plies of a game of ``n``, that side ``first`` began."""
+    """Learn from the plies of ``side`` in a game of ``n`` plies that side ``first`` began."""
     table, lessons = who.table, who.lessons
     end = 0.0 if won_by == _NOBODY else 1.0 if won_by == side else -1.0
     for at in range(0 if side == first else 1, n, 2):
@@ -254,11 +257,11 @@ def _learn(record: Record, trajectory: Trajectory, first: int, side: int, n: int
 
 @kernel
 def play_on(game: GameArrays, meeting: Meeting, progress: Progress) -> None:
-    """Play and learn until all games are done or a table has met a board that it does not know, or is nearly full.
+    """Play and learn until all games are done, a table has missed a board, or a table is nearly full.
 
-    Then the game is played to its end as if that board had no entry, and is pending. Whoever has told the table of it
-    calls again: as it is if there was no entry, so that the game is learnt from; else with nothing pending and the
-    words of before it, which are ``saved``.
+    After a missed board the game goes on to its end as if the board had no entry, and is then pending. The caller loads
+    the board into the table and calls again. If the board has no entry, the pending game is kept and learnt from. Else
+    the caller clears the pending mark and restores ``words`` from ``saved``, so that the game is replayed.
     """
     players, n_games, in_turn, n_random = meeting
     words, saved, state, tally = progress

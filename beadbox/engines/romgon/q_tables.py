@@ -1,7 +1,7 @@
-"""The values of a machine that keeps them, as arrays that a kernel reads and adds to.
+"""The value table of a machine, as arrays that a kernel reads and extends.
 
-An entry is an action on a board, as in the keys of ``romgon.entries``: the same whoever is to move. A table knows the
-boards that it was told of and nothing of any other; on a board that it knows, every action without an entry counts 0.
+An entry is an action on a board, as in the keys of ``entry_keys``; the side to move is not part of it. A table knows
+only the boards that were added to it. On a known board every action without an entry has the value 0.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from beadbox.engines.compiled import kernel
 from beadbox.engines.romgon.search import place_key
 
 N_BOARDS, N_ENTRIES, N_NEW, N_LEFT_OUT = range(4)
-"""What ``Table.counts`` holds: boards, entries, those of them added since it was made, and how often one was not."""
+"""Indices in ``Table.counts``: boards, entries, entries added by learning, and entries left out for want of room."""
 
 
 class Table(NamedTuple):
-    """Boards, found by their key from a ring of slots, and a chain of entries for each."""
+    """A hash table of boards (open addressing), with a linked list of entries for each board."""
 
     slots: NDArray[np.int64]
-    """``(a power of two,)``: a board's number, -1 for none; less than half of them are taken."""
+    """``(a power of two,)``: numbers of boards, -1 for a free slot; at most half of the slots are taken."""
     keys: NDArray[np.uint64]
     boards: NDArray[np.uint8]
     heads: NDArray[np.int64]
-    """``(most boards,)``: the first entry of each, -1 for none."""
+    """``(most boards,)``: the first entry of each board, -1 for none."""
     nexts: NDArray[np.int64]
     """``(most entries,)``: the next entry of the same board, -1 for none."""
     actions: NDArray[np.int32]
@@ -34,14 +34,14 @@ class Table(NamedTuple):
     befores: NDArray[np.float64]
     """``(most entries,)``: the value before the first change."""
     visits: NDArray[np.int64]
-    """``(most entries,)``: how many changes there were."""
+    """``(most entries,)``: number of changes."""
     of_board: NDArray[np.int64]
     is_new: NDArray[np.bool_]
     counts: NDArray[np.int64]
 
 
 def table_made(n_cells: int, n_boards: int, n_entries: int) -> Table:
-    """A table that knows nothing, with room for so many boards (a power of two) and entries."""
+    """Return an empty table with room for ``n_boards`` (a power of two) and ``n_entries``."""
     return Table(
         np.full(2 * n_boards, -1, np.int64),
         np.empty(n_boards, np.uint64),
@@ -59,7 +59,7 @@ def table_made(n_cells: int, n_boards: int, n_entries: int) -> Table:
 
 
 def table_grown(table: Table, n_boards: int, n_entries: int) -> Table:
-    """The same table with more room, as :func:`table_made` takes it."""
+    """Return a copy of a table with more room; sizes as in :func:`table_made`."""
     grown = table_made(table.boards.shape[1], n_boards, n_entries)
     for cells in table.boards[: table.counts[N_BOARDS]]:
         board_add(grown, cells)
@@ -72,7 +72,7 @@ def table_grown(table: Table, n_boards: int, n_entries: int) -> Table:
 
 @kernel
 def _slot(table: Table, key: np.uint64, cells: NDArray[np.uint8]) -> Any:
-    """The slot of a board: its own, or the free one where it belongs."""
+    """Return the slot of a board, or the free slot where it belongs."""
     mask = np.uint64(len(table.slots) - 1)
     at = np.int64(key & mask)
     while table.slots[at] >= 0:
@@ -85,13 +85,13 @@ def _slot(table: Table, key: np.uint64, cells: NDArray[np.uint8]) -> Any:
 
 @kernel
 def board_at(table: Table, key: np.uint64, cells: NDArray[np.uint8]) -> Any:
-    """The number of a board, -1 if the table does not know it."""
+    """Return the number of a board, -1 if the table does not know it."""
     return table.slots[_slot(table, key, cells)]
 
 
 @kernel
 def board_add(table: Table, cells: NDArray[np.uint8]) -> Any:
-    """The number of a board, which the table knows from now on; there is room for it."""
+    """Add a board unless the table knows it, and return its number. The caller ensures room."""
     key = np.uint64(0)
     for cell in range(len(cells)):
         key ^= place_key(cells[cell], cell)
@@ -108,7 +108,7 @@ def board_add(table: Table, cells: NDArray[np.uint8]) -> Any:
 
 @kernel
 def entry_at(table: Table, board: int, action: int) -> Any:
-    """The number of an entry, -1 if there is none."""
+    """Return the number of an entry, -1 if there is none."""
     at = table.heads[board]
     while at >= 0 and table.actions[at] != action:
         at = table.nexts[at]
@@ -117,7 +117,7 @@ def entry_at(table: Table, board: int, action: int) -> Any:
 
 @kernel
 def entry_add(table: Table, board: int, action: int, value: float, is_new: bool) -> Any:
-    """The number of a new entry; there is room for it."""
+    """Add an entry and return its number. The caller ensures room."""
     entry = table.counts[N_ENTRIES]
     table.counts[N_ENTRIES] = entry + 1
     table.nexts[entry] = table.heads[board]

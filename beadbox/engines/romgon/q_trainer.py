@@ -1,4 +1,4 @@
-"""Games of machines that keep values in Romgon: between their keys and the tables of the compiled games."""
+"""Training of value-table machines in Romgon: translates their keys into the tables of the compiled games."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIRST_ENTRIES = 1 << 11
 
 
 class _Seat:
-    """Somebody who plays: the arrays of a pupil, or nothing but a level or chance."""
+    """A player of the compiled games: a trainee with its table, a level, or random play."""
 
     def __init__(self, game: Romgon, player: Trainee | Level | None) -> None:
         self.trainee = player if isinstance(player, Trainee) else None
@@ -43,16 +43,16 @@ class _Seat:
         room = self.trainee.room if self.trainee else None
         self.room = np.array([_UNBOUNDED if room is None else room], np.int64)
         self.texts = list[str]()
-        """The keys of the boards of the table, in their order."""
+        """Keys of the table's boards, by number."""
 
     def player(self, *, learns: bool) -> games.QPlayer:
-        """As a kernel takes it; one that is to learn does so if it learns at all."""
+        """Return the player for a kernel; with ``learns`` it learns if its parameters say so."""
         lessons = self.trainee.lessons if self.trainee else _NO_LESSONS
         lessons = lessons._replace(learns=lessons.learns and learns)
         return games.QPlayer(self.plays_by, self.table, lessons, self.epsilon, self.room, self.level)
 
     def recall(self, missed: Mapping[str, tuple[Position, Position]]) -> bool:
-        """Tell the table of these boards; whether any of them has an entry."""
+        """Add these boards with their stored entries to the table; return whether any has an entry."""
         assert self.trainee is not None, "who has no table misses no board"
         stored = self.trainee.recall(missed)
         self.make_room(len(missed), len(stored))
@@ -66,7 +66,7 @@ class _Seat:
         return bool(stored)
 
     def make_room(self, n_boards: int = 0, n_entries: int = 0) -> None:
-        """Let the table take so many more, and the entries of some games beside them."""
+        """Grow the table for so many more boards and entries, and the new entries of some games."""
         held, counts = self.table, self.table.counts
         most_boards, most_entries = len(held.heads), len(held.nexts)
         while counts[tables.N_BOARDS] + n_boards > most_boards:
@@ -77,7 +77,7 @@ class _Seat:
             self.table = tables.table_grown(held, most_boards, most_entries)
 
     def hand_back(self) -> None:
-        """Tell the pupil what it has learnt."""
+        """Write the changed entries, exploration rate and left-out count back to the trainee."""
         trainee, table = self.trainee, self.table
         if trainee is None:
             return
@@ -91,11 +91,11 @@ class _Seat:
 
 
 class RomgonTrainer(FastTrainer[Romgon]):
-    """Compiled games of machines that keep values, for every game of the family.
+    """Compiled games of value-table machines, for every game of the family.
 
-    A machine may have a million values, of which a game meets few. So a table begins empty, and a game that comes to a
-    board that it does not know is played on as if nothing were stored for it; only then are the values of all its
-    unknown boards read, at once. If there are any the game is played again, with the same random words.
+    A machine may have a million values, of which a game meets few. So tables start empty, and a game plays on at an
+    unknown board as if it had no entries. After the game the stored values of all its unknown boards are read at once.
+    If there are any, the game is replayed with the same random words.
     """
 
     def play(
@@ -140,7 +140,7 @@ class RomgonTrainer(FastTrainer[Romgon]):
 def _recall(
     seats: Sequence[_Seat], first: Side, record: Record, trajectory: games.Trajectory, state: NDArray[np.int64]
 ) -> bool:
-    """Tell whose table did not know a board of the game that is pending; whether any of them has entries there."""
+    """Load the unknown boards of the pending game into the tables; return whether any of them has entries."""
     missed: dict[_Seat, dict[str, tuple[Position, Position]]] = {seat: {} for seat in seats}
     for ply in np.flatnonzero(trajectory.boards[: state[games.N_PLIES]] == games.UNKNOWN).tolist():
         side = first if ply % 2 == 0 else first.other

@@ -1,6 +1,6 @@
-"""Alpha-beta search, compiled: the values of plain minimax, to the half point, for the best actions.
+"""Compiled alpha-beta search: for the best actions it gives the values of plain minimax, to the half point.
 
-The search knows nothing of earlier boards, so a value depends on board, side and depth alone and can be remembered.
+The search ignores earlier boards, so a value depends only on board, side and depth, and can be cached.
 Source of the pruning: D. Knuth and R. Moore, "An analysis of alpha-beta pruning" (1975).
 """
 
@@ -33,7 +33,7 @@ from beadbox.engines.romgon.tables import VALUE
 from beadbox.kernels.jit import inlined
 
 WIN = 2 * WIN_POINTS
-"""In half points, like all values here."""
+"""Value of a win before the deduction, in half points like all values here."""
 INFINITE = 2 * WIN
 _IS_WIN = WIN - 100_000
 
@@ -44,7 +44,7 @@ _STOPPED = 0
 
 @inlined
 def mix(word: np.uint64) -> np.uint64:
-    """A number well mixed. Source: G. Steele and others, "Fast splittable pseudorandom number generators" (2014)."""
+    """Hash a number. Source: G. Steele and others, "Fast splittable pseudorandom number generators" (2014)."""
     word += np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ word >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ word >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
@@ -53,13 +53,13 @@ def mix(word: np.uint64) -> np.uint64:
 
 @inlined
 def place_key(code: Any, cell: int) -> np.uint64:
-    """What a piece on a cell adds to the key of a board; an empty cell nothing."""
+    """Return the contribution of a piece on a cell to the key of a board; 0 for an empty cell."""
     return mix(np.uint64(code << 6 | cell)) if code else np.uint64(0)
 
 
 @inlined
 def following_key(key: Any, cells: NDArray[np.uint8], side: int, action: int, code: Any, taken: Any) -> Any:
-    """The key after an action that has just been played, with what it moved and what it took."""
+    """Return the key after an action that has just been played, given its moved and its captured piece."""
     target = action >> 6 & 63
     key ^= place_key(code, action & 63) ^ place_key(cells[target], target)
     return key ^ place_key(taken, target) ^ mix(np.uint64(side + 1))
@@ -67,7 +67,7 @@ def following_key(key: Any, cells: NDArray[np.uint8], side: int, action: int, co
 
 @inlined
 def promise(cells: NDArray[np.uint8], side: int, action: int, history: NDArray[np.int64]) -> int:
-    """How early to try an action: wins, then captures of much by little, then what has cut before."""
+    """Return the priority of an action: wins, then captures of valuable by cheap pieces, then earlier cut-offs."""
     origin, target = action & 63, action >> 6 & 63
     if wins(cells, side, action):
         return 1 << 60
@@ -77,26 +77,26 @@ def promise(cells: NDArray[np.uint8], side: int, action: int, history: NDArray[n
 
 
 class SearchArrays(NamedTuple):
-    """What a search works on: a board, and room for everything else. All are changed in place."""
+    """The arrays of a search: a board and its buffers. All are changed in place."""
 
     cells: NDArray[np.uint8]
     """``(n_cells,)``: the piece on each cell."""
     sets: NDArray[np.uint64]
     """``(N_SETS,)``: cells as sets of bits, as :func:`load` makes them."""
     keys: NDArray[np.uint64]
-    """``(a power of two,)``: which board and depth each slot of the memory is for."""
+    """``(a power of two,)``: key of board and depth in each slot of the transposition table."""
     values: NDArray[np.int64]
-    """``(a power of two,)``: the value that was found there, and whether it is a bound."""
+    """``(a power of two,)``: the value of each slot, and in its two lowest bits the kind of bound."""
     history: NDArray[np.int64]
-    """``(2, 4096)``: how often an action of either side has cut."""
+    """``(2, 4096)``: history scores of the actions of each side, which grow with each cut-off."""
     actions: NDArray[np.int32]
     """``(depth + 1, MAX_ACTIONS)``; the first row holds the legal actions of the root in canonical order."""
     promises: NDArray[np.int64]
-    """``(depth + 1, MAX_ACTIONS)``: how early to try each action."""
+    """``(depth + 1, MAX_ACTIONS)``: priority of each action."""
     stop: NDArray[np.uint8]
     """``(1,)``: once another thread has set it, a search ends soon."""
     state: NDArray[np.uint8]
-    """``(1,)``: whether a search has ended for that reason."""
+    """``(1,)``: whether ``stop`` has ended a search."""
 
 
 @kernel
@@ -110,17 +110,17 @@ def best(
     options: int,
     key: np.uint64,
 ) -> int:
-    """What the board is worth to ``side``, who plays the ``k``-th action now and looks ``remaining`` actions ahead.
+    """Return the value of the board to ``side``, before its ``k``-th action, searching ``remaining`` actions ahead.
 
-    Exact between the two ``bounds``, else a bound itself. If ``stop`` is set meanwhile, ``state`` says so and the value
-    means nothing.
+    The value is exact between the two ``bounds``, else itself a bound. If ``stop`` is set meanwhile, ``state`` is set
+    and the value is meaningless.
     """
     cells, sets, keys, values, history, actions, promises, stop, state = scratch
     alpha, beta = bounds
     if stop[0]:
         state[_STOPPED] = 1
         return 0
-    # A value that counts actions to a win is kept as it is from here, so it holds at every k.
+    # Win values are cached as distances from this board, so that they hold at every k.
     slot = np.int64(0)
     if remaining > 1:
         key_here = key ^ mix(np.uint64(remaining))
@@ -177,7 +177,7 @@ def best(
                 if value >= beta:
                     history[side, action & 4095] += remaining * remaining
                     break
-    if greatest == -INFINITE:  # no legal action: whoever played the action before has won with it
+    if greatest == -INFINITE:  # no legal action: the player of the previous action has won with it
         greatest = 2 * (k - 1) - WIN
     if remaining > 1:
         bound = AT_LEAST if greatest >= beta else AT_MOST if greatest <= alpha else EXACT
@@ -200,10 +200,10 @@ def search(
     n_best: int,
     stop: NDArray[np.uint8],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], int]:
-    """Legal actions and their values in half points, best first, ties in canonical order, and the depth finished.
+    """Return the legal actions, best first with ties in canonical order, their values, and the finished depth.
 
-    Deepens from 1 to ``depth`` and goes no deeper once ``stop[0]`` is set; depth 1 is always finished. The values of
-    the first ``n_best`` are exact, those of the others upper bounds.
+    Values are in half points, exact for the first ``n_best`` actions and upper bounds for the others. Iterative
+    deepening from 1 to ``depth`` ends once ``stop[0]`` is set; depth 1 is always finished.
     """
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     load(board, cells, sets)
@@ -228,7 +228,7 @@ def search(
     for deep in range(1, depth + 1):
         tops[:] = -INFINITE
         for choice in order:
-            # One below the last of the best: an equal value may still come first in canonical order.
+            # One below the last of the best, because an equal value may precede it in canonical order.
             floor = tops[-1] - 1
             action = actions[0, choice]
             code = cells[action & 63]
@@ -240,7 +240,7 @@ def search(
                 value = evaluate(cells, sets, side, options)
             else:
                 key_after = following_key(key, cells, side, action, code, taken)
-                two = int(np.int64(2))  # a bare 2 is a type of its own, and a second kernel for it is lost in the cache
+                two = int(np.int64(2))  # the literal 2 has its own numba type; its extra kernel would not be cached
                 value = -best(scratch, 1 - side, deep - 1, two, (-INFINITE, -floor), side, options, key_after)
             undo(cells, sets, action, code, taken, before)
             if state[_STOPPED]:
@@ -271,7 +271,7 @@ def count(
     remaining: int,
     actions: NDArray[np.int32],
 ) -> int:
-    """The number of sequences of exactly ``remaining`` actions; a win ends one."""
+    """Count the sequences of exactly ``remaining`` actions; a win ends a sequence."""
     n = 0
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(generate(cells, sets, side, options, actions[remaining])):
@@ -291,7 +291,7 @@ def count(
 
 @kernel
 def perft(board: NDArray[np.uint8], side: int, options: int, depth: int) -> int:
-    """The number of sequences of exactly ``depth >= 1`` actions; after a base entry or the loss of a rhombus none."""
+    """Count the sequences of exactly ``depth >= 1`` actions; a base entry or the loss of a rhombus ends a sequence."""
     cells, sets = np.empty(len(board), np.uint8), np.empty(N_SETS, np.uint64)
     load(board, cells, sets)
     return count(cells, sets, side, options, depth, np.empty((depth + 1, MAX_ACTIONS), np.int32))

@@ -1,6 +1,6 @@
-"""The learnt values that come with the program, one for games without flips and one for games with them.
+"""The learnt values that ship with the program, one for games without flips and one for games with flips.
 
-They are files of machines (``docs/exchange.md``), so anybody may import one. ``manage.py teach_levels`` writes them.
+Both are machine files (``docs/exchange.md``), which users can import. ``manage.py teach_levels`` writes them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ FOLDER = Path(__file__).parent / "learnt"
 
 
 def shipped_name(options: Options) -> str:
-    """Which of the values is for games with these options: ``plain`` or ``flips``."""
+    """Return the name of the learnt value for games with these options: ``plain`` or ``flips``."""
     return "flips" if options.flip else "plain"
 
 
 @cache
 def shipped(name: str) -> Learnt:
-    """The value of this name as it plays, by the mean of its weights if its rule has one. Not to be changed."""
+    """Load a learnt value for play, with the mean of its weights if its rule keeps one. Cached: do not modify it."""
     file = json.loads((FOLDER / f"{name}.json").read_text())
     rule = file["rule"]
     played = np.array(file["average" if rule["average_games"] else "weights"], np.float64)

@@ -1,4 +1,4 @@
-"""The rules' own knowledge of how pieces go, as arrays for the kernels: worked out from the rules, never written down.
+"""The moves of pieces as arrays for the kernels, computed from the rules at import.
 
 A set of cells is one 64-bit word, bit ``c`` for cell ``c``.
 """
@@ -25,14 +25,14 @@ _GOINGS = {code: _sets(REACH[code]) for code in CODES}
 _PATTERNS = sorted(set(_GOINGS.values()))
 
 PATTERN = np.zeros(256, np.uint8)
-"""``(256,)``: for each byte of a board, how such a piece goes: a row of the next two."""
+"""``(256,)``: the row of ``TAKES`` and ``QUIET`` for each byte of a board."""
 for _code, _going in _GOINGS.items():
     PATTERN[_code] = _PATTERNS.index(_going)
 
 TAKES = np.array([[takes for takes, _ in going] for going in _PATTERNS], np.uint64)
-"""``(n_patterns, 51)``: the cells to move to or capture on, a circle's ring aside."""
+"""``(n_patterns, 51)``: cells to move to or capture on, without a circle's ring."""
 QUIET = np.array([[quiet for _, quiet in going] for going in _PATTERNS], np.uint64)
-"""``(n_patterns, 51)``: the cells to move to only."""
+"""``(n_patterns, 51)``: cells to move to without capture."""
 
 _ring_next = np.full((2, N_CELLS), -1, np.int64)
 _ring = np.zeros(N_CELLS, np.uint64)
@@ -42,9 +42,9 @@ for _cells in RINGS.values():
         _ring_next[1, _cell] = _cells[_index - 1]
         _ring[_cell] = _set(_cells)
 RING_NEXT = _ring_next
-"""``(2, 51)``: the next cell of the ring, clockwise and the other way; -1 in the dead zone."""
+"""``(2, 51)``: the next cell of the ring, clockwise and anticlockwise; -1 in the dead zone."""
 RING = _ring
-"""``(51,)``: the ring that a cell belongs to."""
+"""``(51,)``: the ring of each cell as a set, empty in the dead zone."""
 
 NEAR = np.array(
     [
@@ -60,22 +60,22 @@ NEAR = np.array(
     ],
     np.uint64,
 )
-"""``(51,)``: from where anything but a rhombus, or a circle on its ring, could strike a cell."""
+"""``(51,)``: cells from which a piece could strike each cell; ignores rhombuses and a circle's run along its ring."""
 
 VALUE = np.zeros(256, np.int64)
-"""``(256,)``: what a piece is worth."""
+"""``(256,)``: value of each piece in points."""
 TURNS = np.zeros(256, np.int64)
-"""``(256,)``: how many rotations of a piece can be told apart."""
+"""``(256,)``: number of distinguishable rotations of each piece."""
 for _code in CODES:
     VALUE[_code] = VALUES[kind_of(_code)]
     TURNS[_code] = N_ROTATIONS[kind_of(_code)]
 
 RUNS = np.array([code in CODES and kind_of(code) == CIRCLE and not code & FLIPPED_BIT for code in range(256)])
-"""``(256,)``: whether it is a circle that runs along its ring."""
+"""``(256,)``: whether the piece runs along its ring: an unflipped circle."""
 
 GOAL = np.array([GOALS[BLACK], GOALS[WHITE]], np.int64)
 """``(2,)``: the goal of each side."""
 WAY = np.array([[8 - column for _, column in PLACES], [column for _, column in PLACES]], np.int64)
-"""``(2, 51)``: how many columns a side's rhombus has come."""
+"""``(2, 51)``: columns that a side's rhombus on each cell has advanced."""
 DEAD = np.uint64(_set(tuple(cell for cell in range(N_CELLS) if ZONES[cell] == DEAD_ZONE)))
 CENTER = np.uint64(_set(tuple(CENTER_CELLS)))

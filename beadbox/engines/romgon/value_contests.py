@@ -1,6 +1,6 @@
-"""Games in which nobody learns, between learnt values and levels of the engine: compiled.
+"""Compiled games without learning, between learnt values and levels of the engine.
 
-A level plays as ``answers.answer_in`` does with the same random words, its clock aside: it always has the time.
+A level plays as in ``answers.answer_in`` with the same random words, except that it has no time limit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from beadbox.engines.romgon.value_search import Scratch, look, scratch_made
 
 
 class Contestant(NamedTuple):
-    """Who plays: a value with as many weights as there are, or a level if there are none."""
+    """A player: a learnt value, or without weights a level that plays by the evaluation of the rules."""
 
     depth: int
     weights: NDArray[np.float64]
@@ -43,7 +43,7 @@ class Contestant(NamedTuple):
 def _level_action(
     scratch: Scratch, n_legal: int, side: int, options: int, level: Contestant, words: NDArray[np.uint64]
 ) -> Any:
-    """What a level plays; ``desk.barred`` says which actions lose at once."""
+    """Return a level's action; ``scratch.barred`` marks the actions that lose at once."""
     random = np.int32(-1)
     if level.random_tenths and drawn(words, 10) < level.random_tenths:
         index = drawn(words, n_legal)
@@ -53,7 +53,7 @@ def _level_action(
     flags = options | PLAIN if level.plain else options
     n_best = MAX_ACTIONS if level.random_tenths else N_CANDIDATES
     ranked = search(scratch.sight.cells, side, flags, level.depth, n_best, np.zeros(1, np.uint8))[0]
-    # What was drawn at random stays as it was drawn, unless it is what the level likes best.
+    # A random action stays as drawn, unless it is also the level's best action.
     if random >= 0 and random != ranked[0]:
         return random
     for action in ranked[:N_CANDIDATES]:
@@ -70,9 +70,9 @@ def contest(
     contestants: tuple[Contestant, Contestant],
     words: NDArray[np.uint64],
 ) -> tuple[int, int]:
-    """Play a game that begins with the actions of an opening; its ending and winner. ``words``: updated in place.
+    """Play a game that begins with the actions of an opening; return its ending and winner.
 
-    ``contestants``: by side, 0 first.
+    ``contestants`` are ordered by side. ``words`` is updated in place.
     """
     scratch = scratch_made(max(contestants[0].depth, contestants[1].depth), len(start.board), np.zeros(1, np.uint8))
     record = record_made(len(start.board))
@@ -97,7 +97,7 @@ def action_of(
     who: Contestant,
     words: NDArray[np.uint64],
 ) -> Any:
-    """The action that somebody plays as the ``n``-th of a game; the desk's first row holds the legal ones then."""
+    """Return a contestant's action after ``n`` actions of a game; the legal ones are then in ``scratch.actions[0]``."""
     n_legal = generate_legal(scratch.sight.cells, scratch.sight.sets, side, start.options, scratch.actions[0])
     bar(scratch, record, n, n_legal, side, start.shuttle)
     if len(who.weights):

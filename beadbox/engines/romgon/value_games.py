@@ -1,6 +1,6 @@
-"""Games of a learnt value against itself, and what it learns from each: compiled.
+"""Compiled games of a learnt value against itself, and its learning from them.
 
-The law is ``beadbox/learners/value_learner/learner.py``, which this equals to the last bit: choices, endings, weights.
+Equal to ``beadbox/learners/value_learner/learner.py`` to the last bit: choices, endings, weights.
 """
 
 from __future__ import annotations
@@ -39,35 +39,35 @@ _NOBODY = 2
 
 
 class Start(NamedTuple):
-    """What a game begins with, and the options by which it is played."""
+    """The start of a game, and its options."""
 
     board: NDArray[np.uint8]
     side: int
-    """Who is to move."""
+    """The side to move, 0 or 1."""
     ply: int
-    """How many plies have been played; none of them is remembered."""
+    """Plies played before, which count towards the ply limit only."""
     options: int
     shuttle: bool
 
 
 class Record(NamedTuple):
-    """A game as it was played; its first row is the board that it began with."""
+    """The record of a game; row 0 holds the board at its start."""
 
     boards: NDArray[np.uint8]
     keys: NDArray[np.uint64]
-    """``(202,)``: of each board, the same for equal ones."""
+    """``(202,)``: hash of each board."""
     actions: NDArray[np.int32]
     kinds: NDArray[np.int64]
-    """``(202,)``: which type of piece each action moved, if it was a quiet move, else 0."""
+    """``(202,)``: type of the piece of each quiet move, 0 for other actions."""
     worths: NDArray[np.float64]
-    """``(202,)``: what the search thought of each board for the side to move."""
+    """``(202,)``: value of each board for the side to move, by the search."""
     followed: NDArray[np.bool_]
-    """``(202,)``: whether what the search found best was played."""
+    """``(202,)``: whether the best action of the search was played."""
 
 
 @kernel
 def record_made(n_cells: int) -> Record:
-    """Room for a game."""
+    """Return the empty record of a game."""
     n = MAX_PLIES + 2
     return Record(
         np.empty((n, n_cells), np.uint8),
@@ -81,21 +81,21 @@ def record_made(n_cells: int) -> Record:
 
 @inlined
 def drawn(words: NDArray[np.uint64], n: int) -> Any:
-    """The next number below ``n``."""
+    """Draw the next random number below ``n``; ``words`` is updated in place."""
     word, words[0], words[1] = next_word(words[0], words[1])
     return np.int64(below(word, np.uint64(n)))
 
 
 @kernel
 def begin(scratch: Scratch, record: Record, start: Start) -> None:
-    """Lay out the board of a game."""
+    """Load the board at the start of a game, and record it."""
     load(start.board, scratch.sight.cells, scratch.sight.sets)
     _note(record, 0, start.board)
 
 
 @inlined
 def _note(record: Record, n: int, cells: NDArray[np.uint8]) -> None:
-    """Keep the board after ``n`` actions."""
+    """Record the board after ``n`` actions."""
     key = np.uint64(0)
     for cell in range(len(cells)):
         record.boards[n, cell] = cells[cell]
@@ -105,7 +105,7 @@ def _note(record: Record, n: int, cells: NDArray[np.uint8]) -> None:
 
 @inlined
 def _is_repeated(record: Record, n: int, key: np.uint64, cells: NDArray[np.uint8]) -> bool:
-    """Whether the board after ``n`` actions has stood twice before with the same side to move."""
+    """Whether the board after ``n`` actions has occurred twice before with the same side to move."""
     n_times, at = 1, n - 2
     while at >= 0 and n_times < MAX_OCCURRENCES:
         if record.keys[at] == key and np.all(record.boards[at] == cells):
@@ -130,14 +130,14 @@ def _is_shuttled(record: Record, n: int, kind: int, action: int) -> bool:
 
 @inlined
 def _quiet_kind(cells: NDArray[np.uint8], action: int) -> Any:
-    """The type of the piece that makes a quiet move, else 0. Ask before it is played."""
+    """Return the type of the piece that makes a quiet move, else 0. Call it before the action is played."""
     origin, target = action & 63, action >> 6 & 63
     return 0 if origin == target or cells[target] else np.int64(cells[origin] & TYPE_BITS)
 
 
 @kernel
 def bar(scratch: Scratch, record: Record, n: int, n_legal: int, side: int, shuttle: bool) -> None:
-    """Mark which of the legal actions would lose at once by repetition or shuttling."""
+    """Mark in ``scratch.barred`` the legal actions that would lose at once by repetition or shuttling."""
     cells, sets = scratch.sight.cells, scratch.sight.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(n_legal):
@@ -158,7 +158,7 @@ def bar(scratch: Scratch, record: Record, n: int, n_legal: int, side: int, shutt
 
 @kernel
 def charge(scratch: Scratch, record: Record, n: int, n_legal: int, shuttle: bool, restlessness: float) -> None:
-    """Write what the legal actions cost: so much for each earlier one to the same end by the same kind of piece."""
+    """Write the cost of each legal action: ``restlessness`` for each earlier one by such a piece to the same cell."""
     since = _n_forgotten(record, n, shuttle) if restlessness > 0.0 else n
     for index in range(n_legal):
         action = scratch.actions[0, index]
@@ -173,7 +173,7 @@ def charge(scratch: Scratch, record: Record, n: int, n_legal: int, shuttle: bool
 
 @inlined
 def _n_forgotten(record: Record, n: int, shuttle: bool) -> int:
-    """How many of ``n`` plies are forgotten: those up to the last capture, unless moves back and forth are counted."""
+    """Return how many of ``n`` plies are ignored: those up to the last capture, or 0 in games that count shuttling."""
     since = 0 if shuttle else n
     while since > 0 and (record.kinds[since - 1] or _is_flip(record.actions[since - 1])):
         since -= 1
@@ -187,7 +187,7 @@ def _is_flip(action: int) -> bool:
 
 @inlined
 def _chosen(scratch: Scratch, n_legal: int, best: int, lessons: Lessons, words: NDArray[np.uint64]) -> Any:
-    """What is played while learning: something at random, by fading scores, or what the search found best."""
+    """Draw the action to play while learning: uniformly random, by softmax of the near scores, or the best."""
     ticket = drawn(words, TICKETS)
     if ticket < lessons.random_share * TICKETS:
         return drawn(words, n_legal)
@@ -207,7 +207,7 @@ def _chosen(scratch: Scratch, n_legal: int, best: int, lessons: Lessons, words: 
 
 @inlined
 def act(scratch: Scratch, record: Record, n: int, side: int, action: int, start: Start) -> int:
-    """Play an action after ``n`` others; how the game stands then."""
+    """Play and record an action after ``n`` others; return the ending, or ``GOES_ON``."""
     cells, sets = scratch.sight.cells, scratch.sight.sets
     record.actions[n] = action
     record.kinds[n] = _quiet_kind(cells, action)
@@ -227,7 +227,7 @@ def act(scratch: Scratch, record: Record, n: int, side: int, action: int, start:
 
 @inlined
 def winner(ending: int, side: int) -> int:
-    """Who has won a game that is over, ``side`` to move next; 2 for nobody."""
+    """Return the winner of a finished game in which ``side`` would move next; 2 for a draw."""
     if ending in (_THREEFOLD, _SHUTTLE):
         return side
     return _NOBODY if ending == _LIMIT else 1 - side
@@ -242,7 +242,7 @@ def play(
     weights: NDArray[np.float64],
     words: NDArray[np.uint64],
 ) -> tuple[int, int, int, int]:
-    """Play a game to the end; returns plies, those at random first, the ending and the winner."""
+    """Play a game to its end; return its plies, its random opening plies, its ending and its winner."""
     sight, side, options = scratch.sight, start.side, start.options
     n, ending = 0, GOES_ON
     n_opening = drawn(words, lessons.random_opening + 1)
@@ -274,7 +274,7 @@ def learn(
     weights: NDArray[np.float64],
     phi: NDArray[np.float64],
 ) -> None:
-    """Learn from a game that ``side`` began, as :func:`play` returned it: ``weights`` are updated in place."""
+    """Learn from a game that ``side`` began; ``game`` is the result of :func:`play`. ``weights`` change in place."""
     n, n_opening, _, won_by = game
     targets = np.empty(n, np.float64)
     last = side if n % 2 else 1 - side
@@ -310,10 +310,12 @@ def train(
     average: NDArray[np.float64],
     words: NDArray[np.uint64],
 ) -> NDArray[np.int64]:
-    """Play ``n_games`` and learn from each, ``n_learnt`` having been learnt from before.
+    """Play ``n_games`` and learn from each, after ``n_learnt`` earlier games.
 
-    ``weights``, their ``average`` and ``words`` are updated in place. Returns games by winner (2 for nobody) and
-    ending: ``(3, 7)``.
+    ``weights``, their ``average`` and ``words`` are updated in place.
+
+    Returns:
+        Numbers of games by winner (2 for a draw) and ending: ``(3, 7)``.
     """
     n_cells, tally = len(start.board), np.zeros((3, len(ENDINGS)), np.int64)
     scratch = scratch_made(lessons.search_depth, n_cells, np.zeros(1, np.uint8))
@@ -334,7 +336,7 @@ def train(
 def played(
     start: Start, lessons: Lessons, weights: NDArray[np.float64], words: NDArray[np.uint64]
 ) -> tuple[Any, int, int]:
-    """One game, nothing learnt: its actions, ending and winner. ``words`` is updated in place."""
+    """Play one game without learning; return its actions, ending and winner. ``words`` is updated in place."""
     scratch = scratch_made(lessons.search_depth, len(start.board), np.zeros(1, np.uint8))
     record = record_made(len(start.board))
     n, _, ending, won_by = play(scratch, record, start, lessons, weights, words)

@@ -1,4 +1,4 @@
-"""Plain minimax with a learnt value, readable: what the compiled search has to equal, to the last bit."""
+"""Plain minimax with a learnt value, in a readable version that the compiled search must equal to the last bit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from beadbox.rules.romgon.rules import Position, Romgon
 
 
 class ReadableValuer(Valuer[Romgon, Position, Move]):
-    """Features and searches for Romgon, as slow as they are plain."""
+    """Features and search for Romgon in plain Python: slow and readable."""
 
     sets = FEATURE_SETS
     told = staticmethod(feature_told)
@@ -43,7 +43,7 @@ class ReadableValuer(Valuer[Romgon, Position, Move]):
         whole: bool = False,
         time_limit_s: float | None = None,
     ) -> Look[Move]:
-        """As of any valuer; it takes its time."""
+        """Score every legal move as specified by the base class, but ignore ``time_limit_s``."""
         board, side, options, weights = position.board, position.side, game.options, player.weights
         moves = legal_moves(board, side, options)
         barred = [loses_by_history(game, position, move) for move in moves]
@@ -66,7 +66,7 @@ def loses_by_history(game: Romgon, position: Position, move: Move) -> bool:
 
 
 def n_visits(position: Position, move: Move) -> int:
-    """How often whoever is to move has brought such a piece to where the action ends, or flipped it there."""
+    """Count the earlier moves of the side to move with the same kind of piece to the same cell, or flips there."""
     kind = kind_of(position.board[move.origin])
     own = range(len(position.moves) - 2, -1, -2)
     return sum(
@@ -80,7 +80,7 @@ def n_visits(position: Position, move: Move) -> int:
 def _value(
     board: Board, move: Move, side: Side, options: Options, weights: NDArray[np.float64], depth: int, k: int
 ) -> float:
-    """What the ``k``-th action is worth to its player, ``depth - 1`` more to come."""
+    """Return the value of the ``k``-th action to its player, with ``depth - 1`` more to come."""
     following = after(board, move)
     replies = legal_moves(following, side.other, options)
     if is_won_by(board, move, side) or not replies:
@@ -91,6 +91,6 @@ def _value(
 
 
 def scored(board: Board, me: Side, weights: NDArray[np.float64]) -> float:
-    """The sum of the features of a board on which ``me`` has just acted, each with its weight."""
+    """Return the weighted sum of the features of a board on which ``me`` has just acted."""
     feature_set = next(name for name, n_weights in FEATURE_SETS.items() if n_weights == len(weights))
     return float(sum(weights[index] * amount for index, amount in features(board, me, feature_set).items()))

@@ -1,6 +1,6 @@
-"""Alpha-beta search with a learnt value, compiled: the scores of plain minimax, and the same choice.
+"""Compiled alpha-beta search with a learnt value, with the scores and the choice of plain minimax.
 
-A leaf is scored for whoever has just acted there, so every depth judges alike. The tree knows no history.
+A leaf is scored for the side that has just acted there, at every depth. The tree ignores the history.
 """
 
 from __future__ import annotations
@@ -31,11 +31,14 @@ from beadbox.kernels.jit import inlined
 
 INFINITE = 2 * WIN
 _TIED = 2.0**-30
-"""Less than the grain of any two scores, and exact beside a win: searched so far below the best, a tie is exact."""
+"""Margin below the best score to which other actions are searched, so that a tie is found exactly.
+
+It is smaller than the difference of any two scores, and exact in a float64 beside a win.
+"""
 
 
 class Scratch(NamedTuple):
-    """What a search works on: a board, and room for everything else."""
+    """The arrays of a search: a board and its buffers. All are changed in place."""
 
     sight: Sight
     actions: NDArray[np.int32]
@@ -43,22 +46,22 @@ class Scratch(NamedTuple):
     promises: NDArray[np.int64]
     history: NDArray[np.int64]
     barred: NDArray[np.bool_]
-    """``(MAX_ACTIONS,)``: whether the action loses at once, by what the tree does not know."""
+    """``(MAX_ACTIONS,)``: whether the action loses at once by the history, which the tree ignores."""
     near: NDArray[np.float64]
-    """``(MAX_ACTIONS,)``: the score of each action when looking one action ahead."""
+    """``(MAX_ACTIONS,)``: score of each action one action ahead."""
     cost: NDArray[np.float64]
-    """``(MAX_ACTIONS,)``: what each action costs, at full depth, unless it wins or loses."""
+    """``(MAX_ACTIONS,)``: cost of each action at full depth, unless it wins or loses."""
     deep: NDArray[np.float64]
-    """``(MAX_ACTIONS,)``: the same at full depth; of actions that are not best perhaps an upper bound."""
+    """``(MAX_ACTIONS,)``: score at full depth; for actions other than the best possibly only an upper bound."""
     n_nodes: NDArray[np.int64]
-    """``(1,)``: how many boards searches have looked at, all of them together."""
+    """``(1,)``: number of boards visited by all searches."""
     stop: NDArray[np.uint8]
-    """``(1,)``: once another thread has set it, a search ends soon, and what it has found means nothing."""
+    """``(1,)``: once another thread has set it, a search ends soon, and its result is meaningless."""
 
 
 @kernel
 def scratch_made(depth: int, n_cells: int, stop: NDArray[np.uint8]) -> Scratch:
-    """A desk for searches of this depth."""
+    """Return the arrays for searches of this depth."""
     return Scratch(
         sight_made(n_cells),
         np.empty((depth + 1, MAX_ACTIONS), np.int32),
@@ -84,9 +87,9 @@ def best(
     options: int,
     weights: NDArray[np.float64],
 ) -> float:
-    """What the board is worth to ``side``, who plays the ``k``-th action now and looks ``remaining`` actions ahead.
+    """Return the value of the board to ``side``, before its ``k``-th action, searching ``remaining`` actions ahead.
 
-    Exact between ``alpha`` and ``beta``, else a bound; nothing if the desk says stop.
+    The value is exact between ``alpha`` and ``beta``, else a bound, and meaningless if ``scratch.stop`` is set.
     """
     if remaining < 1 or scratch.stop[0]:
         return 0.0
@@ -129,7 +132,7 @@ def best(
             if value >= beta:
                 scratch.history[side, action & 4095] += remaining * remaining
                 break
-    if greatest == -INFINITE:  # no legal action: whoever played the action before has won with it
+    if greatest == -INFINITE:  # no legal action: the player of the previous action has won with it
         greatest = k - 1 - WIN
     return greatest
 
@@ -157,9 +160,9 @@ def _look_near(scratch: Scratch, n: int, side: int, options: int, weights: NDArr
 def look(
     scratch: Scratch, n: int, side: int, options: int, depth: int, whole: bool, weights: NDArray[np.float64]
 ) -> int:
-    """Score the ``n`` actions of the desk's first row; returns the index of the best, ties in canonical order.
+    """Score the ``n`` actions in ``scratch.actions[0]``; return the index of the best, ties in canonical order.
 
-    ``whole``: the scores of all are exact, and not of the best alone.
+    With ``whole`` all scores are exact, not only the best.
     """
     cells, sets = scratch.sight.cells, scratch.sight.sets
     _look_near(scratch, n, side, options, weights)
@@ -172,7 +175,7 @@ def look(
             code = cells[action & 63]
             taken = do(cells, sets, side, action)
             floor = -INFINITE if whole else greatest + scratch.cost[index] - _TIED
-            two = int(np.int64(2))  # a bare 2 is a type of its own, and a second kernel for it
+            two = int(np.int64(2))  # the literal 2 has its own numba type, which would compile a second kernel
             value = -best(scratch, 1 - side, depth - 1, two, -INFINITE, -floor, options, weights)
             undo(cells, sets, action, code, taken, before)
         if abs(value) < WIN / 2:
@@ -184,12 +187,12 @@ def look(
 
 
 class HistoryArrays(NamedTuple):
-    """What the history of a game says of each legal action, in canonical order, and the board alone does not."""
+    """Effects of the game's history on each legal action, in canonical order."""
 
     barred: NDArray[np.bool_]
     """``(n,)``: whether the action loses at once."""
     cost: NDArray[np.float64]
-    """``(n,)``: what the action costs, at full depth, unless it wins or loses."""
+    """``(n,)``: cost of the action at full depth, unless it wins or loses."""
 
 
 @kernel
@@ -203,9 +206,9 @@ def looked(
     weights: NDArray[np.float64],
     stop: NDArray[np.uint8],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    """The near and the deep score of every legal action in canonical order, ``(n,)`` each, and the best one's index.
+    """Return the near and the deep score of every legal action, ``(n,)`` each in canonical order, and the best's index.
 
-    ``stop``: that of the desk, and one move ahead is always looked to the end.
+    Once ``stop`` is set the search ends soon and deep scores are meaningless; near scores are always complete.
     """
     scratch = scratch_made(depth, len(board), stop)
     load(board, scratch.sight.cells, scratch.sight.sets)

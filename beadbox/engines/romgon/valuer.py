@@ -1,4 +1,4 @@
-"""Learnt values of Romgon, as the house knows them: the port on one side, compiled boards and searches on the other."""
+"""Learnt values of Romgon behind the interface of valuers: translates positions for the compiled searches."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from beadbox.rules.romgon.moves import Move, legal_moves
 from beadbox.rules.romgon.rules import Position, Romgon
 
 QUICK_DEPTH = 2
-"""So far ahead takes a few milliseconds on the fullest of boards, so nobody looks at the clock."""
+"""Depth that is searched without a clock, because it takes only milliseconds on the fullest board."""
 
 
 class RomgonValuer(ReadableValuer, FastValuer[Romgon, Position, Move]):
-    """The same as :class:`ReadableValuer`, to the last bit, and a thousand times as fast."""
+    """Compiled version of :class:`ReadableValuer`, equal to the last bit and a thousand times as fast."""
 
     def features(self, position: Position, feature_set: str) -> dict[int, float]:
         me = int(position.side.other)
@@ -105,7 +105,7 @@ def _start(game: Romgon, position: Position) -> Start:
 
 
 def contestant(game: Romgon, player: Learnt | Level) -> Contestant:
-    """Who plays, as kernels take it."""
+    """Return a player in the form that kernels take."""
     if isinstance(player, Level):
         tenths, depth = player.random_tenths, player.depth
         if not player.learnt:
