@@ -1,1 +1,1 @@
-"""The rules of every game: pure Python on the standard library alone, the only place that decides legality."""
+"""The rules of every game, in plain Python on the standard library. No other package decides legality."""

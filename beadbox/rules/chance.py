@@ -1,4 +1,4 @@
-"""What anything that draws lots is given."""
+"""The interface of a source of random numbers."""
 
 from typing import Protocol
 
@@ -7,5 +7,5 @@ class Random(Protocol):
     """A source of random numbers; :class:`beadbox.kernels.random_source.RandomSource` is one."""
 
     def below(self, n: int) -> int:
-        """A whole number in ``0 … n-1``, each equally likely."""
+        """Return a uniformly distributed integer in ``0 … n-1``."""
         ...

@@ -1,20 +1,20 @@
-"""What can be wrong with a move or a position. Every message carries the input and the position."""
+"""Errors of moves, positions and games. Each message quotes the input, and for a move the position."""
 
 
 class RulesError(ValueError):
-    """Base of the errors that the rules raise; ``code`` is stable and may be scripted against."""
+    """Base class of the errors that the rules raise. ``code`` is stable, so programs may rely on it."""
 
     code = "rules_error"
 
     @property
     def sentence(self) -> str:
-        """The message as a whole sentence, for pages and answers."""
+        """The message as a complete sentence, for pages and API responses."""
         text = str(self)
         return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
 class InvalidMoveError(RulesError):
-    """The text is not a move of this game at all."""
+    """The text is not a move of this game in any position."""
 
     code = "invalid_move"
 
@@ -38,7 +38,7 @@ class InvalidSizeError(RulesError):
 
 
 class UnknownGameError(RulesError):
-    """No game has this slug; ``near`` is the one that it is most like, if it is like any."""
+    """No game has this slug. ``near`` is the most similar slug, or empty."""
 
     code = "unknown_game"
 

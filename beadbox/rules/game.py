@@ -1,4 +1,4 @@
-"""The interface of a game: positions and moves as frozen values, symmetry, and text in and out."""
+"""The interface of a game: positions and moves as frozen values, symmetries, and their text forms."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from beadbox.rules.layout import Bead, Layout
 from beadbox.rules.outcome import Outcome, Side
 
 POSITIONS_RETURN = "has positions that can come again"
-"""Why a game has no list of its positions in the order of play, as words that follow its name."""
+"""Reason why a game has no list of its positions in the order of play; follows the game's name in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """A way to turn the board that leaves the rules unchanged.
+    """A turn or reflection of the board that leaves the rules unchanged.
 
-    ``cells[i]`` is the cell that cell ``i`` is carried to. The picture is mirrored left to right
-    first (when ``mirrored``), then turned clockwise by ``quarter_turns``.
+    ``cells[i]`` is the image of cell ``i``. The picture is first mirrored left to right (if ``mirrored``), then turned
+    clockwise by ``quarter_turns``.
     """
 
     name: str
@@ -31,13 +31,13 @@ class Symmetry:
     mirrored: bool = False
 
     def then(self, other: Symmetry) -> tuple[int, ...]:
-        """The cell permutation of doing this symmetry first and ``other`` second."""
+        """Return the cell permutation of this symmetry followed by ``other``."""
         return tuple(other.cells[cell] for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A rule that a game may be played with: its name, and what it says in a sentence."""
+    """An optional rule of a game: its name, and the rule in a sentence."""
 
     name: str
     summary: str
@@ -50,9 +50,9 @@ MoveT = TypeVar("MoveT", bound=Hashable)
 
 @dataclass(frozen=True)
 class GuidePart(Generic[PositionT, MoveT]):
-    """A part of a game's guide: a heading, a sentence or two and, where one helps, a picture.
+    """A part of a game's guide: a heading, a sentence or two, and optionally a picture.
 
-    The picture is the board of ``position``, with a dot wherever one of ``moves`` leads.
+    The picture shows the board of ``position``, with a dot on the end of each of ``moves``.
     """
 
     title: str
@@ -62,22 +62,22 @@ class GuidePart(Generic[PositionT, MoveT]):
 
 
 class Look(Generic[PositionT, MoveT]):
-    """How a game is drawn and told. What is here does for every game; one that has more to say overrides it.
+    """The presentation of a game in pictures and words. The defaults suit every game; a game may override them.
 
     Args:
         game: the rules.
         layout: the board.
-        notation: how ``encode`` writes a position, for those who write programs.
+        notation: the text format of ``encode``, explained to programmers.
         reasons: why a game ended, in words a child understands, by termination.
         guide: how to play, for a player who has never seen the board.
     """
 
     has_actions: bool = False
-    """Whether a piece can do more than go somewhere: then :meth:`kind` and :meth:`describe_action` say what."""
+    """Whether pieces have actions besides moves, which :meth:`kind` and :meth:`describe_action` then describe."""
     plain_words: str = ""
-    """What is said of a match without any of the additions."""
+    """A sentence on a match without any of the additions."""
     legend: str = ""
-    """What the marks on the board mean, where they do not speak for themselves."""
+    """The meaning of marks on the board that need an explanation."""
 
     def __init__(
         self,
@@ -95,153 +95,153 @@ class Look(Generic[PositionT, MoveT]):
         self.guide = guide
 
     def scene(self) -> PositionT:
-        """A position that shows what the game is like, for a picture of it: by default the start."""
+        """Return a typical position for a picture of the game: by default the start."""
         return self.game.initial_position()
 
     def path_ids(self, move: MoveT) -> list[str]:
-        """The cells that a person touches to play the move by their ids, as they go over the wire."""
+        """Return the ids of the cells that a player touches to play the move, as used by API and sockets."""
         return [self.layout.cells[cell].id for cell in self.game.path(move)]
 
     def kind(self, move: MoveT) -> str:
-        """What sort of action a move is, where several touch the same cells: by default all are a ``move``."""
+        """Return a label that tells apart moves with the same path: by default ``move`` for all."""
         return "move"
 
     def describe_action(self, position: PositionT, move: MoveT) -> str:
-        """What an action that is no plain ``move`` does to its piece, in words for a button."""
+        """Describe the effect of an action on its piece, in words for a button."""
         return self.kind(move)
 
     def captured(self, position: PositionT) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The pieces that each side has lost, as ``pieces`` calls them; by default nothing is said of any."""
+        """Return the pieces that each side has lost, in the names of ``pieces``; by default none."""
         return (), ()
 
     def notices(self, position: PositionT) -> Mapping[str, str]:
-        """What the players should be told of a position, such as a check: words by flag; by default nothing."""
+        """Return notices for the players, such as a check, as words by flag; by default none."""
         return {}
 
     def winning_cells(self, position: PositionT) -> tuple[int, ...]:
-        """The cells to light up when the game is over; by default none."""
+        """Return the cells to highlight when the game is over; by default none."""
         return ()
 
     def bead(self, position: PositionT, move: MoveT) -> Bead:
-        """The bead of a move in a box: by default coloured and lettered in the order of the moves."""
+        """Return the bead of a move in a box: by default coloured and lettered in the order of the moves."""
         index = self.game.legal_moves(position).index(move)
         return Bead(colour=index % 9, mark=chr(ord("A") + index % 26))
 
     def describe_move(self, move: MoveT) -> str:
-        """The move in words: the names of the cells it touches."""
+        """Describe the move by the names of the cells it touches."""
         return " to ".join(self.layout.cells[cell].name for cell in self.game.path(move))
 
     def tell_move(self, position: PositionT, move: MoveT) -> str:
-        """The move in words for who sees it played in this position: by default as :meth:`describe_move`."""
+        """Describe the move for a spectator of this position: by default as :meth:`describe_move`."""
         return self.describe_move(move)
 
     def mover(self, position: PositionT, move: MoveT) -> str | None:
-        """The piece that a move is made with, as ``pieces`` calls it; ``None`` where all of a side are alike."""
+        """Return the moved piece, in the names of ``pieces``; ``None`` if all pieces of a side are alike."""
         return None
 
 
 class Game(ABC, Generic[PositionT, MoveT]):
-    """The rules of one game; how it is drawn and told is its :attr:`look`. Instances hold no state: share them freely.
+    """The rules of one game. :attr:`look` presents it. Instances have no state, so threads can share them.
 
     ``legal_moves`` has a fixed order, and it is empty exactly when ``outcome`` is not ``None``.
-    Beads are stored in that order, so changing it is a data migration.
+    Beads are stored in that order, so a change of the order is a data migration.
 
-    One folder may register several games of one *family*: the same rules on boards of different size, or with
-    options. Each is a game of its own, with its own slug, machines and matches.
+    One folder may register several games of one *family*: the same rules on boards of different sizes, or with
+    options. Each is a separate game with its own slug, machines and matches.
     """
 
     slug: str
     name: str
     summary: str
     variant: str = ""
-    """What sets it apart within its family, in words; empty for the usual one."""
+    """The difference from the usual game of the family, in words; empty for the usual game."""
     symmetries: tuple[Symmetry, ...]
     additions: Mapping[str, Addition] = MappingProxyType({})
-    """Rules that may be added to the usual game of its family. Every choice of them is a game of its own."""
+    """Optional rules of the family by option. Every combination of them is a separate game."""
     added: tuple[str, ...] = ()
-    """Which of the family's additions this game is played with, in their order."""
+    """The family's additions that this game is played with, in their order."""
     enumerable: bool = True
-    """Whether its positions can all be listed: then boxes can be laid out, and strength is exact."""
+    """Whether all positions can be listed, so that boxes can be laid out and strength is exact."""
 
     always_ends: bool = True
-    """Whether no position can come again in a game, so that every game ends by itself."""
+    """Whether no position can repeat within a game, so that every game ends by itself."""
 
     has_draws: bool = True
     """Whether a game can end without a winner."""
 
     takes_boxes: bool = True
-    """Whether a machine can have a box for each position it meets: not where a position carries its whole history."""
+    """Whether a machine can have a box for each position; impossible if a position includes its whole history."""
 
     @property
     def family(self) -> str:
-        """The slug of the usual game of its family, which is its own unless it is a variant."""
+        """The slug of the usual game of the family: this game's own slug unless it is a variant."""
         return self.slug
 
     @property
     def why_unlisted(self) -> str:
-        """Why there is no list of its positions, as words that follow its name."""
+        """Reason why the game has no list of its positions; follows the game's name in a sentence."""
         return "has too many positions" if self.always_ends else POSITIONS_RETURN
 
     @property
     def full_name(self) -> str:
-        """Its name, with the rules that are added to it: no other game's."""
+        """The name with the added rules, unique among all games."""
         return f"{self.name} {self.variant}" if self.added else self.name
 
     @property
     @abstractmethod
     def look(self) -> Look[PositionT, MoveT]:
-        """How the game is drawn and told."""
+        """The presentation of the game in pictures and words."""
 
     @abstractmethod
     def initial_position(self) -> PositionT:
-        """The position a game starts from."""
+        """Return the position at the start of a game."""
 
     @abstractmethod
     def side_to_move(self, position: PositionT) -> Side:
-        """Whose turn it is; in a terminal position, whose it would be."""
+        """Return the side to move; in a terminal position, the side that would move."""
 
     @abstractmethod
     def ply(self, position: PositionT) -> int:
-        """The least number of moves after which the position can arise from the start.
+        """Return the least number of moves after which the position can arise from the start.
 
-        A game that is not ``enumerable`` may say less. Even so it is 0 for the start alone, the same throughout an
-        orbit, odd when the second side is to move of sides that take turns, and one move adds one at most.
+        A game that is not ``enumerable`` may return a lower bound. The bound must be 0 only at the start and equal
+        within an orbit. It grows by at most 1 in a move. If sides alternate, it is odd when the second side is to move.
         """
 
     @abstractmethod
     def legal_moves(self, position: PositionT) -> tuple[MoveT, ...]:
-        """Every legal move, in the game's fixed order; empty when the game is over."""
+        """Return every legal move, in the game's fixed order; empty when the game is over."""
 
     @abstractmethod
     def apply(self, position: PositionT, move: MoveT) -> PositionT:
-        """The position after a move that the caller knows to be legal."""
+        """Return the position after a move without checking it; the caller guarantees that it is legal."""
 
     @abstractmethod
     def outcome(self, position: PositionT) -> Outcome | None:
-        """How the game ended here, or ``None`` while it goes on."""
+        """Return how the game ended in this position, or ``None`` while it goes on."""
 
     @abstractmethod
     def transform(self, position: PositionT, symmetry: Symmetry) -> PositionT:
-        """The position with every piece carried along by the symmetry."""
+        """Return the image of the position under the symmetry."""
 
     @abstractmethod
     def transform_move(self, move: MoveT, symmetry: Symmetry) -> MoveT:
-        """The move carried along by the symmetry."""
+        """Return the image of the move under the symmetry."""
 
     @abstractmethod
     def encode(self, position: PositionT) -> str:
-        """The position as text, for the wire and the database."""
+        """Return the position as text, for API, sockets and database."""
 
     @abstractmethod
     def decode(self, text: str) -> PositionT:
-        """The position that a text stands for.
+        """Return the position that ``encode`` wrote as this text.
 
         Raises:
             InvalidPositionError: the text is not a position that this game can reach.
         """
 
     def decode_as(self, text: str, side: Side) -> PositionT:
-        """The position that a text stands for, in which ``side`` is to move if the text leaves that out.
+        """Return the position of a text; if the text omits the side to move, ``side`` is to move.
 
         Raises:
             InvalidPositionError: as for :meth:`decode`.
@@ -249,16 +249,16 @@ class Game(ABC, Generic[PositionT, MoveT]):
         return self.decode(text)
 
     def encode_short(self, position: PositionT) -> str:
-        """The shortest text that :meth:`decode_as` reads, as programs write it that know the side."""
+        """Return the shortest text that :meth:`decode_as` reads, which may omit the side to move."""
         return self.encode(position)
 
     @abstractmethod
     def format_move(self, move: MoveT) -> str:
-        """The move as text, for the wire and the database."""
+        """Return the move as text, for API, sockets and database."""
 
     @abstractmethod
     def parse_move(self, text: str) -> MoveT:
-        """The move that a text stands for.
+        """Return the move that ``format_move`` wrote as this text.
 
         Raises:
             InvalidMoveError: the text is not a move of this game.
@@ -266,14 +266,14 @@ class Game(ABC, Generic[PositionT, MoveT]):
 
     @abstractmethod
     def pieces(self, position: PositionT) -> tuple[str | None, ...]:
-        """What stands on each cell of the layout, in its order; ``None`` where nothing does."""
+        """Return the piece on each cell of the layout, in its order; ``None`` for an empty cell."""
 
     @abstractmethod
     def path(self, move: MoveT) -> tuple[int, ...]:
-        """The cells (indices into the layout) that a person touches to play the move."""
+        """Return the cells (indices into the layout) that a player touches to play the move."""
 
     def play(self, position: PositionT, move: MoveT) -> PositionT:
-        """The position after a move, checked.
+        """Return the position after a move, with a check that it is legal.
 
         Raises:
             IllegalMoveError: the move is not legal here.
@@ -283,39 +283,39 @@ class Game(ABC, Generic[PositionT, MoveT]):
         return self.apply(position, move)
 
     def is_terminal(self, position: PositionT) -> bool:
-        """Whether the game is over here."""
+        """Whether the game is over in this position."""
         return self.outcome(position) is not None
 
     def to_canonical(self, position: PositionT) -> tuple[PositionT, Symmetry]:
-        """The least encoding in the orbit, and the first symmetry that carries the position there."""
+        """Return the position of the orbit with the least encoding, and the first symmetry that leads to it."""
         canonical: tuple[PositionT, Symmetry] = _to_canonical(self, position)
         return canonical
 
     def canonical(self, position: PositionT) -> PositionT:
-        """The one position that stands for the whole orbit: the least encoding in it."""
+        """Return the representative of the orbit: its position with the least encoding."""
         return self.to_canonical(position)[0]
 
     def placement(self, position: PositionT) -> Symmetry:
-        """The symmetry that carries the canonical position to this one: the inverse of the first way there."""
+        """Return the symmetry from the canonical position to this one: the inverse of ``to_canonical``'s."""
         return self.inverse(self.to_canonical(position)[1])
 
     def orbit(self, position: PositionT) -> frozenset[PositionT]:
-        """Every position that is the same up to symmetry."""
+        """Return all images of the position under the symmetries."""
         return frozenset(self.transform(position, symmetry) for symmetry in self.symmetries)
 
     def stabiliser(self, position: PositionT) -> tuple[Symmetry, ...]:
-        """The symmetries that leave the position as it is; never empty, the identity is one."""
+        """Return the symmetries that leave the position unchanged; the identity is always one."""
         return tuple(s for s in self.symmetries if self.transform(position, s) == position)
 
     def distinct_moves(self, position: PositionT) -> tuple[tuple[MoveT, ...], ...]:
-        """The legal moves in classes that the stabiliser carries into each other.
+        """Return the legal moves in classes of moves that are equivalent under the position's stabiliser.
 
-        Classes are ordered by their first member, members as in ``legal_moves``.
+        Classes are ordered by their first members, and members as in ``legal_moves``.
         """
         return _distinct_moves(self, position)
 
     def inverse(self, symmetry: Symmetry) -> Symmetry:
-        """The symmetry that undoes this one."""
+        """Return the inverse of a symmetry."""
         return self._inverses[symmetry]
 
     @cached_property
@@ -346,12 +346,12 @@ def _distinct_moves(game: Game[Any, Any], position: Any) -> tuple[tuple[Any, ...
 
 
 AnyPosition: TypeAlias = Hashable
-"""A position of a game that is not known: only that game can look inside."""
+"""A position of a game whose type is unknown; only that game can use it."""
 
 AnyMove: TypeAlias = Hashable
-"""A move of a game that is not known: only that game can look inside."""
+"""A move of a game whose type is unknown; only that game can use it."""
 
 AnyGame: TypeAlias = Game[AnyPosition, AnyMove]
-"""A game that is not known. It takes the positions and moves that it gave itself."""
+"""A game whose type is unknown; it takes only positions and moves that it produced itself."""
 
 GameT = TypeVar("GameT", bound=Game[Any, Any])

@@ -1,4 +1,4 @@
-"""How a board and its pieces are drawn."""
+"""The layout of a board: data that a client needs to draw the board and its pieces."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from beadbox.rules.outcome import Side
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One place of the board: its id on the wire, its name in words, its mark, its centre.
+    """One cell of the board: id in the API, name in words, mark, and centre.
 
-    ``zone`` is what part of the board it belongs to, where parts differ, and ``goal`` the role that wants to get there.
+    ``zone`` is the part of the board, on boards with different parts. ``goal`` is the role whose goal the cell is.
     """
 
     id: str
@@ -27,7 +27,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class PieceLook:
-    """How a piece is called and drawn.
+    """The name and the drawing of a piece.
 
     ``shape`` is ``cross`` or ``nought`` (strokes), ``pawn``, or an outline that points east and is turned clockwise by
     ``angle`` degrees: ``square``, ``triangle``, ``circle``, ``rhombus``, ``hexgon``.
@@ -42,7 +42,7 @@ class PieceLook:
 
 @dataclass(frozen=True, slots=True)
 class Bead:
-    """What the bead of a move looks like: one of nine colours (0 to 8) and a printed mark."""
+    """The look of a move's bead: one of nine colours (0 to 8) and a printed mark."""
 
     colour: int
     mark: str
@@ -50,7 +50,7 @@ class Bead:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a board is drawn, in units of one cell: what any client needs to draw the game."""
+    """The drawing of a board in units of one cell, complete for any client."""
 
     cells: tuple[Cell, ...]
     columns: float
@@ -59,19 +59,21 @@ class Layout:
     roles: tuple[str, str]
     role_names: tuple[str, str]
     pieces: Mapping[str, PieceLook] = field(default_factory=dict, hash=False)
-    """Looks of the pieces by their text. What has none is a pawn if called as its side is, else a lettered disc."""
+    """Looks of the pieces by their text. Other pieces are pawns if named like a role, else lettered discs."""
     cell_words: str = "squares"
-    """What several cells are called."""
+    """The plural of the game's word for a cell."""
     badges: tuple[str, str] | None = None
-    """The piece that stands for each side in a picture; its role if none is named."""
+    """The piece that represents each side in a picture; by default its role."""
     coordinates: Literal["", "edges", "cells"] = ""
-    """How a board shows the names of its cells: by letters and numbers at its edges (``b2``), or by the mark of each
-    cell. Empty where names such as "top left" say themselves where a cell is."""
+    """Display of cell names: by letters and numbers at the edges (``b2``), or by the mark in each cell.
+
+    Empty if the names, such as "top left", need no display.
+    """
     prompts: tuple[str, str] = ("Your turn.", "Your turn.")
-    """A sentence for each side when it is to move."""
+    """A sentence for each side to move."""
 
     def look_of(self, piece: str) -> PieceLook:
-        """What a piece looks like, whether or not it is among ``pieces``: then it is a ``pawn`` or a ``disc``."""
+        """Return the look of a piece; a piece that is not in ``pieces`` is a ``pawn`` (a role) or a ``disc``."""
         if piece in self.pieces:
             return self.pieces[piece]
         if piece in self.roles:

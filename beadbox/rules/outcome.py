@@ -7,27 +7,27 @@ from enum import IntEnum
 
 
 class Side(IntEnum):
-    """Who moves: the first player or the second. Colours and names belong to the layout."""
+    """The side of the first or the second player. Colours and names belong to the layout."""
 
     FIRST = 0
     SECOND = 1
 
     @property
     def other(self) -> Side:
-        """The opponent's side."""
+        """The side of the opponent."""
         return Side.SECOND if self is Side.FIRST else Side.FIRST
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended: the winner (``None`` is a draw) and, apart from it, why."""
+    """The end of a game: the winner (``None`` for a draw) and, separately, the reason."""
 
     winner: Side | None
     termination: str
 
 
 class Result(IntEnum):
-    """What an episode was for the machine; also the index into a tally."""
+    """The result of an episode for the machine; also an index into a tally."""
 
     WIN = 0
     DRAW = 1
@@ -35,7 +35,7 @@ class Result(IntEnum):
 
     @classmethod
     def of(cls, outcome: Outcome, side: Side) -> Result:
-        """The result of this outcome for this side."""
+        """Return the result of an outcome for a side."""
         if outcome.winner is None:
             return cls.DRAW
         return cls.WIN if outcome.winner is side else cls.LOSS
@@ -43,14 +43,13 @@ class Result(IntEnum):
 
 @dataclass(slots=True)
 class Tally:
-    """Games of a machine by result."""
+    """Numbers of a machine's games by result."""
 
     wins: int = 0
     draws: int = 0
     losses: int = 0
 
     def add(self, result: Result) -> None:
-        """Count one more game."""
         match result:
             case Result.WIN:
                 self.wins += 1
@@ -60,18 +59,17 @@ class Tally:
                 self.losses += 1
 
     def mirrored(self) -> Tally:
-        """The same games for the other side."""
+        """Return the tally of the same games for the other side."""
         return Tally(wins=self.losses, draws=self.draws, losses=self.wins)
 
     def __add__(self, other: Tally) -> Tally:
-        """These games and those."""
         return Tally(self.wins + other.wins, self.draws + other.draws, self.losses + other.losses)
 
     def __sub__(self, other: Tally) -> Tally:
-        """These games without those, which are among them."""
+        """Subtract a tally of games that this one includes."""
         return Tally(self.wins - other.wins, self.draws - other.draws, self.losses - other.losses)
 
     @property
     def games(self) -> int:
-        """All games."""
+        """Number of games."""
         return self.wins + self.draws + self.losses

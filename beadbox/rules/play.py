@@ -1,4 +1,4 @@
-"""Games move by move, whoever plays them: nothing is compiled and nothing learnt."""
+"""Games played move by move between any two players, in plain Python and without learning."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Result, Side
 
 Mover = Callable[[AnyPosition, Random], AnyMove | None]
-"""What somebody plays in a position that is not terminal; ``None``: nothing, it gives up."""
+"""Choose a move in a position that is not terminal; ``None`` resigns."""
 
 MAX_PLIES = 1000
-"""The plies after which a game that is not over counts as a draw."""
+"""Plies after which an unfinished game is truncated and counts as a draw."""
 
 
 class MovePlayer(Protocol):
-    """Whoever can play a whole game move by move."""
+    """A player that can play a whole game move by move."""
 
     def mover(self, game: AnyGame) -> Mover:
-        """How it plays in one game: what that keeps in mind is forgotten with it."""
+        """Return the player's mover for one game; any memory of the game lives in the mover alone."""
 
 
 def game_played(
     game: AnyGame, movers: Mapping[Side, Mover], rng: Random, start: AnyPosition | None = None
 ) -> dict[Side, Result]:
-    """One game from the start, unless another position is given; what it was for each side.
+    """Play one game from ``start`` (by default the initial position), and return its result for each side.
 
     A game that is not over after :data:`MAX_PLIES` counts as a draw.
     """

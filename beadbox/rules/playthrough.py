@@ -1,6 +1,6 @@
-"""Recorded golden games as text: each line a position and what the rules say of it.
+"""Playthroughs: golden games as text, with the facts of the rules about each position.
 
-The format is line-based so that a difference reads well in review. Idea: OpenSpiel's playthroughs.
+The format has one fact per line, so that differences are readable in a review. Idea: OpenSpiel's playthroughs.
 """
 
 import random
@@ -10,10 +10,11 @@ from beadbox.rules.game import AnyGame
 
 
 def playthrough_lines(game: AnyGame, moves: Sequence[str]) -> Iterator[str]:
-    """The golden text of the game that these moves play, line by line.
+    """Yield the golden text of the game with these moves, line by line.
 
     Raises:
-        InvalidMoveError, IllegalMoveError: the moves are not a game.
+        InvalidMoveError: a text is no move of the game.
+        IllegalMoveError: a move is not legal in its position.
     """
     yield f"game: {game.slug}"
     position = game.initial_position()
@@ -37,7 +38,7 @@ def playthrough_lines(game: AnyGame, moves: Sequence[str]) -> Iterator[str]:
 
 
 def random_game(game: AnyGame, seed: int) -> list[str]:
-    """The moves of one game of uniformly random play."""
+    """Return the moves of one uniformly random game, as text. Equal seeds give equal games."""
     rng = random.Random(seed)
     position, moves = game.initial_position(), []
     while legal := game.legal_moves(position):

@@ -1,4 +1,4 @@
-"""Every game that can be played. A new game is a folder beside this file and a line here."""
+"""The registry of games. A new game is a folder beside this file and a line here."""
 
 from collections.abc import Collection
 from typing import cast
@@ -13,19 +13,19 @@ from beadbox.rules.romgon.rules import ROMGONS
 _GAMES = cast("tuple[AnyGame, ...]", (NoughtsAndCrosses(), *HEXAPAWNS, *ROMGONS))
 
 GAMES: dict[str, AnyGame] = {game.slug: game for game in _GAMES}
-"""By slug, variants included; the usual game of a family stands before its variants."""
+"""Games by slug, variants included; the usual game of a family precedes its variants."""
 
 
 def family_games(family: str) -> tuple[AnyGame, ...]:
-    """The games of a family, the usual one first; empty if there is no such family."""
+    """Return the games of a family, the usual one first; empty if there is no such family."""
     return tuple(game for game in GAMES.values() if game.family == family)
 
 
 def game_with(family: str, additions: Collection[str]) -> AnyGame:
-    """The game of a family that is played with exactly these additions.
+    """Return the game of a family with exactly these additions.
 
     Raises:
-        UnknownGameError: there is no such family, or none of its games has them.
+        UnknownGameError: there is no such family, or none of its games has these additions.
     """
     found = [game for game in family_games(family) if set(game.added) == set(additions)]
     if not found:
@@ -34,10 +34,10 @@ def game_with(family: str, additions: Collection[str]) -> AnyGame:
 
 
 def game_get(slug: str) -> AnyGame:
-    """The game with this slug.
+    """Return the game with this slug.
 
     Raises:
-        UnknownGameError: there is none.
+        UnknownGameError: no game has this slug; the error names a similar one.
     """
     try:
         return GAMES[slug]

@@ -1,4 +1,4 @@
-"""How a hexapawn board of any size is drawn, named and mirrored."""
+"""Layout and symmetries of hexapawn boards of any size."""
 
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ ROLES = ("white", "black")
 
 
 def layout_of(columns: int, rows: int) -> Layout:
-    """The board: squares named as in chess, from the far row's left to the first player's right."""
+    """Return the layout of a board; squares are named as in chess, and ordered from the far row's left."""
     names = [f"{FILES[column]}{rows - row}" for row in range(rows) for column in range(columns)]
     return Layout(
         cells=tuple(
@@ -30,7 +30,7 @@ def layout_of(columns: int, rows: int) -> Layout:
 
 
 def symmetries_of(columns: int, rows: int) -> tuple[Symmetry, Symmetry]:
-    """The identity and the mirror from left to right; top and bottom differ, for pawns never turn back."""
+    """Return the identity and the left-right reflection; top and bottom differ, because pawns never move backwards."""
     return (
         Symmetry("as it is", tuple(range(columns * rows))),
         Symmetry(

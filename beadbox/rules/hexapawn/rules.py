@@ -1,9 +1,9 @@
 """Hexapawn on boards of three to five columns and three or four rows.
 
-A pawn moves one square forward, or captures one square diagonally forward. Whoever reaches the far row, or leaves the
-opponent without a move or without a pawn, has won; there are no draws. Source: M. Gardner, "Mathematical games",
-Scientific American (March 1962). The text of a position is HexapawnRL's with the side to move behind it;
-counts to check against are in ``docs/rules/hexapawn.md``.
+A pawn moves one square forward, or captures one square diagonally forward. A side wins by reaching the far row, or by
+leaving the opponent without a move or without a pawn. There are no draws. Source: M. Gardner, "Mathematical games",
+Scientific American (March 1962). The text of a position is that of HexapawnRL, followed by the side to move. Counts for
+checks are in ``docs/rules/hexapawn.md``.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ REASONS = MappingProxyType(
 )
 
 TAKING = {3: ("o-o", "o--", "-OO"), 4: ("o-o", "---", "o-O", "-O-")}
-"""Files a to c of a board on which a white pawn can take, by the number of rows."""
+"""Example for the guide: files a to c of a board on which a white pawn can take, by the number of rows."""
 CROSSING = {3: ("oO-", "--o", "-OO"), 4: ("oO-", "---", "--o", "-OO")}
-"""The same of one on which a white pawn has just reached the far row."""
+"""Example for the guide: files a to c after a white pawn has reached the far row, by the number of rows."""
 
 LEAST, MOST = (3, 3), (5, 4)
-"""The smallest and the largest board, columns and rows."""
+"""The smallest and the largest board, each as columns and rows."""
 LARGEST_LISTED = 16
-"""Squares of the largest board whose positions are all listed: 4 × 4 has 20,286, 5 × 4 many times that."""
+"""Squares of the largest board whose positions are enumerated: 4 × 4 has 20,286 positions, 5 × 4 many times more."""
 
 
 class Position(NamedTuple):
@@ -54,23 +54,23 @@ class Position(NamedTuple):
 
 
 class Move(NamedTuple):
-    """From one square to another, as indices of the board."""
+    """A move from one square to another, as indices of the board."""
 
     start: int
     end: int
 
 
 class PawnsLook(Look[Position, Move]):
-    """The pawn that has won, and pawns that meet."""
+    """The presentation of hexapawn, with a highlighted winning pawn."""
 
     def scene(self) -> Position:
-        """A pawn in the middle has gone ahead."""
+        """Return the position after an advance of the middle pawn."""
         start = self.game.initial_position()
         moves = self.game.legal_moves(start)
         return self.game.apply(start, moves[len(moves) // 2])
 
     def winning_cells(self, position: Position) -> tuple[int, ...]:
-        """The pawn that has crossed; nothing lights up where the other side is stuck."""
+        """Return the square of a pawn on its far row; empty if the game ended otherwise."""
         columns = int(self.layout.columns)
         last = len(position.board) - columns
         return tuple(
@@ -84,7 +84,7 @@ class Hexapawn(Game[Position, Move]):
     """The rules of hexapawn on a board of this size.
 
     Raises:
-        InvalidSizeError: such a board is not played on here.
+        InvalidSizeError: the size is outside ``LEAST`` to ``MOST``.
     """
 
     summary = "Reach the far side with a pawn, or leave your opponent unable to move."
@@ -142,7 +142,7 @@ class Hexapawn(Game[Position, Move]):
         )
 
     def _position(self, rows: tuple[str, ...], side: Side) -> Position:
-        """The position with these rows, on whose further files no pawn has moved."""
+        """Return the position with these rows, extended by files on which no pawn has moved."""
         first, *middle, last = rows
         padded = [row.ljust(self.columns, EMPTY) for row in middle]
         return Position("".join([first.ljust(self.columns, "o"), *padded, last.ljust(self.columns, "O")]), side)
@@ -159,7 +159,7 @@ class Hexapawn(Game[Position, Move]):
         return position.side
 
     def ply(self, position: Position) -> int:
-        """As in the base; on a board too large to list every position, at least this many (see ``least_plies``)."""
+        """Return the least number of plies; on boards that are not ``enumerable`` a lower bound (``least_plies``)."""
         n_plies = self._n_plies(position)
         assert n_plies is not None, f"{position} cannot arise"
         return n_plies
@@ -182,7 +182,7 @@ class Hexapawn(Game[Position, Move]):
         return Outcome(position.side.other, NO_MOVES if has_pawns else NO_PAWNS)
 
     def transform(self, position: Position, symmetry: Symmetry) -> Position:
-        # A mirror undoes itself, so where a square goes is also where it comes from.
+        # A reflection is its own inverse, so the image of a square is also its preimage.
         return Position("".join([position.board[cell] for cell in symmetry.cells]), position.side)
 
     def transform_move(self, move: Move, symmetry: Symmetry) -> Move:
@@ -207,7 +207,7 @@ class Hexapawn(Game[Position, Move]):
         return position
 
     def decode_as(self, text: str, side: Side) -> Position:
-        """As in the base, and the text may leave the side out, as HexapawnRL does."""
+        """Return the position of a text, in which the side to move may be omitted, as in HexapawnRL."""
         return self.decode(text if ":" in text else f"{text}:{SIDES[side]}")
 
     def encode_short(self, position: Position) -> str:
@@ -232,7 +232,7 @@ class Hexapawn(Game[Position, Move]):
         return tuple(move)
 
     def _reach_of(self, side: Side) -> tuple[tuple[tuple[Move, str], ...], ...]:
-        """For each square the moves of this side's pawn on it, each with what has to stand where it ends."""
+        """Return for each square the moves of a pawn of ``side``, each with the content that its end must have."""
         step = -1 if side is Side.FIRST else 1
         reach = []
         for cell in range(self.columns * self.rows):
@@ -268,7 +268,7 @@ class Hexapawn(Game[Position, Move]):
 
     @cached_property
     def _first_met(self) -> dict[Position, int]:
-        """Every position that can arise, with the least number of plies after which it can."""
+        """All reachable positions, each with the least number of plies after which it can arise."""
         found = {self.initial_position(): 0}
         frontier = list(found)
         for n_plies in count(1):
@@ -281,12 +281,14 @@ class Hexapawn(Game[Position, Move]):
 
 
 def least_plies(columns: int, rows: int, position: Position) -> int | None:
-    """How many plies a position takes at least, as far as counting tells; ``None`` if no game can reach it.
+    """Return a lower bound on the plies of a position by counting rows; ``None`` if counting shows it unreachable.
 
-    A ply moves one pawn one row, so a side has moved as often as its pawns have advanced, those that are gone
-    included. A pawn that was taken had advanced at least once, else its taker had crossed, and never to the far row;
-    only the last move of a game takes a pawn that never moved. On three rows this is exact. On four it is the truth or,
-    where pawns need more captures to stand as they do, less by an even number; a few boards that pass never arise.
+    A ply moves one pawn one row, so the moves of a side equal the rows that its pawns, taken ones included, have
+    advanced. A taken pawn has advanced at least one row, or else its taker has crossed, and it never reached the far
+    row. Only the last move of a game takes a pawn that never moved.
+
+    On three rows the bound is exact. On four rows the true number may be greater by an even number, if the pawns' files
+    need more captures. A few unreachable boards pass there.
     """
     board, to_move = position
     crossers = [Side.FIRST] * board[:columns].count(PAWNS[0]) + [Side.SECOND] * board[-columns:].count(PAWNS[1])
@@ -309,4 +311,4 @@ HEXAPAWNS = (
     Hexapawn(3, 3),
     *(Hexapawn(columns, rows) for rows in (3, 4) for columns in (3, 4, 5) if (columns, rows) != (3, 3)),
 )
-"""Every board that there is, the usual one first."""
+"""Hexapawn on every allowed board, the usual one first."""

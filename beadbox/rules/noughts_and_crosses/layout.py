@@ -1,4 +1,4 @@
-"""How the noughts and crosses board is drawn, named and turned."""
+"""Layout and symmetries of the noughts and crosses board."""
 
 from types import MappingProxyType
 
@@ -39,7 +39,7 @@ _TURNS = ("", "a quarter turn clockwise", "a half turn", "a quarter turn anticlo
 
 
 def _symmetry(quarter_turns: int, mirrored: bool) -> Symmetry:
-    """One of the eight symmetries of the square: mirror left to right, then turn clockwise."""
+    """Return one of the eight symmetries of the square: mirror left to right, then turn clockwise."""
     cells = []
     for cell in range(9):
         row, column = divmod(cell, 3)

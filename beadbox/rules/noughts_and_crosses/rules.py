@@ -1,8 +1,7 @@
 """Noughts and crosses: three in a row wins, a full board is a draw, crosses begin.
 
-A position is nine characters from top left to bottom right, ``X``, ``O`` or ``.``; a move is the
-index of a square, 0 to 8, written ``1`` to ``9``. Counts to check against: D. Michie (1963) and
-``docs/rules/noughts-and-crosses.md``.
+A position is nine characters from top left to bottom right, each ``X``, ``O`` or ``.``. A move is the index of a
+square, 0 to 8, written ``1`` to ``9``. Counts for checks: D. Michie (1963) and ``docs/rules/noughts-and-crosses.md``.
 """
 
 from __future__ import annotations
@@ -42,17 +41,17 @@ GUIDE: tuple[GuidePart[Board, int], ...] = (
 
 
 class SquaresLook(Look[Board, int]):
-    """The line that has won, and beads that are called as their squares are."""
+    """The presentation of noughts and crosses, with a highlighted winning line and beads named after squares."""
 
     def scene(self) -> Board:
-        """Two of each, and a row that is nearly full."""
+        """Return a position with two marks of each side and a line that is nearly full."""
         return self.game.decode("X.O.X.O..")
 
     def winning_cells(self, position: Board) -> tuple[int, ...]:
         return tuple(sorted({square for line in _full_lines(position) for square in line}))
 
     def bead(self, position: Board, move: int) -> Bead:
-        """The colour and letter of the square: nine colours for nine squares, as in Michie's machine."""
+        """Return the bead of the square: nine colours for nine squares, as in Michie's machine."""
         return Bead(colour=move, mark=self.layout.cells[move].mark)
 
 

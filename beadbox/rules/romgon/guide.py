@@ -1,4 +1,4 @@
-"""How to play, for a player who has never seen the board: words that hold whichever way up it lies."""
+"""The guide of Romgon for new players, in words that hold from either side of the board."""
 
 from beadbox.rules.romgon.geometry import CELL
 from beadbox.rules.romgon.moves import Move, legal_moves
@@ -53,7 +53,7 @@ PIECES = (
         "2-5",
     ),
 )
-"""Each piece with what it does, and a hex from which a black one shows it."""
+"""Title, text and type of each piece, and the hex from which a black one demonstrates its moves."""
 ENDINGS = (
     ("Check", "You may not leave your rhombus where it could be taken, unless it has just reached its goal."),
     ("Repeating", "You lose if you bring about the same board for the third time. After 200 moves the game is a draw."),
@@ -61,7 +61,7 @@ ENDINGS = (
 
 
 def scene(kind: int, cell_id: str) -> tuple[Board, tuple[Move, ...]]:
-    """A board with a black piece on a hex, between the rhombuses at home, and the moves of that piece."""
+    """Return a board with a black piece on a hex and the rhombuses at home, and the moves of that piece."""
     homes = {CELL["3-0"]: Piece(WHITE, RHOMBUS), CELL["3-8"]: Piece(BLACK, RHOMBUS)}
     if kind == RHOMBUS:
         del homes[CELL["3-8"]]

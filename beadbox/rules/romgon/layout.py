@@ -1,4 +1,4 @@
-"""How the Romgon board is drawn: pointed hexes, a unit apart from centre to centre."""
+"""Layout of the Romgon board: pointy-topped hexes whose centres are one unit apart."""
 
 from math import sqrt
 from types import MappingProxyType
@@ -31,7 +31,7 @@ _GOAL_OF = {cell: ROLES[side] for side, cell in GOALS.items()}
 
 
 def look(piece: Piece) -> PieceLook:
-    """How a piece is called and drawn. A flipped one has no direction, but keeps the one it had."""
+    """Return the name and drawing of a piece. The name of a flipped piece omits the direction, the drawing keeps it."""
     turn = piece.rotation + (3 if piece.kind == TRIANGLE and piece.side != WHITE else 0)
     words = [ROLES[piece.side], TYPE_NAMES[piece.kind]]
     if piece.flipped:
@@ -70,4 +70,4 @@ LAYOUT = Layout(
 )
 
 SYMMETRIES = (Symmetry(name="as it is", cells=tuple(range(N_CELLS))),)
-"""Only the identity: a half turn exchanges the armies, and the game is no position's mirror image."""
+"""Only the identity: a half turn exchanges the armies, and the starting position is not its own mirror image."""

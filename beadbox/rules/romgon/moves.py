@@ -1,6 +1,6 @@
-"""What a board allows: how pieces move and capture, check, and the legal actions in canonical order.
+"""Moves and captures of pieces, check, and the legal actions of a board in canonical order.
 
-Everything here is a function of board, side and options alone; history and endings are in ``rules``.
+All functions depend only on board, side and options. History and endings are in ``rules``.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from beadbox.rules.romgon.pieces import (
 )
 
 KEPT = -1
-"""The ``turn`` of an action that leaves the rotation as it is."""
+"""The ``turn`` of an action that keeps the rotation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a game of Romgon is played with; nothing of it is the usual game."""
+    """The options of a game of Romgon; the usual game has none."""
 
     flip: bool = False
     """Flip mode."""
@@ -49,7 +49,7 @@ class Options:
     shape: bool = False
     """Shape defence: a rhombus may not enter its goal while the goal is attacked."""
     shuttle: bool = False
-    """Who moves the same kind of piece between the same two hexes for the fifth time loses."""
+    """Shuttle rule: the fifth move of the same kind of piece between the same two hexes loses."""
 
 
 CORE = Options()
@@ -79,7 +79,7 @@ def _plus(a: Vector, b: Vector) -> Vector:
 
 
 def _vectors(piece: Piece) -> tuple[Vector, ...]:
-    """The steps and leaps with which a piece moves and captures, its circle's ring aside."""
+    """Return the steps and leaps with which a piece moves and captures, without a circle's run along its ring."""
     along = [*DIRECTIONS, *DIRECTIONS]
     if piece.flipped:
         return DIRECTIONS
@@ -97,14 +97,14 @@ def _vectors(piece: Piece) -> tuple[Vector, ...]:
 
 
 class Reach(NamedTuple):
-    """Where a piece may go from a cell, whatever stands elsewhere."""
+    """The cells that a piece may reach from a cell, before other pieces are considered."""
 
     takes: tuple[int, ...]
     """Cells to move to or capture on."""
     quiet: tuple[int, ...]
-    """Cells to move to only."""
+    """Cells to move to without capture."""
     runs: tuple[tuple[int, ...], ...]
-    """The circle's ring, both ways: the first piece met stops it, and may be captured."""
+    """A circle's ring in both directions. The first piece on the way blocks it, and may be captured."""
 
 
 def _reach(piece: Piece, cell: int) -> Reach:
@@ -127,7 +127,7 @@ REACH = {code: tuple(_reach(piece_of(code), cell) for cell in range(N_CELLS)) fo
 
 
 def _may_take(code: int, other: int) -> bool:
-    """Whether one piece may ever capture the other: an enemy of the same flip state, and no rhombus a rhombus."""
+    """Whether a piece can capture the other: an enemy of the same flip state, but a rhombus no rhombus."""
     differ = code ^ other
     return bool(differ & WHITE_BIT and not differ & FLIPPED_BIT and not kind_of(code) == kind_of(other) == RHOMBUS)
 
@@ -139,7 +139,7 @@ _OWN = {side: frozenset(code for code in CODES if bool(code & WHITE_BIT) == (sid
 
 
 def targets(board: Board, cell: int) -> list[int]:
-    """The cells that the piece on a cell may move to or capture on, in order, its own rhombus's safety aside."""
+    """Return the cells that the piece on a cell may move to or capture on, in ascending order; check is ignored."""
     code = board[cell]
     enters = _ENTERS[code]
     takes, quiet, runs = REACH[code][cell]
@@ -155,7 +155,7 @@ def targets(board: Board, cell: int) -> list[int]:
 
 
 def pseudo_moves(board: Board, side: Side) -> Iterator[tuple[int, int]]:
-    """Every move and capture of a side, as cells from and to; no flips and no turns."""
+    """Yield every move and capture of a side as (origin, target), without flips and turns; check is ignored."""
     own = _OWN[side]
     for cell, code in enumerate(board):
         if code in own:
@@ -164,7 +164,7 @@ def pseudo_moves(board: Board, side: Side) -> Iterator[tuple[int, int]]:
 
 
 def is_attacked(board: Board, cell: int) -> bool:
-    """Whether some enemy may capture the piece on the cell, even at the price of its own rhombus."""
+    """Whether an enemy could capture the piece on the cell, even if that exposed its own rhombus."""
     piece = board[cell]
     for origin, code in enumerate(board):
         if code and piece in _TAKES[code]:
@@ -177,13 +177,13 @@ def is_attacked(board: Board, cell: int) -> bool:
 
 
 def in_check(board: Board, side: Side) -> bool:
-    """Whether the side's rhombus is attacked; never without one."""
+    """Whether the side's rhombus is attacked; false without a rhombus."""
     cell = rhombus_cell(board, side)
     return cell is not None and is_attacked(board, cell)
 
 
 def after(board: Board, move: Move) -> Board:
-    """The board after an action."""
+    """Return the board after an action, which is not checked."""
     code = board[move.origin]
     if move.is_flip:
         code ^= FLIPPED_BIT
@@ -196,12 +196,12 @@ def after(board: Board, move: Move) -> Board:
 
 
 def is_capture(board: Board, move: Move) -> bool:
-    """Whether the action removes a piece."""
+    """Whether the action captures a piece."""
     return move.origin != move.target and board[move.target] != 0
 
 
 def _actions(board: Board, cell: int, options: Options) -> Iterator[Move]:
-    """Everything that the piece on a cell might do, in canonical order."""
+    """Yield the pseudo-legal actions of the piece on a cell, in canonical order."""
     code = board[cell]
     ends = targets(board, cell)
     kind = kind_of(code)
@@ -219,19 +219,19 @@ def _actions(board: Board, cell: int, options: Options) -> Iterator[Move]:
 
 
 def is_safe(board: Board, side: Side, move: Move, options: Options) -> bool:
-    """Whether an action that the piece can do leaves the own rhombus unattacked, or wins by entering its goal."""
+    """Whether a pseudo-legal action leaves the own rhombus out of check, or wins by entering its goal."""
     enters_goal = move.target == GOALS[side] != move.origin and kind_of(board[move.origin]) == RHOMBUS
     return (enters_goal and not options.shape) or not in_check(after(board, move), side)
 
 
-@lru_cache(maxsize=1 << 9)  # lists of 400 actions, where pieces turn and flip: some 15 MB at most
+@lru_cache(maxsize=1 << 9)  # about 15 MB at most, with lists of 400 actions in games with turns and flips
 def legal_moves(board: Board, side: Side, options: Options = CORE) -> tuple[Move, ...]:
-    """Every legal action in canonical order, whether or not the game is over."""
+    """Return every legal action in canonical order, whether or not the game is over."""
     return tuple(_legal_moves(board, side, options))
 
 
 def has_legal_move(board: Board, side: Side, options: Options) -> bool:
-    """Whether there is any legal action: most often the first that is tried is one."""
+    """Whether there is any legal action; fast, since usually the first pseudo-legal action is legal."""
     return next(_legal_moves(board, side, options), None) is not None
 
 
@@ -245,7 +245,7 @@ def _legal_moves(board: Board, side: Side, options: Options) -> Iterator[Move]:
 
 
 def is_legal(board: Board, side: Side, move: Move, options: Options = CORE) -> bool:
-    """Whether an action is legal: the same as being among the legal ones, without working out all of them."""
+    """Whether an action is legal: equal to membership in :func:`legal_moves`, but without generating them all."""
     return (
         board[move.origin] in _OWN[side]
         and move in _actions(board, move.origin, options)
@@ -254,7 +254,7 @@ def is_legal(board: Board, side: Side, move: Move, options: Options = CORE) -> b
 
 
 def format_action(move: Move) -> str:
-    """The action as text: ``3-0>3-2``, ``3-4~`` a flip, ``3-4@2`` a turn, ``3-0>3-1@2`` a move with a turn."""
+    """Return an action as text: ``3-0>3-2``, a flip ``3-4~``, a turn ``3-4@2``, a move with a turn ``3-0>3-1@2``."""
     if move.is_flip:
         return f"{IDS[move.origin]}~"
     going = f">{IDS[move.target]}" if move.target != move.origin else ""
@@ -263,6 +263,6 @@ def format_action(move: Move) -> str:
 
 
 def notation(board: Board, move: Move) -> str:
-    """The action as records write it, with the letter of the piece and a mark for a capture: ``t5-6>5-5x``."""
+    """Return an action in game notation, with the letter of the piece and ``x`` for a capture: ``t5-6>5-5x``."""
     letter = piece_name(board[move.origin])[0]
     return f"{letter}{format_action(move)}{'x' if is_capture(board, move) else ''}"

@@ -1,7 +1,7 @@
-"""Pieces and boards: one byte a cell, so that a board is a value that is compared and hashed in one go.
+"""Pieces and boards, with one byte for each cell, so that boards compare and hash fast.
 
-A byte is 0 for an empty cell, else the type (1 to 5) with 8 for White, 16 for flipped and 32 times the rotation. What a
-rotation has no meaning for never carries one: a triangle has six, the axis of a hexgon three, all others none.
+A byte is 0 for an empty cell, else the type (1 to 5) + 8 for White + 16 if flipped + 32 × rotation. A triangle has six
+rotations and a hexgon three, by its axis. All other types always have rotation 0.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from beadbox.rules.outcome import Side
 from beadbox.rules.romgon.geometry import CELL, N_CELLS, half_turn
 
 Board = NewType("Board", bytes)
-"""51 bytes, one for each cell."""
+"""A board of 51 bytes, one for each cell."""
 
 BLACK, WHITE = Side.FIRST, Side.SECOND
 GOALS = {BLACK: CELL["3-0"], WHITE: CELL["3-8"]}
-"""Where each rhombus wants to go: the home of the other."""
+"""The goal of each side's rhombus: the home of the other rhombus."""
 
 SQUARE, TRIANGLE, RHOMBUS, CIRCLE, HEXGON = range(1, 6)
 TYPE_NAMES = ("", "square", "triangle", "rhombus", "circle", "hexgon")
 LETTERS = " STRCH"
 N_ROTATIONS = (1, 1, 6, 1, 1, 3)
-"""How many rotations of a type can be told apart."""
+"""Number of distinguishable rotations of each type."""
 
 TYPE_BITS, WHITE_BIT, FLIPPED_BIT, ROTATION_SHIFT = 7, 8, 16, 5
 
 
 class Piece(NamedTuple):
-    """One piece as people speak of it; ``kind`` is one of the five types."""
+    """A piece by its properties; ``kind`` is one of the five types, 1 to 5."""
 
     side: Side
     kind: int
@@ -38,38 +38,38 @@ class Piece(NamedTuple):
 
     @property
     def code(self) -> int:
-        """Its byte on a board, the rotation brought into its range."""
+        """The byte of the piece on a board, with the rotation reduced to the type's range."""
         turn = self.rotation % N_ROTATIONS[self.kind]
         return self.kind | WHITE_BIT * self.side | FLIPPED_BIT * self.flipped | turn << ROTATION_SHIFT
 
 
 def piece_of(code: int) -> Piece:
-    """The piece that a byte of a board stands for; the byte is not 0."""
+    """Decode a byte of a board, which must not be 0."""
     return Piece(side_of(code), kind_of(code), bool(code & FLIPPED_BIT), rotation_of(code))
 
 
 def kind_of(code: int) -> int:
-    """Its type, 1 to 5; 0 for an empty cell."""
+    """Return the type of a piece, 1 to 5; 0 for an empty cell."""
     return code & TYPE_BITS
 
 
 def side_of(code: int) -> Side:
-    """Whose it is."""
+    """Return the side of a piece; an empty cell gives Black."""
     return WHITE if code & WHITE_BIT else BLACK
 
 
 def rotation_of(code: int) -> int:
-    """Its rotation, 0 to 5."""
+    """Return the rotation of a piece, 0 to 5."""
     return code >> ROTATION_SHIFT
 
 
 def turned(code: int, rotation: int) -> int:
-    """The same piece with this rotation."""
+    """Return the byte of the same piece with another rotation."""
     return code & ((1 << ROTATION_SHIFT) - 1) | rotation << ROTATION_SHIFT
 
 
 def piece_name(code: int) -> str:
-    """The piece as a short text: ``R`` for White's rhombus, ``r`` for Black's, ``r~`` flipped, ``t@2`` turned."""
+    """Return a piece as text: ``R`` is White's rhombus, ``r`` Black's, ``r~`` a flipped and ``t@2`` a turned piece."""
     letter = LETTERS[kind_of(code)]
     flipped, rotation = "~" if code & FLIPPED_BIT else "", rotation_of(code)
     return (letter if code & WHITE_BIT else letter.lower()) + flipped + (f"@{rotation}" if rotation else "")
@@ -82,12 +82,12 @@ CODES = tuple(
     for flipped in (False, True)
     for rotation in range(N_ROTATIONS[kind])
 )
-"""Every byte that stands for a piece."""
+"""All bytes that represent a piece."""
 CODE_NAMED = {piece_name(code): code for code in CODES}
 
 
 def board_of(pieces: Mapping[int, Piece] | Iterable[tuple[int, Piece]], *, flips: bool = True) -> Board:
-    """The board with these pieces, by cell; without ``flips`` (flip mode off) none of them counts as flipped."""
+    """Return the board with these pieces by cell; without ``flips`` (flip mode off) all pieces are unflipped."""
     board = bytearray(N_CELLS)
     for cell, piece in dict(pieces).items():
         board[cell] = piece.code if flips else piece._replace(flipped=False).code
@@ -95,7 +95,7 @@ def board_of(pieces: Mapping[int, Piece] | Iterable[tuple[int, Piece]], *, flips
 
 
 def rhombus_cell(board: Board, side: Side) -> int | None:
-    """Where a side's rhombus stands; ``None`` if it has none."""
+    """Return the cell of a side's rhombus; ``None`` if it has none."""
     for code in _RHOMBUSES[side]:
         if (cell := board.find(code)) >= 0:
             return cell

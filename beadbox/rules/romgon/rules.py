@@ -1,6 +1,6 @@
-"""Romgon as a game: positions with the history that repetition needs, the endings, and text.
+"""Romgon as a game: positions with the history that repetition needs, the endings, and the text forms.
 
-Law: ``docs/rules/romgon.md``, which also explains the text of a position.
+Source: ``docs/rules/romgon.md``, which also explains the text of a position.
 """
 
 from __future__ import annotations
@@ -69,20 +69,20 @@ ESCAPE_RACE = "escape_race"
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A board, who is to move, and what led here as far as it still matters."""
+    """A board, the side to move, and the history as far as the rules need it."""
 
     board: Board
     side: Side
     ply: int = 0
     """Actions played since the start."""
     past: tuple[Board, ...] = ()
-    """The boards since the last capture, or with the shuttle rule since the start, oldest first, this one left out."""
+    """Earlier boards since the last capture (with the shuttle rule since the start), oldest first."""
     moves: tuple[Move, ...] = ()
-    """The action played on each of them."""
+    """The action played on each board of ``past``."""
 
 
 def board_outcome(board: Board, side: Side, options: Options) -> Outcome | None:
-    """How a game stands by the board alone, for the side to move next: the first four endings."""
+    """Return the outcome by the board alone (the first four endings), with ``side`` to move; else ``None``."""
     if by_rhombuses := _rhombus_outcome(board, side):
         return by_rhombuses
     if not has_legal_move(board, side, options):
@@ -91,8 +91,8 @@ def board_outcome(board: Board, side: Side, options: Options) -> Outcome | None:
 
 
 def _rhombus_outcome(board: Board, side: Side) -> Outcome | None:
-    """The endings that only ask where the rhombuses are."""
-    cells = {owner: rhombus_cell(board, owner) for owner in (side.other, side)}  # who just acted comes first
+    """Return the outcome by the cells of the rhombuses alone, else ``None``."""
+    cells = {owner: rhombus_cell(board, owner) for owner in (side.other, side)}  # the side that just acted comes first
     alive = [owner for owner, cell in cells.items() if cell is not None]
     if len(alive) == 1:
         return Outcome(alive[0], RHOMBUS_CAPTURED)
@@ -103,7 +103,7 @@ def _rhombus_outcome(board: Board, side: Side) -> Outcome | None:
 
 
 def _is_repeated(position: Position) -> bool:
-    """Whether the board stands for the third time with the same side to move."""
+    """Whether the board occurs for the third time with the same side to move."""
     same_side = position.past[len(position.past) % 2 :: 2]
     return same_side.count(position.board) + 1 >= MAX_OCCURRENCES
 
@@ -118,7 +118,7 @@ def _is_shuttled(position: Position) -> bool:
 
 
 def _shuttle(position: Position, index: int) -> tuple[int, frozenset[int]] | None:
-    """What an action counts towards: the type of piece and its two cells; nothing unless it is a quiet move."""
+    """Return the type of piece and the two cells under which a quiet move is counted; ``None`` for other actions."""
     move, board = position.moves[index], position.past[index]
     if move.origin == move.target or is_capture(board, move):
         return None
@@ -150,7 +150,7 @@ ADDITIONS = MappingProxyType(
         ),
     }
 )
-"""By option, in the order in which a slug names them."""
+"""Additions by option, in their order within a slug."""
 _TURNS = {1: "Turn right", 2: "Turn right twice", 3: "Turn round", 4: "Turn left twice", 5: "Turn left"}
 
 
@@ -182,7 +182,7 @@ def _guide() -> tuple[GuidePart[Position, Move], ...]:
 
 
 class RomgonLook(Look[Position, Move]):
-    """Pieces that flip and turn, checks, what was taken, and the goals."""
+    """The presentation of Romgon: actions that flip and turn, checks, captured pieces, and goals."""
 
     plain_words = "This match has no additional rules: pieces do not flip or turn."
     legend = "A dashed outline marks a goal: each rhombus wants to reach the home of the other."
@@ -192,7 +192,7 @@ class RomgonLook(Look[Position, Move]):
         self.has_actions = game.options.flip or game.options.turn
 
     def winning_cells(self, position: Position) -> tuple[int, ...]:
-        """The goal that was entered, or the rhombus that nothing can save."""
+        """Return the entered goal, or the cell of the rhombus whose side has no legal move."""
         outcome = self.game.outcome(position)
         if outcome is None or outcome.winner is None:
             return ()
@@ -215,21 +215,20 @@ class RomgonLook(Look[Position, Move]):
         return _TURNS[right if 2 * right <= n_turns else 6 - n_turns + right]
 
     def captured(self, position: Position) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The pieces that each side began with and has no more."""
+        """Return the pieces that each side has lost since the start."""
         lost = Counter(code & (TYPE_BITS | WHITE_BIT) for code in START if code)
         lost -= Counter(code & (TYPE_BITS | WHITE_BIT) for code in position.board if code)
         gone = {side: [code for code in lost.elements() if side_of(code) == side] for side in Side}
         return tuple(map(piece_name, gone[BLACK])), tuple(map(piece_name, gone[WHITE]))
 
     def describe_move(self, move: Move) -> str:
-        """The action in words."""
         words = " to ".join(IDS[cell] for cell in self.game.path(move))
         if move.is_flip:
             return f"{words} flipped"
         return words if move.turn == KEPT else f"{words}, turned to {move.turn}"
 
     def tell_move(self, position: Position, move: Move) -> str:
-        """The action with the name of its piece and of what it takes, turns from where the piece stood."""
+        """Describe the action with the names of its piece and of a captured one; turns are relative to the piece."""
         code, origin, target = position.board[move.origin], IDS[move.origin], IDS[move.target]
         words = f"{TYPE_NAMES[kind_of(code)]} {origin}"
         if move.is_flip:
@@ -247,7 +246,7 @@ class RomgonLook(Look[Position, Move]):
         return piece_name(position.board[move.origin])
 
     def notices(self, position: Position) -> Mapping[str, str]:
-        """Whose rhombus is attacked, and when only the two rhombuses are left."""
+        """Return notices of a check, and of the moment when only the two rhombuses are left."""
         found = {}
         if in_check(position.board, position.side):
             found[CHECK] = f"{self.layout.roles[position.side]} is in check"
@@ -258,7 +257,7 @@ class RomgonLook(Look[Position, Move]):
 
 
 class Romgon(Game[Position, Move]):
-    """The rules of Romgon, with some of its options or with none."""
+    """The rules of Romgon with the given options."""
 
     name = "Romgon"
     summary = "Get your rhombus to the other side's home, or leave them unable to move."
@@ -328,7 +327,7 @@ class Romgon(Game[Position, Move]):
         if not self.options.flip and any(code & FLIPPED_BIT for code in position.board):
             raise InvalidPositionError(f"{text!r} has flipped pieces, but this game has no flips")
         move_texts = _MOVE.findall(moves or "")
-        if position.ply + len(move_texts) > MAX_PLIES:  # asked first, for each move takes longer than the one before
+        if position.ply + len(move_texts) > MAX_PLIES:  # checked first, since each move takes longer than the last
             raise InvalidPositionError(
                 f"{text!r} is not how this game writes any position of {MAX_PLIES} plies at most"
             )
@@ -342,7 +341,7 @@ class Romgon(Game[Position, Move]):
         return position
 
     def _goes_on(self, position: Position) -> bool:
-        """Whether nothing has ended the game, a legal move being at hand: cheaper than working out all of them."""
+        """Whether the game is not over, given that a legal move exists; cheaper than :meth:`outcome`."""
         return (
             _rhombus_outcome(position.board, position.side) is None
             and not _is_repeated(position)
@@ -367,7 +366,7 @@ class Romgon(Game[Position, Move]):
 
 _SIDE_LETTERS = "bw"
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy"
-"""One character for each cell, so that a long game stays a short text."""
+"""One character for each cell, which keeps the text of a long game short."""
 _POSITION = re.compile(r"([A-Za-z0-9~@.]+)-([bw])([0-9]{1,3})(?:-((?:[A-Za-y]{2}[0-5]?)+))?", re.ASCII)
 _MOVE = re.compile(r"[A-Za-y]{2}[0-5]?", re.ASCII)
 _SQUARE = re.compile(r"([1-9])|([A-Za-z]~?(?:@[1-5])?)", re.ASCII)
@@ -376,7 +375,7 @@ _ACTION = re.compile(r"([0-9]-[0-9])(?:>([0-9]-[0-9]))?(?:~|@([0-5]))?", re.ASCI
 
 
 def _encode_board(board: Board) -> str:
-    """Rows from the top, ``.`` between them, a piece as :func:`piece_name` and a run of empty cells as its length."""
+    """Encode the rows from the top, joined by ``.``; pieces by :func:`piece_name`, runs of empty cells by length."""
     rows = []
     for first, end in pairwise(_ROW_STARTS):
         row, n_empty = "", 0
@@ -392,7 +391,7 @@ def _encode_board(board: Board) -> str:
 
 
 def _decode_board(board_text: str, text: str) -> Board:
-    """The board of a text; whether it is written as it has to be is left to whoever writes it again."""
+    """Decode a board. The caller checks that the text is canonical, by encoding the position again."""
     cells = bytearray()
     for row in board_text.split("."):
         for n_empty, name in _SQUARE.findall(row):
@@ -417,4 +416,4 @@ ROMGONS = tuple(
     Romgon(Options(flip=flip, turn=turn, shape=shape, shuttle=shuttle))
     for flip, turn, shape, shuttle in sorted(product((False, True), repeat=4), key=lambda chosen: (sum(chosen), chosen))
 )
-"""The usual game, and one for every choice of options: 16 in all, those with fewer options first."""
+"""The usual game and one game for every combination of options, 16 in all, with fewer options first."""
