@@ -1,1 +1,1 @@
-"""Experiments that anyone can run again: each a pure function of its seed and parameters, with the published figure."""
+"""Reproducible experiments: each is a pure function of its seed and parameters, compared with published figures."""

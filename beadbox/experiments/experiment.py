@@ -1,6 +1,6 @@
-"""What every experiment has in common: parameters with a range, and a result of figures, charts and tables.
+"""The base class of experiments, their parameters, and their results: figures, charts, tables and findings.
 
-A result follows from the experiment, its parameters and the seed alone, so it can be kept and shown again.
+A result depends only on the experiment, its parameters and the seed, so it can be stored and shown again.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import ClassVar, Generic, TypeAlias, TypeVar
 from beadbox import field_text
 
 Progress = Callable[[int, int], None]
-"""Called with what is done and what there is to do; may raise, which ends the experiment."""
+"""Callback with the number of finished parts and of all parts; an exception from it ends the experiment."""
 
 
 class ParameterError(ValueError):
-    """A parameter was refused; ``parameter`` names it."""
+    """A parameter is invalid; ``parameter`` is its name."""
 
     def __init__(self, parameter: str, problem: str) -> None:
         super().__init__(f"{parameter}: {problem}")
@@ -26,7 +26,7 @@ class ParameterError(ValueError):
 
 
 class Unit(StrEnum):
-    """What a figure counts."""
+    """The unit of a figure's value."""
 
     GAMES = "games"
     LOSSES = "losses"
@@ -37,7 +37,7 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A whole number that whoever runs the experiment may choose."""
+    """An integer parameter of an experiment, with its default and inclusive bounds."""
 
     name: str
     label: str
@@ -48,7 +48,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A figure that others gave, and what still counts as the same: ``low`` to ``high``, none where it is no number."""
+    """A published figure, and the range ``low`` to ``high`` that counts as equal; no range if it is not a number."""
 
     words: str
     source: str
@@ -58,10 +58,10 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A headline: the value with its 95 % interval, and the published one beside it.
+    """A headline figure: a value with its 95 % interval, and a published figure for comparison.
 
-    A value of ``None`` says that there is none, as of games until something that happened in fewer than half the cases.
-    An interval with a lower edge alone has no end.
+    The value is ``None`` if it does not exist, such as a median of games until an event that happened in fewer than
+    half of the cases. An interval with only a lower edge is unbounded above.
     """
 
     label: str
@@ -73,7 +73,7 @@ class Figure:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the interval reaches into the published range; ``None`` where nothing is to be compared."""
+        """Whether the interval overlaps the published range; ``None`` without a published range."""
         if self.published is None or self.published.low is None or self.published.high is None:
             return None
         low = self.value if self.low is None else self.low
@@ -85,7 +85,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a chart, aligned to its ``xs``; ``low`` and ``high`` are the edges of a band around it."""
+    """One line of a chart, with a value for each of its ``xs``; ``low`` and ``high`` are the edges of a band."""
 
     name: str
     values: Sequence[float]
@@ -95,9 +95,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture: shares between 0 and 1 over whole numbers. ``note`` says what its bands are.
+    """A chart of shares between 0 and 1 over whole numbers; ``note`` explains its bands.
 
-    Where it ``is_stretched`` every step to the right is ten times as many.
+    The horizontal axis is logarithmic if ``is_stretched``.
     """
 
     slug: str
@@ -113,7 +113,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of text under their heads."""
+    """A table of text cells; ``heads`` are the column headings."""
 
     title: str
     heads: Sequence[str]
@@ -122,7 +122,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What an experiment came to. ``findings`` are sentences whose numbers and comparisons come from its own rows."""
+    """The result of an experiment. ``findings`` are sentences with numbers and comparisons from its own data."""
 
     figures: Sequence[Figure]
     charts: Sequence[Chart]
@@ -130,7 +130,7 @@ class Result:
     findings: Sequence[str] = ()
 
     def to_json(self) -> dict[str, object]:
-        """The result as JSON types."""
+        """Return the result as JSON types, each figure with its property ``agrees``."""
         figures = [{**asdict(figure), "agrees": figure.agrees} for figure in self.figures]
         return {
             "figures": figures,
@@ -141,18 +141,18 @@ class Result:
 
 
 PartT = TypeVar("PartT")
-"""What a part of an experiment comes to, as JSON types."""
+"""The result of one part of an experiment, as JSON types."""
 
 
 class Experiment(ABC, Generic[PartT]):
-    """A question, how it is asked, and who asked it first.
+    """An experiment: its question, its method, and its calculation in independent parts.
 
     Attributes:
-        edition: raised whenever the same seed would give another result, so that nothing old is taken for new.
-        question: what is asked, in a sentence.
-        story: what is done, in words a child understands; paragraphs with an empty line between them.
-        science: the same in the field's terms, with every definition.
-        presets: the machines it is about.
+        edition: version, raised whenever the same seed would give another result, so that stored results expire.
+        question: the question in a sentence.
+        story: the method in words a child understands; paragraphs are separated by empty lines.
+        science: the method in the field's terms, with every definition.
+        presets: the machines that take part.
     """
 
     slug: ClassVar[str]
@@ -167,10 +167,10 @@ class Experiment(ABC, Generic[PartT]):
     default_seed: ClassVar[int] = 1
 
     def settings(self, given: Mapping[str, object]) -> dict[str, int]:
-        """Every parameter with its value: as given, else its default.
+        """Return every parameter with its given value or its default.
 
         Raises:
-            ParameterError: a parameter is unknown, no whole number or out of range; it is named.
+            ParameterError: a parameter is unknown, no integer, or out of range.
         """
         known = {parameter.name: parameter for parameter in self.parameters}
         for name in given:
@@ -181,14 +181,14 @@ class Experiment(ABC, Generic[PartT]):
     def run(
         self, settings: Mapping[str, int], seed: int, progress: Progress, found: list[PartT] | None = None
     ) -> Result:
-        """Run it. The same settings (from :meth:`settings`) and seed give the same result, number for number.
+        """Run the experiment. Equal settings (from :meth:`settings`) and seeds give equal results.
 
         Args:
             settings: every parameter with its value.
-            seed: of all its random words.
+            seed: seed of all random numbers.
             progress: called after every part.
-            found: what its first parts came to when it was begun; what the others come to is added, so that whoever
-                stops it from within ``progress`` can have it go on later.
+            found: results of the first parts from an earlier run. Further results are appended, so that a run that
+                ``progress`` stopped by an exception can be resumed.
         """
         found = [] if found is None else found
         n_parts = self.n_parts(settings)
@@ -200,18 +200,19 @@ class Experiment(ABC, Generic[PartT]):
 
     @abstractmethod
     def n_parts(self, settings: Mapping[str, int]) -> int:
-        """Of how many parts it is made, each independent of the others and short."""
+        """Return the number of parts, which are short and independent of each other."""
 
     @abstractmethod
     def parts(self, settings: Mapping[str, int], seed: int, first: int) -> Sequence[PartT]:
-        """What a part comes to, 0 for the first, and those after it that are best found with it, one at least.
+        """Calculate part ``first`` (0 for the first), and following parts that are efficient to calculate with it.
 
-        JSON types, that can be kept: from whichever part one goes on, the others come to the same.
+        Returns:
+            At least one result, as JSON types. Results do not depend on the part from which a run resumes.
         """
 
     @abstractmethod
     def result(self, settings: Mapping[str, int], found: Sequence[PartT]) -> Result:
-        """What all parts come to together."""
+        """Combine the results of all parts into the result of the experiment."""
 
 
 def _checked(parameter: Parameter, value: object) -> int:
@@ -224,4 +225,4 @@ def _checked(parameter: Parameter, value: object) -> int:
 
 
 AnyExperiment: TypeAlias = Experiment[object]
-"""An experiment that is not known. It takes the parts that it made itself."""
+"""An experiment whose type is unknown; it takes only parts that it produced itself."""

@@ -1,4 +1,4 @@
-"""How many games Gardner's HER has to lose before it can lose no more.
+"""Experiment: the number of games that Gardner's HER loses until it is perfect.
 
 Source: M. Gardner, "Mathematical Games", Scientific American, March 1962.
 """
@@ -24,22 +24,22 @@ from beadbox.strength.exact import Floats
 
 HER = "gardner-her"
 AT_ONCE = 50
-"""So many games are played before those that are perfect leave."""
+"""Games played between two removals of perfect machines from the batch."""
 POINTS = 60
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
 def perfect_at(strength: Floats) -> NDArray[np.bool_]:
-    """``(n_machines, n_marks)``: which win against every possible reply, even of somebody who knows their beads.
+    """Return at which marks each machine wins against a best-responding opponent that knows its beads.
 
-    ``strength`` is :attr:`Marked.strength`, the worst case last.
+    ``strength`` is :attr:`Marked.strength`, with the worst case last. The result is ``(n_machines, n_marks) bool``.
     """
     is_perfect: NDArray[np.bool_] = strength[:, :, -1, 0] > 1 - ROUNDING
     return is_perfect
 
 
 def learn_until_perfect(game: AnyGame, rngs: Sequence[RandomSource]) -> list[tuple[int, int]]:
-    """Games and losses of fresh HERs until each is provably perfect, against random play."""
+    """Train a fresh HER for each source against random play until it is provably perfect; return games and losses."""
     learners, left, games = population_fresh(game, Side.SECOND, HER, rngs), np.arange(len(rngs)), 0
     found = [(0, 0)] * len(rngs)
     while len(left):
@@ -54,7 +54,7 @@ def learn_until_perfect(game: AnyGame, rngs: Sequence[RandomSource]) -> list[tup
 
 
 class Gardner(Experiment[Sequence[int]]):
-    """HER, punished only, against random play until it is provably perfect."""
+    """HER, which is only punished, learns against random play until it is provably perfect."""
 
     slug = "gardner"
     edition = 4

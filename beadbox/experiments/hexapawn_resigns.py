@@ -1,7 +1,7 @@
-"""HexapawnRL's first player, that in the end resigns every game before its first move.
+"""Experiment: HexapawnRL's first player, which in the end resigns every game before its first move.
 
-Source: the program HexapawnRL; who moves first loses 3 × 3 hexapawn against best play, so every one of its openings is
-taken away in time. The documented rule of ours fills that box again, so that a machine never dies.
+Source: the program HexapawnRL. The first player loses 3 × 3 hexapawn against best play, so all of its openings are
+removed in time. The documented rule, which is ours, refills the opening box, so that the machine goes on playing.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ FOR_EVER = Published("every one", "the program HexapawnRL, its source", low=1.0,
 
 @dataclass
 class Pairs:
-    """What became of all pairs under one rule.
+    """The results of all pairs under one rule.
 
     Attributes:
-        empty_after: games until the first player's opening box was empty; infinite where it never was.
-        empties: how often the opening box ran empty.
-        moved: games after the box was first empty in which the first player moved at all.
+        empty_after: games until the first player's opening box was empty; infinite if it never was.
+        empties: number of times that the opening box ran empty.
+        moved: games after the box was first empty in which the first player made a move.
         after: games after the box was first empty.
-        wins: for each block of games how many the first player won.
+        wins: the first player's wins in each block of games.
     """
 
     empty_after: list[float]
@@ -49,7 +49,7 @@ class Pairs:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[object]]) -> Pairs:
-        """The pairs of these rows; what never came is ``None`` there."""
+        """Combine rows, one for each pair; ``None`` in a row marks an event that never happened."""
         empty_after, empties, moved, after, wins = (list(column) for column in zip(*rows, strict=True))
         return cls([finite(games) for games in empty_after], empties, sum(moved), sum(after), wins)
 
@@ -104,12 +104,12 @@ class HexapawnResigns(Experiment[Sequence[object]]):
 
 
 def _width(settings: Mapping[str, int]) -> int:
-    """How many games make a block."""
+    """Return the number of games in a block, a point of the chart."""
     return max(1, settings["games"] // POINTS)
 
 
 def _play(slug: str, n_games: int, width: int, rngs: Sequence[RandomSource]) -> Sequence[Sequence[object]]:
-    """Pairs of fresh machines: rows of :class:`Pairs`."""
+    """Play a pair of fresh machines for each source; return rows for :meth:`Pairs.of`."""
     first, second = (population_fresh(game_get(HexapawnResigns.game), side, slug, rngs) for side in Side)
     marked = first.train_against(second, range(n_games + 1))
     won = np.diff(marked.tallies[:, :, 0], axis=1)
@@ -152,7 +152,7 @@ def _figures(found: dict[str, Pairs]) -> tuple[Figure, ...]:
 
 
 def _findings(found: dict[str, Pairs], n_games: int) -> tuple[str, ...]:
-    """When the first box runs empty under both rules, and what becomes of the first player then."""
+    """Describe when the first box runs empty under both rules, and how the first player fares afterwards."""
     sentences = []
     for slug, pairs in found.items():
         middle, low, high = median_interval(pairs.empty_after)

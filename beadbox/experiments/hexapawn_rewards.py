@@ -1,4 +1,4 @@
-"""Punishing only, rewarding too, or keeping nothing but the winning move: three ways of learning hexapawn compared.
+"""Experiment: three ways of learning hexapawn: punishment only, rewards too, or keeping only the winning move.
 
 Sources: M. Gardner, "Mathematical Games", Scientific American, March 1962; the program HexapawnRL.
 """
@@ -30,10 +30,13 @@ POINTS = 24
 
 @dataclass
 class Learners:
-    """What became of all machines of one scheme: rows are machines, columns are the marks of the curve.
+    """The results of all machines of one scheme.
 
     Attributes:
-        perfect_after: games until a machine was perfect; infinite where it never was. ``losses`` until then, likewise.
+        perfect_after: games until each machine was perfect; infinite if it never was.
+        losses: losses until each machine was perfect; infinite if it never was.
+        wins: exact share of wins against random play, by machine and mark of the curve.
+        worst: exact share of wins against the best response, by machine and mark of the curve.
     """
 
     perfect_after: list[float]
@@ -43,13 +46,13 @@ class Learners:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[object]]) -> Learners:
-        """The machines of these rows; what never came is ``None`` there."""
+        """Combine rows, one for each machine; ``None`` in a row marks an event that never happened."""
         perfect_after, losses, wins, worst = (list(column) for column in zip(*rows, strict=True))
         return cls([finite(games) for games in perfect_after], [finite(games) for games in losses], wins, worst)
 
 
 class HexapawnRewards(Experiment[Sequence[object]]):
-    """The three reward schemes, as second player against the same teacher."""
+    """Three reward schemes learn as second player against the same teacher."""
 
     slug = "hexapawn-rewards"
     edition = 3
@@ -102,19 +105,19 @@ class HexapawnRewards(Experiment[Sequence[object]]):
 
 
 def _marks(settings: Mapping[str, int]) -> list[int]:
-    """After how many games it is looked at what a machine is worth."""
+    """Return the numbers of games after which machines are measured."""
     return sorted({math.ceil(settings["games"] * (point / POINTS) ** 2) for point in range(POINTS + 1)})
 
 
 def _learn(scheme: str, marks: list[int], rngs: Sequence[RandomSource]) -> Sequence[Sequence[object]]:
-    """Train fresh machines to the last mark and note what each is worth: rows of :class:`Learners`."""
+    """Train a fresh machine for each source to the last mark; return rows for :meth:`Learners.of`."""
     learners = population_fresh(game_get(HexapawnRewards.game), Side.SECOND, scheme, rngs)
     marked = learners.train(OPPONENTS["random"], range(marks[-1] + 1), [OPPONENTS["random"]], worst=True)
     rows, perfect = [], perfect_at(marked.strength)
     for row, is_perfect in enumerate(perfect):
         at = int(is_perfect.argmax()) if is_perfect.any() else None
         wins, worst = marked.strength[row, marks, :, 0].T.tolist()
-        # Once perfect it stays so, as the strength against whoever knows its beads would say but for rounding.
+        # A perfect machine stays perfect, but the calculated strength may fall short of 1 by rounding.
         worst = [1.0 if at is not None and at <= mark else win for mark, win in zip(marks, worst, strict=True)]
         rows.append([at, None if at is None else int(marked.tallies[row, at, 2]), wins, worst])
     return rows
@@ -137,7 +140,7 @@ def _figures(found: list[Learners]) -> tuple[Figure, ...]:
 
 
 def _findings(found: list[Learners], n_games: int) -> tuple[str, ...]:
-    """How soon the middle machine of each scheme is perfect, and what all are worth at the end."""
+    """Describe when the median machine of each scheme is perfect, and the strength of all at the end."""
     sentences, needed = list[str](), dict[str, tuple[float, float]]()
     for slug, learners in zip(SCHEMES, found, strict=True):
         middle, low, high = median_interval(learners.perfect_after)

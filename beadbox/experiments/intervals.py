@@ -1,7 +1,7 @@
-"""How sure a figure is: 95 % intervals that assume little.
+"""95 % intervals of means, medians and shares, under weak assumptions.
 
-Shares have Wilson's (``strength.sampled``). Source for the median by ranks: W. J. Conover, "Practical nonparametric
-statistics".
+Shares have the Wilson interval (``strength.sampled``). Source for the median by ranks: W. J. Conover, "Practical
+nonparametric statistics".
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from beadbox.strength.sampled import Z, wilson
 
 
 def finite(value: float | None) -> float:
-    """A number that was kept as JSON, where ``None`` stands for "not yet": ``math.inf``."""
+    """Return a number stored as JSON; ``None``, which means "not yet", becomes ``math.inf``."""
     return math.inf if value is None else value
 
 
 def wilson_bands(shares: NDArray[np.float64], n: int) -> tuple[list[float], list[float]]:
-    """The lower and the upper edges for many shares of ``n`` each."""
+    """Return the lower and the upper edges of the Wilson intervals of shares, each of ``n`` cases."""
     edges = [wilson(share * n, n) for share in shares.tolist()]
     return [low for low, _ in edges], [high for _, high in edges]
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """The mean and its interval, by the central limit theorem."""
+    """Return the mean and the edges of its interval, by the central limit theorem."""
     numbers = np.array(values, dtype=np.float64)
     mean = float(numbers.mean())
     half = Z * float(numbers.std(ddof=1)) / math.sqrt(len(numbers)) if len(numbers) > 1 else 0.0
@@ -35,16 +35,16 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def share_interval(shares: Sequence[float]) -> tuple[float, float, float]:
-    """The mean of shares and its interval, which ends where shares do."""
+    """Return the mean of shares and the edges of its interval, cut off at 0 and 1."""
     mean, low, high = mean_interval(shares)
     return mean, max(low, 0.0), min(high, 1.0)
 
 
 def jackknife(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Half of the interval of each of several numbers, from what they come to with one part of all left out.
+    """Return half the width of each number's interval, ``(n_numbers,)``, by the jackknife.
 
     Args:
-        left_out: ``(n_parts, n_numbers)``, a row for each part that was left out.
+        left_out: ``(n_parts, n_numbers)``, the numbers recalculated with each part left out in turn.
 
     Source: B. Efron, C. Stein, "The jackknife estimate of variance" (1981).
     """
@@ -54,7 +54,7 @@ def jackknife(left_out: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def median_interval(values: Sequence[float]) -> tuple[float | None, float | None, float | None]:
-    """The median and its interval by ranks; ``math.inf`` stands for "not yet", and comes out as ``None``."""
+    """Return the median and the edges of its interval by ranks; ``math.inf`` ("not yet") is returned as ``None``."""
     ordered = sorted(values)
     n = len(ordered)
     half = Z * math.sqrt(n)
@@ -65,6 +65,6 @@ def median_interval(values: Sequence[float]) -> tuple[float | None, float | None
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The least value that at least this share of all does not exceed."""
+    """Return the least value that at least this share of the values does not exceed."""
     ordered = sorted(values)
     return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]

@@ -1,4 +1,4 @@
-"""MENACE and what came after it: how many games each learner needs to be as strong as MENACE is after a thousand.
+"""Experiment: the number of games that later learners need to be as strong as MENACE after 1,000 games.
 
 Sources: D. Michie, "Experiments on the mechanization of game-learning", The Computer Journal 6 (1963); R. Sutton and
 A. Barto, "Reinforcement Learning: An Introduction", second edition (2018), sections 5.4, 6.4, 6.5, 6.8 and 12.1.
@@ -36,10 +36,10 @@ LESSONS: tuple[tuple[str, Side, str], ...] = (
     *((NOUGHTS, side, teacher) for teacher in TEACHERS for side in Side),
     *((HEXAPAWN, Side.SECOND, teacher) for teacher in ("random", "win-block")),
 )
-"""The game, the seat of the learner, and who teaches it there. Hexapawn's first seat is lost to whoever plays well."""
+"""Game, seat and teacher of each lesson. Hexapawn lacks the first seat, which always loses against good play."""
 SEATS = {Side.FIRST: "Moves first", Side.SECOND: "Moves second"}
 N_GAMES = 1000
-"""After so many games MENACE is what the others are held against."""
+"""Games after which MENACE's strength sets the mark for the other learners."""
 N_MARK = 1000
 POINTS = 30
 
@@ -52,17 +52,19 @@ TRIED: Mapping[tuple[str, Side, str], str] = {
     (HEXAPAWN, Side.SECOND, "random"): "30",
     (HEXAPAWN, Side.SECOND, "win-block"): "30",
 }
-"""After how many games a first trial of ours found :data:`HEADLINE` as strong against everybody: five MENACEs and three
-machines of TD, looked at after 30, 100, 300 and 1,000 games."""
+"""Games after which our first trial found :data:`HEADLINE` as strong as MENACE against all three opponents.
+
+The trial had five MENACEs and three machines of TD, measured after 30, 100, 300 and 1,000 games.
+"""
 
 
 @dataclass(frozen=True)
 class Learners:
-    """What became of all machines of one preset in one seat with one teacher.
+    """The results of all machines of one preset in one seat with one teacher.
 
     Attributes:
         points: ``(n_machines, n_marks, 3) float64``, exact points against each of the teachers at each mark.
-        worst: ``(n_machines,) float64``, the same against its worst enemy after :data:`N_GAMES` games.
+        worst: ``(n_machines,) float64``, exact points against the best response after :data:`N_GAMES` games.
     """
 
     points: NDArray[np.float64]
@@ -70,23 +72,23 @@ class Learners:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[object]]) -> Learners:
-        """The machines of these rows."""
+        """Combine rows, one for each machine."""
         points, worst = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
         return cls(points, worst)
 
     def reached(self, marks: Sequence[int], points: NDArray[np.float64], against: slice) -> list[float]:
-        """For each machine the first mark at which it has so many points against all of these; else infinite."""
+        """Return each machine's first mark with ``points`` against all teachers of a slice; infinite without one."""
         there: NDArray[np.bool_] = np.all(self.points[:, :, against] >= points[against], axis=2)
         return [float(marks[row.argmax()]) if row.any() else math.inf for row in there]
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """All learners of one game, seat and teacher.
+    """The results of all learners of one game, seat and teacher.
 
     Attributes:
-        menace: ``(n_machines, 4) float64``, exact points of MENACEs after :data:`N_GAMES` games: against each of the
-            teachers, whose mean is the mark, and against their worst enemy.
+        menace: ``(n_machines, 4) float64``, exact points of the MENACEs that set the mark, after :data:`N_GAMES` games:
+            against each of the three teachers, and against the best response.
     """
 
     game: str
@@ -98,32 +100,32 @@ class Lesson:
 
     @property
     def told(self) -> str:
-        """Which it is, in words."""
+        """Seat and teacher in words, with the game if it is hexapawn."""
         where = SEATS[self.side] if self.game == NOUGHTS else f"Hexapawn, {SEATS[self.side].lower()}"
         return f"{where}, taught by {TEACHERS[self.teacher]}"
 
     @property
     def by_teacher(self) -> slice:
-        """Where the points against its teacher stand."""
+        """Slice of the points against the lesson's own teacher."""
         at = list(TEACHERS).index(self.teacher)
         return slice(at, at + 1)
 
     @cached_property
     def wanted(self) -> NDArray[np.float64]:
-        """``(3, 3)``, for each teacher MENACE's mean points after :data:`N_GAMES` games, and the interval's edges."""
+        """MENACE's mean points against each teacher after :data:`N_GAMES` games, with interval edges: ``(3, 3)``."""
         return np.array([mean_interval(column) for column in self.menace[:, : len(TEACHERS)].T.tolist()])
 
     def then(self, preset: str) -> NDArray[np.float64]:
-        """``(n_machines, 4)``, points after :data:`N_GAMES` games; MENACE's are of the machines that set the mark."""
+        """Return points after :data:`N_GAMES` games: ``(n_machines, 4)``. For MENACE these are ``menace``."""
         if preset == MENACE:
             return self.menace
         learners = self.learners[preset]
         return np.column_stack([learners.points[:, self.marks.index(N_GAMES)], learners.worst])
 
     def games(self, preset: str, against: slice) -> tuple[float | None, float | None, float | None]:
-        """Games of the middle machine until it has MENACE's points against all of these, with the interval.
+        """Return the median of games until a machine has MENACE's points against all teachers of a slice.
 
-        Its lower edge is that of the median for the lower edge of the mark, and the upper for the upper.
+        The interval runs from the median's lower edge for the mark's lower edge to its upper edge for the mark's upper.
         """
         (middle, _, _), (_, low, _), (_, _, high) = (
             median_interval(self.learners[preset].reached(self.marks, wanted, against)) for wanted in self.wanted.T
@@ -132,7 +134,7 @@ class Lesson:
 
 
 class MenaceAndAfter(Experiment[Sequence[object]]):
-    """Michie's machine beside four methods of the textbook."""
+    """Michie's machine is compared with four methods of the textbook."""
 
     slug = "menace-and-after"
     edition = 5
@@ -216,7 +218,7 @@ class MenaceAndAfter(Experiment[Sequence[object]]):
 
 
 def _n_parts_of_lesson(settings: Mapping[str, int]) -> int:
-    """The MENACEs that set the mark, then the machines of each learner."""
+    """Return the number of parts of a lesson: the MENACEs that set the mark, then the machines of each learner."""
     return settings["mark"] + len(LEARNERS) * settings["machines"]
 
 
@@ -228,16 +230,16 @@ def _lesson(lesson: tuple[str, Side, str], settings: Mapping[str, int], found: S
 
 
 def _marks(settings: Mapping[str, int]) -> list[int]:
-    """After how many games it is looked at what a machine is worth."""
+    """Return the numbers of games after which machines are measured."""
     return sorted({N_GAMES, *(math.ceil(settings["games"] * (point / POINTS) ** 3) for point in range(POINTS + 1))})
 
 
 def _learn_values(
     learner: TableMemory, side: Side, teacher: UniformOpponent, marks: list[int], rng: RandomSource
 ) -> Sequence[object]:
-    """Train a machine with a table of values and note what it is worth: a row of :class:`Learners`.
+    """Train and measure a value-table machine in one seat; return a row for :meth:`Learners.of`.
 
-    It only ever has one seat, and is measured without trying anything.
+    The machine does not explore while it is measured.
     """
     games, points, worst = 0, list[list[float]](), 0.0
     for mark in marks:
@@ -250,14 +252,14 @@ def _learn_values(
 
 
 def _points_of_boxes(strength: Floats, marks: list[int]) -> Sequence[Sequence[object]]:
-    """What machines with boxes are worth, from :attr:`Marked.strength`: rows of :class:`Learners`."""
+    """Convert :attr:`Marked.strength` of machines with boxes into rows for :meth:`Learners.of`."""
     points = strength[..., 0] + strength[..., 1] / 2
     worst = points[:, marks.index(N_GAMES), -1]
     return [list(row) for row in zip(points[:, :, :-1].tolist(), worst.tolist(), strict=True)]
 
 
 def _points_at_mark(strength: Floats) -> Sequence[Sequence[object]]:
-    """Exact points of machines with boxes after :data:`N_GAMES` games, their only mark: rows of ``Lesson.menace``."""
+    """Convert the strength of machines with boxes at their only mark, :data:`N_GAMES`, to rows of ``Lesson.menace``."""
     points: Sequence[Sequence[object]] = (strength[:, 0, :, 0] + strength[:, 0, :, 1] / 2).tolist()
     return points
 
@@ -267,7 +269,7 @@ def _name(preset: str) -> str:
 
 
 def _short(preset: str) -> str:
-    """The name in a sentence."""
+    """Return the name of a preset up to its comma, for a sentence."""
     return _name(preset).partition(",")[0]
 
 
@@ -337,7 +339,7 @@ def _mean(mean: float, low: float, high: float) -> str:
 
 
 def _findings(lessons: Sequence[Lesson]) -> tuple[str, ...]:
-    """Where each method is clearly ahead of MENACE or behind it, and which make no mistake at hexapawn."""
+    """Describe where each method is clearly ahead of or behind MENACE, and which make no mistakes at hexapawn."""
     sentences, n = [], len(lessons)
     for preset in TABLE_PRESETS:
         name = _short(preset)
@@ -360,7 +362,7 @@ def _findings(lessons: Sequence[Lesson]) -> tuple[str, ...]:
 
 
 def _compared(lessons: Sequence[Lesson], preset: str, *, taught: bool) -> tuple[list[Lesson], list[Lesson]]:
-    """The lessons in which a method needs clearly fewer games than MENACE, and those in which it needs clearly more.
+    """Return the lessons in which a method needs clearly fewer games than MENACE, and clearly more.
 
     ``taught`` counts points against the lesson's teacher, otherwise against all three.
     """
@@ -376,7 +378,7 @@ def _compared(lessons: Sequence[Lesson], preset: str, *, taught: bool) -> tuple[
 
 
 def _median(lesson: Lesson, preset: str) -> str:
-    """The games that a method needs, in a sentence."""
+    """Format the median of the games that a method needs, with its interval, for a sentence."""
     middle, low, high = lesson.games(preset, lesson.by_teacher)
     games = f"over {lesson.marks[-1]:,}" if middle is None else number(middle)
     told = f", {interval(low, high)}" if low is not None else ""

@@ -1,7 +1,7 @@
-"""Michie's first tournament, many times over: MENACE moves first, 220 games against good play.
+"""Experiment: many repetitions of Michie's first tournament, in which MENACE moves first in 220 games.
 
 Sources: D. Michie, "Trial and error", Science Survey 2 (1961); "Experiments on the mechanization of game-learning",
-The Computer Journal 6 (1963). The good play of a person is ours to define: see ``teachers``.
+The Computer Journal 6 (1963). The definitions of a person's good play are ours: see ``teachers``.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ TEACHERS: tuple[tuple[str, Opponent], ...] = (
 )
 MENACE = "michie-1961"
 OPENINGS = ("corner", "edge", "centre")
-"""The slots of the box of the empty board, in their order."""
+"""Names of the slots in the box of the empty board, in their order."""
 POINTS = 44
 WINDOW = 10
 STEADY = 9
-"""Draws are steady from the game on at which this many of the next :data:`WINDOW` are drawn."""
+"""Draws among the next :data:`WINDOW` games from which draws count as steady."""
 
 MICHIE = "D. Michie (1961, 1963), one tournament, as it is usually told"
 STEADY_PUBLISHED = Published("about 20", MICHIE, low=15.0, high=25.0)
@@ -53,7 +53,7 @@ class Tournaments:
     """All tournaments against one teacher.
 
     Attributes:
-        drawn: ``(n_tournaments, n_games) float64``, 1 for a draw; nobody beats good play, so every other game is lost.
+        drawn: ``(n_tournaments, n_games) float64``, 1 for a draw, else 0 for a loss; good play cannot be beaten.
         opening: ``(n_tournaments, n_games + 1, 3) float64``, shares of the openings among the beads of the first box.
     """
 
@@ -62,14 +62,14 @@ class Tournaments:
 
     @classmethod
     def of(cls, held: Sequence[Sequence[object]]) -> Tournaments:
-        """These tournaments: of each which games were drawn, and the beads of the first box before and after each."""
+        """Combine rows, one for each tournament: drawn games, and the first box's beads before and after each game."""
         drawn, opening = (np.array(column, dtype=np.float64) for column in zip(*held, strict=True))
-        # The box may be empty after a game: it is filled again for the next, so until then it counts as equal thirds.
+        # A box that is empty after a game is refilled for the next one; until then it counts as equal thirds.
         opening += (opening.sum(axis=2) == 0)[:, :, None]
         return cls(drawn, opening / opening.sum(axis=2, keepdims=True))
 
     def steady(self) -> list[float]:
-        """For each tournament the games before draws were steady; infinite where they never were."""
+        """Return each tournament's number of games before draws were steady; infinite if they never were."""
         found = []
         for games in self.drawn:
             runs = np.convolve(games, np.ones(WINDOW), "valid") > STEADY - 0.5
@@ -77,12 +77,12 @@ class Tournaments:
         return found
 
     def preferred(self) -> NDArray[np.int64]:
-        """``(3,)``: how many tournaments ended with most beads on each opening, the first of equals."""
+        """Count the tournaments that ended with most beads on each opening, the first of equals: ``(3,)``."""
         return np.bincount(self.opening[:, -1].argmax(axis=1), minlength=len(OPENINGS))
 
 
 class MichieTournament(Experiment[Sequence[object]]):
-    """MENACE of 1961 against good play."""
+    """MENACE of 1961 plays tournaments against three kinds of good play."""
 
     slug = "michie-tournament"
     edition = 4
@@ -138,14 +138,14 @@ class MichieTournament(Experiment[Sequence[object]]):
 
 
 def _hold(learners: Population, teacher: Opponent, n_games: int) -> Sequence[Sequence[object]]:
-    """A tournament of each fresh machine: which games were drawn, the beads of its first box before and after each."""
+    """Play a tournament of each fresh machine; return rows for :meth:`Tournaments.of`."""
     marked = learners.train(teacher, range(n_games + 1))
     drawn, opening = np.diff(marked.tallies[:, :, 1], axis=1), marked.openings[:, :, :, 0]
     return list(zip(drawn.tolist(), opening.tolist(), strict=True))
 
 
 def _hold_as_it_lies(game: AnyGame, teacher: Opponent, n_games: int, rng: RandomSource) -> Sequence[object]:
-    """The same of one machine whose games are played on boards that nobody turns."""
+    """Play a tournament of one machine on boards that are never turned; return a row for :meth:`Tournaments.of`."""
     machine = BoxMachine(game, Side.FIRST, PRESETS[MENACE].rule)
     first_box = machine.open_box(game.initial_position())
     drawn, opening = list[int](), [list(first_box)]
@@ -167,7 +167,7 @@ def _hold_as_it_lies(game: AnyGame, teacher: Opponent, n_games: int, rng: Random
 
 
 def _findings(held: Sequence[Tournaments]) -> tuple[str, ...]:
-    """When draws are steady under each teacher beside Michie's figure, and which opening each leads to."""
+    """Describe when draws are steady with each teacher, compared with Michie's figure, and the preferred openings."""
     found, most, n_agree = list[str](), dict[str, tuple[str, float]](), 0
     for (name, _), tournaments in zip(TEACHERS, held, strict=True):
         middle, low, high = median_interval(tournaments.steady())

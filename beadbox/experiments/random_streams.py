@@ -1,13 +1,13 @@
-"""Machines of one rule that an experiment trains at once: those of the next streams of its seed."""
+"""Random streams for the machines that an experiment trains in one batch."""
 
 from __future__ import annotations
 
 from beadbox.kernels.random_source import RandomSource
 
 MOST = 50
-"""So many at once: a tenth of a second, so that whoever runs an experiment hears of it often."""
+"""Machines in a batch, which take about 0.1 s, so that an experiment reports its progress often."""
 
 
 def sources(seed: int, first: int, n: int) -> list[RandomSource]:
-    """The random sources of machines ``first``, …, of ``n`` in all."""
+    """Return the random sources of the next batch: machines ``first``, …, below ``n``, at most ``MOST``."""
     return [RandomSource(seed, number) for number in range(first, min(n, first + MOST))]

@@ -1,4 +1,4 @@
-"""Every experiment. A new one is a module and a line here."""
+"""The registry of experiments. A new experiment is a module in this package and a line here."""
 
 from typing import cast
 

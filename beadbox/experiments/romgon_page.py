@@ -1,7 +1,7 @@
-"""What Romgon's own page promised of its learner and its levels, measured for three learners.
+"""Experiment: the claims of Romgon's own page about its learner and its levels, measured for three learners.
 
-The learner as the page's rules have it, the same with two checks before it plays, and the learner of a value of
-positions. Sources of the learners: their presets; of the ratings: ``tournaments.elo``.
+The learners are the one of the page, the same with two checks before each move, and a learner of position values.
+Sources of the learners: their presets; of the ratings: ``tournaments.elo``.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ Q_LEARNERS = {"romgon-q": "as written", "romgon-q-careful": "with two checks"}
 VALUE_LEARNER = "td-search"
 LEARNERS = {**Q_LEARNERS, VALUE_LEARNER: "value of positions"}
 LEVELS = {"easy": 800, "medium": 1200, "hard": 1600}
-"""The levels and their ratings, as the page gives them."""
+"""The levels and their ratings according to the page."""
 MARKS = (0, 25, 50, 100)
-"""After so many games each machine is measured against ``easy``; after the last against all levels."""
+"""Games after which each machine is measured against ``easy``; at the last mark against all levels."""
 
 NEAR = 50.0
-"""A rating this far from the page's "about" still counts as the same."""
+"""Greatest difference from the page's "about" at which a rating counts as equal."""
 PAGE = "the description of Romgon"
 MORE = Published("10 to 15 % more wins after 100 games", PAGE, low=0.10, high=0.15)
 
 
 Tallies = Mapping[str, Sequence[int]]
-"""Games won, drawn and lost, by pairing."""
+"""Wins, draws and losses by pairing, such as ``easy 25`` (level and mark) or ``hard easy`` (two levels)."""
 
 
 class RomgonPage(Experiment[Tallies]):
-    """The promises of Romgon's page beside what comes of them."""
+    """The claims of Romgon's page are compared with measurements."""
 
     slug = "romgon-page"
     edition = 3
@@ -120,7 +120,7 @@ def _counts(tally: Tally) -> list[int]:
 
 
 def _of_q(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
-    """A Q-learner from nothing to a hundred games: wins, draws and losses against easy on the way, and each level."""
+    """Train a fresh Q-learner for 100 games; return its tallies against easy at each mark, at the end against all."""
     rule, done = Q_PRESETS[slug].rule, 0
     memory = QMemory.load(game, rule, rule.epsilon, lambda keys: {})
     found = {}
@@ -135,7 +135,7 @@ def _of_q(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str
 
 
 def _of_value(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
-    """The same of a learner of a value, that plays itself."""
+    """Train a fresh learner of position values by self-play for 100 games; return tallies as :func:`_of_q` does."""
     rule, engine, done = VALUE_PRESETS[slug].rule, engine_of(game), 0
     assert engine is not None, "Romgon has one"
     memory = ValueMemory.load(game, rule, weights_none(game, rule))
@@ -152,7 +152,7 @@ def _of_value(game: AnyGame, slug: str, n_games: int, rng: RandomSource) -> dict
 
 
 def _levels(game: AnyGame, n_games: int, rng: RandomSource) -> dict[str, list[int]]:
-    """What the levels make of each other, the better rated one first."""
+    """Play the levels against each other; return tallies of the higher rated level by pairing."""
     engine, found = engine_of(game), {}
     assert engine is not None, "Romgon has one"
     for weak, strong in combinations(LEVELS, 2):
@@ -163,12 +163,12 @@ def _levels(game: AnyGame, n_games: int, rng: RandomSource) -> dict[str, list[in
 
 
 def _summed(parts: Sequence[Tallies], key: str) -> Points:
-    """What all machines together have made of a pairing."""
+    """Add up the tallies of a pairing over all machines."""
     return Points(*(int(number) for number in np.sum([part[key] for part in parts], axis=0)))
 
 
 def _won(parts: Sequence[Tallies], key: str) -> NDArray[np.float64]:
-    """The share of games that each machine won."""
+    """Return the share of games that each machine won in a pairing: ``(n_machines,)``."""
     return np.array([part[key][0] / sum(part[key]) for part in parts])
 
 
@@ -184,7 +184,7 @@ def _gains(taught: Mapping[str, Sequence[Tallies]]) -> list[Figure]:
 def _findings(
     taught: Mapping[str, Sequence[Tallies]], gains: Sequence[Figure], ratings: Mapping[str, Figure]
 ) -> tuple[str, ...]:
-    """What each learner gained beside the promise, and where the levels stand."""
+    """Describe each learner's gain, compared with the claim, and the ratings of the levels."""
     sentences = []
     promise = " to ".join(hundred(edge or 0.0) for edge in (MORE.low, MORE.high))
     for (slug, parts), gain in zip(taught.items(), gains, strict=True):
@@ -211,7 +211,7 @@ def _beside_promise(gain: Figure) -> str:
 
 
 def _ratings(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -> dict[str, Figure]:
-    """The rating of every level and learner, with ``easy`` at the page's figure; intervals are relative to that."""
+    """Return the rating of every level and learner, with ``easy`` fixed at the page's; intervals are relative to it."""
     names, first = [*LEVELS, *taught], next(iter(LEVELS))
     ratings = LEVELS[first] + likeliest(names, _scores(taught, levels))[0]
     machines = range(len(levels))
@@ -232,7 +232,7 @@ def _scores(
     levels: Sequence[Tallies],
     left_out: int | None = None,
 ) -> Iterator[Score]:
-    """Scores of all machines, with the machine of one number left out."""
+    """Yield the scores of all pairings, optionally without the machines of number ``left_out``."""
 
     def score(one: str, other: str, parts: Sequence[Tallies], key: str) -> Score:
         points = _summed([part for number, part in enumerate(parts) if number != left_out], key)
@@ -263,7 +263,7 @@ def _chart(taught: Mapping[str, Sequence[Tallies]]) -> Chart:
 
 
 def _table(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -> Table:
-    """Points against each level, and what the ratings of the page say that the levels take from each other."""
+    """Return the points against each level, with the scores of the levels that the page's ratings predict."""
     rows = [
         (f"{LEARNERS[slug]}, after 100 games", *(_told(parts, f"{level} {MARKS[-1]}") for level in LEVELS))
         for slug, parts in taught.items()
@@ -282,6 +282,6 @@ def _table(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -
 
 
 def _told(parts: Sequence[Tallies], key: str) -> str:
-    """The points of a pairing, the mean over the machines."""
+    """Format the mean points of a pairing over the machines, with its interval."""
     share, low, high = share_interval([Points(*part[key]).share for part in parts])
     return f"{share:.2f} ({low:.2f} to {high:.2f})"

@@ -1,6 +1,6 @@
-"""Perfect players of a temper: they never make a mistake, and choose among the good moves as a person might.
+"""Perfect players with a style: they never make a mistake, and choose among good moves as a person might.
 
-"Good play" does not say which of several good moves is played, and what a machine learns depends on it.
+"Good play" leaves open which of several good moves is played, and a machine's learning depends on that choice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PERFECT = PerfectOpponent()
 class HabitOpponent(Opponent):
     """Plays the first of the moves that keep the best result, in the order of the squares of the board.
 
-    The choice changes when the board is turned, so games against it are played on the board as it lies.
+    The choice is not symmetric under turns of the board, so games against it are played without canonical boards.
     """
 
     slug = "habit"
@@ -27,12 +27,12 @@ class HabitOpponent(Opponent):
     summary = "Never makes a mistake, and always answers the same way."
 
     def choose(self, game: AnyGame, position: AnyPosition, rng: Random) -> AnyMove:
-        """The move to play; takes no random word."""
+        """Return the move to play; draws nothing from ``rng``."""
         return _first_good(game, position)
 
 
 class TrapsOpponent(UniformOpponent):
-    """Of the moves that keep the best result those after which somebody who plays at random loses most often."""
+    """Plays those of the moves that keep the best result after which random play loses most often."""
 
     slug = "traps"
     name = "Perfect, with traps"
@@ -52,7 +52,7 @@ def _first_good(game: AnyGame, position: AnyPosition) -> AnyMove:
 
 @cache
 def _chance(game: AnyGame, position: AnyPosition, trapper: Side) -> float:
-    """How often the trapper wins from here if the other side plays at random."""
+    """Return the probability that ``trapper`` wins from here if the other side plays at random."""
     outcome = game.outcome(position)
     if outcome is not None:
         return float(outcome.winner is trapper)
