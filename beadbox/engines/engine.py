@@ -95,4 +95,4 @@ class Engine(ABC, Generic[GameT, PositionT, MoveT]):
 
 
 AnyEngine: TypeAlias = Engine[AnyGame, AnyPosition, AnyMove]
-"""An engine whose family is unknown to the type checker; it takes games, positions and moves of its family alone."""
+"""An engine for an unknown family; it takes only games, positions and moves of its family."""

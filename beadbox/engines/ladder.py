@@ -25,7 +25,7 @@ class Pair(NamedTuple):
 
     @property
     def games(self) -> int:
-        """Number of games."""
+        """Number of games: wins, draws and losses."""
         return self.wins + self.draws + self.losses
 
     @property

@@ -31,7 +31,7 @@ class Look(NamedTuple, Generic[MoveT]):
 
     @property
     def score(self) -> float:
-        """The score of the best move."""
+        """The score of the best move at full depth."""
         return self.deep[self.best]
 
 
@@ -82,7 +82,7 @@ class WeightSheet(NamedTuple):
     squares: WeightTable
     """The weights of the maps as a table."""
     tables: tuple[WeightTable, ...]
-    """All other weights."""
+    """All other weights, one table for each subject."""
 
 
 class Learnt(NamedTuple):

@@ -225,4 +225,4 @@ def _checked(parameter: Parameter, value: object) -> int:
 
 
 AnyExperiment: TypeAlias = Experiment[object]
-"""An experiment whose type is unknown; it takes only parts that it produced itself."""
+"""An experiment of unknown type; it takes only parts that it produced itself."""

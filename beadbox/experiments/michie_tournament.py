@@ -153,6 +153,7 @@ def _hold_as_it_lies(game: AnyGame, teacher: Opponent, n_games: int, rng: Random
         draws: list[BeadDraw] = []
 
         def move(position: AnyPosition, rng: Random, draws: list[BeadDraw] = draws) -> AnyMove:
+            """Choose the machine's move, and note the bead that it drew."""
             chosen, draw = machine.choose(position, rng)
             draws += [draw] if draw is not None else []
             return chosen

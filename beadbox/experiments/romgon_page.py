@@ -235,6 +235,7 @@ def _scores(
     """Yield the scores of all pairings, optionally without the machines of number ``left_out``."""
 
     def score(one: str, other: str, parts: Sequence[Tallies], key: str) -> Score:
+        """Add up a pairing over the machines that are not left out."""
         points = _summed([part for number, part in enumerate(parts) if number != left_out], key)
         return Score(one, other, points.share * points.games, points.games)
 

@@ -346,12 +346,12 @@ def _distinct_moves(game: Game[Any, Any], position: Any) -> tuple[tuple[Any, ...
 
 
 AnyPosition: TypeAlias = Hashable
-"""A position of a game whose type is unknown; only that game can use it."""
+"""A position of an unknown type of game; only its game can use it."""
 
 AnyMove: TypeAlias = Hashable
-"""A move of a game whose type is unknown; only that game can use it."""
+"""A move of an unknown type of game; only its game can use it."""
 
 AnyGame: TypeAlias = Game[AnyPosition, AnyMove]
-"""A game whose type is unknown; it takes only positions and moves that it produced itself."""
+"""A game of unknown type; it takes only positions and moves that it produced itself."""
 
 GameT = TypeVar("GameT", bound=Game[Any, Any])

@@ -14,7 +14,7 @@ class Side(IntEnum):
 
     @property
     def other(self) -> Side:
-        """The side of the opponent."""
+        """The opposite side."""
         return Side.SECOND if self is Side.FIRST else Side.FIRST
 
 
@@ -50,6 +50,7 @@ class Tally:
     losses: int = 0
 
     def add(self, result: Result) -> None:
+        """Count one more game with this result."""
         match result:
             case Result.WIN:
                 self.wins += 1
@@ -71,5 +72,5 @@ class Tally:
 
     @property
     def games(self) -> int:
-        """Number of games."""
+        """Number of games: wins, draws and losses."""
         return self.wins + self.draws + self.losses

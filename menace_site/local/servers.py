@@ -34,7 +34,7 @@ BASE_DIR = Path(__file__).resolve().parents[2]
 POLL_S = 0.05
 HUNG = "60s"
 """Idle time within a transaction after which PostgreSQL ends a session, so that a hung process loses its locks."""
-UNPRIVILEGED_ID = 65534  # nobody; PostgreSQL refuses to run as root
+UNPRIVILEGED_ID = 65534  # the user ``nobody``; PostgreSQL refuses to run as root
 SOCKET_PATH_BYTES = 107  # sun_path, less its final zero
 POSTGRES_SOCKET = ".s.PGSQL.5432"
 VALKEY_SOCKET = "valkey.sock"

@@ -64,11 +64,11 @@ class _UnquotedTracebacks:
 
 
 class Lines(_UnquotedTracebacks, logging.Formatter):
-    """Log lines as plain text."""
+    """Formatter of log lines as plain text."""
 
 
 class Objects(_UnquotedTracebacks, JsonFormatter):
-    """Log lines as JSON objects."""
+    """Formatter of log lines as JSON objects."""
 
 
 class Expected(logging.Filter):

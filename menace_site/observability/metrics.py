@@ -199,7 +199,7 @@ def _queues() -> dict[tuple[str, ...], float] | None:
 
 
 class _Registry(Collector):
-    """Several collectors as one."""
+    """Several collectors in the form of a registry, as ``generate_latest`` needs it."""
 
     def __init__(self, *collectors: Collector) -> None:
         self.collectors = collectors

@@ -10,7 +10,7 @@ from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
 
 class Entry(ModelEntry):  # type: ignore[misc]  # the package has no types
-    """A task whose last start counts as now if it lies in the future, after the clock was set back."""
+    """A task with a last start that counts as now if it lies in the future, after the clock was set back."""
 
     last_run_at: datetime
 

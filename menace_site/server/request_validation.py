@@ -53,7 +53,7 @@ class WholeTextParser(JSONParser):
     def parse(
         self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, object] | None = None
     ) -> dict[str, object]:
-        """Return the parsed body.
+        """Return the parsed JSON of the request body.
 
         Raises:
             MalformedError: the body is UTF-16.

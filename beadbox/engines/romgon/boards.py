@@ -58,13 +58,13 @@ def first_of(word: np.uint64) -> int:
 
 @instruction("ctpop")
 def count_of(word: np.uint64) -> int:
-    """Count the cells of a set."""
+    """Count the cells of a set (population count)."""
     return int(word).bit_count()
 
 
 @inlined
 def bit(cell: int) -> np.uint64:
-    """Return the set of one cell."""
+    """Return the set that contains one cell only."""
     return _ONE << np.uint64(cell)
 
 

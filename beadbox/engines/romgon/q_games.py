@@ -79,7 +79,7 @@ class Progress(NamedTuple):
     """The progress of a meeting. All arrays are updated in place."""
 
     words: NDArray[np.uint64]
-    """``(2,)``: the random source."""
+    """``(2,)``: the state of the random source."""
     saved: NDArray[np.uint64]
     """``(2,)``: the state of the random source before the latest game."""
     state: NDArray[np.int64]

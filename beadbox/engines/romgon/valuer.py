@@ -55,6 +55,7 @@ class RomgonValuer(ReadableValuer, FastValuer[Romgon, Position, Move]):
         stop = np.zeros(1, np.uint8)
 
         def searched(depth: int) -> Look[Move]:
+            """Search to a depth; once ``stop`` is set, the result is meaningless."""
             near, deep, best = looked(board, side, flags, depth, whole, past, player.weights, stop)
             return Look(moves, tuple(near.tolist()), tuple(deep.tolist()), int(best), depth)
 

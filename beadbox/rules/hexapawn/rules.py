@@ -43,7 +43,7 @@ CROSSING = {3: ("oO-", "--o", "-OO"), 4: ("oO-", "---", "--o", "-OO")}
 LEAST, MOST = (3, 3), (5, 4)
 """The smallest and the largest board, each as columns and rows."""
 LARGEST_LISTED = 16
-"""Squares of the largest board whose positions are enumerated: 4 × 4 has 20,286 positions, 5 × 4 many times more."""
+"""Squares of the largest board with enumerated positions: 4 × 4 has 20,286 positions, 5 × 4 many times more."""
 
 
 class Position(NamedTuple):

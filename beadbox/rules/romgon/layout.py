@@ -1,4 +1,4 @@
-"""Layout of the Romgon board: pointy-topped hexes whose centres are one unit apart."""
+"""Layout of the Romgon board: pointy-topped hexes, with centres one unit apart."""
 
 from math import sqrt
 from types import MappingProxyType

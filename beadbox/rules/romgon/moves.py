@@ -43,7 +43,7 @@ class Options:
     """The options of a game of Romgon; the usual game has none."""
 
     flip: bool = False
-    """Flip mode."""
+    """Flip mode: pieces may flip instead of moving."""
     turn: bool = False
     """Triangles and hexgons may turn."""
     shape: bool = False

@@ -192,7 +192,7 @@ class RomgonLook(Look[Position, Move]):
         self.has_actions = game.options.flip or game.options.turn
 
     def winning_cells(self, position: Position) -> tuple[int, ...]:
-        """Return the entered goal, or the cell of the rhombus whose side has no legal move."""
+        """Return the entered goal, or the rhombus of the side without a legal move."""
         outcome = self.game.outcome(position)
         if outcome is None or outcome.winner is None:
             return ()
@@ -222,6 +222,7 @@ class RomgonLook(Look[Position, Move]):
         return tuple(map(piece_name, gone[BLACK])), tuple(map(piece_name, gone[WHITE]))
 
     def describe_move(self, move: Move) -> str:
+        """Describe the action by its hexes, with a flip or the rotation after a turn."""
         words = " to ".join(IDS[cell] for cell in self.game.path(move))
         if move.is_flip:
             return f"{words} flipped"

@@ -1,4 +1,4 @@
-"""Django's pool of PostgreSQL connections, for processes whose many threads share few connections."""
+"""Django's pool of PostgreSQL connections, for processes with many threads and few connections."""
 
 from typing import Any
 

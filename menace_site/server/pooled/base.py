@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend with a pool whose connections are checked locally before each use.
+"""Django's PostgreSQL backend with a pool that checks its connections locally before each use.
 
 Django's own check (``CONN_HEALTH_CHECKS``) is a query at each use: one seventh of the round trips of a move.
 """
