@@ -2,7 +2,7 @@
 
 import { byId } from "./dom.js";
 
-/** Moves the focus, and the page only where the element is not to be seen. */
+/** Moves the focus; scrolls the page only if the element is out of sight. */
 function focusInPlace(/** @type {HTMLElement} */ element) {
   const { top, bottom } = element.getBoundingClientRect();
   element.focus({ preventScroll: top >= 0 && bottom <= innerHeight });

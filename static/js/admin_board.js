@@ -30,7 +30,7 @@ function layoutOf(/** @type {string} */ game) {
   return /** @type {Promise<Layout>} */ (layouts.get(game));
 }
 
-/** The objects' own style sheets, once for the page. */
+/** Loads the style sheets of the drawings, once for each page. */
 function style() {
   for (const name of ["objects.css", "admin_board.css"]) {
     const href = new URL(`../css/${name}`, import.meta.url).href;

@@ -48,7 +48,7 @@ function radios(root, name, choices) {
         "label",
         { class: "choice" },
         html("input", { type: "radio", name, value, checked: index === 0 }),
-        // What is called as it is written needs no picture.
+        // A piece whose name is its text needs no picture.
         game.layout.pieces[value] && label !== value ? piecePicture(game.layout, value, 24) : null,
         label,
       ),
@@ -56,7 +56,7 @@ function radios(root, name, choices) {
   );
 }
 
-/** The piece to place as one text, the way the rules write it: R, r~, t@2; a rotation that changes nothing is left out. */
+/** The piece to place as text, in the notation of the rules: R, r~, t@2; a rotation without effect is omitted. */
 function pieceText() {
   const value = chosen("piece");
   if (!isInParts() || value === NOTHING) return value || null;
@@ -65,7 +65,7 @@ function pieceText() {
   return value + (byId("flipped", HTMLInputElement).checked ? "~" : "") + (rotation ? `@${rotation}` : "");
 }
 
-/** The same text as the fields that are sent. */
+/** Writes the text into the fields that the form sends. */
 function pieceFields(/** @type {string} */ text) {
   const [, letter, flipped, rotation] = /** @type {string[]} */ (text.match(/^(.)(~?)(?:@(\d))?$/));
   const { name } = /** @type {AdviceType} */ (game.types.find((type) => type.letter === letter.toUpperCase()));
@@ -84,7 +84,7 @@ function question() {
     difficulty: byId("level", HTMLSelectElement).value,
     ...(machine && { machine }),
   };
-  // A question that names no game is about this one, but for a machine it has to be named.
+  // A request without a game is about this one, but a request to a machine must name the game.
   const named = game.unnamed && !machine ? {} : { game: game.slug };
   const flips = game.flips && { flipModeEnabled: byId("flips", HTMLInputElement).checked };
   return { ...named, board: isInParts() ? boardInParts() : cells, ...fields, ...flips };
@@ -112,7 +112,7 @@ function place(/** @type {string} */ id) {
   forget();
 }
 
-/** An answer to another question marks nothing any more. */
+/** The answer to an earlier request no longer marks cells. */
 function forget() {
   marked = [];
   byId("candidates").replaceChildren();
@@ -121,7 +121,7 @@ function forget() {
   draw();
 }
 
-/** Which piece comes next is chosen in the same form, and changes no question. */
+/** The choice of the next piece is in the same form, but does not change the request. */
 function reconsider() {
   const before = byId("curl").textContent;
   draw();
@@ -151,7 +151,7 @@ function listLevels(/** @type {string} */ wanted) {
   );
 }
 
-/** The cells of a move: told beside the moves of an answer, or with the action itself. */
+/** The cells of a move, listed beside the moves of an answer or within the action itself. */
 function cellsOfMove(/** @type {AdviceMove} */ move, /** @type {Paths|undefined} */ paths) {
   return cellsAt(game.layout, paths?.[move.move] ?? [move.from, move.to]);
 }

@@ -6,7 +6,7 @@
 
 const WAITS_MS = [1_000, 1_000, 1_000, 2_000, 2_000, 2_000, 5_000, 5_000, 5_000, 10_000];
 const PATIENCE_MS = 15_000;
-/** Answers after which there is nothing to ask for: what is asked does not exist, or not for this reader. */
+/** Statuses after which polling ends: the resource does not exist, or not for this reader. */
 const FINAL = [400, 401, 403, 404, 410];
 
 /**
@@ -52,14 +52,14 @@ export class Asker {
     clearTimeout(this.timer);
   }
 
-  /** Asks at once; `isAll` for all of it, known or not. */
+  /** Polls at once; `isAll` requests the whole state, including its known parts. */
   now(isAll = false) {
     this.wantsAll ||= isAll;
     this.nIdle = 0;
     this.#later(0);
   }
 
-  /** Does what a frame says that the page would send over its socket. */
+  /** Posts a frame that the page would otherwise send over its socket. */
   async post(/** @type {string} */ type, /** @type {object} */ data) {
     try {
       const [answer, told] = await fetched(`${this.rest.actions}/${type}`, {
@@ -79,7 +79,7 @@ export class Asker {
   #later(wait = 0.8 * WAITS_MS[Math.min(this.nIdle, WAITS_MS.length - 1)] * (this.rest.slowness?.() ?? 1)) {
     clearTimeout(this.timer);
     if (!this.isOn || document.visibilityState === "hidden") return;
-    // A little chance, so that a class does not ask as one; never sooner than the server said.
+    // Random jitter, so that a class does not poll in step; never sooner than the server's Retry-After.
     this.timer = setTimeout(() => this.#ask(), wait * (1 + 0.5 * Math.random()));
   }
 
@@ -105,7 +105,7 @@ export class Asker {
     this.#later(this.isWanted ? 0 : wait);
   }
 
-  /** Takes an answer; how long to wait where the server says it. */
+  /** Handles a response; returns the wait if the server gives one. */
   #take(/** @type {Response} */ answer, /** @type {any} */ told, /** @type {boolean|undefined} */ isAll) {
     if (answer.ok) {
       this.etag = answer.headers.get("ETag") ?? "";
@@ -120,7 +120,7 @@ export class Asker {
       this.stop();
       this.onFrame(refusal(answer, told));
       this.onGone();
-    } else this.#say("lost"); // an answer of a filter, or a request that came too slowly
+    } else this.#say("lost"); // a response of a content filter, or a request that was sent too slowly
     return undefined;
   }
 
@@ -131,7 +131,7 @@ export class Asker {
   }
 }
 
-/** An answer, and what it says; given up where it does not come. */
+/** Fetches a response and its body, and aborts after a time-out. */
 async function fetched(/** @type {string} */ address, /** @type {RequestInit} */ { headers, ...options }) {
   const patience = new AbortController();
   const timer = setTimeout(() => patience.abort(), PATIENCE_MS);
@@ -153,5 +153,5 @@ const refusal = (/** @type {Response} */ answer, /** @type {any} */ told) => ({
   data: { ...told, retry_after_s: Number(answer.headers.get("Retry-After")) || undefined },
 });
 
-/** The token by which the site knows that a request comes from a page of its own. */
+/** The CSRF token, which proves to the site that a request comes from its own page. */
 const csrfToken = () => /(?:^|;\s*)csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? "";

@@ -39,7 +39,7 @@ export function beadPicture(/** @type {BeadLook} */ { colour, mark }, size = 26)
   );
 }
 
-/** A number that is the same every time for the same text: beads lie where they lay before. */
+/** A hash of a text, so that beads keep their places when they are drawn again. */
 export function seeded(/** @type {string} */ text) {
   let state = 2166136261;
   for (const letter of text) state = Math.imul(state ^ /** @type {number} */ (letter.codePointAt(0)), 16777619);

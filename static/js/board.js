@@ -11,7 +11,7 @@ import { beadsOn, dot, EDGE, edges, outline, piece, pieceWords, ruling, thread }
 import { narrow, svg, usesKeys } from "./dom.js";
 import { percents } from "./words.js";
 
-/** So narrow that a board wider than high stands on its end: its cells would be too small for a finger. */
+/** Width below which a board wider than high is turned by a quarter, since its cells would be too small for a finger. */
 const NARROW = narrow();
 
 export class Board {
@@ -41,7 +41,7 @@ export class Board {
     this.ground = svg("g", { role: "presentation" }, this.#rows(), lines, edges(layout), this.threads);
     this.svg = svg("svg", { class: "board", role: "grid", "aria-label": "Board" }, this.ground);
     this.svg.addEventListener("keydown", (event) => this.#key(event));
-    // The focus comes here by itself on one's turn. Whoever uses no keys need not see it.
+    // The focus comes here by itself on the viewer's turn; only keyboard users need to see it.
     this.svg.classList.toggle("is-quiet", !usesKeys());
     document.addEventListener("keydown", () => this.svg.classList.remove("is-quiet"), { capture: true, once: true });
     root.replaceChildren(this.svg);
@@ -56,7 +56,7 @@ export class Board {
    * @param {BoardView & {paths?: Paths, actions?: Actions}} view
    */
   update({ paths = {}, actions = {}, ...view }) {
-    // The same position told again leaves a chosen piece in the hand.
+    // Receiving the same position again keeps the chosen piece.
     const isNew = JSON.stringify(paths) !== JSON.stringify(this.paths);
     this.paths = paths;
     this.actions = actions;
@@ -96,7 +96,7 @@ export class Board {
     return g;
   }
 
-  /** Lays the board as it is, or with its left side up where that gives wide boards more room. */
+  /** Draws the board as it is, or turned with its left side up if that gives a wide board more room. */
   #stand() {
     const { columns, rows, shape } = this.layout;
     this.isUpright = NARROW.matches && shape !== "square" && columns > rows;
@@ -147,7 +147,7 @@ export class Board {
 
   #choose(/** @type {number} */ index) {
     if (this.chosen.at(-1) === index) {
-      // Where one move is the beginning of another, its last cell touched twice means the short one.
+      // If one move is the beginning of another, touching its last cell twice plays the short one.
       const short = this.#complete().find((move) => !(move in this.actions));
       return short ? this.play(short) : this.#letGo();
     }
@@ -160,7 +160,7 @@ export class Board {
     return this.#draw();
   }
 
-  /** Plays a move, and lets go of what was chosen for it. */
+  /** Plays a move and clears the choice of cells. */
   play(/** @type {string} */ move) {
     this.#choice([]);
     this.onPlay(move);
@@ -194,8 +194,8 @@ export class Board {
   }
 
   /**
-   * To the nearest cell in a direction. Among hexagons up and down lead to and fro, along the column that was left, so that
-   * every row is met and nobody drifts aside.
+   * Moves to the nearest cell in a direction. On hexagons, up and down zigzag along the column of the start, so that
+   * every row is visited and the cursor does not drift sideways.
    */
   #go(/** @type {number} */ dx, /** @type {number} */ dy) {
     const here = this.layout.cells[this.active];
@@ -222,7 +222,7 @@ export class Board {
   #draw() {
     const { board, winning, last, beads, lit, ghost } = this.view;
     const known = beads.map(({ probability }) => probability ?? 0);
-    // Beads that lead nowhere any more are not on the board, but they were in the box.
+    // Beads of moves that are no longer possible are not on the board, but they were in the box.
     const gone = Math.max(0, 1 - known.reduce((sum, chance) => sum + chance, 0));
     const chances = percents([...known, gone]);
     const { chips, threads } = beadsOn(beads.map((one, at) => ({ ...one, chance: chances[at] })));
@@ -257,7 +257,7 @@ export class Board {
           cell.name,
           board[index] ? pieceWords(this.layout, board[index]) : "empty",
           cell.goal && `goal of ${cell.goal}`,
-          // In the order in which it stands there, so that whoever speaks what they see is understood.
+          // In the visible order, so that speech control finds the button by its visible words.
           hint && `chance of bead ${hint.mark}: ${hint.chance}`,
           ...ways.map(
             ({ cells, mark, chance }) =>
@@ -291,7 +291,7 @@ export class Board {
             : null,
           isTarget && dot(x, y, board[index]),
           hint && bead({ ...hint, x, y: y - 9, r: 22 }),
-          // The space is not drawn: it parts mark and chance for who has them read aloud.
+          // The space is not drawn: it separates mark and chance for screen readers.
           hint && svg("text", { class: "odds-text", x, y: y + 34 }, ` ${hint.chance}`),
         ].filter((one) => one instanceof SVGElement),
       );

@@ -20,10 +20,10 @@ if (curves.length) {
     label: "Learning curves compared",
     hasOwnEnds: true,
   });
-  // A run begins where the one before ended: of two points at the same number of games the later one counts.
+  // A run begins where the previous one ended, so of two points at the same number of games the later one counts.
   const xs = [...new Set(curves.flatMap(({ points }) => points.map(({ games }) => games)))].sort((a, b) => a - b);
   const at = curves.map(({ points }) => new Map(points.map((point) => [point.games, point.strength])));
-  // Of a game that nobody plays perfectly there is no such value.
+  // Games without a perfect player have no such value.
   const value = (/** @type {Strength} */ strength) => {
     const chances = strength[opponent.value];
     if (!chances) return null;

@@ -1,7 +1,7 @@
 /** Copying what stands on the page. */
 
 /**
- * Copies the text of an element, or what stands in a field.
+ * Copies the text of an element or the content of a field.
  *
  * @param {HTMLElement} source
  */

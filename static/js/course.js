@@ -5,18 +5,18 @@
 
 import { byId, pageData } from "./dom.js";
 
-/** Whether this page is a file of its own, which reaches no server. */
+/** Whether this page is a saved file, which has no server. */
 export const IS_SAVED = "saved" in byId("learn").dataset;
 const NO_WORKERS = "This browser does not let a page learn in the background. Please use a newer one.";
 const DAMAGED = "This page is damaged: a part of its data is missing. Please save or load it again.";
 
-/** A question that the server cannot answer now. */
+/** The server cannot answer a request now. */
 export class Later extends Error {}
 
 /** @type {{[name: string]: Promise<any>}} the graphs that were asked for, by name */
 const graphs = {};
 
-/** A worker, and what it has been asked. */
+/** A worker with its pending requests. */
 class Learner {
   /** @type {Map<number, {resolve: (answer: any) => void, reject: (error: Error) => void}>} */
   #open = new Map();
@@ -26,7 +26,7 @@ class Learner {
   /** @type {Worker|null} */
   #worker = null;
 
-  /** What the worker answers; the graph of the plan is sent before it. */
+  /** Asks the worker and returns its answer; sends the plan's graph first if the worker lacks it. */
   async ask(/** @type {string} */ ask, /** @type {{plan: LearnPlan} & Record<string, unknown>} */ question) {
     const name = question.plan.graph;
     const view = await graphOf(name);
@@ -68,7 +68,7 @@ class Learner {
   }
 }
 
-/** Its machines, and beside them the bands: neither waits for the other. */
+/** One worker for machines and one for bands, so that neither waits for the other. */
 const [pupil, crowd] = [new Learner(), new Learner()];
 
 /** The script of a worker: a file, or in a saved page the text of both scripts. */
@@ -78,7 +78,7 @@ function workerUrl() {
   return URL.createObjectURL(new Blob([pageData("worker")], { type: "text/javascript" }));
 }
 
-/** The graph of a game by its part of an address: asked for once. */
+/** The graph of a game by its part of an address; fetched once. */
 function graphOf(/** @type {string} */ name) {
   const asked = async () => {
     if (!IS_SAVED) return ask(`/graph?${name}`);
@@ -112,13 +112,13 @@ export class Course {
     };
   }
 
-  /** Whether the same boxes hang on the wall, and lie there with the same beads. */
+  /** Whether two courses have the same boxes with the same initial beads. */
   get set() {
     const { initial, initial_by: by, merge_symmetric_moves: merged, box_set: which } = this.plan.rule;
     return JSON.stringify([this.plan.graph, this.plan.side, initial, by, merged, which]);
   }
 
-  /** How the server reads an address: what of it cannot be used, and the nearest thing that makes sense. */
+  /** The server's reading of an address: its invalid parts, and the nearest valid settings. */
   static async read(/** @type {URLSearchParams} */ query, /** @type {Reading} */ before) {
     return IS_SAVED ? { ...before, seed: query.get("seed"), against: query.get("against") } : ask(`?${query}`);
   }
@@ -135,7 +135,7 @@ export class Course {
     return query;
   }
 
-  /** The machine after so many games, or after as many as can be played at once. */
+  /** The machine after a number of games, or after as many as can be played in one request. */
   machine(/** @type {number} */ games, /** @type {number} */ since, moves = false) {
     const { plan, seed, against } = this;
     return pupil.ask("machine", { plan, seed, against, games, since, moves });

@@ -118,7 +118,7 @@ export class Curve {
     return this.#read(this.plot.cursor.idx);
   }
 
-  /** The picture as it stands, with its title and legend, as a PNG file. */
+  /** The current picture as a PNG file, with its title and legend. */
   async png(/** @type {string} */ name, /** @type {string} */ title) {
     if (!this.plot) return;
     const from = this.plot.ctx.canvas;
@@ -156,7 +156,7 @@ export class Curve {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
-  /** How much larger than usual the reader has text: a canvas does not follow by itself. */
+  /** The reader's text size relative to the default, since a canvas does not scale with it. */
   #textSize() {
     return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
   }
@@ -276,7 +276,7 @@ export class Curve {
     this.#read(null);
   }
 
-  /** Puts the mark where it belongs, and tells where the axis lies. */
+  /** Places the mark, and reports the position of the axis. */
   #place() {
     if (!this.plot || this.marked === null) return;
     this.marker.style.left = `${this.plot.valToPos(this.marked, "x")}px`;
@@ -284,7 +284,7 @@ export class Curve {
     this.words.placed?.({ left: left - this.stage.getBoundingClientRect().left, width });
   }
 
-  /** A place is chosen by pressing, and by dragging on. */
+  /** Pressing chooses a place, and dragging moves it. */
   #pickable() {
     const { plot } = this;
     if (!plot) return;
@@ -315,7 +315,7 @@ export class Curve {
     return this.words.first ?? Math.max(1, (this.end ?? this.xs.at(-1) ?? 1) / 3600);
   }
 
-  /** Round numbers for a stretched axis, as many as have room: the powers of ten before the others. */
+  /** Round numbers for a stretched axis, as many as fit; powers of ten take precedence. */
   #ticks(/** @type {number} */ min, /** @type {number} */ max) {
     const room = (58 * (this.#along(max) - this.#along(min))) / Math.max(120, this.#size().width - 80);
     const wanted = [Math.max(0, min), max];
@@ -376,7 +376,7 @@ export class Curve {
     const where = this.words.at ?? ((x) => `After ${figure(x)} games`);
     this.at.textContent = this.xs.length ? where(this.xs[at]) : "No point yet";
     const isFree = idx === null || idx === undefined;
-    // Of a line that ends earlier its own last point counts, and that is said.
+    // A line that ends earlier shows its own last point, with a note.
     const places = this.lines.map(({ values }) =>
       (values[at] ?? null) !== null || !isFree ? at : lastKnown(values.slice(0, rest)),
     );
@@ -414,12 +414,12 @@ export class Curve {
   }
 }
 
-/** Where the last value is that there is; -1 if there is none. */
+/** The index of the last value that is not null; -1 without one. */
 function lastKnown(/** @type {(number|null)[]} */ values) {
   return values.reduce((/** @type {number} */ last, value, at) => (value === null ? last : at), -1);
 }
 
-/** The last value that there is. */
+/** The last value that is not null. */
 function known(/** @type {(number|null)[]} */ values) {
   return values[lastKnown(values)];
 }

@@ -19,9 +19,9 @@ const SHAPES = {
   rhombus: "M0-38L25 0L0 38L-25 0Z",
   hexgon: "M39 0L17 27H-17L-39 0L-17-27H17Z",
 };
-/** What shows a direction within the outline: the way a hexgon looks. @type {Record<string, string>} */
+/** Marks of direction within an outline: the axis of a hexgon. @type {Record<string, string>} */
 const AXES = { hexgon: "M-25 0H25" };
-/** Where the bead of a move lies along the last step of its way: in the cell it leads to, clear of all other ways. */
+/** Position of a move's bead along the last step of its path: in the target cell, clear of all other paths. */
 const ALONG = 0.74;
 
 /** The centres of the cells, and the size of the picture, after mirroring and then turning clockwise. */
@@ -54,12 +54,12 @@ export function asOnBoard(layout, pieces, symmetry) {
   return laid;
 }
 
-/** The cells (indices) with these ids, in their order: the path of a move, as the server tells it. */
+/** The indices of the cells with these ids, in their order: the path of a move from the server. */
 export function cellsAt(/** @type {Layout} */ layout, /** @type {string[]} */ ids) {
   return ids.map((id) => layout.cells.findIndex((cell) => cell.id === id));
 }
 
-/** What a piece looks like: as its game says, else a pawn if it is called as its side is, else a lettered disc. */
+/** The look of a piece: by the layout of its game, else a pawn if it is named after its side, else a lettered disc. */
 export function lookOf(/** @type {Layout} */ layout, /** @type {string} */ text) {
   const side = layout.roles.indexOf(text);
   return layout.pieces?.[text] ?? { shape: side < 0 ? "disc" : "pawn", side: Math.max(0, side) };
@@ -100,7 +100,7 @@ function shaped({ shape, side, flipped, angle }, x, y) {
   );
 }
 
-/** What a piece is called. */
+/** The name of a piece. */
 export function pieceWords(/** @type {Layout} */ layout, /** @type {string} */ text) {
   return layout.pieces?.[text]?.name ?? text;
 }
@@ -114,7 +114,7 @@ export function piecePicture(/** @type {Layout} */ layout, /** @type {string} */
   );
 }
 
-/** What stands for a side: its letter, or one of its men as a picture. */
+/** The mark of a side: its letter, or a picture of one of its pieces. */
 export function rolePicture(/** @type {Layout} */ layout, /** @type {string} */ role) {
   if (role.length < 2) return role;
   const man = layout.badges[layout.roles.indexOf(role)];
@@ -129,12 +129,12 @@ export function rolePicture(/** @type {Layout} */ layout, /** @type {string} */ 
 export const EDGE = 34;
 
 /**
- * What stands beside the columns and rows of a board whose cells are called by both, as in b2: below it and on its left.
+ * The labels of columns and rows, below and left of a board whose cells are named by both, such as b2.
  *
  * @param {Layout} layout
  * @param {ReturnType<typeof turned>} place
- * @param {string[]} names what the cells are called, where a turned board gives them other names
- * @returns {{text: string, x: number, y: number}[]} in hundredths of a cell; nothing where names say themselves where a cell is
+ * @param {string[]} names names of the cells, if a turned board gives them other names
+ * @returns {{text: string, x: number, y: number}[]} in hundredths of a cell; empty for boards without such labels
  */
 export function edgeLabels(layout, { rows, centres } = turned(layout), names = layout.cells.map((cell) => cell.name)) {
   if (layout.coordinates !== "edges") return [];
@@ -160,7 +160,7 @@ export function edgeLabels(layout, { rows, centres } = turned(layout), names = l
   ];
 }
 
-/** Those letters and numbers as a picture. */
+/** The labels of columns and rows as a picture. */
 /** @param {Layout} layout @param {ReturnType<typeof turned>} [place] @param {string[]} [names] */
 export function edges(layout, place, names) {
   const labels = edgeLabels(layout, place, names);
@@ -216,7 +216,7 @@ export function outline(/** @type {Layout} */ layout, /** @type {number} */ x, /
 }
 
 /**
- * The beads of moves on a board: of a move that touches one cell on that cell, of a longer one on a thread along its way.
+ * The beads of moves on a board: on the cell for a move of one cell, else on a thread along its path.
  *
  * @param {MoveBead[]} moves
  * @returns {{chips: Map<number, MoveBead>, threads: MoveBead[]}}
@@ -282,13 +282,13 @@ export function diagram(layout, pieces, { symmetry, chips = new Map(), threads =
   return group;
 }
 
-/** Where a piece may go: a dot, or a ring around what it would take. */
+/** The target of a move: a dot, or a ring around a piece that would be captured. */
 export function dot(/** @type {number} */ cx, /** @type {number} */ cy, /** @type {string|null} */ taken) {
   return svg("circle", { class: taken ? "target-mark is-capture" : "target-mark", cx, cy, r: taken ? 38 : 15 });
 }
 
 /**
- * A board as a picture of its own, with its words for those who do not see it; with an empty label it is decoration.
+ * A board as a picture of its own, with a label for screen readers; with an empty label it is decoration.
  *
  * @param {Layout} layout
  * @param {(string|null)[]} pieces

@@ -47,7 +47,7 @@ export function html(name, attributes = {}, ...children) {
 }
 
 /**
- * The element with this id; a page that has none is a mistake of ours, and says so.
+ * The element with this id; throws if the page has none, which is a fault of the site.
  *
  * @template {Element} [T=HTMLElement]
  * @param {string} id
@@ -61,7 +61,7 @@ export function byId(id, kind = /** @type {any} */ (HTMLElement)) {
 }
 
 /**
- * What a selector finds; a page that has none is a mistake of ours, and says so.
+ * The first element that matches a selector; throws if the page has none, which is a fault of the site.
  *
  * @template {Element} [T=HTMLElement]
  * @param {string} selector
@@ -92,7 +92,7 @@ export function isStill() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** Whether the window is as narrow as a phone: what is secondary is folded there. */
+/** Whether the window is as narrow as a phone, so that secondary content is folded. */
 export function isPhone() {
   return matchMedia("(max-width: 40rem)").matches;
 }
@@ -102,7 +102,7 @@ export function narrow() {
   return matchMedia("(max-width: 43.99rem)");
 }
 
-/** Notes for the pages that follow whether the reader uses keys or a pointer. */
+/** Stores for the next pages whether the reader uses the keyboard or a pointer. */
 export function noteInput() {
   for (const type of ["keydown", "pointerdown"])
     document.addEventListener(
@@ -118,7 +118,7 @@ export function noteInput() {
     );
 }
 
-/** Whether what the reader touched last, here or on the page before, was a key. */
+/** Whether the reader's latest input, here or on the previous page, was a key. */
 export function usesKeys() {
   try {
     return sessionStorage.getItem("input") === "keydown";

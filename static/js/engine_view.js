@@ -21,7 +21,7 @@ export class EngineView {
     parts.button.addEventListener("click", () => this.#ask());
   }
 
-  /** Forgets what was said of another position. */
+  /** Clears the answer about another position. */
   show(/** @type {MatchState} */ state) {
     this.parts.button.disabled = state.status !== "playing";
     if (state.status === "playing" && state.ply === this.ply) return;

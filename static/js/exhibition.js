@@ -31,7 +31,7 @@ export class Exhibition {
     parts.speed.addEventListener("change", () => this.isRunning && this.#later());
   }
 
-  /** A state has been shown: go on from it. */
+  /** Continues after a state has been shown. */
   show(/** @type {MatchState} */ state, /** @type {boolean} */ isHost) {
     this.state = state;
     const isGoing = state.exhibition && isHost && state.status === "playing";
@@ -41,12 +41,12 @@ export class Exhibition {
     else if (this.isRunning) this.#later();
   }
 
-  /** Whether what was asked for came after a move that was under way already: the next state shows it, and is gone on from. */
+  /** Whether a requested step was superseded by a move under way; the next state then shows that move and continues. */
   isOvertaken(/** @type {string} */ code) {
     return code === "stale_ply" && (this.isFinishing || this.isRunning);
   }
 
-  /** Asks for no more moves; one that is under way still comes. */
+  /** Stops asking for moves; a move under way still arrives. */
   pause() {
     this.isFinishing = false;
     this.#set(false);

@@ -53,7 +53,7 @@ function bars(/** @type {Chart} */ chart) {
 
 const isGoingOn = () => ["queued", "running"].includes(result.dataset.status ?? "");
 
-/** Asks how far the run is until it is over, then puts the result on the page. */
+/** Polls the progress of the run until it ends, then shows the result. */
 async function follow() {
   while (isGoingOn()) {
     const run = await ask();
@@ -80,7 +80,7 @@ async function ask() {
   }
 }
 
-/** Takes the part of the page that holds the result from the server again. */
+/** Reloads the part of the page that holds the result. */
 async function renew() {
   const address = new URL(location.href);
   address.searchParams.set("run", result.dataset.run ?? "");

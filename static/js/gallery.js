@@ -6,9 +6,9 @@ import { TimeMachine } from "./timemachine.js";
 import { Wall } from "./wall.js";
 import { count, ordinal } from "./words.js";
 
-/** So many boxes are "the most" of something. */
+/** Number of boxes that a shelf of extremes shows. */
 const MOST = 60;
-/** A box that a game against random play opens less often than this is not met any more. */
+/** Share of games against random play below which a box counts as no longer reached. */
 const NEVER_MET = 1e-4;
 const SURE = 0.95;
 

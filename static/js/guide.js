@@ -30,7 +30,7 @@ function picture(/** @type {{board: Pieces, lit: string[], dots: string[]}} */ {
   });
 }
 
-/** Whether this browser comes here for the first time; where it keeps nothing, it always does. */
+/** Whether this is the browser's first visit; always true if its storage is off. */
 function isFirstVisit(/** @type {string} */ key) {
   try {
     const isFirst = localStorage.getItem(key) === null;

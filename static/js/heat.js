@@ -8,10 +8,10 @@ const layout = pageData("layout");
 /** @typedef {{kind: string, piece: string, own: boolean, flipped: boolean, weights: number[]}} HeatMap */
 /** @type {HeatMap[]} */
 const maps = pageData("maps");
-/** So many shades a colour has, as in the tables beside the board. */
+/** Number of shades of a colour, as in the tables beside the board. */
 const STEPS = 5;
 const OWNERS = { own: "its own", other: "the other’s" };
-/** So narrow that a board wider than high stands on its end. */
+/** Width below which a board wider than high is turned by a quarter. */
 const NARROW = narrow();
 
 /** @param {number} number @param {number} places */
@@ -23,7 +23,7 @@ export function shade(/** @type {number} */ weight, /** @type {number} */ most) 
   return step ? `heat-${weight > 0 ? "p" : "m"}${step}` : "heat-0";
 }
 
-/** As many places as the greatest needs to be told from the others. */
+/** The number of decimal places that tells the greatest weight from the others. */
 const placesFor = (/** @type {number} */ most) => (most >= 0.3 ? 2 : most >= 0.03 ? 3 : 4);
 
 /** A weight as it fits into a hex. @param {number} weight @param {number} places */

@@ -15,15 +15,15 @@ import { isFast, MOST_GAMES, stateOf, Wishes } from "./learn_states.js";
 import { Wall } from "./wall.js";
 import { count, figure } from "./words.js";
 
-/** How long a move and the end of a game stand, in milliseconds; how long a game takes that is not played in moves. */
+/** Milliseconds for which a move and the end of a game are shown, and for a game without single moves. */
 const TEMPO = { move: { ply: 1100, end: 1600 }, game: { ply: 90, end: 700 }, ten: { ply: 0, end: 100 } };
 const THOUSAND = { games: 100, ms: 100 };
-/** The curve and the open box are drawn so often while games rush by, the address is written so often. */
+/** Milliseconds between redraws of curve and open box at high speed, and between updates of the address. */
 const DRAWN_MS = 90;
 const WRITTEN_MS = 1_000;
-/** While games are played the machine with the second rule follows so often. */
+/** Milliseconds between updates of the machine with the second rule while games are played. */
 const FOLLOWS_MS = 300;
-/** So long is waited before the server is asked again, when it cannot answer. */
+/** Milliseconds before the next request if the server cannot answer. */
 const LATER_MS = 2_000;
 /** The curve ends here until there are more games. */
 const FIRST_END = 10_000;
@@ -69,19 +69,19 @@ const wishes = new Wishes({
 let pupil = null;
 /** @type {Wall|null} */
 let wall = null;
-/** The box that stays open while games rush by. */
+/** The box that stays open at high speed. */
 let kept = 0;
 let followedAt = 0;
 let drawnAt = 0;
 let writtenAt = 0;
-/** At full speed the next question is asked before the last answer is drawn. @type {{pupil: Pupil, from: number, answer: Promise<LearnAnswer>}|null} */
+/** The next request, which at full speed is sent before the last answer is drawn. @type {{pupil: Pupil, from: number, answer: Promise<LearnAnswer>}|null} */
 let ahead = null;
 /** The game that is being played, as far as it has been shown. @type {{answer: LearnAnswer, game: LearnGame, at: number}|null} */
 let playing = null;
 
 const frame = () => new Promise(requestAnimationFrame);
 
-/** Does one thing after the other; what goes wrong is said. @param {() => Promise<any>} once */
+/** Runs actions one after the other and shows their errors. @param {() => Promise<any>} once */
 async function live(once) {
   for (;;) {
     try {
@@ -101,18 +101,18 @@ async function live(once) {
   }
 }
 
-/** The next thing to do. */
+/** Does the next action of the current state. */
 async function once() {
   const wish = wishes.now;
   if (!pupil || wish.isFresh) return open();
-  // While games go by the second machine follows now and then.
+  // While games are played, the second machine catches up from time to time.
   const isDue = !wish.isRunning || performance.now() - followedAt > FOLLOWS_MS;
   const state = stateOf(wish, { games: pupil.machine.games, isBehind: isDue && pupil.isBehind(wish.reading) });
   switch (state) {
     case "jumping":
       return jump(pupil);
     case "greeting":
-      // Something is to be seen at once; what it is compared with comes after it.
+      // The machine is shown first, and its comparison follows.
       try {
         return await oneGame(pupil, TEMPO.game);
       } finally {
@@ -135,16 +135,16 @@ async function once() {
   }
 }
 
-/** The next part of a band, until all its machines are there. */
+/** Loads the next part of a band, until all its machines are there. */
 async function bandsOnce() {
   const { isFresh, isFirst, reading } = wishes.now;
   if (!pupil || isFresh || isFirst || !(await pupil.fetchBand(reading))) return wishes.rest();
   return wishes.now.isFresh || showCurve(pupil);
 }
 
-// What is done in each state
+// Actions of the states
 
-/** Another rule, teacher or seed: the same number of games of it. */
+/** Opens a machine for another rule, teacher or seed, after the same number of games. */
 async function open() {
   const { reading } = wishes.now;
   const wanted = pupil?.machine.games ?? reading.games;
@@ -168,18 +168,18 @@ async function open() {
   });
 }
 
-/** As many games of the machine with the second rule. @param {Pupil} pupil */
+/** Plays as many games with the second rule. @param {Pupil} pupil */
 async function follow(pupil) {
   try {
     await pupil.follow(wishes.now.reading);
     if (!wishes.now.isFresh) showCurve(pupil);
   } finally {
-    // Afterwards, and even if there was no answer: the first machine is not to wait for it.
+    // Set in any case, since the first machine must not wait for a missing answer.
     followedAt = performance.now();
   }
 }
 
-/** To a place on the curve, as far as can be played at once; then on from there. @param {Pupil} pupil */
+/** Goes to a place on the curve, as far as one request can; then continues from there. @param {Pupil} pupil */
 async function jump(pupil) {
   const games = /** @type {number} */ (wishes.now.games);
   playing = null;
@@ -190,7 +190,7 @@ async function jump(pupil) {
   showAll(pupil);
 }
 
-/** Games as fast as they come, or a thousand a second. @param {Pupil} pupil */
+/** Plays games as fast as possible, or a thousand a second. @param {Pupil} pupil */
 async function rush(pupil) {
   const began = performance.now();
   const isFull = wishes.now.speed === "full";
@@ -216,7 +216,7 @@ async function rush(pupil) {
 }
 
 /**
- * The next game, its moves one after the other, then what it changes.
+ * Shows the next game: its moves one after the other, then its changes of beads.
  *
  * @param {Pupil} pupil
  * @param {{ply: number, end: number}} tempo
@@ -235,7 +235,7 @@ async function oneGame(pupil, tempo) {
   await wishes.rest(tempo.end);
 }
 
-/** One move of a game; after the last one, what it changes. @param {Pupil} pupil */
+/** Shows one move of a game; after the last one, the changes of beads. @param {Pupil} pupil */
 async function move(pupil) {
   const now = await next(pupil);
   if (isOver(now)) return;
@@ -248,7 +248,7 @@ async function move(pupil) {
   await wishes.rest(TEMPO.move.end);
 }
 
-/** The game that is being played; if there is none, the next one. @param {Pupil} pupil */
+/** The current game, or the next one if there is none. @param {Pupil} pupil */
 async function next(pupil) {
   if (playing) return playing;
   const answer = await pupil.ask(pupil.machine.games + 1, true);
@@ -256,7 +256,7 @@ async function next(pupil) {
   return playing;
 }
 
-/** Whether something else than this game has been wished for. @param {typeof playing} now */
+/** Whether the reader has asked for something else than this game. @param {typeof playing} now */
 const isOver = (now) => wishes.now.isFresh || wishes.now.games !== null || playing !== now;
 
 /** Shows the next ply of the game. @param {Pupil} pupil @param {NonNullable<typeof playing>} now */
@@ -268,7 +268,7 @@ async function ply({ boxes }, now, rolls = false) {
   if (one.draw) await stage.draw(boxes[one.draw.box], one.draw, rolls);
 }
 
-/** The game is over: beads go in and come out. @param {Pupil} pupil @param {NonNullable<typeof playing>} now */
+/** Shows the end of the game: the added and removed beads. @param {Pupil} pupil @param {NonNullable<typeof playing>} now */
 function lesson(pupil, { answer, game: { plies, changes } }) {
   playing = null;
   showEnd(answer.game);
@@ -287,9 +287,9 @@ function lesson(pupil, { answer, game: { plies, changes } }) {
   remember(pupil);
 }
 
-// What is shown
+// Display
 
-/** The last board of a game, and what came of it. @param {LearnGame|null} played */
+/** Shows the last board of a game and its result. @param {LearnGame|null} played */
 function showEnd(played) {
   const last = played?.plies.at(-1);
   if (!played || !last) return;
@@ -326,7 +326,7 @@ function showCurve(pupil) {
   curve.mark(pupil.machine.games);
 }
 
-/** How many games, and what came of them. @param {Pupil} pupil */
+/** Shows the number of games and their results. @param {Pupil} pupil */
 function showCount({ machine: { games, wins, draws, losses } }) {
   const words = `After ${count(games, "game")}`;
   byId("games").textContent = words;
@@ -337,7 +337,7 @@ function showCount({ machine: { games, wins, draws, losses } }) {
   slider.setAttribute("aria-valuetext", words);
 }
 
-/** The address says what is seen, so that it can be sent to somebody. @param {Pupil} pupil */
+/** Writes the shown state into the address, so that it can be shared. @param {Pupil} pupil */
 function remember({ machine: { games } }, isAtOnce = false) {
   if (!isAtOnce && wishes.now.isRunning && performance.now() - writtenAt < WRITTEN_MS) return;
   writtenAt = performance.now();
@@ -374,18 +374,18 @@ function tellProblems(problems) {
   knobs.complain(problems);
 }
 
-/** What is called after the fields. */
+/** Updates the names that repeat the values of fields. */
 function names() {
   byId("teacher-name").textContent = chosenName(byId("id_teacher", HTMLSelectElement));
   byId("against-name").textContent = chosenName(byId("id_against", HTMLSelectElement));
 }
 
-// What is wished
+// Input
 
-/** What is being read. @type {URLSearchParams|null} */
+/** The latest settings sent to the server. @type {URLSearchParams|null} */
 let latest = null;
 
-/** What the fields say has changed: the server reads it, and the machine begins anew with it. @param {URLSearchParams} query */
+/** Sends changed fields to the server, and restarts the machine with the server's reading. @param {URLSearchParams} query */
 async function reread(query) {
   query.set("game", game.slug);
   latest = query;
@@ -421,7 +421,7 @@ function run(isRunning) {
   say(`Stopped after ${count(pupil?.machine.games ?? 0, "game")}.`);
 }
 
-/** To a place on the curve. @param {number} wanted */
+/** Goes to a place on the curve. @param {number} wanted */
 function goTo(wanted) {
   const games = Math.min(MOST_GAMES, Math.max(0, Math.round(wanted)));
   slider.value = String(curve.share(games));

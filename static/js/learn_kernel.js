@@ -12,7 +12,7 @@
   /** The teacher that is a second machine with the same rule. */
   const PARTNER = "machine";
   const EVERY_MOVE = "random";
-  /** Against whom strength is exact; the last is a machine's worst enemy. */
+  /** Opponents against which strength is calculated exactly; the last is the best response. */
   const MEASURES = ["random", "win-block", "perfect", "worst"];
   const MASK = (1n << 64n) - 1n;
   const GOLDEN = 0x9e3779b97f4a7c15n;
@@ -45,7 +45,7 @@
     return Math.floor(((high >>> 16) * n + low) / 2 ** 16);
   }
 
-  // What a machine learns on
+  // Graph and boxes
 
   /** The graph of a game from what the server sends: where the edges of each node begin, and where each leads. */
   function openGraph(/** @type {LearnView} */ view) {
@@ -122,7 +122,7 @@
   }
 
   /**
-   * A plan as arrays: all that needs no bead is worked out. Boxes and slots of a second machine follow those of the first.
+   * A plan as arrays, with everything precomputed that does not depend on beads. Boxes and slots of a second machine follow those of the first.
    *
    * A target says where a move leads: `0 … nBoxes-1` opens that box; `nBoxes + node` is the teacher's turn there; −1,
    * −2, −3 end the game with a win, draw or loss for the first machine. Forced moves without a box are followed through.
@@ -193,7 +193,7 @@
     };
   }
 
-  /** A machine that has not played yet, and its partner if that is what teaches it. */
+  /** A new machine, with its partner if the teacher is a second machine. */
   function fresh(/** @type {Ground} */ ground, /** @type {string|number} */ seed) {
     const run = {
       ground,
@@ -215,7 +215,7 @@
     for (let slot = 0; slot < beads.length; slot += 1) totals[slotBox[slot]] += beads[slot];
   }
 
-  /** Plays so many games and learns from each; everything in the run is changed in place. */
+  /** Plays a number of games and learns from each; the run is changed in place. */
   function train(/** @type {Run} */ run, /** @type {number} */ nGames) {
     const { ground, beads, totals, state, tally } = run;
     const { slotIndptr, slotBox, slotTarget, slotSize, refills, initial, replyIndptr, replyTarget, start, nOurs } =
@@ -245,7 +245,7 @@
       return isSettled ? settle(path[end], isRemoved) : 0;
     }
 
-    /** Empties the slot for good, or makes it the only one of its box; returns how many slots went. */
+    /** Empties the slot for good, or keeps it as the only one of its box; returns the number of emptied slots. */
     function settle(/** @type {number} */ slot, /** @type {boolean} */ isRemoved) {
       const box = slotBox[slot];
       let [total, removed] = [0, 0];
@@ -268,7 +268,7 @@
       resigned = -1;
       let target = start;
       while (target >= 0) {
-        // The next random word, here and not in a function: its parts stay in registers. A machine that gives up takes none.
+        // The next random word, inlined so that its parts stay in registers. A machine that resigns draws none.
         const tl = (al + bl) | 0;
         const th = (ah + bh + (tl >>> 0 < al >>> 0 ? 1 : 0)) | 0;
         const rl = (tl << 17) | (th >>> 15);
@@ -338,7 +338,7 @@
   // One game, move by move
 
   /**
-   * Plays the next game and tells it: the board does not turn, though boxes show boards as they are printed.
+   * Plays the next game and records it. The board keeps its orientation; boxes show boards as printed.
    *
    * `box` counts along the boxes of the machine; a ply of the teacher, and a forced one, has no `draw`.
    */
@@ -354,7 +354,7 @@
       [...run.last.ours.slice(0, run.nLast.ours)],
       [...run.last.theirs.slice(0, run.nLast.theirs)],
     ];
-    /** What a box held when it was opened. */
+    /** The beads of a box at its opening. */
     const opened = (/** @type {number} */ box) => {
       const held = before.slice(slotIndptr[box], slotIndptr[box + 1]);
       const refilled = ground.refills[box] === 1 && held.every((n) => n === 0);
@@ -411,7 +411,7 @@
 
   // Exact strength
 
-  /** What each opponent plays at every edge; the machine's own part is filled in from its beads. */
+  /** The probability of every edge under each opponent; the machine's own edges are filled in from its beads. */
   function policyOf(/** @type {Graph} */ graph, /** @type {string} */ name) {
     const policy = new Float64Array(graph.successor.length);
     for (let node = 0; node < graph.side.length; node += 1) {
@@ -424,7 +424,7 @@
     return policy;
   }
 
-  /** Points of a game that the machine can expect against one of `MEASURES`: a win is 1, a draw ½. */
+  /** Expected points of a game against one of `MEASURES`: a win is 1, a draw ½. */
   function score(/** @type {Run} */ run, /** @type {string} */ measure) {
     const { ground, beads, totals } = run;
     const { graph, side, slotIndptr, slotEdge, slotSize, initial, refills, nodeBox } = ground;
@@ -433,7 +433,7 @@
     graph.policies ??= {};
     if (!isWorst) graph.policies[measure] ??= policyOf(graph, measure);
     const theirs = graph.policies[measure];
-    // What the machine can expect from every node: its chance to win, and of a draw.
+    // The machine's probabilities of a win and of a draw from every node.
     graph.expected ??= [new Float64Array(graph.side.length), new Float64Array(graph.side.length)];
     const [won, drawn] = graph.expected;
     const wonAt = [side === 0 ? 1 : 0, side === 1 ? 1 : 0, 0];
@@ -484,19 +484,19 @@
 
   // Curves and bands
 
-  /** After how many games a curve has a point, ascending: 0 to 20, then 24 to each power of ten. */
+  /** Numbers of games at which a curve has a point, ascending: 0 to 20, then 24 for each power of ten. */
   const CURVE_MARKS = [
     ...Array.from({ length: 21 }, (_, games) => games),
     ...Array.from({ length: 24 * 7 + 1 }, (_, step) => Math.round(10 ** (step / 24))).filter((games) => games > 20),
   ];
-  /** After how many games the machines of a band are measured. */
+  /** Numbers of games at which the machines of a band are measured. */
   const BAND_MARKS = [
     ...Array.from({ length: 11 }, (_, games) => games),
     ...Array.from({ length: 29 }, (_, step) => Math.round(10 ** (1 + (3 * (step + 1)) / 29))),
   ];
   const QUANTILES = { p5: 0.05, p25: 0.25, p50: 0.5, p75: 0.75, p95: 0.95 };
 
-  /** What the machine of a seed can expect after each of the marks. */
+  /** The expected points of a seed's machine at each of the marks. */
   /** @param {Ground} ground @param {string|number} seed @param {string} measure */
   function marked(ground, seed, measure, marks = BAND_MARKS) {
     const run = fresh(ground, seed);
@@ -508,7 +508,7 @@
     });
   }
 
-  /** For each quantile its value at every mark. @param {number[][]} scores a row for each machine */
+  /** The values of each quantile at every mark. @param {number[][]} scores a row for each machine */
   function quantiles(scores) {
     const columns = scores[0].map((_, mark) => Float64Array.from(scores, (row) => row[mark]).sort());
     const at = (/** @type {Float64Array} */ column, /** @type {number} */ share) => {

@@ -2,7 +2,7 @@
 
 import { IS_SAVED } from "./course.js";
 
-/** So long nothing is typed any more. */
+/** Milliseconds without typing after which a field counts as changed. */
 const TYPED_MS = 250;
 
 export class Knobs {
@@ -32,7 +32,7 @@ export class Knobs {
     return this.form.elements.namedItem(name);
   }
 
-  /** Puts what the server has read into the fields, but for the one that somebody is typing into. */
+  /** Writes the server's reading into the fields, except the one that has the focus. */
   /** @param {LearnReading} of @param {string} address */
   show({ rule, preset, teacher, seed, side, against, beside }, address) {
     const values = { ...rule, preset, teacher, seed, side, against, beside: beside?.preset ?? "" };
@@ -51,7 +51,7 @@ export class Knobs {
       field.disabled = !names.includes(field.name || field.id);
   }
 
-  /** Says at each field what is wrong with it; what has no field is the page's to say. */
+  /** Shows each problem at its field; problems without a field are left to the page. */
   complain(/** @type {LearnProblem[]} */ problems) {
     const wrong = new Set(problems.map(({ field }) => field));
     for (const field of this.form.elements) {
@@ -60,7 +60,7 @@ export class Knobs {
     }
   }
 
-  /** Lays the rule of the fields beside itself, so that the first can be changed and compared with it. */
+  /** Copies the rule of the fields as the second rule, so that changes of the first can be compared with it. */
   putBeside() {
     const query = this.#query();
     for (const name of [...query.keys()]) if (name.startsWith("beside")) query.delete(name);
@@ -69,7 +69,7 @@ export class Knobs {
     this.onChange(query);
   }
 
-  /** Other luck: a seed that nobody has chosen. */
+  /** Chooses a random seed. */
   reseed() {
     this.#field("seed").value = String(crypto.getRandomValues(new Uint32Array(1))[0] % 1_000_000);
     this.onChange(this.#query());
@@ -84,7 +84,7 @@ export class Knobs {
     );
   }
 
-  /** What all fields say; with a preset that was just chosen nothing differs from it. */
+  /** The values of all fields; right after the choice of a preset no field differs from it. */
   #query(isFresh = false, isBesideFresh = false) {
     const query = new URLSearchParams();
     for (const name of ["preset", "teacher", "seed", "side", "against"]) query.set(name, this.#field(name).value);
@@ -96,7 +96,7 @@ export class Knobs {
   }
 }
 
-/** What a field says, as the address has it. */
+/** The value of a field as text for the address. */
 function said(/** @type {HTMLInputElement} */ field) {
   if (field.type === "checkbox") return String(field.checked);
   return field.value.replaceAll(" ", "") || (field.name === "cap" ? "none" : "");

@@ -66,12 +66,12 @@ export class Pupil {
     return changed;
   }
 
-  /** The games of the last point that every machine has one after: what comes behind it is asked for. @param {number} games */
+  /** The number of games at the last known point of every curve; later points are requested. @param {number} games */
   since(games, known = this.points) {
     return known.games.filter((at) => at < Math.min(games, this.machine.games)).at(-1) ?? -1;
   }
 
-  /** Goes on to a number of games, or as far as can be gone at once. @param {number} games */
+  /** Advances to a number of games, or as far as one request can. @param {number} games */
   ask(games, moves = false) {
     return this.course.machine(games, this.since(games), moves);
   }

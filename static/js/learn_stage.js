@@ -51,7 +51,7 @@ export class Stage {
     return picture;
   }
 
-  /** The box opened for a ply, its bead drawn. */
+  /** Shows the box opened at a ply, with its drawn bead. */
   /** @param {MachineBox} box @param {{beads: number[], slot: number|null}} of @param {boolean} rolls */
   async draw(box, { beads, slot }, rolls) {
     const picture = this.box(box, { beads, slot });
@@ -63,7 +63,7 @@ export class Stage {
   }
 }
 
-/** What a ply was, in words. */
+/** A ply in words. */
 export function plyWords(/** @type {LearnPly} */ { draw, name, move }, /** @type {string} */ mark) {
   if (!draw && move === null) return `${mark} finds an empty box and gives up.`;
   if (!draw) return `${mark} plays: ${name}.`;
@@ -71,7 +71,7 @@ export function plyWords(/** @type {LearnPly} */ { draw, name, move }, /** @type
   return `It opens a box and draws the bead for ${name ?? move}.`;
 }
 
-/** How a game ended, and what became of the beads. */
+/** The end of a game in words, with the changes of beads. */
 export function lessonWords(/** @type {LearnGame} */ { result, resigned, changes }) {
   const sum = (/** @type {number} */ sign) =>
     changes.flatMap(({ deltas }) => deltas).reduce((all, delta) => all + Math.max(0, sign * delta), 0);

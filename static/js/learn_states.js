@@ -5,7 +5,7 @@
  * which wakes whatever waits: so whoever is quicker than the worker gets the last of their wishes.
  */
 
-/** So many games are the most. */
+/** Most games of a machine. */
 export const MOST_GAMES = 10_000_000;
 
 /** @typedef {"move"|"game"|"ten"|"thousand"|"full"} Speed */
@@ -50,7 +50,7 @@ export function stateOf(wish, { games, isBehind }) {
   return isFast(wish.speed) ? "rushing" : "playing";
 }
 
-/** The wishes, and who waits for one. */
+/** The reader's wishes, and the code that waits for a change of them. */
 export class Wishes {
   /** @type {Set<() => void>} */
   #waiting = new Set();
@@ -71,7 +71,7 @@ export class Wishes {
     for (const end of this.#waiting) end();
   }
 
-  /** Waits, unless something is wished meanwhile. @param {number} [ms] */
+  /** Waits, but ends early if a wish changes. @param {number} [ms] */
   rest(ms = 2 ** 30) {
     return new Promise((done) => {
       const end = () => {

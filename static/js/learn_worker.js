@@ -12,12 +12,12 @@ if (worker.location.hash) worker.importScripts(worker.location.hash.slice(1));
 const { learnKernel: kernel } = worker;
 
 const MOST_GAMES = 10_000_000;
-/** Machines after multiples of so many games are kept: from anywhere back to any game is no further than that. */
+/** Games between two checkpoints of a machine; going back to any game replays at most this many. */
 const MILESTONE = 500_000;
-/** So many other machines are kept of each plan, those that were asked for last; and so many plans, and bands. */
+/** Most recently used machines kept for each plan, and numbers of plans and bands kept. */
 const TIPS = 8;
 const PLANS = 6;
-/** So many games are played between two looks at the time. */
+/** Games played between two checks of the clock. */
 const PIECE = 2_000;
 const WORK_MS = 40;
 const BAND_MS = 100;
@@ -25,10 +25,10 @@ const MACHINES = 200;
 
 /** The graphs that the page has sent, by name. */
 const graphs = new Map();
-/** What is arranged for a plan, machines on their way and bands, by their plan as text: those used last at the end. */
+/** Caches of arranged plans, machines and bands by their plan as text, most recently used last. */
 const [grounds, courses, bands] = [new Map(), new Map(), new Map()];
 
-/** What is kept under a name, made if it is not there. */
+/** Returns a cached value by name, and makes it if it is missing. */
 function kept(/** @type {Map<string, any>} */ all, /** @type {string} */ name, /** @type {() => any} */ make) {
   const found = all.get(name) ?? make();
   all.delete(name);
@@ -41,7 +41,7 @@ function groundOf(/** @type {LearnPlan} */ plan) {
   return kept(grounds, JSON.stringify(plan), () => kernel.groundOf(graphs.get(plan.graph), plan));
 }
 
-/** A machine on its way: what it was before is kept for a while, and changes no answer. */
+/** A machine with checkpoints of its past, which only save time and change no answer. */
 class Course {
   constructor(/** @type {LearnPlan} */ plan, /** @type {string} */ seed) {
     this.run = kernel.fresh(groundOf(plan), seed);
@@ -54,7 +54,7 @@ class Course {
     this.#pass();
   }
 
-  /** Goes towards this game for a while. */
+  /** Plays towards this number of games for a limited time. */
   advance(/** @type {number} */ games, /** @type {number} */ until) {
     const before = [...this.milestones.keys(), ...this.tips.keys()].filter((at) => at <= games);
     if (this.games <= games) before.push(this.games);
@@ -81,7 +81,7 @@ class Course {
     return game;
   }
 
-  /** Keeps the machine as it is, to come back to it. */
+  /** Stores a checkpoint of the machine. */
   keepTip() {
     this.tips.delete(this.games);
     this.tips.set(this.games, this.#held());
@@ -127,13 +127,13 @@ class Course {
 
 /** @type {Record<string, (question: any) => object|null>} */
 const answers = {
-  /** Takes a graph in. */
+  /** Stores a graph. */
   graph(/** @type {{name: string, view: LearnView}} */ { name, view }) {
     graphs.set(name, kernel.openGraph(view));
     return null;
   },
 
-  /** What hangs on the wall before the first game, packed as the wall of a machine. */
+  /** The boxes of the wall before the first game, in the packed form of a machine's wall. */
   boxes(/** @type {{plan: LearnPlan, cells: string[]}} */ { plan, cells }) {
     const { graph, boxes, nOurs } = groundOf(plan);
     const { view } = graph;
@@ -167,7 +167,7 @@ const answers = {
     return { slots, pieces: pieces.map((text) => view.pieces[text]), boxes: rows };
   },
 
-  /** The machine after so many games, or as far as it gets; its curve, and its last game if that is asked for. */
+  /** The machine after a number of games, or as far as it gets, with its curve, and its last game if requested. */
   /** @param {{plan: LearnPlan, seed: string, games: number, against: string, since: number, moves: boolean}} of */
   machine({ plan, seed, games, against, since, moves }) {
     const name = JSON.stringify([plan, seed]);
@@ -186,7 +186,7 @@ const answers = {
     };
   },
 
-  /** How machines with this rule fare, those of the seeds 0 to 199: as many as there is time for, and those of before. */
+  /** The curves of this rule's machines for seeds 0 to 199: as many as time allows, added to the earlier ones. */
   band(/** @type {{plan: LearnPlan, against: string}} */ { plan, against }) {
     const scores = kept(bands, JSON.stringify([plan, against]), () => []);
     const until = performance.now() + BAND_MS;

@@ -11,7 +11,7 @@ export function asPlayed(change, draw, moves) {
   return move ? { ...change, name: move.name } : change;
 }
 
-/** The list of changes of a match's `learning` as items; `onShow(ply)` is called when somebody wants to see that box. */
+/** The list of changes of a match's `learning` as items; `onShow(ply)` is called when the reader opens that box. */
 /** @param {LearntMatch} of @param {(ply: number) => void} onShow */
 export function lessonItems({ learning, moves }, onShow) {
   return learning.changes.map((told) => {
@@ -34,7 +34,7 @@ export function signed(/** @type {number} */ delta) {
   return delta > 0 ? `+${figure(delta)}` : delta < 0 ? `\u2212${figure(-delta)}` : "0";
 }
 
-/** Up to so many beads of a kind are drawn one by one. */
+/** Most beads of a kind that are drawn one by one. */
 const FEW = 8;
 
 /** All beads of a box as it was opened, and as the match has left it: how much one game changes is seen at once. */

@@ -22,7 +22,7 @@ const short = new Intl.DateTimeFormat("en-GB", {
 
 for (const time of document.querySelectorAll("time")) {
   if (!("local" in time.dataset)) continue;
-  // A table says the zone once, in its head.
+  // A table names the time zone once, in its head.
   time.textContent =
     time.dataset.local === "short"
       ? short.format(new Date(time.dateTime)).replace(",", "")

@@ -15,11 +15,11 @@ const wall = new Wall(byId("wall"), game.layout ?? game, boxes, pageData("drawn"
 const live = byId("live");
 loadProgress(byId("progress"), page.dataset.machine);
 let isBack = false;
-// What the page says of its connection.
+// Messages about the connection.
 let told = "";
 /** The machine's lesson up to which everything is shown. */
 let lesson = Number(page.dataset.lesson);
-/** Frames that came while the page's own data was asked for again: it may be older than they are. */
+/** Frames received while the page's data is reloaded; the data may be older than the frames. */
 /** @type {Frame[]|null} */
 let held = null;
 let asked = 0;
@@ -36,7 +36,7 @@ export function receive(/** @type {Frame} */ { type, data }) {
   lesson = data.lesson;
   wall.update(data.boxes, data.drawn);
   totals(data.totals);
-  // Where not every box hangs here, what all of them hold is known again when the page is.
+  // If the page does not show every box, the total of beads is only known after a reload of its data.
   if (!document.getElementById("not-all")) totals({ beads: wall.beads() });
   say("Changed just now");
 }
@@ -57,7 +57,7 @@ function say(/** @type {string} */ words) {
   live.textContent = words;
 }
 
-/** The page's own data tells what was missed; what is told meanwhile comes after it. */
+/** The reloaded data contains the missed lessons; frames received meanwhile are applied afterwards. */
 async function refresh() {
   held ??= [];
   asked += 1;
@@ -93,7 +93,7 @@ const rest = {
   frame: (/** @type {{lessons: number}} */ { lessons }) => ({ type: "joined", data: { lesson: lessons } }),
   slowness: () => 3, // the whole page is asked for again
 };
-/** Says whether the connection stands. */
+/** Shows whether the socket is connected. */
 function connection(/** @type {SocketStatus} */ status) {
   const words = trouble(status, "The connection is lost. The page tries again. The boxes may be a little old.");
   if (status === "lost") isBack = true;

@@ -15,12 +15,12 @@ import { sheet } from "./sheet.js";
 import { keepsBoxes } from "./values.js";
 import { percent } from "./words.js";
 
-/** Which elements of the page are the first box's, and which the second's. */
+/** The elements of the page for the first and for the second box. */
 const ENDS = ["", "-2"];
-/** So many changes fit beside each other on a phone. */
+/** Number of changes that fit side by side on a phone. */
 const MAX_CHANGES = 4;
 
-/** The draws that led to the board after so many plies; `null` is now, which includes one that found no bead. */
+/** The draws that led to the board after a number of plies; `null` is now, which includes a draw from an empty box. */
 /** @param {MatchState} now @param {number|null} ply */
 export const drawsBefore = (now, ply) => (now.learning?.draws ?? []).filter((draw) => draw.ply < (ply ?? Infinity));
 
@@ -35,7 +35,7 @@ export function freshDraw(/** @type {MatchState} */ now, /** @type {MatchState|n
   return now.number !== before?.number || draws.length > drawsBefore(before, null).length ? latest : null;
 }
 
-/** The beads of a box on the board; those of a piece that has moved or is gone since it was opened lead nowhere. */
+/** The beads of a box on the board; beads for a piece that has moved or gone since are left out. */
 export function beadsOf(/** @type {Draw} */ draw, /** @type {Pieces} */ pieces, /** @type {Layout} */ layout) {
   const then = asOnBoard(layout, draw.box.board, draw.symmetry);
   const moves = draw.slots.flatMap((slot) => slot.paths.map((path) => ({ slot, cells: cellsAt(layout, path) })));
@@ -49,7 +49,7 @@ export function beadsOf(/** @type {Draw} */ draw, /** @type {Pieces} */ pieces, 
     }));
 }
 
-/** The beads that a match that is over has added or taken, each with its number; those of refills are no lesson. */
+/** The numbers of beads that a finished match has added or removed; refills do not count as a lesson. */
 function changedBeads(/** @type {MatchState} */ now) {
   const changes = (now.learning?.changes ?? []).filter(({ refill }) => !refill);
   return changes
@@ -84,7 +84,7 @@ export class MatchBoxes {
     return drawsBefore(now, this.replay.ply).at(-1) ?? null;
   }
 
-  /** Its beads, for the board that is seen. */
+  /** The beads of the box for the shown board. */
   beads(/** @type {MatchState} */ now, /** @type {Pieces} */ pieces) {
     const draw = this.shown(now);
     return draw ? beadsOf(draw, pieces, this.viewer.layout) : [];

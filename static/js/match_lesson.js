@@ -6,9 +6,9 @@ import { html, nothing, render } from "./lit.js";
 import { lessonLinks, lessonWords, tellsOfBeads } from "./match_words.js";
 
 /**
- * Tells the lesson of a match.
+ * Shows the lesson of a match.
  *
- * @param {(ply: number) => void} onShow called when somebody wants to see the box that was opened at this ply
+ * @param {(ply: number) => void} onShow called when the reader opens the box of this ply
  */
 export function showLesson(/** @type {MatchState} */ now, onShow) {
   const words = lessonWords(now);
@@ -25,7 +25,7 @@ export function showLesson(/** @type {MatchState} */ now, onShow) {
 }
 
 /**
- * Two machines can go on by themselves, thousands of games: a training run, for whoever may train one of them.
+ * Offers a training run of two machines against each other to a viewer who may train one of them.
  *
  * @param {Set<number>} managed the ids of the machines that the viewer may train
  */

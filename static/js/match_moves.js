@@ -51,7 +51,7 @@ export class MatchMoves {
     </li>`;
   }
 
-  /** To the board after so many moves, which may have been scrolled away. */
+  /** Goes to the board after a number of moves, and scrolls it into view. */
   async #visit(/** @type {number} */ ply) {
     await this.replay.go(ply);
     byId("board").scrollIntoView({ block: "nearest", behavior: isStill() ? "auto" : "smooth" });

@@ -26,7 +26,7 @@ export class MatchStore {
     this.state = null;
     /** @type {MatchState|null} */
     this.shown = null;
-    /** Settled when all that has come is drawn. */
+    /** Resolves when all received states are drawn. */
     this.busy = Promise.resolve();
   }
 
@@ -44,11 +44,11 @@ export class MatchStore {
     } else if (type === "error") this.page.refuse(data);
   }
 
-  /** Takes a state, unless it is older than what is there; whoever joins again may hear the same one again. */
+  /** Takes a state unless it is older than the current one; joining again may repeat the same state. */
   accept(/** @type {MatchState} */ next, { isJoin = false, isFirst = false } = {}) {
     if (this.state && (next.version < this.state.version || (next.version === this.state.version && !isJoin))) return;
     this.state = next;
-    // Who plays against themselves is whichever side is to move.
+    // A player of both sides takes the role of the side to move.
     if ((this.viewer.roles ?? []).length > 1 && next.turn) this.viewer.role = next.turn;
     this.busy = this.busy
       .then(() => this.#draw(next, { isFirst, isJoin }))

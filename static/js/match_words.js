@@ -9,15 +9,15 @@ import { figure, percent, sentence } from "./words.js";
 /** @param {MatchState} now @param {string|null|undefined} role */
 export const seatOf = (now, role) => now.seats.find((seat) => seat.role === role);
 
-/** What a side is called. */
+/** The name of a side. */
 export function sideName(/** @type {string} */ role, /** @type {Viewer} */ { layout }) {
   return layout.role_names[layout.roles.indexOf(role)] ?? role;
 }
 
-/** What a side is told when it is to move. @param {string} role @param {Viewer} of */
+/** The prompt for a side to move. @param {string} role @param {Viewer} of */
 const promptOf = (role, { layout }) => layout.prompts?.[layout.roles.indexOf(role)] ?? "Your turn.";
 
-/** A name; of two people who are called the same, with the side. */
+/** A player's name, with the side if both players have the same name. */
 /** @param {MatchState} now @param {string|null|undefined} role @param {Viewer} viewer */
 export function nameOf(now, role, viewer) {
   if (role === viewer.role) return "You";
@@ -26,7 +26,7 @@ export function nameOf(now, role, viewer) {
   return isAmbiguous ? `${name} (${sideName(/** @type {string} */ (role), viewer)})` : name;
 }
 
-/** How the match stands. */
+/** The state of the match in words. */
 export function statusWords(/** @type {MatchState} */ now, /** @type {Viewer} */ viewer) {
   if (now.status === "waiting") return viewer.role ? "Waiting for the other player." : "One seat is still free.";
   if (now.status === "finished") return outcomeWords(now, viewer);
@@ -37,7 +37,7 @@ export function statusWords(/** @type {MatchState} */ now, /** @type {Viewer} */
   return `${sentence(other)} (${side}) to move.`;
 }
 
-/** How the match ended. */
+/** The end of the match in words. */
 export function outcomeWords(/** @type {MatchState} */ now, /** @type {Viewer} */ viewer) {
   const { winner, termination, reason } = /** @type {Outcome} */ (now.outcome);
   if (!winner) return `A draw: ${reason}.`;
@@ -49,20 +49,20 @@ export function outcomeWords(/** @type {MatchState} */ now, /** @type {Viewer} *
   return `${won}: ${reason}.`;
 }
 
-/** What the game has to say of a board: check, a rule that ends it soon. */
+/** The game's notices about a board, such as a check or a rule that will end it soon. */
 export function noticeWords(/** @type {BoardState} */ board) {
   return Object.values(board.notices)
     .map((words) => `${words}.`)
     .join(" ");
 }
 
-/** What the machines learnt, or nothing while the match goes on. */
+/** The lessons of the machines, or nothing while the match goes on. */
 export function lessonWords(/** @type {MatchState} */ now) {
   if (now.status !== "finished" || !now.learning?.lesson) return "";
   return now.learning.lessons.map((lesson) => lesson.sentence).join(" ");
 }
 
-/** What leads to the pages of the machines that learnt: `{ url, words }` of each. */
+/** Links to the pages of the machines that learnt, as `{ url, words }`. */
 export function lessonLinks(/** @type {MatchState} */ now) {
   const { lessons } = /** @type {Learning} */ (now.learning);
   return lessons.map(({ role, machine }) => {
@@ -71,7 +71,7 @@ export function lessonLinks(/** @type {MatchState} */ now) {
   });
 }
 
-/** Whether beads were to be moved at all: what is kept beside boxes is told elsewhere. @param {MatchState} now */
+/** Whether the match is about beads; learners without boxes have their own display. @param {MatchState} now */
 export const tellsOfBeads = (now) => now.seats.some((seat) => seat.machine?.tells === "boxes");
 
 /** The bead that was drawn. */
@@ -81,7 +81,7 @@ export function drawWords(/** @type {MatchState} */ now, /** @type {Draw} */ dra
 }
 
 /**
- * Everything that happened, line by line.
+ * The events of the match as lines of text.
  *
  * @param {{after: number, words: string}[]} notes what this page noticed by itself, each after so many moves
  */

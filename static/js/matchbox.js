@@ -17,7 +17,7 @@ const SLIDE_MS = 140;
 
 let drawn = 0;
 
-/** Names what a picture defines, so that two on a page do not mix theirs. */
+/** Counter for unique ids of SVG definitions, so that two pictures on a page do not share them. */
 function newId() {
   drawn += 1;
   return `mb${drawn}`;
@@ -27,7 +27,7 @@ function newId() {
  * An open matchbox.
  *
  * @param {Layout} layout the game's layout
- * @param {OpenedBox} box what lies in it
+ * @param {OpenedBox} box its content
  */
 export function matchbox(layout, box) {
   const total = box.slots.reduce((sum, slot) => sum + slot.beads, 0);
@@ -134,7 +134,7 @@ export async function roll(picture, opens) {
   document.removeEventListener("pointerdown", skip);
 }
 
-/** What the picture shows, in words. */
+/** The picture in words. */
 function words(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
   if (!total && !box.slots.some((slot) => slot.delta)) return "An open matchbox without a single bead";
   const parts = box.slots.map((slot) => `${figure(slot.beads)} of ${slot.mark}`);
@@ -197,17 +197,17 @@ function sleeve(layout, box, total, id) {
   );
 }
 
-/** A machine's name on the label: smaller when it is long, cut when it is longer still. */
+/** A machine's name on the label: smaller if it is long, cut off if it is longer still. */
 function brand(/** @type {string} */ title) {
   const first = title.split(",")[0].trim();
   const name = first.length > 20 ? `${first.slice(0, 19)}…` : first;
-  // Whatever the font, a long name takes the width of the label and no more.
+  // A long name is fitted to the width of the label in any font.
   const narrow = name.length > 8 ? { textLength: 96, lengthAdjust: "spacingAndGlyphs" } : {};
   const size = Math.min(14.5, Math.max(8.5, 145 / name.length));
   return svg("text", { class: "label-brand", x: 70, y: 47, "font-size": size, ...narrow }, name);
 }
 
-/** Which printed cells carry which bead, and which are lit: those that the slot that was drawn leads to. */
+/** Maps printed cells to their beads, and marks the cells of the drawn slot as lit. */
 function chips(/** @type {Layout} */ layout, /** @type {OpenedBox} */ box) {
   const toBoard = box.boardMoves ? carried(layout, box.fit) : null;
   const printed = (/** @type {number} */ cell) => (toBoard ? toBoard.indexOf(cell) : cell);
@@ -292,7 +292,7 @@ function spots(/** @type {number} */ n, /** @type {number} */ r, /** @type {() =
   return all.slice(0, n).map(({ x, y }) => ({ x: Math.round(x * 10) / 10, y: Math.round(y * 10) / 10 }));
 }
 
-/** Too many to draw one by one: a stack for every kind of bead, with its number. */
+/** Draws a stack with a number for every kind of bead, if there are too many to draw one by one. */
 function stacks(/** @type {OpenedBox} */ box) {
   const group = svg("g", { class: "beads" });
   const kinds = box.slots.length;

@@ -28,7 +28,7 @@ export class Offers {
    */
   show(moves, actions, title) {
     const isAsked = moves.length > 0;
-    // A button that goes away must not take the focus with it.
+    // The focus must not be lost with a removed button.
     if (this.root.contains(document.activeElement)) find("[data-cell][tabindex='0']", SVGElement).focus();
     this.root.setAttribute("aria-label", isAsked ? title : "What a chosen piece can do");
     this.root.replaceChildren(

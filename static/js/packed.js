@@ -1,6 +1,6 @@
 /** The boxes of a machine as pages carry them: what many share is said once, so that 10,000 are a short page too. */
 
-/** A box of the packed list; what a picture needs is unpacked when it is asked for. */
+/** A box of the packed list; the data for a picture is unpacked on demand. */
 class PackedBox {
   #packed;
 

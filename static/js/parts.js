@@ -4,19 +4,19 @@ import { find } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";
 import { seatOf } from "./match_words.js";
 
-/** So many parts are seen at once, those that count most. */
+/** Number of parts shown at once, the largest ones. */
 const SEEN = 5;
 
 /** A number with its sign, to the hundredth. */
 export const signed = (/** @type {number} */ number) => digits(number, 2);
 
-/** The same to so many places; what is 0 there has none. */
+/** A number with its sign to a number of places; a result of 0 has no sign. */
 const digits = (/** @type {number} */ number, /** @type {number} */ places) => {
   const shown = Math.abs(number).toFixed(places);
   return Number(shown) ? `${number < 0 ? "−" : "+"}${shown}` : shown;
 };
 
-/** A part as a line: its bar leads right where it is for the machine, left where it is against it. */
+/** A part as a line, with a bar to the right if it favours the machine, else to the left. */
 function partLine(/** @type {{name: string, value: number}} */ { name, value }, /** @type {number} */ most) {
   const width = most ? (100 * Math.abs(value)) / most : 0;
   return html`<li>
@@ -29,7 +29,7 @@ function partLine(/** @type {{name: string, value: number}} */ { name, value }, 
 }
 
 /**
- * A sum and its parts: the largest to be seen at once, the rest to be unfolded, and at last every single weight.
+ * A sum and its parts: the largest ones visible, the others and the single weights folded.
  *
  * @param {PartsShown} board
  */
@@ -66,7 +66,7 @@ function table(/** @type {string} */ caption, /** @type {string[]} */ names, /**
   </div>`;
 }
 
-/** Fills the section of the match page, or hides it where nobody in the game tells of parts. Levels are no machines. */
+/** Fills the section of the match page, or hides it if no machine in the match reports parts. Levels are no machines. */
 export function showParts(/** @type {MatchState} */ now, /** @type {HTMLElement} */ section) {
   const { thoughts, changes } = now.learning?.parts ?? { thoughts: [], changes: [] };
   const owners = now.seats.filter((seat) => seat.machine?.tells === "parts");
@@ -94,7 +94,7 @@ export function showParts(/** @type {MatchState} */ now, /** @type {HTMLElement}
 
 function movesTold(/** @type {PartsThought} */ { moves, depth, n_moves: n }) {
   const ahead = depth === 1 ? "One move ahead" : `${depth} moves ahead`;
-  // Of a level it is not kept what its search found.
+  // The search results of a level are not stored.
   const isFound = moves.some(({ found }) => found !== null);
   const rows = moves.map(({ name, chosen, board, found }) => [
     chosen ? html`${name}<span class="tag">played</span>` : name,
@@ -107,7 +107,7 @@ function movesTold(/** @type {PartsThought} */ { moves, depth, n_moves: n }) {
   </details>`;
 }
 
-/** What the match changed in a machine: the weights that it changed most, and the way to all of them. */
+/** The changes of a machine by the match: the most changed weights, and a link to all of them. */
 function changeTold(/** @type {WeightsLearnt} */ { role, url, n_changed: n, weights }, /** @type {MatchState} */ now) {
   const rows = weights.map(({ name, before, after }) => [
     name,

@@ -5,7 +5,7 @@ import { html, nothing, render } from "./lit.js";
 import { figure } from "./words.js";
 
 const [WIDE, HIGH, LEFT, EDGE, FOOT] = [240, 84, 24, 6, 14];
-/** Marks of the axis, from 0 to 1. A curve shows at least two steps of it, so that a hair is no leap. */
+/** Marks of the axis, from 0 to 1. A curve shows at least two steps, so that a tiny change does not look large. */
 const STEPS = 20;
 const ROUNDING = 1e-9;
 
@@ -21,7 +21,7 @@ export function axisOf(/** @type {number[]} */ values) {
  * A curve as a picture under its sentence; the sentence alone while there is but one point.
  *
  * @param {[number, number][]} points games, and a share of a hundred after so many
- * @param {string} words what it comes to
+ * @param {string} words the sentence above the picture
  * @param {{unit: string, isDashed?: boolean}} look what its axis counts
  */
 function progressCurve(points, words, { unit, isDashed = false }) {
@@ -87,14 +87,14 @@ function firstBox(/** @type {FirstBox|null} */ box) {
  *   curve: [number, number][], curve_words: string}} Progress
  */
 
-/** Everything that is told of a machine's progress. */
+/** The complete view of a machine's progress. */
 const progressParts = (/** @type {Progress} */ progress) => html`<p>${progress.words}</p>
   ${dots(progress.results)}${firstBox(progress.first_box)}
   ${progressCurve(progress.points_curve, progress.points_words, { unit: "points of 100" })}
   ${progressCurve(progress.curve, progress.curve_words, { unit: "games of 100 not lost", isDashed: true })}`;
 
 /**
- * Asks how far a machine has come, and shows it at a place of the page.
+ * Fetches the progress of a machine and shows it in an element of the page.
  *
  * @param {() => boolean} isWanted whether the answer is still to be shown when it comes
  * @returns {Promise<boolean>} whether there was an answer
@@ -110,7 +110,7 @@ export async function loadProgress(place, machine, isWanted = () => true) {
   return true;
 }
 
-/** The line and the curve of the machine that the viewer teaches, beside the match: asked for again after each one. */
+/** The progress of the viewer's machine beside the match, fetched again after each match. */
 export class MatchProgress {
   /**
    * @param {{card: HTMLElement, place: HTMLElement}} parts where it stands
@@ -132,7 +132,7 @@ export class MatchProgress {
     this.shown = key;
     this.card.hidden = !own;
     if (!own) return;
-    // Without a connection it is asked again with the next state.
+    // After a failed request the next state tries again.
     if (!(await loadProgress(this.place, own.id, () => key === this.shown))) this.shown = "";
   }
 }

@@ -12,7 +12,7 @@ export class Replay {
    * @param {Record<"tools"|"first"|"back"|"on"|"now"|"words"|"list", HTMLElement>} parts elements of the page; `list` has a button for each move
    * @param {string} url where the boards are
    * @param {() => void} onLook called when another board is to be shown: `board`, or that of now where it is `null`
-   * @param {(words: string) => void} complain called with what went wrong, or nothing when it is well again
+   * @param {(words: string) => void} complain called with an error, or with an empty text once it is resolved
    */
   constructor(parts, url, onLook, complain) {
     this.parts = parts;
@@ -26,7 +26,7 @@ export class Replay {
     this.number = null;
     /** @type {number|null} */
     this.wanted = null;
-    /** After how many moves the board is seen; `null` is now, whatever comes. */
+    /** The number of moves before the shown board; `null` follows the current state. */
     this.ply = /** @type {number|null} */ (null);
     const steps = { first: () => 0, back: () => this.at - 1, on: () => this.at + 1, now: () => this.total };
     for (const [name, where] of Object.entries(steps))
@@ -44,17 +44,17 @@ export class Replay {
       place.addEventListener("keydown", (event) => this.#key(event, keys[event.key]));
   }
 
-  /** The ply that is seen, that of now included. */
+  /** The ply of the shown board, also if it is the current one. */
   get at() {
     return this.ply ?? this.total;
   }
 
-  /** What the server says of the board that is seen; `null` for now. */
+  /** The server's data about the shown board; `null` for the current one. */
   get board() {
     return this.ply === null ? null : (this.boards[this.ply] ?? null);
   }
 
-  /** A state has come: another match is begun at its end, and in the same one the reader stays. */
+  /** Takes a state: a new match is shown at its end, and in the same match the shown board stays. */
   show(/** @type {MatchState} */ state) {
     if (state.number !== this.number)
       Object.assign(this, { number: state.number, boards: [], ply: null, wanted: null });
@@ -63,7 +63,7 @@ export class Replay {
     this.#tell();
   }
 
-  /** Goes to the board after so many moves. While boards are on their way, only the latest wish is kept. */
+  /** Goes to the board after a number of moves. While boards are loading, only the latest request is kept. */
   async go(/** @type {number} */ ply) {
     this.wanted = ply >= this.total ? null : Math.max(0, ply);
     if (this.isAsking && this.#isMissing()) return;
@@ -89,7 +89,7 @@ export class Replay {
     const { list } = this.parts;
     const buttons = [...list.querySelectorAll("button")];
     buttons.forEach((button, index) => {
-      // One stop for the Tab key, however long the match; arrows go on from there.
+      // The list is one Tab stop; arrow keys move within it.
       button.tabIndex = index === Math.max(0, this.at - 1) ? 0 : -1;
       if (index === this.at - 1) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");

@@ -29,7 +29,7 @@ import { errorWords } from "./words.js";
 /** @typedef {{type: string, data: any, version: number|undefined}} Sent */
 
 const PATIENCE_MS = 45_000;
-/** Refusals that say that this page shows an old board: it asks for the state anew. */
+/** Refusals that mean that the page shows an old board and must request the state again. */
 const OUT_OF_DATE = new Set([
   "stale_ply",
   "not_your_turn",
@@ -42,7 +42,7 @@ const OUT_OF_DATE = new Set([
 const game = pageData("game");
 const layout = game.layout ?? game;
 const managed = new Set(pageData("managed", []));
-/** Those that the viewer may also rename, freeze and train: for that they need an account. */
+/** The machines that the viewer may rename, freeze and train, which needs an account. */
 const trained = pageData("has-account", false) ? managed : new Set();
 /** The number of a match that is over for good, on the page that always shows it; `null` on the page of a room. */
 const past = pageData("past");
@@ -105,7 +105,7 @@ export function receive(/** @type {Frame} */ frame) {
 
 let wasStatus = "open";
 
-/** Shows whether the connection stands; whatever is wrong, the board stays and the page says so. */
+/** Shows the state of the connection; the board stays in any case. */
 export function connection(/** @type {SocketStatus} */ status) {
   if (status === wasStatus) return;
   const words =
@@ -126,10 +126,10 @@ export function connection(/** @type {SocketStatus} */ status) {
 
 /** @param {MatchState} now @param {{before: MatchState|null, isNews: boolean, isJoin: boolean}} of */
 async function draw(now, { before, isNews, isJoin }) {
-  // Whoever joins again after a refusal has yet to read why.
+  // After a refusal the page joins again, but its message must stay readable.
   if (isNews && !isJoin) complain("");
   replay.show(now);
-  // A box that has just been opened does not disturb who is looking back.
+  // A newly opened box must not disturb a viewer who looks at an earlier board.
   const fresh = isNews && !replay.board ? freshDraw(now, before) : null;
   if (fresh) {
     // First the board as it was when the box was opened, then the bead rolls, then its square lights up.
@@ -161,7 +161,7 @@ function fail() {
   complain("This page could not show the match. Load it again.");
 }
 
-/** The frame that was sent last: where too many play at once it is sent again, and the server counts it once. @type {Sent|null} */
+/** The latest frame; if the server is busy it is sent again, and the server counts it once. @type {Sent|null} */
 let latest = null;
 
 function refuse(/** @type {ProtocolError} */ error) {
@@ -206,7 +206,7 @@ function showPast(/** @type {MatchState} */ now, /** @type {PastBoard} */ { boar
   board.update({ board: pieces, last: cellsAt(layout, last), beads: showsBeads ? boxes.beads(now, pieces) : [] });
 }
 
-/** The reader has gone to another board of this match, or back to now. */
+/** Shows another board of this match, or the current one. */
 function look() {
   const now = store.state;
   if (!now) return;
@@ -230,7 +230,7 @@ function canMove(/** @type {MatchState} */ now) {
   return now.status === "playing" && viewer.role !== null && now.turn === viewer.role;
 }
 
-/** What has been chosen on the board, and what can be done with it; who cannot see it is told. */
+/** Shows the chosen piece and its possible actions, and announces them to screen readers. */
 function choice(/** @type {string[]} */ offered, /** @type {number[]} */ chosen) {
   const { state } = store;
   const title = chosen
@@ -268,7 +268,7 @@ function showStatus(/** @type {MatchState} */ now) {
   byId("status").dataset.status = now.status;
   byId("status").classList.toggle("is-thinking", now.thinking);
   showNotice(now);
-  // Of two machines each has its own lesson, which is told below.
+  // With two machines each has its own lesson, which is shown below.
   const lessons = now.status === "finished" ? (now.learning?.lessons ?? []) : [];
   byId("why").textContent = lessons.length === 1 ? lessons[0].sentence : "";
   clearTimeout(patience);
@@ -287,7 +287,7 @@ function showNotice(/** @type {MatchState} */ now) {
   byId("notice").hidden = !words;
 }
 
-/** The pieces that each side has lost, where the game counts them. */
+/** Shows the pieces that each side has lost, if the game reports them. */
 function showCaptured(/** @type {MatchState} */ now) {
   const { captured } = replay.board ?? now;
   const lost = layout.roles.filter((/** @type {string} */ role) => captured[role].length);
@@ -302,7 +302,7 @@ function showCaptured(/** @type {MatchState} */ now) {
   );
 }
 
-/** Leads to the page that shows this match whatever is played here next. */
+/** Links to the permanent page of this match. */
 function showOwnAddress(/** @type {MatchState} */ now) {
   const place = document.getElementById("own-address");
   if (!place) return;
@@ -310,7 +310,7 @@ function showOwnAddress(/** @type {MatchState} */ now) {
   find("a", HTMLAnchorElement, place).href = `/rooms/${now.code}/matches/${now.number}`;
 }
 
-/** What stands beside the board; what is said of the board as it is now does not stand beside another one. */
+/** Updates the texts beside the board; texts about the current board are hidden beside an earlier one. */
 function showAsides(/** @type {MatchState} */ now) {
   const isHidden = now.seats.some((seat) => seat.hidden);
   byId("no-box").hidden = now.seats.some((seat) => seat.machine) || now.status === "waiting" || !game.boxes;

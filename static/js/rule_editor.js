@@ -23,14 +23,14 @@ function fill(/** @type {LearnRule} */ rule) {
   tell();
 }
 
-/** Whether a field says the same as a preset does. */
+/** Whether a field equals the value of a preset. */
 function isSame(/** @type {any} */ field, /** @type {any} */ was) {
   if (field.type === "checkbox") return field.checked === was;
   if (field.type === "number") return (field.value === "" ? null : Number(field.value)) === was;
   return field.value.replaceAll(" ", "") === was.replaceAll(" ", "");
 }
 
-/** Which fields differ from the preset that is chosen; those of another kind of rule do not. */
+/** Marks the fields that differ from the chosen preset, within its kind of rule. */
 function tell() {
   const preset = rules[form.elements.preset.value] ?? {};
   for (const { dataset, classList } of form.querySelectorAll("[data-rule]")) {
@@ -40,7 +40,7 @@ function tell() {
   if (note) note.hidden = !own.checked;
 }
 
-/** The game that is chosen: of its family, on its board or with the rules that are added. */
+/** The chosen game: the member of its family with the chosen board or added rules. */
 function gameChosen() {
   const family = form.elements.game.value;
   const ticked = (/** @type {string} */ name) =>
@@ -66,13 +66,13 @@ function offer() {
   showRule();
 }
 
-/** Shows the fields of the rule that is chosen; where none is, of the usual one. */
+/** Shows the fields of the chosen rule, or of the usual one if none is chosen. */
 function showRule() {
   const chosen = form.querySelector("[name=preset]:checked")?.closest("[data-kind]");
   const kind = chosen?.dataset.kind ?? kinds[gameChosen()];
   for (const part of form.querySelectorAll("fieldset[data-kind]")) {
     part.hidden = part.dataset.kind !== kind;
-    // What nobody sees is not sent, and the browser does not refuse it either.
+    // Hidden fields are disabled, so that they are neither sent nor validated.
     part.disabled = part.hidden;
   }
 }
@@ -88,7 +88,7 @@ form.addEventListener("change", (/** @type {{target: any}} */ { target }) => {
     tell();
   } else tell();
 });
-// The usual rule of a side is chosen for it until somebody chooses another one.
+// The usual rule of the side stays selected until the reader chooses another one.
 let isChosen = own.checked || document.querySelector(".errorlist") !== null;
 form.addEventListener("input", (/** @type {{target: any}} */ { target }) => {
   if (target.name === "preset" || target.closest("[data-rule]")) isChosen = true;

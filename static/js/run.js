@@ -75,7 +75,7 @@ function progress() {
   at("done").textContent = `${figure(run.games_done)} of ${figure(run.games)} games`;
   const took =
     run.started_at && run.finished_at ? (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000 : null;
-  // The time that was taken up by trying out is none of the training.
+  // The time spent on measurements does not count as training.
   const speed = isOver ? took && !run.measured && run.games_done / took : pace;
   at("speed").textContent = speed ? `${figure(Math.round(speed))} games a second` : "";
   at("left").textContent =
@@ -102,7 +102,7 @@ function progress() {
   at("error").textContent = run.error && `The training stopped: ${run.error}`;
 }
 
-/** In a run of so many games the first ones, in which most is learnt, would be one line straight up. */
+/** On a linear axis of a long run the first games, in which most is learnt, would be a vertical line. */
 const STRETCHED = 50_000;
 
 /** @type {Record<string, string>} */
@@ -114,7 +114,7 @@ const STATUS = {
   failed: "Failed. The machine keeps what it had learnt",
 };
 
-/** How the points were found: of a sample they tell the number of games. */
+/** The method of the measurements; for a sample, with its number of games. */
 const how = () => (points[0]?.strength.random.games ? "measured" : "exact");
 
 /** For each point the share among the games since the one before, with its interval; `null` where there were none. */

@@ -31,13 +31,13 @@ export function showSeats(now, viewer, managed) {
   byId("watching").hidden = viewer.role !== null || now.status === "waiting";
 }
 
-/** A side's mark: its letter, or what its men look like. */
+/** A side's mark: its letter, or a picture of its pieces. */
 export function roleMark(/** @type {string} */ role, /** @type {Viewer} */ { layout }) {
   const side = layout.roles.indexOf(role);
   return html`<span class="seat-role seat-role-${side}" aria-hidden="true">${rolePicture(layout, role)}</span>`;
 }
 
-/** Who sits here; a person who has taken a machine's seat over names it, if it may be named to who looks. */
+/** The player of a seat; a person who replaced a machine is shown with its name, if the viewer may see it. */
 /** @param {Seat} of @param {Viewer} viewer */
 function sitter({ machine, role, name, taken, takes_over: isTakenOver, hidden: isHidden }, viewer) {
   const who = taken ? (role === viewer.role ? "You" : name) : "free seat";
@@ -52,7 +52,7 @@ function learning(/** @type {MachineBrief|null} */ machine) {
   return html`<span class="soft seat-note">${machine.learns ? ", learns from this match" : ", does not learn"}</span>`;
 }
 
-/** What a machine has come to, as it stands after the last game; who may change it finds the way there. */
+/** The machine's record after the last game, with a link for viewers who may change it. */
 /** @param {MachineBrief} of @param {Set<number>} managed */
 function record(
   { id, name, learns, level, counts_level: hasLevel, games, wins, draws, losses, win_rate: rate },

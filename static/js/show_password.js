@@ -9,6 +9,6 @@ for (const button of document.querySelectorAll(".secret button")) {
     button.setAttribute("aria-pressed", String(isShown));
   };
   button.addEventListener("click", () => show(field.type === "password"));
-  // A browser keeps what was sent as text, to offer it again.
+  // Browsers store submitted text fields as suggestions, so the field becomes a password again before it is sent.
   field.form?.addEventListener("submit", () => show(false));
 }

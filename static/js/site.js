@@ -8,12 +8,12 @@
 import { isPhone, noteInput } from "./dom.js";
 import { Socket, trouble } from "./socket.js";
 
-/** Whoever is gone again by then has asked for nothing. */
+/** A visitor who leaves within this time causes no request. */
 const AFTER_LOAD_MS = 500;
-/** A socket that opens is told at once what is wrong; by then nothing is. */
+/** The server reports a problem as soon as a socket opens; without a report by then there is none. */
 const TOLD_MS = 300;
 const SAID_MS = 5_000;
-/** Where sockets are blocked: whether this site could play just now. */
+/** Asks over HTTP whether the site can serve moves, for networks that block sockets. */
 const REST = {
   news: "/api/health/ready",
   frame: () => ({ type: "site", data: { database: "ok", spectators: "ok" } }),
@@ -39,7 +39,7 @@ function open() {
   else if (!Socket.isUsed) socket = new Socket("/api/site/ws", () => {}, hear, REST);
 }
 
-/** Without a connection nobody knows: what was said last stays. */
+/** Without a connection the state is unknown, so the last message stays. */
 function hear(/** @type {SocketStatus} */ status) {
   clearTimeout(saying);
   if (status === "away") say(trouble(status, ""));

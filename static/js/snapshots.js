@@ -12,7 +12,7 @@ if (kept) {
     y: "points of 100",
     label: "Snapshots of its training",
   });
-  // Where a training began again as it had ended before, the later of the two counts.
+  // If a training starts at the end of an earlier one, the later of the two points counts.
   const at = kept.games.map((_, n) => n).filter((n) => kept.games[n] !== kept.games[n + 1]);
   const pick = (/** @type {number[]} */ values) => at.map((n) => values[n]);
   const lines = kept.lines.map((line, n) => ({

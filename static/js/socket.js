@@ -13,24 +13,24 @@ const SILENCE_MS = 30_000;
 const UNANSWERED_MS = 15_000;
 const LONGEST_WAIT_MS = 15_000;
 const LONGEST_WAIT_ASKING_MS = 60_000;
-/** So long a socket has to say something; longer after each failure, as networks are slow too. */
+/** Milliseconds within which a new socket must send a frame; longer after each failure, for slow networks. */
 const TRIAL_MS = 4_000;
-/** A socket that has said something after so long works. Some proxies let the first words through and no others. */
+/** Milliseconds after which a frame proves that a socket works; some proxies pass only the first frames. */
 const STEADY_MS = 3_000;
-/** After so many failures in a row the page asks. */
+/** Consecutive failures after which the page polls instead. */
 const FAILURES = 2;
 const [CONNECTING, OPEN, CLOSED] = [0, 1, 3];
-// What the server closes a socket with that it has nothing for, and one of too many.
+// Close codes of the server for an unknown socket and for too many sockets.
 const NOT_FOUND = 4404;
 const TOO_MANY = 4429;
 
-/** What a page says of itself when its site has told how it is. */
+/** Messages for the states that the site reports. */
 const siteStatus = (/** @type {{database: string, spectators: string}} */ { database, spectators }) =>
   database === "away" ? "away" : spectators === "late" ? "late" : "open";
 
 const ASKING = "This network blocks the live connection. The page asks for news instead, which takes a little longer.";
 
-/** What to say while not everything is as it should be; "" if it is. */
+/** The message for a status; empty if all is well. */
 export function trouble(/** @type {SocketStatus} */ status, /** @type {string} */ lost) {
   if (status === "lost") return lost;
   if (status === "asking") return ASKING;
@@ -38,7 +38,7 @@ export function trouble(/** @type {SocketStatus} */ status, /** @type {string} *
   return status === "late" ? "This page may be a little out of date now." : "";
 }
 
-/** Closes a socket; one that nobody has answered yet when that happens, since browsers complain of it before. */
+/** Closes a socket. A socket that is still connecting is closed once it opens, since browsers warn otherwise. */
 function close(/** @type {WebSocket} */ socket) {
   if (socket.readyState !== CONNECTING) socket.close();
 }
@@ -64,11 +64,11 @@ export class Socket {
     this.heard = 0;
     this.begun = 0;
     this.unanswered = 0;
-    /** Whether any socket of this page has said anything. */
+    /** Whether any socket of this page has received a frame. */
     this.hasHeard = false;
     /** Whether the first frame of a socket is enough to rely on it. */
     this.isTrusted = true;
-    /** What was sent before the socket had said anything. @type {[string, object][]} */
+    /** Frames that the page wanted to send before the socket received its first one. @type {[string, object][]} */
     this.unsent = [];
     this.asker =
       rest &&
@@ -79,7 +79,7 @@ export class Socket {
         () => this.leave(),
       );
     addEventListener("online", () => this.#retryNow());
-    // The browser knows before any silence tells: a socket may hang for a minute in a network that is gone.
+    // The browser's offline event is earlier than any time-out: a socket may hang for a minute without a network.
     addEventListener("offline", () => this.#drop());
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#retryNow());
     setInterval(() => this.#watch(), 5_000);
@@ -89,7 +89,7 @@ export class Socket {
   /** Sends a frame; false when there is no connection, so that the caller can say so. */
   send(/** @type {string} */ type, data = {}) {
     const { readyState } = this.socket;
-    // Who clicks in the first moment of a page need not wait for its connection, nor hear of it.
+    // A click right after the page has loaded is queued until the connection is there.
     const isStarting = this.asker && !this.hasHeard && !this.asker.status;
     if (this.asker?.status === "well") this.asker.post(type, data);
     else if (readyState === OPEN && (this.isHeard || !this.asker)) this.#write(type, data);
@@ -99,7 +99,7 @@ export class Socket {
     return true;
   }
 
-  /** Drops the connection and joins again at once, to be told anew who we are. */
+  /** Drops the connection and joins again at once, so that the server sends the viewer's role anew. */
   rejoin() {
     if (this.asker?.status === "well") {
       this.asker.now(true);
@@ -144,7 +144,7 @@ export class Socket {
     });
     socket.addEventListener("close", ({ code }) => {
       if (socket !== this.socket) return;
-      // There is nothing to come back to, and each try would count as another wrong guess.
+      // The socket does not exist, and each attempt would count as a wrong guess of a code.
       if (code === NOT_FOUND) {
         this.leave();
         return;
@@ -188,7 +188,7 @@ export class Socket {
     if (this.asker) this.trial = setTimeout(() => this.#try(), ms);
   }
 
-  /** Looks whether a new socket works: it has to say something, by itself or when it is pinged. */
+  /** Checks that a new socket works: it must send a frame, by itself or after a ping. */
   #try() {
     if (this.socket.readyState === OPEN && (!this.isHeard || this.asker?.isOn)) {
       const pinged = Date.now();
@@ -205,7 +205,7 @@ export class Socket {
 
   #lost() {
     clearTimeout(this.trial);
-    // One that worked and then broke is tried again in good faith.
+    // A socket that worked before is tried again without counting a failure.
     if (this.isHeard ? Date.now() - this.begun < STEADY_MS : !this.hasHeard) this.isTrusted = false;
     const longest = this.asker?.status === "well" ? LONGEST_WAIT_ASKING_MS : LONGEST_WAIT_MS;
     // A site that was restarted is back within seconds, so the first waits grow slowly. A little chance, so that a room full of pages does not come back as one.
@@ -214,7 +214,7 @@ export class Socket {
     this.failures += 1;
     this.timer = setTimeout(() => this.#open(), wait);
     if (this.failures >= FAILURES) this.asker?.start();
-    // The first failure of a page that may ask is no news yet.
+    // The first failure is not shown if the page can poll.
     if (!this.asker || this.hasHeard || this.asker.status) this.#tell();
   }
 
@@ -223,7 +223,7 @@ export class Socket {
     this.onStatus(status === "well" ? "asking" : status || "lost");
   }
 
-  /** Asking has begun to work, or works no more. */
+  /** Polling has started to work, or has failed. */
   #asked() {
     if (this.asker?.status === "well") this.#flush();
     // After a break both come back at once: the socket, which is tried, says so itself.
@@ -245,14 +245,14 @@ export class Socket {
     else if (now - this.heard > PING_MS) this.#write("ping", {});
   }
 
-  /** Gives up a socket that nothing will come from any more. */
+  /** Gives up a broken socket. */
   #drop() {
     if (this.timer || this.hasLeft) return;
     this.#cut();
     this.#lost();
   }
 
-  /** Closes what is open, and hears nothing more of it. */
+  /** Closes the open socket and removes its listeners. */
   #cut() {
     clearTimeout(this.trial);
     const { socket } = this;

@@ -19,7 +19,7 @@
     const hasModules = "noModule" in HTMLScriptElement.prototype;
     if (!classList.contains("is-stuck")) classList.add(hasModules ? "is-started" : "is-stuck");
   });
-  // What goes wrong later is another matter. A promise that was broken is told a little after the page is there.
+  // Later errors do not concern the start. A rejected promise is reported a little after the page is ready.
   const leave = () => {
     removeEventListener("error", note, true);
     removeEventListener("unhandledrejection", note);

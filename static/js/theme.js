@@ -24,7 +24,7 @@
       try {
         localStorage.setItem("theme", root.dataset.theme);
       } catch {
-        /* it lasts for this page only */
+        /* storage is off: the choice lasts for this page only */
       }
       name();
     });

@@ -35,7 +35,7 @@ export class TimeMachine {
     this.#later();
   }
 
-  /** One question at a time: while one is on its way, only the latest wish is kept. */
+  /** One request at a time: while it is pending, only the latest wish is kept. */
   async #later() {
     this.#tell();
     if (this.isAsking) return;

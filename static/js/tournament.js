@@ -26,7 +26,7 @@ const WORDS = {
   cancelled: "stopped",
   failed: "failed",
 };
-/** How it stands as far as is known, whole. */
+/** The whole known state of the tournament. */
 let known = pageData("tournament");
 /** @type {string|null} */
 let status = null;
@@ -40,7 +40,7 @@ const number = (/** @type {unknown} */ content) => html`<td class="figure">${con
 export function receive(/** @type {Frame} */ { type, data }) {
   if (type !== "joined" && type !== "state") return;
   const now = type === "joined" ? data : merged(known, data);
-  // Told against what is not here: who joins is told the whole.
+  // The change refers to an unknown version; joining again brings the whole state.
   if (now === null) socket?.rejoin();
   else draw(now);
 }
@@ -130,7 +130,7 @@ function cross(/** @type {Tournament} */ state, /** @type {Names} */ names) {
   render(html`${heads([hidden("player"), ...columns], 0)}<tbody>${rows}</tbody>`, byId("cross"));
 }
 
-/** What one has scored against another. */
+/** The score of one entry against another. */
 function encounter(/** @type {Encounter|undefined} */ one) {
   if (!one) return html`<td class="figure cross-none">·</td>`;
   const share = one.points / one.games;

@@ -5,7 +5,7 @@ import { byId } from "./dom.js";
 const form = byId("tournament-form");
 
 form.addEventListener("keydown", (event) => {
-  // The browser presses the form's first button, that of the search.
+  // On Enter the browser would press the form's first button, which belongs to the search.
   const { target } = event;
   if (event.key !== "Enter" || !(target instanceof HTMLInputElement) || target.closest("[role=search]")) return;
   event.preventDefault();

@@ -1,6 +1,6 @@
 /** A tournament put together from how it stood and what has changed since; knows no page. */
 
-/** What names a line of each table. */
+/** The key fields of the lines of each table. */
 const NAMES = { entries: "number", standings: "entry", crosstable: "entry", pairings: "number" };
 
 /**

@@ -8,13 +8,13 @@ import { percent } from "./words.js";
 const digits = (n, places) => `${n < 0 ? "−" : ""}${Math.abs(n).toFixed(places)}`;
 const cell = (/** @type {unknown} */ words) => html`<td class="figure">${words}</td>`;
 
-/** Whether what is told of a machine is told in boxes and draws. */
+/** Whether a machine's data are boxes and draws. */
 export const keepsBoxes = (/** @type {MachineBrief|null} */ machine) => machine?.tells === "boxes";
 
-/** Whether it is told in values. */
+/** Whether a machine's data are values. */
 const keepsValues = (/** @type {MachineBrief|null} */ machine) => machine?.tells === "values";
 
-/** Fills the section of the match page, or hides it where nobody in the game keeps values. */
+/** Fills the section of the match page, or hides it if no machine in the match keeps values. */
 export function showValues(/** @type {MatchState} */ now, /** @type {HTMLElement} */ section) {
   const { thought, changes, plies } = now.learning?.values ?? { thought: null, changes: [], plies: [] };
   const owners = /** @type {MachineSeat[]} */ (now.seats.filter((seat) => keepsValues(seat.machine)));
@@ -36,7 +36,7 @@ export function showValues(/** @type {MatchState} */ now, /** @type {HTMLElement
 
 /** @param {MachineSeat} of @param {Thought|null} thought @param {boolean} hasMoved */
 function words({ machine, name, takes_over: isTakenOver }, thought, hasMoved) {
-  // The last decision is another machine's, which is not to be seen.
+  // The last decision is that of another machine, which the viewer may not see.
   if (!thought && hasMoved) return `${machine.name} tells what it thinks after its own moves.`;
   if (!thought) return `${machine.name} has not moved yet. It will play the move with the highest value.`;
   const played = /** @type {Thought["candidates"][number]} */ (thought.candidates.find((one) => one.chosen));
@@ -49,7 +49,7 @@ function words({ machine, name, takes_over: isTakenOver }, thought, hasMoved) {
 /** @type {Record<number, string>} */
 const ENDS = { 1: "wins", "-1": "loses by repetition" };
 
-/** What is to be said of a move beside its numbers, which alone do not always tell why it was played. */
+/** Remarks on a move, since its numbers alone do not always explain the choice. */
 const tags = (/** @type {Thought["candidates"][number]} */ { chosen, ends }) =>
   [chosen && "played", ENDS[ends]].filter(Boolean).map((name) => html`<span class="tag">${name}</span>`);
 

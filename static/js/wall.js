@@ -106,7 +106,7 @@ export class Wall {
     this.#paint();
   }
 
-  /** Lets go of the page: another wall is about to hang in this place. */
+  /** Removes the wall's listeners before another wall takes its place. */
   destroy() {
     this.life.abort();
     cancelAnimationFrame(this.frame);
@@ -196,7 +196,7 @@ export class Wall {
     });
   }
 
-  /** Hangs the rows that are near the screen, and takes down those that are not. */
+  /** Draws the rows near the screen, and removes the others. */
   #paint() {
     const until = this.extra === Infinity ? Infinity : performance.now() + BUDGET;
     const missing = [];
@@ -410,7 +410,7 @@ function inOrder(/** @type {HTMLElement} */ list, /** @type {HungItem[]} */ item
   else list.prepend(...items);
 }
 
-/** How sure a box is: "none" never opened, "empty", or 0 (every bead alike) to 4 (one bead for certain). */
+/** The certainty of a box: "none" if never opened, "empty", or 0 (all beads alike) to 4 (only one kind of bead). */
 export function certainty(/** @type {Pick<MachineBox, "beads"|"draws"|"start">} */ { beads, draws, start }) {
   const total = beads.reduce((sum, n) => sum + n, 0);
   if (!total) return "empty";

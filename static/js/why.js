@@ -78,7 +78,7 @@ function show() {
     ghost: view.role,
     paths: Object.fromEntries(view.moves.map(({ move, path }) => [move, path])),
   });
-  // What could not be read stays to be mended.
+  // An unreadable position stays in its field, so that the reader can correct it.
   if (byId("problem").hidden) byId("position", HTMLInputElement).value = view.position;
   byId("back", HTMLButtonElement).disabled = !trail.length;
   byId("say").textContent = words();
@@ -100,7 +100,7 @@ function show() {
   render(odds(), byId("odds"));
 }
 
-/** How the box lies, how often it is opened, and the way to its history. */
+/** The orientation of the box, the number of its openings, and a link to its history. */
 function placed(/** @type {Why} */ { symmetry, visit, box }, /** @type {boolean} */ isOpen) {
   const isTurned = isOpen && (symmetry.quarter_turns || symmetry.mirrored);
   const often = html`<span title="probability ${visit}">A game against random play opens it with ${percent(visit ?? 0)}. </span>`;
@@ -161,6 +161,6 @@ addEventListener("popstate", () => {
   trail.pop();
   go(new URLSearchParams(location.search).get("position") ?? game.start, { isNew: false });
 });
-// What stands there without scripts goes.
+// Removes the content for browsers without scripts.
 byId("odds").replaceChildren();
 show();
