@@ -1,4 +1,4 @@
-/** What a player can ask of a match beside a move: to give up, after being asked once more, and to play again. */
+/** A player's actions besides moves: to resign, after a confirmation, and to play again. */
 
 import { byId } from "./dom.js";
 
@@ -46,8 +46,8 @@ export class Actions {
   }
 
   /**
-   * Keeps the keyboard where it is needed: on the board on one's turn, and at *Play again* when the match has ended. Who is
-   * busy elsewhere on the page stays there.
+   * Moves the focus to the board on the viewer's turn, and to *Play again* when the match has ended. A focus elsewhere on
+   * the page stays there.
    */
   keepFocus(/** @type {MatchState} */ now) {
     const focused = document.activeElement;

@@ -1,7 +1,7 @@
 /**
- * The page where a board is set up by hand and a move is asked for.
+ * The page on which a reader sets up a board and asks for a move.
  *
- * Knows no rules: a board may be anything, and what is wrong with it the server says.
+ * The page knows no rules: any board can be set up, and the server reports what is wrong with it.
  */
 
 import { Board } from "./board.js";

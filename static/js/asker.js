@@ -1,7 +1,7 @@
 /**
- * Asks over plain requests for what a socket would say: once a second after news, less often while nothing happens.
+ * Polling in place of a socket: plain requests, once a second after a change, and less often while nothing happens.
  *
- * An answer that is known already costs a 304 (`If-None-Match`). A page that is hidden asks for nothing.
+ * An unchanged answer is a 304 (`If-None-Match`). A hidden page does not poll.
  */
 
 const WAITS_MS = [1_000, 1_000, 1_000, 2_000, 2_000, 2_000, 5_000, 5_000, 5_000, 10_000];

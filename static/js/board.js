@@ -1,9 +1,9 @@
 /**
  * A playable board, drawn from a game's layout: a grid of named squares for mouse, touch, keyboard and screen reader.
  *
- * The server says which cells a person touches for each legal move (`paths`); the board only follows those paths,
- * cell by cell. Which of them are no plain moves it says too (`actions`): these the board never plays by itself, but offers
- * them when their cells have been chosen. It is updated in place, so focus never gets lost.
+ * The server lists the cells that a player touches for each legal move (`paths`), and the board follows those paths cell
+ * by cell. The server also lists moves that are no plain moves (`actions`). The board never plays these by itself, but
+ * offers them once their cells are chosen. It is updated in place, so that the focus is kept.
  */
 
 import { bead } from "./beads.js";

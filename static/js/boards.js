@@ -1,6 +1,6 @@
 /**
- * Pictures of games: each place for one holds what it is drawn from, or names one of the page's `boards`, and is as
- * large as its picture from the start.
+ * Pictures of games. Each placeholder holds the data of its picture, or names one of the page's `boards`, and has the
+ * size of its picture from the start.
  */
 
 import { boardPicture } from "./diagram.js";

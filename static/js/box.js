@@ -1,4 +1,4 @@
-/** One box: the open drawer, its odds as printed, and a bead beside every change of its life. */
+/** The page of one box: the open drawer, its odds on the printed board, and its changes with their beads. */
 
 import { beadPicture } from "./beads.js";
 import { byId, find, html, pageData } from "./dom.js";

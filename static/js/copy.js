@@ -1,4 +1,4 @@
-/** Copying what stands on the page. */
+/** Copying text of the page to the clipboard. */
 
 /**
  * Copies the text of an element or the content of a field.

@@ -1,6 +1,6 @@
 /**
- * The course of a machine's learning, asked of a worker (learn_worker.js). The server sends the graph of the game, and
- * reads addresses (docs/learn.md).
+ * The course of a machine's learning, calculated by a worker (learn_worker.js). The server sends the graph of the game
+ * and reads addresses (docs/learn.md).
  */
 
 import { byId, pageData } from "./dom.js";
@@ -112,7 +112,7 @@ export class Course {
     };
   }
 
-  /** Whether two courses have the same boxes with the same initial beads. */
+  /** A key of the boxes and their initial beads; courses with equal keys have the same wall at the start. */
   get set() {
     const { initial, initial_by: by, merge_symmetric_moves: merged, box_set: which } = this.plan.rule;
     return JSON.stringify([this.plan.graph, this.plan.side, initial, by, merged, which]);

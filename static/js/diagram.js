@@ -1,7 +1,7 @@
 /**
- * Boards as pictures: where cells lie, how a box is turned to fit the board, and what pieces look like.
+ * Boards as pictures: positions of cells, the turn that fits a box to the board, and the look of pieces.
  *
- * Works from a game's layout alone; knows no rules.
+ * Uses only a game's layout, no rules.
  */
 
 import { bead } from "./beads.js";

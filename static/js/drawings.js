@@ -1,4 +1,4 @@
-/** The boxes as Gardner drew them: boards that one box stands for side by side. */
+/** The boxes as Gardner drew them, with all boards of a box side by side. */
 
 import { beadsOn, boardPicture, boardWords, cellsAt } from "./diagram.js";
 import { html, pageData } from "./dom.js";

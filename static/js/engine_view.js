@@ -1,4 +1,4 @@
-/** What the engine thinks of the board: who stands better, and the moves it likes best; for whoever asks, when they ask. */
+/** The engine's evaluation of the board and its best moves, on request. */
 
 import { html } from "./dom.js";
 

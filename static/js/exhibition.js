@@ -1,7 +1,7 @@
 /**
- * Two players who move when their host says so: one move, move after move at a chosen speed, or all at once.
+ * Matches of two machines that the host steps through: one move, continuously at a chosen speed, or all at once.
  *
- * The next step is asked for only when the state after the last one has arrived and has been shown.
+ * The next step is requested only once the state after the last one has arrived and been shown.
  */
 
 const MOST_PLIES = 100;

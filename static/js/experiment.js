@@ -1,4 +1,4 @@
-/** An experiment's page: its pictures, and how far it is while a worker runs it. */
+/** The page of an experiment: its pictures, and its progress while a worker runs it. */
 
 import { Curve, dash } from "./curve.js";
 import { byId, find, pageData } from "./dom.js";

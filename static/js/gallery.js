@@ -1,4 +1,4 @@
-/** The gallery: all boxes of a machine, those of one kind, and how they were at any time. */
+/** The gallery: all boxes of a machine or those of one kind, now and at earlier times. */
 
 import { byId, find, pageData } from "./dom.js";
 import { unpack } from "./packed.js";

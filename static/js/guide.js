@@ -1,4 +1,4 @@
-/** How to play: the guide of a game with its pictures, open on a first visit of a page and one press away later. */
+/** The guide of a game with its pictures: open on the first visit of a page, folded later. */
 
 import { boardPicture, boardWords, cellsAt } from "./diagram.js";
 import { byId, find, pageData } from "./dom.js";

@@ -1,4 +1,4 @@
-/** The weights of a learnt value laid on the board: one kind of piece at a time, its own or the other's. */
+/** The weights of a learnt value on the board, for one kind of piece of either side at a time. */
 
 import { outline, piecePicture } from "./diagram.js";
 import { byId, html, narrow, pageData, svg } from "./dom.js";

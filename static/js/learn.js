@@ -1,8 +1,8 @@
 /**
  * Watch it learn: an untrained machine, its teacher, its wall of boxes and its exact curve (docs/learn.md).
  *
- * One loop does almost everything: it looks which state the page is in (learn_states.js), asks the worker one question,
- * shows the answer, and looks again. A second loop asks for the bands. Here what is shown and pressed is put together.
+ * One loop does most of the work: it determines the state of the page (learn_states.js), sends one request to the worker,
+ * shows the answer, and repeats. A second loop requests the bands. This module connects display and controls.
  */
 
 import { Course, IS_SAVED, Later } from "./course.js";
@@ -112,7 +112,7 @@ async function once() {
     case "jumping":
       return jump(pupil);
     case "greeting":
-      // The machine is shown first, and its comparison follows.
+      // The first game is shown at once; the comparison follows.
       try {
         return await oneGame(pupil, TEMPO.game);
       } finally {

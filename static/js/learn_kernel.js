@@ -1,8 +1,8 @@
 /**
  * Training of matchbox machines on the graph of a game (learning/selectors/graphs.py): no board, no rule of any game.
  *
- * A classic script, for a worker. It is held equal to the readable machine of the server, bead for bead and random word
- * for random word (tests/beadbox/test_learn_kernel.py). Names follow beadbox/kernels/box_learning.py.
+ * A classic script, for a worker. A test keeps it equal to the server's readable machine, in all beads and random words
+ * (tests/beadbox/test_learn_kernel.py). Names follow beadbox/kernels/box_learning.py.
  */
 
 /** @type {any} */ (globalThis).learnKernel = (() => {
@@ -411,7 +411,7 @@
 
   // Exact strength
 
-  /** The probability of every edge under each opponent; the machine's own edges are filled in from its beads. */
+  /** The probability of every edge under an opponent; the machine's own edges are filled in from its beads. */
   function policyOf(/** @type {Graph} */ graph, /** @type {string} */ name) {
     const policy = new Float64Array(graph.successor.length);
     for (let node = 0; node < graph.side.length; node += 1) {

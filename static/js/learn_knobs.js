@@ -1,4 +1,4 @@
-/** The knobs: every part of a rule, its teacher and its luck as fields; what they say becomes an address. */
+/** The knobs: fields for every part of a rule, its teacher and its seed; their values become an address. */
 
 import { IS_SAVED } from "./course.js";
 

@@ -1,4 +1,4 @@
-/** The machine that learns on the page, as far as it has been asked for: its boxes, its curve and its bands. Knows no page. */
+/** The learning machine as far as it is known: its boxes, its curve and its bands. Independent of the page. */
 
 import { Course } from "./course.js";
 import { dash } from "./curve.js";
@@ -66,7 +66,7 @@ export class Pupil {
     return changed;
   }
 
-  /** The number of games at the last known point of every curve; later points are requested. @param {number} games */
+  /** The last known point before this many games and before the machine's present; the answer brings later ones. @param {number} games */
   since(games, known = this.points) {
     return known.games.filter((at) => at < Math.min(games, this.machine.games)).at(-1) ?? -1;
   }

@@ -1,4 +1,4 @@
-/** What is seen of the game that a machine learns from: the board, the box that is open, and a sentence. */
+/** The display of the game that a machine learns from: the board, the open box, and a sentence. */
 
 import { boardPicture } from "./diagram.js";
 import { matchbox, roll } from "./matchbox.js";

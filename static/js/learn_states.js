@@ -1,8 +1,8 @@
 /**
- * What the page that watches a machine learn does next: its states, and what is wished. Knows no page and no machine.
+ * The states of the page that watches a machine learn, and the reader's wishes. Independent of page and machine.
  *
- * A state follows from the wishes and from how far the machine is (`stateOf`). Wishes change in one place (`Wishes.change`),
- * which wakes whatever waits: so whoever is quicker than the worker gets the last of their wishes.
+ * A state follows from the wishes and the machine's progress (`stateOf`). Wishes change in one place (`Wishes.change`),
+ * which wakes all waiting code. So a reader who is faster than the worker gets the latest wish.
  */
 
 /** Most games of a machine. */

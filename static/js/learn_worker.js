@@ -1,8 +1,9 @@
 /**
- * A worker in which machines learn, one question at a time: `{id, ask, ...}` is answered by `{id, answer}` or `{id, error}`.
+ * A worker in which machines learn, one request at a time: `{id, ask, ...}` is answered by `{id, answer}` or
+ * `{id, error}`.
  *
- * It works for a moment on each question and answers how far it has come; whoever wants more asks again. So it does
- * nothing for a page that asks nothing. A classic script: workers made of modules need newer browsers.
+ * The worker spends a limited time on each request and answers with its progress; the page repeats the request for more.
+ * So an idle page causes no work. A classic script, because workers made of modules need newer browsers.
  */
 
 /** @type {any} */

@@ -1,4 +1,4 @@
-/** What a machine learnt from a match: every bead added or taken away, box by box, each with its reason. */
+/** The lesson of a match: every bead added or removed, box by box, each with its reason. */
 
 import { beadPicture } from "./beads.js";
 import { html, nothing } from "./lit.js";

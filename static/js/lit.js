@@ -1,4 +1,4 @@
-/** lit-html, named in one place: a part that is redrawn keeps its elements, and with them focus and what is unfolded. */
+/** lit-html, imported in one place. A redrawn part keeps its elements, and with them the focus and unfolded details. */
 
 import { html, nothing } from "../vendor/lit-html-3.3.3/lit-html.js";
 

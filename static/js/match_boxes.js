@@ -1,7 +1,7 @@
 /**
- * The boxes of the machines at the board: which of them is open after the move that is seen, and its beads on the board.
+ * The boxes of the machines at the board: the open box of each after the shown move, and its beads on the board.
  *
- * One box for each machine at the board: where only one sits, the first.
+ * The page has a place for two boxes; a single machine uses the first.
  */
 
 import { beadPicture } from "./beads.js";

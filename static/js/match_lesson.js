@@ -1,4 +1,4 @@
-/** After a match: what its machines learnt, and how two of them can go on by themselves. */
+/** After a match: the lessons of its machines, and an offer to train two machines against each other. */
 
 import { byId } from "./dom.js";
 import { lessonItems } from "./lesson.js";

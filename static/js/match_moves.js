@@ -1,4 +1,4 @@
-/** The moves of a match, each a button to the board after it, and everything that happened as lines of text. */
+/** The moves of a match, each a button to the board after it, and the log of all events. */
 
 import { beadPicture } from "./beads.js";
 import { piecePicture } from "./diagram.js";

@@ -1,7 +1,7 @@
 /**
- * What the server last said of a match: which frames count, in which order they are drawn, and who looks.
+ * The latest state of a match from the server: the choice of valid frames, the order of drawing, and the viewer's role.
  *
- * Knows no page. A state is drawn when the one before it has been, and not at all when a newer one has come meanwhile.
+ * Independent of the page. A state is drawn after the previous one, or skipped if a newer one has arrived meanwhile.
  */
 
 /**

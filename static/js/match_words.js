@@ -1,7 +1,7 @@
 /**
- * What is said of a match: who somebody is, how it stands, what happened.
+ * The words of the match page: names of players, the state of the match, its events.
  *
- * `now` is the state of docs/protocol.md, `viewer` who is told it: {role (null for who watches), layout}.
+ * `now` is the state of docs/protocol.md. `viewer` is the reader: {role (null for a spectator), layout}.
  */
 
 import { figure, percent, sentence } from "./words.js";

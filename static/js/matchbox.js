@@ -1,7 +1,7 @@
 /**
  * A matchbox from above: printed sleeve with its label and striker strip, and the drawer pulled out with its glass beads.
  *
- * As in Michie's machine two strips of card make a V at the front of the drawer; the bead that rolls into it is the one drawn.
+ * As in Michie's machine, two strips of card make a V at the front of the drawer. The bead that rolls into it is drawn.
  */
 
 import { bead, ONE_BY_ONE, seeded } from "./beads.js";

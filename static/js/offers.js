@@ -1,7 +1,7 @@
 /**
- * What can be done with the cells that were chosen, beside going on to another one: flips, turns, or just the move.
+ * Actions with the chosen cells, besides the choice of another cell: flips, turns, or the plain move.
  *
- * The board knows which moves these are; the state says what each does.
+ * The board knows these moves; the state describes the effect of each.
  */
 
 import { piecePicture } from "./diagram.js";

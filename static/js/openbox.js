@@ -1,4 +1,4 @@
-/** The box that is being opened: drawer, how it is turned, the words for it, and the table of odds beneath. */
+/** The open box: its drawer and orientation, its caption, and the table of odds beneath. */
 
 import { beadPicture } from "./beads.js";
 import { heads, html, nothing, render } from "./lit.js";

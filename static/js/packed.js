@@ -1,4 +1,4 @@
-/** The boxes of a machine as pages carry them: what many share is said once, so that 10,000 are a short page too. */
+/** The packed list of a machine's boxes in a page: shared data are sent once, so that 10,000 boxes stay small. */
 
 /** A box of the packed list; the data for a picture is unpacked on demand. */
 class PackedBox {

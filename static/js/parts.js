@@ -1,4 +1,4 @@
-/** What a machine that adds up a board thought of its last move: the parts of the sum, and the moves beside it. */
+/** The last move of a machine with a value of positions: the parts of the board's sum, and the alternatives. */
 
 import { find } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";

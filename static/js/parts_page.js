@@ -1,4 +1,4 @@
-/** The page that tells why a learnt value moves as it does: the parts of the board as it is, and after its choice. */
+/** The page that explains a move by a learnt value: the parts of the board before and after the move. */
 
 import { byId, pageData } from "./dom.js";
 import { render } from "./lit.js";

@@ -1,4 +1,4 @@
-/** How far a machine has come: its latest results as dots, its first box before and now, its curves (kinds/boxes/progress.py). */
+/** Progress of a machine: latest results as dots, its first box at the start and now, curves (kinds/boxes/progress.py). */
 
 import { beadRow } from "./lesson.js";
 import { html, nothing, render } from "./lit.js";

@@ -1,8 +1,7 @@
 /**
- * Looking back: the boards of a match, one after the other, by four buttons, the list of moves and the keyboard.
+ * Replay: the boards of a match, one after the other, by four buttons, the list of moves and the keyboard.
  *
- * The boards come from the server when they are first asked for, and later only those that are missing. What happens
- * meanwhile leaves the reader where they are.
+ * The boards are fetched on first use, and later only the missing ones. New moves do not change the shown board.
  */
 
 import { count } from "./words.js";

@@ -1,8 +1,8 @@
 /**
- * The match page: what the server says is drawn, what the player does is sent (docs/protocol.md).
+ * The match page: draws the states from the server and sends the player's actions (docs/protocol.md).
  *
- * The state is the truth; this page keeps nothing that the next state could not tell it again. Here its parts are put
- * together: `MatchStore` orders the states, `MatchBoxes`, `MatchMoves`, `Actions`, the lesson and the seats draw them.
+ * The page keeps no data that the next state would not bring again. This module connects the parts: `MatchStore` orders
+ * the states; `MatchBoxes`, `MatchMoves`, `Actions`, the lesson and the seats draw them.
  */
 
 import { Actions } from "./actions.js";
@@ -122,7 +122,7 @@ export function connection(/** @type {SocketStatus} */ status) {
   wasStatus = status;
 }
 
-/* What the server says */
+/* Frames from the server */
 
 /** @param {MatchState} now @param {{before: MatchState|null, isNews: boolean, isJoin: boolean}} of */
 async function draw(now, { before, isNews, isJoin }) {

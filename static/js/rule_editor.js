@@ -1,4 +1,4 @@
-/** The rule editor: choosing a preset fills every field, and changing a field makes it a rule of one's own. */
+/** The rule editor: choosing a preset fills every field, and changing a field makes a rule of the reader's own. */
 
 import { pageData } from "./dom.js";
 

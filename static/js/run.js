@@ -1,4 +1,4 @@
-/** A training run's page: how far, how fast, how long still, and the curve while it is drawn. */
+/** The page of a training run: its progress, speed, time left, and its growing curve. */
 
 import { Curve, chosenName, dash, RESULT_WORDS, RESULTS, share } from "./curve.js";
 import { byId, find, pageData } from "./dom.js";
@@ -114,7 +114,7 @@ const STATUS = {
   failed: "Failed. The machine keeps what it had learnt",
 };
 
-/** The method of the measurements; for a sample, with its number of games. */
+/** The method of the measurements: only samples have a number of games. */
 const how = () => (points[0]?.strength.random.games ? "measured" : "exact");
 
 /** For each point the share among the games since the one before, with its interval; `null` where there were none. */

@@ -1,4 +1,4 @@
-/** Whether a saved page is whole: its last element says so. It stands before all else, so that a cut page says it is cut. */
+/** Checks that a saved page is complete, by its last element. It runs first, so that a truncated page says so. */
 document.addEventListener("DOMContentLoaded", () => {
   if (document.getElementById("whole")) return;
   const told = document.createElement("p");

@@ -1,4 +1,4 @@
-/** Who plays: the two seats with what their machines have come to, and the invitation to take a seat that is free. */
+/** The two seats of a match with the records of their machines, and the invitation to a free seat. */
 
 import { rolePicture } from "./diagram.js";
 import { byId, find, narrow } from "./dom.js";

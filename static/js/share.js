@@ -1,4 +1,4 @@
-/** Pages that show a link or a token once: a press copies it. */
+/** Pages that show a link or a token once, with a button that copies it. */
 
 import { copyFrom } from "./copy.js";
 import { byId } from "./dom.js";

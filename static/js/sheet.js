@@ -1,4 +1,4 @@
-/** The box as a sheet on a phone: a handle that is tapped or pulled. On wide screens the CSS shows the box beside the board. */
+/** The box as a sheet on a phone, with a handle to tap or pull. On wide screens the CSS shows it beside the board. */
 
 export function sheet(/** @type {HTMLElement} */ element, /** @type {HTMLElement} */ handle) {
   const set = (/** @type {boolean} */ isOpen) => {

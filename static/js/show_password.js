@@ -1,4 +1,4 @@
-/** A button beside each password shows what is typed, until the form is sent. */
+/** A button beside each password field that shows the password until the form is sent. */
 
 import { byId } from "./dom.js";
 

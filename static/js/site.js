@@ -1,8 +1,8 @@
 /**
- * On every page: folds what is secondary on a phone, and says that the site cannot reach its memory, and that it can again.
+ * For every page: folds secondary content on a phone, and shows when the site loses its database and has it again.
  *
- * A page with a socket of its own is told there. Any other has a small one while somebody looks at it, and none while it
- * is hidden or kept for the way back.
+ * A page with its own socket learns this there. Every other page has a small socket while it is visible, and none while
+ * it is hidden or in the browser's back-forward cache.
  */
 
 import { isPhone, noteInput } from "./dom.js";

@@ -1,8 +1,9 @@
 /**
- * A WebSocket that comes back: pings, notices silence, waits longer after each failure, tries at once when the network returns.
+ * A WebSocket that reconnects: it pings, notices silence, waits longer after each failure, and tries at once when the
+ * network returns.
  *
- * Where filters block sockets (they refuse them, leave them hanging, or accept them and pass nothing on) the page asks
- * instead (`asker.js`), and the socket is tried again from time to time.
+ * Some filters block sockets: they refuse them, leave them hanging, or accept them and pass nothing on. The page then
+ * polls instead (`asker.js`), and tries the socket again from time to time.
  */
 
 import { Asker } from "./asker.js";
@@ -24,7 +25,7 @@ const [CONNECTING, OPEN, CLOSED] = [0, 1, 3];
 const NOT_FOUND = 4404;
 const TOO_MANY = 4429;
 
-/** Messages for the states that the site reports. */
+/** The status of a page by the site's report. */
 const siteStatus = (/** @type {{database: string, spectators: string}} */ { database, spectators }) =>
   database === "away" ? "away" : spectators === "late" ? "late" : "open";
 
@@ -205,10 +206,11 @@ export class Socket {
 
   #lost() {
     clearTimeout(this.trial);
-    // A socket that worked before is tried again without counting a failure.
+    // A socket that worked for a while stays trusted at the next attempt.
     if (this.isHeard ? Date.now() - this.begun < STEADY_MS : !this.hasHeard) this.isTrusted = false;
     const longest = this.asker?.status === "well" ? LONGEST_WAIT_ASKING_MS : LONGEST_WAIT_MS;
-    // A site that was restarted is back within seconds, so the first waits grow slowly. A little chance, so that a room full of pages does not come back as one.
+    // A restarted site is back within seconds, so the first waits grow slowly. Random jitter keeps a room full of pages
+    // from reconnecting in step.
     const growth = Math.max(1, (this.failures + 1) / 2, 2 ** (this.failures - 3));
     const wait = Math.min(longest, 500 * growth) * (0.8 + 0.4 * Math.random());
     this.failures += 1;
@@ -226,7 +228,7 @@ export class Socket {
   /** Polling has started to work, or has failed. */
   #asked() {
     if (this.asker?.status === "well") this.#flush();
-    // After a break both come back at once: the socket, which is tried, says so itself.
+    // After a break both may work again; the socket is tried first and reports its own status.
     if (this.asker?.status === "well" && this.hasHeard && this.timer) this.#open();
     else this.#tell();
   }
@@ -252,7 +254,7 @@ export class Socket {
     this.#lost();
   }
 
-  /** Closes the open socket and removes its listeners. */
+  /** Closes the socket and ignores its further events. */
   #cut() {
     clearTimeout(this.trial);
     const { socket } = this;

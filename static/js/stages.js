@@ -1,4 +1,4 @@
-/** The opponents of a training run, one after the other: adds and takes away lines of the form. */
+/** The successive opponents of a training run: adds and removes lines of the form. */
 
 import { byId, find } from "./dom.js";
 

@@ -1,12 +1,13 @@
 /**
- * Whether the page's scripts ran: its root is `is-started`, or `is-stuck` if one did not load or broke off at once.
+ * Reports whether the page's scripts ran: its root gets the class `is-started`, or `is-stuck` if one failed to load or
+ * to run.
  *
- * A plain script without news of the language, so that a browser without modules runs it. It comes before all others.
+ * A classic script in old syntax, so that a browser without modules runs it too. It comes before all others.
  */
 (() => {
   const { classList } = document.documentElement;
   const note = (/** @type {Event} */ event) => {
-    // An asynchronous one belongs to no page in particular.
+    // An asynchronous script, such as an extension's, is not part of the page.
     if (event.target !== window && !(event.target instanceof HTMLScriptElement && !event.target.async)) return;
     // A browser's own notice, such as of a ResizeObserver, has no error.
     if (event instanceof ErrorEvent && !event.error) return;

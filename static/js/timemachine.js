@@ -1,4 +1,4 @@
-/** The time machine: a slider over a machine's lessons; the boxes as they stood after any of them. */
+/** The time machine: a slider over a machine's lessons that shows the boxes after any of them. */
 
 import { figure } from "./words.js";
 

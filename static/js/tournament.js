@@ -1,4 +1,4 @@
-/** A tournament's page: standings, crosstable and pairings, redrawn with every change the socket tells. */
+/** The page of a tournament: standings, crosstable and pairings, redrawn at every change from the socket. */
 
 import { byId, find, pageData } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";

@@ -1,4 +1,4 @@
-/** A form with a search in it: Enter in the search shows what it finds, and in any other field sends the form. */
+/** A form with a search field: Enter in the search field searches, and in any other field sends the form. */
 
 import { byId } from "./dom.js";
 

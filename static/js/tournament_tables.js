@@ -1,4 +1,4 @@
-/** A tournament put together from how it stood and what has changed since; knows no page. */
+/** Merges changes into the state of a tournament; independent of the page. */
 
 /** The key fields of the lines of each table. */
 const NAMES = { entries: "number", standings: "entry", crosstable: "entry", pairings: "number" };

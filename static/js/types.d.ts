@@ -1,4 +1,4 @@
-/** What the scripts hand each other, for `make types` alone: nothing loads it. Wire forms are those of docs/protocol.md. */
+/** Types that the scripts share, for `make types` only; no page loads this file. Frames are those of docs/protocol.md. */
 
 /** Every element of our pages is HTML or SVG. */
 interface Element extends HTMLOrSVGElement {}
@@ -8,16 +8,16 @@ interface Window {
   uPlot: typeof import("uplot");
 }
 
-/** What uPlot draws: where a line is, and the values of each line there. */
+/** Data for uPlot: the x values, then the values of each line. */
 type CurveData = import("uplot").AlignedData;
 type CurveScale = import("uplot").Scale;
 
 type Frame = import("./asker.js").Frame;
 
-/** How a page hears of its match, run, …: docs/architecture.md. */
+/** The state of a page's connection to its match, run, …: docs/architecture.md. */
 type SocketStatus = "open" | "late" | "away" | "lost" | "asking";
 
-/** What stands in the cells of a board. */
+/** The pieces in the cells of a board. */
 type Pieces = (string | null)[];
 
 type Point = { x: number; y: number };
@@ -30,7 +30,7 @@ type Result = "win" | "draw" | "loss";
 interface Cell {
   id: string;
   name: string;
-  /** What stands in it. */
+  /** The mark printed in it. */
   mark?: string;
   /** In units of one cell; the centre. */
   x: number;
@@ -49,7 +49,7 @@ interface PieceLook {
   angle?: number;
 }
 
-/** How a game's board is drawn and told. */
+/** The layout of a game's board. */
 interface Layout {
   shape: string;
   columns: number;
@@ -60,21 +60,21 @@ interface Layout {
   /** The piece that stands for each side. */
   badges: string[];
   pieces?: Record<string, PieceLook>;
-  /** How the board shows the names of its cells: at its edges, in its cells, or not at all. */
+  /** Display of cell names: at the edges, in the cells, or not at all. */
   coordinates?: "" | "edges" | "cells";
-  /** What each side is told when it is to move. */
+  /** The prompt for each side to move. */
   prompts?: string[];
 }
 
-/** A box of a machine, as its pages carry it. */
+/** A box of a machine in the data of a page. */
 interface MachineBox extends PrintedBox {
   ply: number;
   start: number[];
   beads: number[];
-  /** `null` where the past does not tell. */
+  /** `null` if it is unknown for the past. */
   draws: number[] | null;
   slots: PrintedSlot[];
-  /** How likely a game against random play opens it. */
+  /** Probability that a game against random play opens it. */
   visit?: number | null;
 }
 
@@ -83,13 +83,13 @@ type PackedList = { pieces: Pieces; slots: PrintedSlot[]; boxes: PackedRow[] };
 type PackedRow = [string, number, number, number[], number[], number[] | null, number[], number[], (number | null)?];
 type KeptBox = MachineBox & { move_number: number; now: { draws: number[]; visit: number | null } };
 
-/** The last bead drawn, and where. */
+/** The last drawn bead, and its box. */
 type LastDrawn = { position: string; slot: number | null };
 
-/** What is drawn as a matchbox. */
+/** The data of a matchbox's picture. */
 interface OpenedBox extends PrintedBox {
   slots: Slot[];
-  /** The one drawn. */
+  /** The drawn slot. */
   slot: number | null;
   /** The machine's name; how the box is turned, where it is not as printed; how its moves are, where they are the board's. */
   title?: string;
@@ -99,7 +99,7 @@ interface OpenedBox extends PrintedBox {
   boardMoves?: boolean;
 }
 
-/** What a board shows; cells by their indices, but for those that have won. */
+/** The content of a board; cells are indices, except the winning ones. */
 interface BoardView {
   board: (string | null)[];
   winning?: string[];
@@ -110,10 +110,10 @@ interface BoardView {
   ghost?: string | null;
 }
 
-/** The cells that a person touches, by move. */
+/** The cells that a player touches, by move. */
 type Paths = Record<string, string[]>;
 
-/** Moves that are no plain ones, and what they do. */
+/** Moves that are no plain moves, with their effects in words. */
 type Actions = Record<string, { name: string; piece?: string | null }>;
 
 /** A line of a curve's picture. */
@@ -125,14 +125,14 @@ interface Line {
   /** Whether its values and those of the other parts add up to one. */
   isPart?: boolean;
   isBars?: boolean;
-  /** Nothing but what lies between `low` and `high`. */
+  /** Only the band between `low` and `high`. */
   isBand?: boolean;
   values: (number | null)[];
   low?: (number | null)[];
   high?: (number | null)[];
 }
 
-/** What turns a printed box to lie as the board does. */
+/** The symmetry that turns a printed box to the orientation of the board. */
 interface Placement {
   name?: string;
   quarter_turns: number;
@@ -152,7 +152,7 @@ interface Slot {
   printed?: string;
   printed_path?: string[];
   probability?: number;
-  /** Beads that the match has added or taken. */
+  /** Beads that the match has added or removed. */
   delta?: number;
 }
 
@@ -175,14 +175,14 @@ interface PrintedBox {
   url?: string;
 }
 
-/** A box that was opened, and what came out. */
+/** An opened box and its drawn bead. */
 interface Draw {
   ply: number;
   role: string;
   box: PrintedBox & { move_number: number };
   symmetry: Placement;
   slots: DrawnSlot[];
-  /** `null` of a box that was empty. */
+  /** `null` for an empty box. */
   slot: number | null;
   resigned: boolean;
   refilled: boolean;
@@ -216,9 +216,9 @@ interface MachineBrief {
   draws: number;
   losses: number;
   win_rate: number;
-  /** Which part of `learning` tells of it: `boxes`, `values`, or none (empty). */
+  /** The part of `learning` with its data: `boxes`, `values`, or none (empty). */
   tells: string;
-  /** What leads to its page, in words, without its name and with. */
+  /** Texts of the link to its page, without its name and with it. */
   see: string;
   see_named: string;
 }
@@ -241,7 +241,7 @@ interface Lesson {
   deed: string;
 }
 
-/** What a machine that keeps values thought of its last move. */
+/** The values of a value-table machine at its last move. */
 interface Thought {
   role: string;
   explored: boolean;
@@ -258,7 +258,7 @@ interface ValueChange {
   after: number;
 }
 
-/** What the machines at the board drew and learnt. */
+/** The draws and lessons of the machines at the board. */
 interface Learning {
   draws: Draw[];
   lesson: { result: string; sentence: string } | null;
@@ -278,7 +278,7 @@ interface Played {
   piece?: string | null;
 }
 
-/** What is said of one board of a match, be it that of now or an earlier one. */
+/** Data of one board of a match, current or earlier. */
 interface BoardState {
   board: (string | null)[];
   notices: Record<string, string>;
@@ -320,9 +320,9 @@ interface MatchState extends BoardState {
   learning: Learning | null;
 }
 
-/** Who looks at a match. */
+/** The viewer of a match. */
 interface Viewer {
-  /** `null` of who watches. */
+  /** `null` for a spectator. */
   role: string | null;
   /** Of all seats that they hold. */
   roles?: string[];
@@ -342,7 +342,7 @@ interface MoveBead {
   kind?: string;
 }
 
-/** A board as a sum of named parts, for whoever has just moved. */
+/** A board as a sum of named parts, as seen by the side that has just moved. */
 interface PartsShown {
   sum: number;
   value: number;
@@ -357,13 +357,13 @@ interface PartsThought extends PartsShown, Record<"words" | "role" | "url", stri
   moves: { name: string; board: number; found: number | null; chosen: boolean }[];
 }
 
-/** What a match changed in a machine that keeps weights. */
+/** The changes of a machine with weights by a match. */
 type NewWeight = { name: string; before: number; after: number };
 type WeightsLearnt = { role: string; url: string; n_changed: number; weights: NewWeight[] };
 
 type LearnRule = Record<string, number | string | boolean | number[] | null>;
 
-/** How an address of "Watch it learn" was read (docs/learn.md). */
+/** The server's reading of an address of "Watch it learn" (docs/learn.md). */
 interface LearnReading {
   game: string;
   side: string;
@@ -383,7 +383,7 @@ interface LearnProblem {
   detail: string;
 }
 
-/** Points of a curve: after so many games, so high. */
+/** Points of a curve: numbers of games, and the values after them. */
 interface LearnPoints {
   games: number[];
   score: number[];
@@ -411,7 +411,7 @@ interface LearnGame {
   changes: { box: number; after: number[]; deltas: number[] }[];
 }
 
-/** How a machine stands after so many games; `done` unless it is still on its way. */
+/** A machine after a number of games; `done` once it has reached the requested number. */
 interface LearnAnswer {
   games: number;
   wins: number;
@@ -423,7 +423,7 @@ interface LearnAnswer {
   game: LearnGame | null;
 }
 
-/** What 200 machines have come to; `done` when all are there. */
+/** Quantiles of 200 machines; `done` once all are included. */
 interface LearnBand extends Record<"games" | "p5" | "p25" | "p50" | "p75" | "p95", number[]> {
   done: boolean;
 }
@@ -434,7 +434,7 @@ type LearnSettings = Record<"win" | "draw" | "loss" | "floor", number> &
   Record<"merge_symmetric_moves" | "only_last" | "punish_previous_on_resign", boolean> &
   Record<"cap", number | null> & { initial: number[]; initial_by: "move_number" | "ply" | "cell" };
 
-/** What is to be learnt: `graph` names the graph of a game, `side` is 0 or 1. */
+/** The plan of a machine: `graph` names the graph of a game, `side` is 0 or 1. */
 type LearnPlan = { graph: string; side: number; teacher: string; rule: LearnSettings };
 
 /** A graph as the server sends it; a text of digits has one for each node or edge (learning/selectors/graphs.py). */

@@ -1,4 +1,4 @@
-/** What a machine that keeps values thought of its last move, and what the match changed: two tables from the state. */
+/** Two tables of a value-table machine from the state: the values at its last move, and the changes by the match. */
 
 import { find } from "./dom.js";
 import { heads, html, nothing, render } from "./lit.js";

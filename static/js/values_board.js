@@ -1,4 +1,4 @@
-/** The board of the page of values: a move that is played on it leads on, as its link in the table does. */
+/** The board of the page of values: a move on the board leads to the same page as its link in the table. */
 
 import { Board } from "./board.js";
 import { byId, pageData } from "./dom.js";

@@ -1,10 +1,10 @@
 /**
  * The wall of boxes: every box of a machine on shelves by move number.
  *
- * Only the shelves on the screen (and a little more) are in the page, so 10,000 boxes scroll as smoothly as 300: in
- * each frame as many are hung as there is time for, those in the middle of the screen first. Planks and the shadows
- * of boxes still to be hung are a background of the shelf, so that a shelf is never blank, however fast it passes.
- * One box is a link; arrow keys walk along the shelves, Tab leaves the wall.
+ * Only the shelves on the screen (and a little more) are in the page, so 10,000 boxes scroll as smoothly as 300. Each
+ * frame draws as many boxes as there is time for, those in the middle of the screen first. Planks and the shadows of
+ * missing boxes are a background of the shelf, so that a shelf is never blank, even during fast scrolling.
+ * One box is a link; arrow keys move along the shelves, Tab leaves the wall.
  */
 
 import { cellsAt, lookOf, ruling, turned } from "./diagram.js";

@@ -1,4 +1,4 @@
-/** Why this move: a board on which both sides are played, and the box that the machine would open. */
+/** Why this move: a board on which the reader moves for both sides, and the box that the machine would open. */
 
 import { beadPicture } from "./beads.js";
 import { Board } from "./board.js";
