@@ -47,6 +47,11 @@ KEPT = [
     ("tests/site/faults/*", "crowd", "a crowd of simulated players"),
     ("*", "outlook", "a name of the API"),
     ("*", "restlessness", "a field of rules in files and of the API"),
+    ("docs/*", "clerk", "the service of that name in ``docker-compose.yml``"),
+    ("docs/*", "master", "a level of Romgon's engine"),
+    ("docs/protocol.md", "deed", "a field of the API"),
+    ("docs/protocol.md", "pupil", "the code ``no_pupil`` of the API"),
+    ("docs/CHANGELOG.md", "schooling", "the name of a setting that is gone"),
     ("docs/renamed.md", "*", "the table of old names and new ones"),
     ("*/migrations/*", "*", "migrations are history"),
 ]

@@ -25,6 +25,7 @@ TOP_LEVEL = {
     "tests",
     "docker-compose.yml",
     "requirements.txt",
+    "CONTRIBUTING.md",
     "README.md",
     "SECURITY.md",
     "Makefile",

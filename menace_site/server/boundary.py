@@ -169,10 +169,7 @@ class SocketLimit:
             return
         if self.n_open[address] >= settings.SOCKETS_PER_ADDRESS:
             await receive()
-            says = {
-                "detail": "Too many pages are open on your network. Close some that nobody uses.",
-                "code": "throttled",
-            }
+            says = {"detail": TOO_MANY_PAGES, "code": "throttled"}
             await refuse(scope, send, 429, says, retry_after_s=TOO_MANY_RETRY_S, close=CLOSE_TOO_MANY)
             return
         self.n_open[address] += 1
