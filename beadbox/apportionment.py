@@ -1,4 +1,4 @@
-"""Shares of a whole in round numbers that add up to it."""
+"""Shares in whole numbers that add up to a given total."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 
 def apportion(parts: Sequence[float], units: int = 100) -> list[int]:
-    """Divide so many units among parts, none of them negative, by the largest remainder.
+    """Divide ``units`` among parts, which must not be negative, by the largest-remainder method.
 
-    Every part is rounded down; the units that are left go to the largest remainders, of equal ones to the first.
-    All are 0 if the parts are. ``static/js/words.js`` has the same function; ``tests/data/shares.json`` tests both.
+    Every share is rounded down; the remaining units go to the largest remainders, of equal ones to the first. All
+    shares are 0 if all parts are 0. ``static/js/words.js`` has the same function; ``tests/data/shares.json`` tests
+    both.
     """
     total = sum(parts)
     if not total:

@@ -1,4 +1,4 @@
-"""The one wording of each refusal of a field: forms, serializers, frames of a socket and rules of machines share it."""
+"""Validation messages of fields, shared by forms, serializers, socket frames and the rules of machines."""
 
 from __future__ import annotations
 
@@ -21,55 +21,58 @@ NOT_TOGETHER = "Please give only one of these two: {}."
 
 
 def rather(sentence: str, value: object) -> str:
-    """A refusal that quotes what was sent."""
+    """Return the sentence with the refused value at its end."""
     return f"{sentence.removesuffix('.')}, not {value}."
 
 
 def at_least(number: object) -> str:
-    """The refusal of a number that is too small."""
+    """Return the message for a number that is too small."""
     return f"Please give at least {number}."
 
 
 def at_most(number: object) -> str:
-    """The refusal of a number that is too large."""
+    """Return the message for a number that is too large."""
     return f"Please give at most {number}."
 
 
 def between(least: object, most: object) -> str:
-    """The refusal of a number outside its range."""
+    """Return the message for a number outside its range."""
     return f"Please give a number from {least} to {most}."
 
 
 def at_most_characters(number: object) -> str:
-    """The refusal of a text that is too long."""
+    """Return the message for a text that is too long."""
     return f"Please use at most {number} characters."
 
 
 def at_least_characters(number: object) -> str:
-    """The refusal of a text that is too short."""
+    """Return the message for a text that is too short."""
     return f"Please use at least {number} characters."
 
 
 def at_least_entries(number: object) -> str:
-    """The refusal of a list that is too short."""
+    """Return the message for a list that is too short."""
     return f"Please choose at least {number}."
 
 
 def at_most_entries(number: object) -> str:
-    """The refusal of a list that is too long."""
+    """Return the message for a list that is too long."""
     return f"Please choose at most {number}."
 
 
 def one_of(choices: Iterable[object]) -> str:
-    """The refusal of a choice that there is not, with those that there are."""
+    """Return the message for an unknown choice, with the list of choices."""
     return f"Please choose one of these: {', '.join(map(str, choices))}."
 
 
 def not_a_choice(text: object) -> str:
-    """The same where the choices are many, or are in sight."""
+    """Return the message for an unknown choice where the choices are too many to list, or are visible."""
     return f"“{text}” is not one of the choices."
 
 
 def unknown_field(known: Iterable[str], name: str = "") -> str:
-    """The refusal of a field that there is not; named, where the refusal stands beside other fields."""
+    """Return the message for an unknown field, with the list of known fields.
+
+    ``name`` is the unknown field, for places where the message does not stand at that field.
+    """
     return f"There is no {f'field {name}' if name else 'such field'}. The fields are {', '.join(known)}."

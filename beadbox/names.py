@@ -1,6 +1,6 @@
-"""Names that people type: compared, searched and checked here, and nowhere else.
+"""Names that people type: the only module that compares, searches and checks them.
 
-The folded forms are stored. A database folds case by its locale, and may have none; Python folds everywhere alike.
+The folded forms are stored, because a database folds case by its locale and Python folds the same everywhere.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ IGNORABLE = re.compile(
 )
 """Unicode's Default_Ignorable_Code_Point: a font draws nothing for these characters."""
 BLANK = "\u2800\ufffc\U0001d159"
-"""Symbols by their category, and nothing to be seen."""
+"""Characters of a symbol category that are drawn as a blank."""
 FILLERS = "\u115f\u1160\u3164\uffa0"
-"""Letters by their category: they fill the place of a missing part of a Korean syllable, and serve as fake blanks."""
+"""Characters of a letter category that are drawn as a blank: fillers for a missing part of a Korean syllable."""
 JOINERS = "\u200c\u200d"
-"""Persian and Indian scripts need them inside words, and emoji between two pictures."""
+"""Invisible characters that Persian and Indian scripts need inside words, and emoji between two pictures."""
 VISIBLE_FORMAT = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
 """Format characters that are drawn: signs before or around numbers (Prepended_Concatenation_Mark)."""
 FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]+\U000e007f")
@@ -28,14 +28,14 @@ FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]+\U000e
 ACCENT = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u0652\u0670]")
 """Accents, and the vowel points of Hebrew and Arabic: a search leaves them out. Marks of other scripts are letters."""
 MAX_SLUG_CHARACTERS = 80
-"""A longer text is like no name."""
+"""Longest text that is compared with known names for a suggestion."""
 LOOSE_JOINER = re.compile(rf"(?:^|(?<=\s))[{JOINERS}]|[{JOINERS}](?=\s|$)")
 
 
 def name_key(name: str) -> str:
-    """The form by which two names are the same name, whatever their case, width or encoding of accents.
+    """Return the key of a name: equal for names that differ only in case, width or encoding of accents.
 
-    NFKC and case folding, without ignorable characters, and with single blanks. It is stable: the key of a key is the
+    NFKC and case folding, without ignorable characters, and with single blanks. Idempotent: the key of a key is the
     key itself.
     """
     key = unicodedata.normalize("NFKC", name)
@@ -48,7 +48,7 @@ def name_key(name: str) -> str:
 
 
 def name_search(text: str) -> str:
-    """The form in which a name is searched: its key without accents, so that "lodz" finds "Łódź"."""
+    """Return the form in which a name is searched: its key without accents, so that "lodz" finds "Łódź"."""
     bare = (_unaccented(char) for char in unicodedata.normalize("NFKD", name_key(text)))
     return name_key("".join(bare))
 
@@ -68,7 +68,7 @@ def _unaccented(char: str) -> str:
 
 
 def name_problem(name: str) -> str:
-    """A sentence that says why people cannot be shown this name; empty for a good one."""
+    """Return a sentence that says why a name is refused; empty for a valid name."""
     hidden = next(filter(_is_hidden, FLAG.sub("x", name)), "") or LOOSE_JOINER.search(name)
     if hidden:
         char = hidden if isinstance(hidden, str) else hidden.group()
@@ -79,11 +79,11 @@ def name_problem(name: str) -> str:
 
 
 def _is_hidden(char: str) -> bool:
-    """Control and direction characters, line separators, and what exists to be invisible."""
+    """Whether a character controls text or its direction, separates lines, or is invisible by design."""
     category = unicodedata.category(char)
     if category == "Cf":
         return char not in JOINERS and char not in VISIBLE_FORMAT
-    if category == "Cn":  # a picture of a newer Unicode, perhaps
+    if category == "Cn":  # unassigned: possibly an emoji of a newer Unicode
         return _is_noncharacter(char) or IGNORABLE.match(char) is not None
     return category in ("Cc", "Cs", "Zl", "Zp") or char in FILLERS
 
@@ -93,7 +93,7 @@ def _is_noncharacter(char: str) -> bool:
 
 
 def _is_visible(char: str) -> bool:
-    """A mark alone is none: it stands on a letter."""
+    """Whether a character is drawn by itself; a combining mark is not, since it stands on a letter."""
     category = unicodedata.category(char)
     if char in VISIBLE_FORMAT or category == "Cn":
         return True
@@ -101,14 +101,14 @@ def _is_visible(char: str) -> bool:
 
 
 def name_near(text: str, known: Iterable[str]) -> str:
-    """The known name that the text is most like, in any case; empty if it is like none."""
+    """Return the known name most similar to the text, ignoring case; empty if none is similar."""
     by_key = {name.casefold(): name for name in known}
     near = get_close_matches(text.casefold(), by_key, 1) if len(text) <= MAX_SLUG_CHARACTERS else []
     return by_key[near[0]] if near else ""
 
 
 def did_you_mean(text: str, known: Iterable[str]) -> str:
-    """A question that names the known name that is most like the text, else a sentence that lists all known names."""
+    """Return a question that suggests the most similar known name, else a sentence that lists all known names."""
     names = list(known)
     near = name_near(text, names)
     return f"Did you mean {near}?" if near else f"There are {', '.join(names)}." if names else "There are none."

@@ -1,4 +1,4 @@
-"""Seeds: whole numbers of 63 bits, as the database keeps them."""
+"""Seeds: non-negative whole numbers of 63 bits, the range of the database column."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from beadbox import field_text
 
 MAX_SEED = (1 << 63) - 1
 MAX_JSON_NUMBER = 1 << 53
-"""Beyond it JavaScript and other readers of JSON round whole numbers."""
+"""The largest whole number up to which JavaScript and other readers of JSON do not round."""
 
 
 class SeedError(ValueError):
-    """A number that is no seed; the message names the field ``seed``."""
+    """A number is out of the range of seeds; the message names the field ``seed``."""
 
 
 def seed_checked(seed: int) -> int:
-    """The seed, if it is one.
+    """Return the seed unchanged if it is from 0 to :data:`MAX_SEED`.
 
     Raises:
-        SeedError: it is out of range.
+        SeedError: the seed is out of range.
     """
     if seed < 0:
         raise SeedError(f"seed: {field_text.at_least(0)}")
@@ -29,10 +29,10 @@ def seed_checked(seed: int) -> int:
 
 
 def seed_to_json(seed: int) -> int | str:
-    """The seed as answers have it: text where a reader of JSON may round the number."""
+    """Return the seed for a JSON response: as text where a reader of JSON could round the number."""
     return seed if seed <= MAX_JSON_NUMBER else str(seed)
 
 
 def seed_or_random(seed: int | None) -> int:
-    """The seed; a random one if nobody chose any, short enough to be typed, and for every language's whole numbers."""
+    """Return the seed, or for ``None`` a random one of 32 bits: short to type, and exact in every language."""
     return secrets.randbelow(1 << 32) if seed is None else seed

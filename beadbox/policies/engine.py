@@ -1,4 +1,4 @@
-"""Engines at one of their levels, as an opponent."""
+"""An engine at one of its levels, as a fixed opponent."""
 
 from beadbox.engines.level import Level
 from beadbox.engines.registry import engine_of, levels_named
@@ -8,7 +8,7 @@ from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 
 
 class EngineOpponent(Opponent):
-    """Plays every game whose engine has a level of this name."""
+    """An engine level as an opponent, in every game with an engine that has a level of this slug."""
 
     def __init__(self, slug: str) -> None:
         levels = levels_named(slug)
@@ -22,7 +22,7 @@ class EngineOpponent(Opponent):
         return engine is not None and self.slug in engine.levels and engine.plays_at(game, engine.levels[self.slug])
 
     def level(self, game: AnyGame) -> Level:
-        """How well it plays a game."""
+        """The engine's level in a game; the opponent must play that game (:meth:`plays`)."""
         engine = engine_of(game)
         assert engine is not None, "it is asked about games that it plays"
         return engine.levels[self.slug]

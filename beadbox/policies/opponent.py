@@ -1,4 +1,4 @@
-"""What every fixed opponent has in common: it knows the rules, answers a position with a move, and never learns."""
+"""The interface of fixed opponents, which know the rules, choose a move in a position, and never learn."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -9,35 +9,35 @@ from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 
 
 class Opponent(ABC):
-    """A player that never learns and keeps nothing in mind."""
+    """A player without state, which never learns."""
 
     slug: ClassVar[str]
     name: ClassVar[str]
     summary: ClassVar[str]
     is_slow: ClassVar[bool] = False
-    """Whether it may think for seconds."""
+    """Whether a move can take seconds."""
 
     def plays(self, game: AnyGame) -> bool:
-        """Whether it can play this game."""
+        """Whether the opponent can play this game."""
         return True
 
     @abstractmethod
     def choose(self, game: AnyGame, position: AnyPosition, rng: Random) -> AnyMove:
-        """The move to play in a position that is not terminal."""
+        """Choose a move in a position that is not terminal, of a game that the opponent plays."""
 
     def mover(self, game: AnyGame) -> Callable[[AnyPosition, Random], AnyMove]:
-        """How it plays a game, move by move."""
+        """Return a function that chooses this opponent's move in a position of the game."""
         return lambda position, rng: self.choose(game, position, rng)
 
 
 class UniformOpponent(Opponent):
-    """A player that picks uniformly among its replies, so its policy is a table for any enumerable game."""
+    """An opponent that picks uniformly among its replies, so its policy is a table for any enumerable game."""
 
     @abstractmethod
     def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
-        """The moves it considers here, each equally likely, in the order of ``legal_moves``; never empty."""
+        """Return the moves to choose from, equally likely, in the order of ``legal_moves``; never empty."""
 
     def choose(self, game: AnyGame, position: AnyPosition, rng: Random) -> AnyMove:
-        """The move to play; takes exactly one random word."""
+        """Choose one of the replies; takes exactly one random word."""
         replies = self.replies(game, position)
         return replies[rng.below(len(replies))]

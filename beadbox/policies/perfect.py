@@ -20,15 +20,15 @@ def _solve_canonical(game: AnyGame, position: AnyPosition) -> tuple[int, int]:
 
 
 def solve(game: AnyGame, position: AnyPosition) -> tuple[int, int]:
-    """The value for the side to move (+1 win, 0 draw, −1 loss) and the plies to the end.
+    """Return the value for the side to move (+1 win, 0 draw, −1 loss) and the plies to the end.
 
-    The winner hurries and the loser delays; a draw is reached as soon as it can be.
+    The winner takes the shortest win and the loser the longest loss; a draw is reached in the fewest plies.
     """
     return _solve_canonical(game, game.canonical(position))
 
 
 def move_values(game: AnyGame, position: AnyPosition) -> dict[AnyMove, tuple[int, int]]:
-    """For each legal move its value for the side that plays it, and the plies to the end after it."""
+    """Map each legal move to its value for the side that plays it (+1, 0 or −1) and the plies to the end after it."""
     values = {}
     for move in game.legal_moves(position):
         value, distance = solve(game, game.apply(position, move))
@@ -37,7 +37,7 @@ def move_values(game: AnyGame, position: AnyPosition) -> dict[AnyMove, tuple[int
 
 
 class PerfectOpponent(UniformOpponent):
-    """Uniform among the moves that keep the best result; it does not mind how long a win takes."""
+    """Uniform among the moves that keep the best result, however long a win takes."""
 
     slug = "perfect"
     name = "Perfect"
@@ -53,7 +53,7 @@ class PerfectOpponent(UniformOpponent):
 
 
 class PerfectFastOpponent(UniformOpponent):
-    """Perfect, and of the best moves those with the shortest win or the longest loss."""
+    """Uniform among the best moves with the shortest win or the longest loss, or among all that keep a draw."""
 
     slug = "perfect-fast"
     name = "Perfect and quick"

@@ -1,4 +1,4 @@
-"""Every fixed opponent. A new one is a class and a line here."""
+"""The registry of fixed opponents. A new opponent is a class and a line here."""
 
 from typing import NamedTuple
 
@@ -15,10 +15,10 @@ UNIFORM: dict[str, UniformOpponent] = {
     opponent.slug: opponent
     for opponent in (RandomOpponent(), WinBlockOpponent(), PerfectOpponent(), PerfectFastOpponent())
 }
-"""Those that know the rules interface alone."""
+"""Opponents by slug that use only the rules interface."""
 
 ENGINES: dict[str, EngineOpponent] = {slug: EngineOpponent(slug) for slug in ENGINE_LEVELS}
-"""Those that search, each for games of one family; named by how well they play."""
+"""Opponents that search, by the slug of their engine level. An engine plays the games of one family."""
 
 OPPONENTS: dict[str, Opponent] = {**UNIFORM, **ENGINES}
 
@@ -27,19 +27,20 @@ LEVELS: dict[str, UniformOpponent] = {
     "medium": UNIFORM["win-block"],
     "hard": UNIFORM["perfect"],
 }
-"""By level of difficulty, the weakest first, in games that no engine plays."""
+"""Opponents by level of difficulty, weakest first, in games without an engine."""
 
 
 def opponent_at(level: str, game: AnyGame) -> Opponent | None:
-    """Who plays a game at a level of difficulty; ``None`` if nobody does."""
+    """Return the opponent at a level of difficulty in a game; ``None`` if no opponent of that level plays it."""
     candidates = (ENGINES.get(level), LEVELS.get(level))
     return next((one for one in candidates if one is not None and one.plays(game)), None)
 
 
 def opponent_usual(game: AnyGame) -> Opponent:
-    """Who plays a game with somebody who just wants to play: on a ladder whom a beginner can beat, else a middling one.
+    """Return the default opponent of a game, for a player without a choice of their own.
 
-    Where there is no middling one it is the weakest.
+    In a game with a ladder it is the weakest level that the engine lists for newcomers, which a beginner can beat.
+    Otherwise it is the medium level, or the random opponent where no medium level plays the game.
     """
     engine = engine_of(game)
     newcomers = () if engine is None else engine.newcomers
@@ -48,7 +49,7 @@ def opponent_usual(game: AnyGame) -> Opponent:
 
 
 class Offered(NamedTuple):
-    """An opponent that somebody is offered, and how strong it is, where that has been measured."""
+    """An opponent on offer to players, and its rating if it has been measured."""
 
     opponent: Opponent
     whom: str = ""
@@ -56,7 +57,7 @@ class Offered(NamedTuple):
 
 
 def opponents_offered(game: AnyGame) -> list[Offered]:
-    """The opponents that somebody who wants to play is offered, the weakest first: the ladder of an engine, if any."""
+    """Return the opponents on offer in a game, weakest first: the engine's ladder, or else all that play the game."""
     engine = engine_of(game)
     if engine is None:
         return [Offered(opponent) for opponent in UNIFORM.values() if opponent.plays(game)]

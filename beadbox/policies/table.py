@@ -1,4 +1,4 @@
-"""A fixed opponent as a table: its chance of every edge of the canonical graph."""
+"""A fixed opponent as a table: the probability of every edge of the canonical graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ from beadbox.strength.graph import graph_compile
 
 @cache
 def opponent_policy(game: AnyGame, opponent: Opponent, *, reduced: bool) -> Floats:
-    """``(n_edges,)``: what the opponent plays at every node, whichever side moves there. Do not change it."""
+    """Return ``(n_edges,) float64``: the probability of each edge, with the opponent to move at every node.
+
+    The array is cached, so callers must not change it.
+
+    Raises:
+        NotListedError: the positions of the game cannot be listed.
+    """
     graph = graph_compile(game, reduced=reduced)
     assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
     policy = np.zeros(len(graph.successor))

@@ -4,11 +4,11 @@ from beadbox.policies.opponent import UniformOpponent
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 
 MOST_MOVES = 12
-"""At the start of a game in which looking at all answers to all moves takes no time worth naming."""
+"""Moves at the start of the largest game for :class:`WinBlockOpponent`, which examines every reply to every move."""
 
 
 class RandomOpponent(UniformOpponent):
-    """Any legal move, each equally likely."""
+    """Plays any legal move, all equally likely."""
 
     slug = "random"
     name = "Random"
@@ -19,10 +19,10 @@ class RandomOpponent(UniformOpponent):
 
 
 class WinBlockOpponent(UniformOpponent):
-    """Wins at once if it can; else leaves the other side as few ways to win at once as it can.
+    """Wins at once if possible; else leaves the other side as few immediate wins as possible.
 
-    In noughts and crosses the second part is blocking, and "anything" where there is nothing to block; of
-    several winning or several blocking moves each is equally likely.
+    In noughts and crosses the second rule is blocking, or any move where there is nothing to block. Of several
+    winning or several blocking moves each is equally likely.
     """
 
     slug = "win-block"
@@ -30,7 +30,7 @@ class WinBlockOpponent(UniformOpponent):
     summary = "Wins if it can, blocks if it must, otherwise moves at random."
 
     def plays(self, game: AnyGame) -> bool:
-        """Not where moves are many: it looks at every answer to every move, by the readable rules."""
+        """Whether the game starts with at most :data:`MOST_MOVES` moves, so that the readable rules are fast enough."""
         return len(game.legal_moves(game.initial_position())) <= MOST_MOVES
 
     def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
@@ -49,5 +49,5 @@ def _wins(game: AnyGame, position: AnyPosition, move: AnyMove) -> bool:
 
 
 def _n_wins(game: AnyGame, position: AnyPosition) -> int:
-    """How many moves win at once for the side to move."""
+    """Return the number of moves that win at once for the side to move."""
     return sum(_wins(game, position, move) for move in game.legal_moves(position))

@@ -1,11 +1,11 @@
-"""Ratings on Elo's scale that make a set of results likeliest, and how sure they are.
+"""Maximum-likelihood ratings on Elo's scale, with their uncertainty.
 
-By the model of Bradley and Terry a player rated 400 points above another takes ten points of eleven from them. All
-results count at once, so unlike ``ratings`` (which goes on from game to game, and stands on a scale of its own)
-the order of the games makes no difference, and what was measured in thousands of games is as sure as that.
+In the model of Bradley and Terry a player rated 400 points above another takes 10 of 11 points from them. All results
+count at once, so the order of the games makes no difference, and the uncertainty falls with the number of games. (The
+ratings of ``beadbox.tournaments.ratings`` go from game to game instead, on a scale of their own.)
 
-Source: R. Bradley and M. Terry, "Rank analysis of incomplete block designs" (1952); the interval is that of the
-likelihood's curvature (Fisher's information).
+Source: R. Bradley and M. Terry, "Rank analysis of incomplete block designs" (1952); the interval follows from the
+curvature of the likelihood (Fisher information).
 """
 
 from __future__ import annotations
@@ -19,16 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 POINTS_PER_UNIT = 400 / log(10)
-"""Elo's scale, where the model has natural logarithms of odds."""
+"""Elo points per unit of the model's natural log-odds."""
 PRIOR_POINTS = 0.5
-"""As if each two who have met had drawn one game more, so that who has never lost has a rating."""
+"""Prior of both players of a pair, as if they had drawn one more game; it keeps every rating finite."""
 _Z = NormalDist().inv_cdf(0.975)
 _CLOSE = 1e-9
 _FAR = 1.0
 
 
 class Elo(NamedTuple):
-    """A rating, and between which it lies in 95 of 100 cases, as against the average of all that were rated."""
+    """A rating and the ends of its 95 % interval.
+
+    The width of the interval is the uncertainty relative to the average of all rated players.
+    """
 
     elo: int
     low: int
@@ -36,25 +39,25 @@ class Elo(NamedTuple):
 
     @property
     def words(self) -> str:
-        """As it is told."""
+        """The rating and its interval as text for people."""
         return f"Elo {self.elo} ({self.low} to {self.high})"
 
 
 class Score(NamedTuple):
-    """What two have made of their games: a draw is half a point."""
+    """The result of the games between two players; a draw is half a point."""
 
     one: str
     other: str
     points: float
-    """Those of ``one``."""
+    """Points of ``one``, from 0 to ``games``."""
     games: int
 
 
 def elos(names: Sequence[str], scores: Iterable[Score]) -> dict[str, Elo]:
-    """The rating of each, the first of them rated 0. Any two have to be connected by games.
+    """Return the rating of each player, the first rated 0. Games must connect any two players, at least indirectly.
 
-    The two games of an opening are not independent, and who beats whom does not follow from ratings alone; of both the
-    intervals know nothing.
+    The intervals neglect two facts: the two games of an opening are not independent, and results do not follow from
+    ratings alone.
     """
     middle, spread = likeliest(names, scores)
     half = [_Z * POINTS_PER_UNIT * sqrt(variance) for variance in np.diag(spread)]
@@ -65,9 +68,9 @@ def elos(names: Sequence[str], scores: Iterable[Score]) -> dict[str, Elo]:
 
 
 def likeliest(names: Sequence[str], scores: Iterable[Score]) -> tuple[NDArray[np.float64], NDArray[np.floating[Any]]]:
-    """``(n,)``, the rating of each, the first of them rated 0; and ``(n, n)``, the inverse of Fisher's information.
+    """Return the ratings, ``(n,)`` with the first 0, and the inverse of the Fisher information, ``(n, n)``.
 
-    The second is in natural logarithms of odds, as against the average of all.
+    The ratings are in Elo points; the matrix is in natural log-odds, relative to the average of all players.
     """
     number = {name: index for index, name in enumerate(names)}
     points = np.zeros((len(names), len(names)))
@@ -77,7 +80,7 @@ def likeliest(names: Sequence[str], scores: Iterable[Score]) -> tuple[NDArray[np
     games_between = points + points.T
     strength: NDArray[np.float64] = np.zeros(len(names))
     spread: NDArray[np.floating[Any]]
-    while True:  # Newton's method, with short steps: the likelihood has one top
+    while True:  # Newton's method, with short steps: the likelihood has one maximum
         chance = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
         weight = games_between * chance * (1 - chance)
         spread = np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight)

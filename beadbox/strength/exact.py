@@ -1,6 +1,6 @@
 """Exact strength: a policy is a table, so its results are sums over the game's positions, not samples.
 
-``v(p) = Σ_m π(m|p) · v(p·m)``, to floating point (1e-12).
+``v(p) = Σ_m π(m|p) · v(p·m)``, accurate to 1e-12.
 """
 
 from __future__ import annotations
@@ -35,18 +35,21 @@ class Expected:
 
 
 class ReadablePolicy(Protocol):
-    """A readable machine, on a side or, without one, on either."""
+    """A readable machine, which plays one side or either."""
 
     @property
     def side(self) -> Side | None:
-        """The side that it plays for good, if it does."""
+        """The side that the machine always plays; ``None`` if it plays either."""
 
     def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
-        """The chance of every legal move."""
+        """Map every legal move to its probability."""
 
 
 def readable_policy(graph: Graph, machine: ReadablePolicy) -> Floats:
-    """The same as :func:`machine_policy` on any graph of the game, by asking the readable machine at every node."""
+    """Return ``(n_edges,)``: the policy of a readable machine on any graph of its game, 0 where it does not move.
+
+    The reference for the policies that are computed from arrays, such as ``machine_policy`` of boxes.
+    """
     policy = np.zeros(len(graph.successor))
     for node, position in enumerate(graph.positions):
         if machine.side is None or graph.side[node] == machine.side:
@@ -58,13 +61,13 @@ def readable_policy(graph: Graph, machine: ReadablePolicy) -> Floats:
 
 
 def expected(graph: Graph, side: Side, ours: Floats, theirs: Floats) -> Expected:
-    """What the policy ``ours`` of ``side`` can expect against ``theirs`` (both ``(n_edges,)``)."""
+    """Return the exact chances of the policy ``ours`` of ``side`` against ``theirs`` (both ``(n_edges,)``)."""
     value = evaluate(graph.indptr, graph.successor, graph.side, _joined(graph, side, ours, theirs))
     return _of_side(value[0], side)
 
 
 def at_worst(graph: Graph, side: Side, policy: Floats) -> Expected:
-    """What a policy (``(n_edges,)``) of ``side`` can expect of the best reply, which knows it."""
+    """Return the exact chances of a policy (``(n_edges,)``) of ``side`` against a best response to it."""
     return _of_side(best_reply(graph.indptr, graph.successor, graph.side, policy, int(side))[0], side)
 
 

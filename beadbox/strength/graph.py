@@ -14,18 +14,18 @@ from beadbox.rules.outcome import Outcome, Side
 Int32s = NDArray[np.int32]
 
 TABLES_KEPT = 256
-"""Rules are anybody's to make, so the tables of those used least are forgotten."""
+"""Tables in each cache. Users can create any number of rules, so the least recently used tables are dropped."""
 
 FIRST_WINS, SECOND_WINS, DRAWN = -1, -2, -3
-"""Terminal codes of the graph, in the place of a node id."""
+"""Terminal codes of the graph, in place of a node id."""
 
 
 class NotListedError(ValueError):
-    """A list of all positions in the order of play is needed, and the game has none."""
+    """The operation needs a list of all positions in order of play, and the game has none."""
 
 
 def terminal_code(outcome: Outcome) -> int:
-    """The graph's code for a game that ended like this."""
+    """Return the graph's terminal code for an outcome."""
     if outcome.winner is None:
         return DRAWN
     return FIRST_WINS if outcome.winner is Side.FIRST else SECOND_WINS
@@ -33,7 +33,7 @@ def terminal_code(outcome: Outcome) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Every non-terminal position that can be reached, up to symmetry or (``reduced=False``) each as it lies.
+    """All reachable non-terminal positions, with symmetric positions merged (``reduced=True``) or kept apart.
 
     Nodes are in topological order: every successor of a node has a greater id.
 
@@ -51,7 +51,7 @@ class Graph:
 
     @cached_property
     def node_id(self) -> dict[AnyPosition, int]:
-        """The node of each position."""
+        """The id of each position's node, the inverse of ``positions``."""
         return {position: node for node, position in enumerate(self.positions)}
 
     @cached_property
@@ -61,16 +61,16 @@ class Graph:
 
     @cached_property
     def edge_side(self) -> NDArray[np.int8]:
-        """``(n_edges,) int8``: the side whose move each edge is."""
+        """``(n_edges,) int8``: the side that plays the move of each edge."""
         return np.repeat(self.side, np.diff(self.indptr))
 
 
 @lru_cache(maxsize=TABLES_KEPT)
 def graph_compile(game: AnyGame, *, reduced: bool) -> Graph:
-    """The graph of a game, by breadth-first search from the start.
+    """Compile the graph of a game by breadth-first search from the start; results are cached.
 
     Raises:
-        NotListedError: the game has too many positions, or positions that can come again.
+        NotListedError: the game has too many positions, or positions that can recur.
     """
     if not game.enumerable:
         raise _not_listed(game, game.why_unlisted)
@@ -104,7 +104,7 @@ def _as_it_lies(position: AnyPosition) -> AnyPosition:
 def _topological_order(
     replies: dict[AnyPosition, list[AnyPosition]], start: AnyPosition, game: AnyGame
 ) -> list[AnyPosition]:
-    """Positions by the *longest* way there from the start, then by text: successors always come later."""
+    """Sort positions by the *longest* path from the start, then by text, so that successors always come later."""
     n_ways_in = dict.fromkeys(replies, 0)
     for after in replies.values():
         for position in after:

@@ -1,4 +1,4 @@
-"""Strength as a sample, for games too large to sum over: the rate in so many games and its 95 % Wilson interval.
+"""Strength as a sample, for games too large to sum over: the rates in played games with 95 % Wilson intervals.
 
 Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference" (1927).
 """
@@ -13,12 +13,12 @@ from statistics import NormalDist
 from beadbox.rules.outcome import Result, Tally
 
 Z = NormalDist().inv_cdf(0.975)
-"""Standard errors on either side that hold 95 % of a normal distribution."""
+"""Standard errors on either side of the mean that hold 95 % of a normal distribution."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Shares of so many games won, drawn and lost, and the interval of each, from least to greatest."""
+    """The shares of games won, drawn and lost (0 to 1), each with the lower and upper end of its interval."""
 
     win: float
     draw: float
@@ -30,19 +30,19 @@ class Sampled:
 
 
 def wilson(successes: float, n: int) -> tuple[float, float]:
-    """The 95 % interval of the chance behind so many successes in ``n`` tries, ``n`` at least 1.
+    """Return the 95 % interval of the chance of a success after ``successes`` in ``n`` trials, ``n`` at least 1.
 
-    A share times ``n`` may miss a whole number by a rounding.
+    ``successes`` is a float because a draw counts as half, and a share times ``n`` can miss a whole number by rounding.
     """
     share, spread = successes / n, Z * Z / n
     middle = (share + spread / 2) / (1 + spread)
     half = Z / (1 + spread) * sqrt(share * (1 - share) / n + spread / (4 * n))
-    # Where nothing or everything succeeded, one end is the share itself; rounding must not say otherwise.
+    # With no successes, or only successes, one end equals the share; rounding must not move it.
     return (max(0.0, middle - half) if successes else 0.0), (min(1.0, middle + half) if successes < n else 1.0)
 
 
 def sample(play: Callable[[], Result], n_games: int) -> Sampled:
-    """What comes of ``n_games`` games, each played by a call."""
+    """Play ``n_games`` games (at least 1), each by a call of ``play``, and return the shares of their results."""
     tally = Tally()
     for _ in range(n_games):
         tally.add(play())
@@ -50,7 +50,7 @@ def sample(play: Callable[[], Result], n_games: int) -> Sampled:
 
 
 def shares(tally: Tally) -> Sampled:
-    """What has come of these games, one at least."""
+    """Return the shares of a tally of at least one game."""
     n_games = tally.games
     return Sampled(
         win=tally.wins / n_games,

@@ -1,10 +1,10 @@
-"""What is kept is what was measured: snapshots of a learner against fixed opponents, and the choice among them.
+"""Snapshots of a learner, measured against fixed opponents, and the choice of the best.
 
-For any player whose strength is a sample. Every game begins with random plies, and every opening is played twice, sides
-exchanged. The best snapshot is chosen on one set of openings, and what is said of it is measured on another: whoever is
-chosen as the best of many looks better there than they are.
+For any player whose strength is a sample. Every game begins with random plies, and every opening is played twice, with
+sides exchanged. The best snapshot is chosen on one set of openings and its strength is measured on another, because the
+best of many looks stronger than it is on the openings of the choice.
 
-Every game has a random source of its own, so a measurement may be cut anywhere, and its parts be added.
+Every game has its own random source, so a measurement can be split anywhere and its parts added.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from beadbox.strength.sampled import wilson
 
 OPENING_PLIES = 4
 CHOSEN_ON, SAID_ON = 13, 14
-"""The seeds of two sets of openings, the same for every machine: on one the best is chosen, on the other confirmed."""
+"""Seeds of two sets of openings, the same for every machine: to choose the best snapshot, and to confirm it."""
 
 Opening = tuple[AnyMove, ...]
-"""The moves that a game begins with."""
+"""The first moves of a game, in order of play."""
 
 Meeting = Callable[[Opening, Side, RandomSource], Result]
-"""A game between two who are known: its opening, the side of the one who is measured, what it was for that one."""
+"""Plays a game from an opening, with the measured player on a given side; returns the result for that player."""
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """What came of so many games: a draw is half a point."""
+    """The numbers of games won, drawn and lost; a draw is half a point."""
 
     wins: int
     draws: int
@@ -40,46 +40,46 @@ class Points:
 
     @classmethod
     def of(cls, tally: Tally) -> Points:
-        """Those of a tally."""
+        """Convert a tally to an immutable value."""
         return cls(tally.wins, tally.draws, tally.losses)
 
     @property
     def games(self) -> int:
-        """All games."""
+        """The number of games played, with any result."""
         return self.wins + self.draws + self.losses
 
     @property
     def share(self) -> float:
-        """The share of all points, 0 to 1."""
+        """The share of all points, 0 to 1; needs at least one game."""
         return (self.wins + self.draws / 2) / self.games
 
     @property
     def interval(self) -> tuple[float, float]:
-        """About 95 %, after Wilson; the two games of an opening are not independent, which it does not know."""
+        """The 95 % Wilson interval of the share; approximate, since the two games of an opening are not independent."""
         return wilson(self.wins + self.draws / 2, self.games)
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Which snapshot plays, and why."""
+    """The snapshot chosen to play, and the measurements behind the choice."""
 
     best: int
-    """By games learnt from."""
+    """Games that the best snapshot has learnt from."""
     curve: Mapping[int, Mapping[str, Points]]
-    """By snapshot and opponent, on the openings of the choice."""
+    """Points by snapshot (its number of games) and opponent, on the openings of the choice."""
     confirmed: Mapping[str, Points]
-    """Of the best, by opponent, on other openings: only this may be said of it."""
+    """Points of the best snapshot by opponent, on other openings; only these are reported as its strength."""
 
 
 def is_snapshot(n_games: int) -> bool:
-    """Whether a learner is kept as it is after so many games: 1, 100, 300, 1,000, 3,000, …"""
+    """Whether a snapshot of a learner is kept after ``n_games``: 1, 100, 300, 1,000, 3,000, …"""
     while n_games >= 1000 and n_games % 10 == 0:
         n_games //= 10
     return n_games in (1, 100, 300)
 
 
 def snapshot_after(n_games: int) -> int:
-    """The least number of games above this after which a learner is kept as it is."""
+    """Return the least number of games above ``n_games`` after which a snapshot is kept."""
     if n_games < 100:
         return 100 if n_games else 1
     power = 100
@@ -89,9 +89,9 @@ def snapshot_after(n_games: int) -> int:
 
 
 def openings(game: AnyGame, n: int, *, seed: int, n_plies: int = OPENING_PLIES, first: int = 0) -> list[Opening]:
-    """``n`` openings of random plies, each with a source of its own; shorter only where the game would be over.
+    """Return ``n`` openings of ``n_plies`` random plies; one is shorter only where the game would be over.
 
-    They are those of the seed's set from number ``first`` on.
+    They are numbers ``first`` to ``first + n - 1`` of the seed's set; each number has its own random source.
     """
     return [_opening(game, n_plies, RandomSource(seed, number)) for number in range(first, first + n)]
 
@@ -109,7 +109,7 @@ def _opening(game: AnyGame, n_plies: int, rng: RandomSource) -> Opening:
 
 
 def meeting(game: AnyGame, one: MovePlayer, other: MovePlayer) -> Meeting:
-    """Games between any two players, move by move."""
+    """Return a function that plays games between any two players, move by move; the first is measured."""
 
     def play(opening: Opening, side: Side, rng: RandomSource) -> Result:
         position = game.initial_position()
@@ -122,9 +122,10 @@ def meeting(game: AnyGame, one: MovePlayer, other: MovePlayer) -> Meeting:
 
 
 def measured(play: Meeting, played: Sequence[Opening], *, seed: int, first: int = 0) -> Tally:
-    """What the one who is measured makes of these openings, each from both sides.
+    """Play every opening from both sides and return the tally of the measured player.
 
-    ``first`` is the number of the first of them in its set: the randomness of a game depends on that and on the seed.
+    ``first`` is the number of the first opening in its set. The random source of a game depends on its opening's
+    number, the side and the seed.
     """
     tally = Tally()
     for number, opening in enumerate(played, first):
@@ -134,7 +135,7 @@ def measured(play: Meeting, played: Sequence[Opening], *, seed: int, first: int 
 
 
 def best_of(curve: Mapping[int, Mapping[str, Points]]) -> int:
-    """The snapshot with the most points on average over its opponents; of equals the one with fewer games."""
+    """Return the snapshot with the most points on average over its opponents; of equals the one with fewer games."""
     return max(sorted(curve), key=lambda n: sum(points.share for points in curve[n].values()) / len(curve[n]))
 
 
@@ -145,16 +146,16 @@ def kept(
     *,
     seed: int,
 ) -> Kept:
-    """Measure every snapshot against every opponent, choose the best, and measure that once more.
+    """Measure every snapshot against every opponent, choose the best, and measure the best again.
 
     Args:
-        meetings: by snapshot and opponent.
-        chosen_on: the openings by which the best is chosen.
-        said_on: others, by which is told how strong it is.
-        seed: for the games; the second measurement takes the next one.
+        meetings: functions that play a game, by snapshot and opponent.
+        chosen_on: the openings on which the best is chosen.
+        said_on: other openings, on which its reported strength is measured.
+        seed: seed of the games; the second measurement uses ``seed + 1``.
 
     Raises:
-        ValueError: the two sets of openings share more than chance would: one is part of the other.
+        ValueError: every opening of ``said_on`` is in ``chosen_on``, which is more overlap than chance.
     """
     if set(said_on) <= set(chosen_on):
         raise ValueError("what was chosen on some openings has to be confirmed on others")
