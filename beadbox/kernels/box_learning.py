@@ -1,15 +1,17 @@
-"""Training loops over tables. The readable twin of every one is ``beadbox.learners.boxes.machine`` in
-``beadbox.learners.boxes.episodes``, which takes the same random words and leaves the same beads.
+"""Training loops over tables of boxes.
+
+The readable twin of each loop is ``beadbox.learners.boxes.machine`` in ``beadbox.learners.boxes.episodes``, which takes
+the same random words and leaves the same beads.
 
 ``words``: ``(2,) uint64``, the random source. It is updated in place, and so are a learner's ``beads``, ``visits``,
 ``totals`` and ``tally``.
 
 numba counts a reference to an array whenever it is taken from a tuple, and at every move that takes three times as long
-as the move. It leaves the counts out where a loop has taken its arrays before it begins, and where a part of a kernel
-has its tuple as its last parameter and takes all that it needs from it at once, in its first lines.
+as the move. It omits the counts in two cases: a loop takes its arrays before it begins, or a part of a kernel has its
+tuple as its last parameter and takes all that it needs from it in its first lines.
 
-Indices are unsigned (``U``): numba then leaves out the code that lets a negative index count from the end, which cost
-half the speed. So a cast to ``U`` says "this is an index, or a number that is never negative".
+Indices are unsigned (``U``), so that numba omits the code for negative indices, which cost half the speed. A cast to
+``U`` therefore says "this is an index, or a number that is never negative".
 """
 
 from typing import NamedTuple
@@ -44,16 +46,16 @@ class RuleWords(NamedTuple):
 
 
 class LearnerArrays(NamedTuple):
-    """A machine on the graph: its rule, its boxes, its memory. Several have a row each in the memory's arrays.
+    """A machine on the graph: its rule, its boxes, its memory. The memory of several machines has a row for each.
 
     A slot's beads lie at ``slot_indptr[box] … slot_indptr[box + 1]``.
     """
 
     learns: int
-    """0 for a frozen one."""
+    """1 for a machine that learns, 0 for a frozen one."""
     rule: RuleWords
     node_box: NDArray[np.int32]
-    """``(n_nodes,)``: the box that it opens at a node, −1 where none is."""
+    """``(n_nodes,)``: the box opened at each node, −1 where there is none."""
     slot_indptr: NDArray[np.int32]
     """``(n_boxes + 1,)``: where the slots of each box begin."""
     slot_box: NDArray[np.int32]
@@ -61,13 +63,13 @@ class LearnerArrays(NamedTuple):
     slot_edge: NDArray[np.int32]
     """``(n_slots,)``: the edge that a slot's bead is played on."""
     slot_size: NDArray[np.int32]
-    """``(n_slots,)``: how many legal moves make an empty box choose the slot when it plays anything."""
+    """``(n_slots,)``: the weight of each slot, in legal moves, when an empty box plays a uniformly random move."""
     refills: NDArray[np.bool_]
     """``(n_boxes,)``: whether an empty box gets its initial beads back."""
     initial: NDArray[np.int32]
     """``(n_slots,)``: beads at the start."""
     beads: NDArray[np.int32]
-    """``(n_slots,)``."""
+    """``(n_slots,)``: beads in each slot now."""
     visits: NDArray[np.int64]
     """``(n_slots,)``: how often each slot was played."""
     totals: NDArray[np.int64]
@@ -82,7 +84,7 @@ class OpponentArrays(NamedTuple):
     start: int
     """The target that a game begins with."""
     slot_target: NDArray[np.int32]
-    """``(n_slots,)``."""
+    """``(n_slots,)``: the target that the move of each slot leads to."""
     reply_indptr: NDArray[np.int32]
     """``(n_nodes + 1,)``: where the replies of each node begin; none where the machine moves."""
     reply_target: NDArray[np.int32]
@@ -91,7 +93,7 @@ class OpponentArrays(NamedTuple):
 
 @inlined
 def draw_slot(weights: NDArray[np.int32], first: np.uint64, ticket: np.uint64) -> np.uint64:
-    """The slot that a ticket in ``0 … total-1`` stands for, from slot ``first`` on."""
+    """Return the slot that a ticket in ``0 … total-1`` stands for, counting from slot ``first``."""
     slot = first
     while ticket >= U(weights[slot]):
         ticket -= U(weights[slot])
@@ -101,7 +103,7 @@ def draw_slot(weights: NDArray[np.int32], first: np.uint64, ticket: np.uint64) -
 
 @inlined
 def sum_slots(weights: NDArray[np.int32], box: np.uint64, slot_indptr: NDArray[np.int32]) -> np.uint64:
-    """The sum over the slots of a box."""
+    """Return the sum of the weights of a box's slots."""
     total = ZERO
     for slot in range(U(slot_indptr[box]), U(slot_indptr[box + ONE])):
         total += U(weights[slot])
@@ -116,7 +118,7 @@ def refill(
     beads: NDArray[np.int32],
     totals: NDArray[np.int64],
 ) -> np.uint64:
-    """Give a box its initial beads back; returns its new total."""
+    """Give a box its initial beads back and return its new total."""
     for slot in range(U(slot_indptr[box]), U(slot_indptr[box + ONE])):
         beads[slot] = initial[slot]
     total = sum_slots(beads, box, slot_indptr)
@@ -128,7 +130,7 @@ def refill(
 def restock(
     path: NDArray[np.uint64], n_visits: np.uint64, result: int | np.int64, resigned: bool, learner: LearnerArrays
 ) -> int:
-    """Learn from the slots played, in order; returns how many were removed. The formula: ``BoxMachine.restock``."""
+    """Learn from the slots played, in order; return the number of slots removed. Formula: ``BoxMachine.restock``."""
     rule, slot_box, slot_indptr = learner.rule, learner.slot_box, learner.slot_indptr
     beads, visits, totals = learner.beads, learner.visits, learner.totals
     delta = rule.win if result == WIN else (rule.draw if result == DRAW else rule.loss)
@@ -163,7 +165,7 @@ def settle(
     beads: NDArray[np.int32],
     totals: NDArray[np.int64],
 ) -> int:
-    """Empty the slot for good (``remove``) or make it the only one of its box; returns how many slots went."""
+    """Empty the slot for good (``remove``) or make it the only one of its box; return the number of slots removed."""
     box = U(slot_box[slot])
     removed = 0
     for other in range(U(slot_indptr[box]), U(slot_indptr[box + ONE])):
@@ -180,13 +182,13 @@ def settle(
 def train_against_opponent(
     n_games: int, learner: LearnerArrays, compiled: OpponentArrays, words: NDArray[np.uint64]
 ) -> None:
-    """Play ``n_games`` against an opponent whose replies are equally likely, learning after every game."""
+    """Play ``n_games`` against an opponent with equally likely replies, and learn after every game."""
     slot_indptr, slot_size, refills = learner.slot_indptr, learner.slot_size, learner.refills
     initial, beads, totals, tally = learner.initial, learner.beads, learner.totals, learner.tally
     start, slot_target, reply_indptr, reply_target = compiled
     uniform_when_empty = learner.rule.uniform_when_empty
     n_boxes = len(totals)
-    path = np.empty(n_boxes, dtype=np.uint64)  # No position comes twice in a game, so no box does.
+    path = np.empty(n_boxes, dtype=np.uint64)  # No position recurs in a game, so no box does.
     a, b = words[0], words[1]
     for _ in range(n_games):
         n_visits = ZERO
@@ -224,7 +226,7 @@ def train_against_opponent(
 
 @inlined
 def choose_slot(box: np.uint64, word: np.uint64, learner: LearnerArrays) -> np.int64:
-    """The slot a machine draws from a box, or −1: it resigns and took no random word."""
+    """Return the slot that a machine draws from a box, or −1 if it resigns and uses no random word."""
     slot_indptr, slot_size, refills = learner.slot_indptr, learner.slot_size, learner.refills
     initial, beads, totals = learner.initial, learner.beads, learner.totals
     learns, uniform_when_empty = learner.learns, learner.rule.uniform_when_empty

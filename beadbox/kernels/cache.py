@@ -1,4 +1,4 @@
-"""Which machine code is still true: a module's own lasts as long as the sources that it is made of."""
+"""Checksums of kernel sources. Cached machine code of a module is valid until one of its sources changes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def checksum(module: str, root: Path = ROOT) -> str:
-    """A short name for the state of a module's source and of all that it imports of this repository."""
+    """Return a short checksum of a module's source and of all modules that it imports from this repository."""
     return _sum(source.read_bytes() for source in sources(module, root))
 
 
 def sources(module: str, root: Path = ROOT) -> list[Path]:
-    """The file of a module and of all that it imports under ``root``, however far away, in order."""
+    """Return the files of a module and of its direct and indirect imports under ``root``, sorted by path."""
     found, left = set[Path](), [module]
     while left:
         name = left.pop()
@@ -35,9 +35,10 @@ def sources(module: str, root: Path = ROOT) -> list[Path]:
 
 
 def identity(package: str, root: Path = ROOT) -> str:
-    """A short name for all that decides whether the cache of a package's kernels can be used by this process.
+    """Return a short checksum of all that decides whether this process can use the cache of a package's kernels.
 
-    numba asks for the same Python, processor and time of the file of the outermost function.
+    numba requires the same Python, the same processor, and the same modification time of the file of the outermost
+    function.
     """
     modules = sorted(root.joinpath(*package.split(".")).glob("*.py"))
     stamps = [(file.stem, file.stat().st_mtime_ns, checksum(f"{package}.{file.stem}", root)) for file in modules]
@@ -52,7 +53,7 @@ def _processor() -> str:
 
 
 def _packages(name: str) -> Iterator[str]:
-    """A module's name after those of the packages it is in: Python runs them first."""
+    """Yield the names of the packages around a module, then its own; Python runs them in this order."""
     parts = name.split(".")
     return (".".join(parts[:n]) for n in range(1, len(parts) + 1))
 
@@ -64,7 +65,7 @@ def _file(name: str, root: Path) -> Path | None:
 
 @cache
 def _imported(source: bytes, package: str) -> frozenset[str]:
-    """What a source in a package imports, or might: a name of a package may be that of a module in it."""
+    """Return the names that a source in a package imports; an imported name may be a module or an object in one."""
     names = set[str]()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):

@@ -1,7 +1,7 @@
-"""What needs numba: kernels as its dispatchers, with the options that are the same for all.
+"""The code that needs numba: kernels as dispatchers, all with the same options.
 
 ``cache=True`` keeps the machine code on disc, so the second start of the program is warm. ``nogil=True`` lets other
-threads run meanwhile. Never ``parallel=True``: OpenMP kills a forked worker.
+threads run meanwhile. ``parallel=True`` must not be used, because OpenMP kills a forked worker.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _FOLDER = _config.CACHE_DIR
 
 
 def dispatcher(function: Callable[..., Any]) -> Any:
-    """The function, compiled by numba when first called.
+    """Return the function as a dispatcher, which numba compiles at the first call.
 
-    Numba asks only the file of the outermost function whether the cache is stale, and would go on running old parts
-    from other files. So every state of the sources of a module has a folder of its own.
+    numba checks only the file of the outermost function for changes, and would go on running old parts from other
+    files. Every state of a module's sources therefore has its own cache folder.
     """
     if not _FOLDER:
         return numba.njit(nogil=True, error_model="numpy", cache=True)(function)
@@ -38,9 +38,10 @@ def dispatcher(function: Callable[..., Any]) -> Any:
 
 
 def compile_once(kernel: Any, args: tuple[Any, ...]) -> None:
-    """Compile a dispatcher for the types of these arguments, or read what another process has compiled.
+    """Compile a dispatcher for the types of these arguments, or load the machine code that another process cached.
 
-    Processes that share a cache wait for one another: each would compile the same machine code for a minute.
+    Processes that share a cache take turns under a file lock, since each would compile the same code for a minute.
+    Without a cache folder the function does nothing, and the dispatcher compiles when it is called.
     """
     if not _FOLDER:
         return
@@ -52,7 +53,7 @@ def compile_once(kernel: Any, args: tuple[Any, ...]) -> None:
 
 
 def know(kernel: type[Any]) -> None:
-    """A kernel of this class is for another one that calls it the function that numba has as its ``compiled``."""
+    """Register a class of kernels with numba: a kernel that calls another one calls its ``compiled`` dispatcher."""
 
     @typeof_impl.register(kernel)
     def _(called: Any, context: object) -> Any:
@@ -60,7 +61,7 @@ def know(kernel: type[Any]) -> None:
 
 
 def contain(function: Callable[..., Any], options: Any, instruction: str = "") -> None:
-    """Let kernels contain a plain function, or one instruction of the processor in its place."""
+    """Let kernels call a plain function, or run one instruction of the processor in its place."""
     tell = overload(function, jit_options=options, strict=False)
     if instruction:
         one = _instruction(instruction)
@@ -70,7 +71,7 @@ def contain(function: Callable[..., Any], options: Any, instruction: str = "") -
 
 
 def _instruction(name: str) -> Any:
-    """An instruction of the processor that numba does not offer by itself, on a 64-bit word."""
+    """Return an intrinsic for an instruction on a 64-bit word that numba does not offer itself."""
 
     @intrinsic
     def one(typingctx: Any, word: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Games between two policies that learn nothing."""
+"""Games between two fixed policies."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,10 @@ def play_policies(
 ) -> None:
     """Play ``n_games`` from node 0; ``tally``: ``(3,)``, games won by the first side, by the second, and drawn.
 
-    ``probability``: ``(n_edges,)``, what the side to move plays; all zero at a node where it resigns. At a node where
-    more than one move is possible a game takes one random word: its upper 53 bits are a number below 1, and the move
-    is the first at which the running sum of the chances exceeds it (the last possible one, should the sum fall short by
-    rounding). ``words`` and ``tally`` are updated in place.
+    ``probability``: ``(n_edges,)``, the policy of the side to move; all zero at a node where it resigns. At a node with
+    more than one possible move a game takes one random word, and the upper 53 bits are a number below 1. The move is
+    the first at which the running sum of the chances exceeds that number, or the last possible one if the sum falls
+    short by rounding. ``words`` and ``tally`` are updated in place.
     """
     a, b = words[0], words[1]
     for _ in range(n_games):

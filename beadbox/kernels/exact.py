@@ -1,6 +1,6 @@
 """Exact values over the canonical graph: sums and minima over positions instead of samples.
 
-A sum of rounded products can pass 1 by one unit in the last place, so chances are cut there at the end.
+A sum of rounded products can exceed 1 by one unit in the last place, so chances are clipped at 1.
 """
 
 import numpy as np
@@ -16,9 +16,9 @@ def evaluate(
     side: NDArray[np.int8],
     probability: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The chance that the first side wins, the second wins, and of a draw, from every node: ``(n_nodes, 3) float64``.
+    """Return ``(n_nodes, 3) float64``: from every node the chances of a first-side win, a second-side win and a draw.
 
-    ``probability``: ``(n_edges,)``, what the side to move plays; all zero at a node where it resigns.
+    ``probability``: ``(n_edges,)``, the policy of the side to move; all zero at a node where it resigns.
     """
     n_nodes = len(side)
     value = np.zeros((n_nodes, 3))
@@ -46,9 +46,10 @@ def best_reply(
     probability: NDArray[np.float64],
     machine_side: int,
 ) -> NDArray[np.float64]:
-    """Like :func:`evaluate`, but the other side knows the beads and plays what is worst for the machine.
+    """Evaluate like :func:`evaluate`, but the other side plays a best response to the policy of ``machine_side``.
 
-    Worst is counted with a win as 1, a draw as ½ and a loss as 0; of equal replies the first.
+    The best response minimises the machine's points, with a win as 1, a draw as ½ and a loss as 0. Of equal replies it
+    takes the first.
     """
     n_nodes = len(side)
     value = np.zeros((n_nodes, 3))
@@ -89,7 +90,7 @@ def best_reply(
 def visit(
     indptr: NDArray[np.int32], successor: NDArray[np.int32], probability: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The chance that a game passes through each node: ``(n_nodes,) float64``; node 0 is the start."""
+    """Return ``(n_nodes,) float64``: the chance that a game passes through each node; node 0 is the start."""
     n_nodes = len(indptr) - 1
     chance = np.zeros(n_nodes)
     chance[0] = 1.0

@@ -1,7 +1,7 @@
-"""What a learnt value needs of arithmetic, the same to the last bit on every machine, in Python and compiled.
+"""Arithmetic of learnt values, the same to the last bit on every machine, in Python and compiled.
 
-Sums, products, quotients and square roots of float64 are exact or rounded in one way everywhere; a library's ``tanh``
-and ``exp`` are not, so there is none here.
+Sums, products, quotients and square roots of float64 are exact, or rounded the same way everywhere. A library's
+``tanh`` and ``exp`` are not, so this module uses neither.
 """
 
 from math import floor, sqrt
@@ -9,11 +9,11 @@ from math import floor, sqrt
 from beadbox.kernels.jit import shared
 
 WIN = 1_000_000.0
-"""A win with the ``k``-th action scores this less ``k``, and a loss its opposite; sums of features lie far below."""
+"""A win with the ``k``-th action scores ``WIN - k``, and a loss its negative; sums of features are far smaller."""
 
 GRAIN = 2.0**-32
 MOST = 512.0
-"""A weight is a multiple of the one and no greater than the other."""
+"""A weight is a multiple of ``GRAIN``, from ``-MOST`` to ``MOST``."""
 
 FADING_BITS = 20
 TICKETS = (1 << 32) - 1
@@ -21,13 +21,13 @@ TICKETS = (1 << 32) - 1
 
 @shared
 def squash(score: float) -> float:
-    """The value, between -1 and 1, of a sum of features: ``s / sqrt(1 + s²)``, with slope 1 at 0 as ``tanh`` has."""
+    """Map a sum of features to a value between -1 and 1: ``s / sqrt(1 + s²)``, with slope 1 at 0 like ``tanh``."""
     return score / sqrt(1.0 + score * score)
 
 
 @shared
 def worth(score: float, discount: float) -> float:
-    """The value, from -1 to 1, of what a search has found: that of a sum, or ``discount ** (k - 1)`` of a win."""
+    """Return the value, from -1 to 1, of a search's score: of a sum, or ``discount ** (k - 1)`` of a win in ``k``."""
     if abs(score) < WIN / 2:
         return squash(score)
     value = 1.0
@@ -38,15 +38,15 @@ def worth(score: float, discount: float) -> float:
 
 @shared
 def grained(weight: float) -> float:
-    """The weight that is kept for this one."""
+    """Return the nearest weight that can be kept: a multiple of :data:`GRAIN` within ±:data:`MOST`."""
     return min(max(floor(weight / GRAIN + 0.5) * GRAIN, -MOST), MOST)
 
 
 @shared
 def fading(x: float) -> int:
-    """``exp(x)`` for ``x <= 0``, times 2**20, as a whole number; true to a millionth.
+    """Return ``exp(x)`` for ``x <= 0``, times 2**20, as a whole number; accurate to a millionth.
 
-    Four terms of the series for ``x / 1024``, squared ten times over.
+    Four terms of the series for ``x / 1024``, squared ten times.
     """
     if x < -32.0:
         return 0

@@ -1,13 +1,13 @@
-"""How kernels run: as plain Python, or compiled by numba. Both leave the same bytes.
+"""Kernels run as plain Python or compiled by numba, and leave the same bytes either way.
 
-``BEADBOX_KERNELS`` says which, for a process:
+``BEADBOX_KERNELS`` sets the mode of a process:
 
 * not set: a kernel is compiled when it is first called, or read from the cache (``NUMBA_CACHE_DIR``).
 * ``ready``: nothing is compiled here. A kernel runs as plain Python until another process (``manage.py
   warm_kernels``) has compiled its package and has left a marker; then this process reads the machine code.
-* ``plain``: nothing is compiled, as where numba is not installed.
+* ``plain``: nothing is compiled. This is also the mode where numba is not installed.
 
-A kernel that takes minutes as plain Python (``only_compiled``) is refused where it cannot run compiled.
+A kernel that takes minutes as plain Python (``only_compiled``) raises an error where it cannot run compiled.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from beadbox.kernels.cache import identity
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 LOOK_EVERY_S = 1.0
-"""How often a process looks for a marker."""
+"""Seconds between two checks for the marker of a package."""
 
 
 class Readiness(Enum):
@@ -38,22 +38,22 @@ class Readiness(Enum):
 
     READY = "ready"
     COMPILING = "compiling"
-    """Another process compiles them."""
+    """Another process is compiling them."""
     NEVER = "never"
-    """There is no numba here, or it is not to be used."""
+    """numba is not installed, or must not be used."""
 
 
 class Part(NamedTuple):
-    """A function that compiled kernels contain: how numba is told of it."""
+    """A function that compiled kernels contain, and its options for numba."""
 
     function: Callable[..., Any]
     options: dict[str, Any]
     instruction: str = ""
-    """The instruction of LLVM that it stands for."""
+    """The LLVM instruction that replaces the function in compiled code; empty for none."""
 
 
 PARTS: list[Part] = []
-"""Parts that numba has not been told of yet."""
+"""Parts that are not registered with numba yet."""
 _mutex = threading.RLock()
 
 
@@ -64,7 +64,7 @@ def _mode() -> str:
 
 @functools.cache
 def _compiler() -> Any:
-    """What needs numba, which takes a while to be imported."""
+    """Return the module that imports numba; it is imported late, because numba takes a while."""
     from beadbox.kernels import compiled
 
     compiled.know(Kernel)
@@ -72,7 +72,7 @@ def _compiler() -> Any:
 
 
 def can_compile() -> bool:
-    """Whether numba is there, and to be used."""
+    """Whether numba is installed and may be used."""
     return _mode() != "plain"
 
 
@@ -87,12 +87,15 @@ class KernelPackage:
 
     @cached_property
     def marker(self) -> Path | None:
-        """The file that says that the cache has them all; ``None`` where there is no folder for a cache."""
+        """The file that marks the cache as complete for this package; ``None`` without a cache folder."""
         folder = os.environ.get("NUMBA_CACHE_DIR")
         return Path(folder) / f"{self.name}-{identity(self.name)}.ready" if folder else None
 
     def readiness(self) -> Readiness:
-        """Whether they run compiled. Looks for the marker at most once a second, and loads numba if it is there."""
+        """Return whether the kernels run compiled, and load numba as soon as they can.
+
+        In mode ``ready`` it checks for the marker at most once a second.
+        """
         if self.is_loaded:
             return Readiness.READY
         if not can_compile():
@@ -104,17 +107,17 @@ class KernelPackage:
         return Readiness.READY if self.is_loaded else Readiness.COMPILING
 
     def mark(self) -> None:
-        """Say that the cache has them all."""
+        """Mark the cache as complete, for processes that wait for it."""
         if self.marker is not None:
             self.marker.touch()
 
     @property
     def is_marked(self) -> bool:
-        """Whether the cache has them all."""
+        """Whether the cache has all kernels of the package."""
         return self.marker is not None and self.marker.exists()
 
     def _looks(self) -> bool:
-        """Whether it is time to look for the marker again."""
+        """Whether a check for the marker is due; if so, the next one is due a second later."""
         now_s = monotonic()
         if now_s - self.looked_at_s < LOOK_EVERY_S:
             return False
@@ -122,7 +125,7 @@ class KernelPackage:
         return True
 
     def _load_off_the_loop(self) -> None:
-        """Load numba in this thread, or in another where this one has an event loop to run."""
+        """Load numba in this thread, or in another one if this thread runs an event loop."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -137,11 +140,11 @@ class KernelPackage:
 
 
 PACKAGES: dict[str, KernelPackage] = {}
-"""By name. A package is here once one of its modules is imported."""
+"""Packages by name. A package is registered when the first of its modules is imported."""
 
 
 class Kernel:
-    """A function that runs compiled where that can be had."""
+    """A function that runs compiled where possible; elsewhere it is plain Python, or raises its ``refusal``."""
 
     def __init__(self, function: Callable[..., Any], refusal: Callable[[Readiness], Exception] | None = None) -> None:
         update_wrapper(self, function)
@@ -157,7 +160,7 @@ class Kernel:
 
     @cached_property
     def compiled(self) -> Any:
-        """Numba's dispatcher."""
+        """The function as numba's dispatcher, after all waiting parts are registered."""
         with _mutex:
             compiler = _compiler()
             while PARTS:
@@ -177,18 +180,21 @@ class Kernel:
         return self.plain(*args)
 
     def plain(self, *args: Any) -> Any:
-        """What the function returns as plain Python. Sums of words overflow, as they do where it is compiled."""
+        """Run the function as plain Python. Sums of words overflow without a warning, as they do in compiled code."""
         with np.errstate(all="ignore"):
             return self.function(*args)
 
 
 def kernel(function: FunctionT) -> FunctionT:
-    """The function, compiled where numba is ready."""
+    """Return the function as a :class:`Kernel`: compiled where numba is ready, else plain Python."""
     return cast("FunctionT", Kernel(function))
 
 
 def only_compiled(refusal: Callable[[Readiness], Exception]) -> Callable[[FunctionT], FunctionT]:
-    """A decorator as :func:`kernel`, for a package that takes minutes as plain Python: it is refused instead."""
+    """Return a decorator like :func:`kernel` for a package that takes minutes as plain Python.
+
+    Where such a kernel cannot run compiled, a call raises the exception that ``refusal`` returns for the readiness.
+    """
 
     def decorate(function: FunctionT) -> FunctionT:
         return cast("FunctionT", Kernel(function, refusal))
@@ -197,21 +203,21 @@ def only_compiled(refusal: Callable[[Readiness], Exception]) -> Callable[[Functi
 
 
 def inlined(function: FunctionT) -> FunctionT:
-    """A part of kernels, always compiled into them: a call would hand over seven words for every array."""
+    """Register a function that is always inlined into kernels: a call would pass seven words for every array."""
     PARTS.append(Part(function, {"nogil": True, "error_model": "numpy", "forceinline": True}))
     return function
 
 
 def shared(function: FunctionT) -> FunctionT:
-    """Python as it stands where Python calls it, and compiled where a kernel does."""
+    """Register a function that is plain Python where Python calls it, and compiled where a kernel does."""
     PARTS.append(Part(function, {}))
     return function
 
 
 def instruction(name: str) -> Callable[[FunctionT], FunctionT]:
-    """Python as it stands where Python calls it, and one instruction of the processor where a kernel does.
+    """Return a decorator for a function that is plain Python, and one instruction of the processor in kernels.
 
-    ``name``: that of a function of LLVM's builder that takes a 64-bit word: ``cttz`` or ``ctpop``.
+    ``name``: a function of LLVM's builder that takes a 64-bit word: ``cttz`` or ``ctpop``.
     """
 
     def decorate(function: FunctionT) -> FunctionT:

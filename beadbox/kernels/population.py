@@ -1,8 +1,8 @@
 """Many machines of one rule, each with its own random words, trained to marks and measured exactly at each.
 
-Arrays of a population have a row for each machine; a row is what :mod:`beadbox.kernels.box_learning` trains, and is
-left as that leaves it. Machines ``first … end-1`` are worked on, so threads can share a population: no lock is held,
-and none needs what another writes.
+Arrays of a population have a row for each machine, and :mod:`beadbox.kernels.box_learning` trains a row as it trains a
+single machine. A call works on machines ``first … end-1``, so threads can share a population without a lock: no thread
+reads what another writes.
 """
 
 from typing import NamedTuple
@@ -17,29 +17,29 @@ from beadbox.kernels.jit import inlined, kernel
 
 
 class RivalArrays(NamedTuple):
-    """Against whom the machines of a population are measured, and what that needs to know of the machines."""
+    """The opponents that measure the machines of a population, and the facts about the machines that this needs."""
 
     graph: GraphArrays
     machine_side: int
     forced: NDArray[np.float64]
     """``(n_edges,)``: 1 for a move of the machine that needs no box."""
     when_empty: NDArray[np.int32]
-    """``(n_slots,)``: what stands for the beads of an empty box of the machine."""
+    """``(n_slots,)``: weights that stand for the beads of an empty box of the machine."""
     theirs: NDArray[np.float64]
-    """``(n_rivals, n_edges)``: what each rival plays."""
+    """``(n_rivals, n_edges)``: the policy of each rival."""
     worst: int
-    """1 to measure against the best reply, too, as the last."""
+    """1 to measure also against the best response, as the last opponent; else 0."""
 
 
 class MarkArrays(NamedTuple):
-    """When machines are measured, and what is found then, in place."""
+    """The marks at which machines are measured, and the arrays that receive the measurements."""
 
     marks: NDArray[np.int64]
-    """``(n_marks,)``, ascending: games from now on after which every machine is measured."""
+    """``(n_marks,)``, ascending: numbers of games from now on after which every machine is measured."""
     measured: NDArray[np.float64]
     """``(n_machines, n_marks, n_rivals + worst, 3)``: chances that the first side wins, the second, and of a draw."""
     tallies: NDArray[np.int64]
-    """``(n_machines, n_marks, 4)``: what the games of a machine had come to by then."""
+    """``(n_machines, n_marks, 4)``: the tally of each machine at each mark."""
     openings: NDArray[np.int64]
     """``(n_machines, n_marks, n_slots, 2)``: beads and visits of the box that a machine opens a game with."""
 
@@ -53,9 +53,9 @@ def fill_policy(
     totals: NDArray[np.int64],
     policy: NDArray[np.float64],
 ) -> None:
-    """Write what a machine plays where it opens a box into ``policy``: ``(n_edges,)``, all of it 0 where it resigns.
+    """Write a machine's policy at its boxes into ``policy``: ``(n_edges,)``, all 0 at a node where it resigns.
 
-    ``when_empty``: ``(n_slots,)``, what stands for the beads of an empty box, 0 where the machine resigns.
+    ``when_empty``: ``(n_slots,)``, weights that stand for the beads of an empty box, 0 where the machine resigns.
     """
     for box in range(len(totals)):
         weights, total = beads, totals[box]
@@ -73,7 +73,10 @@ def fill_policy(
 def measure(
     learner: LearnerArrays, rivals: RivalArrays, policy: NDArray[np.float64], found: NDArray[np.float64]
 ) -> None:
-    """What a machine can expect, ``(n_rivals + worst, 3)``; ``policy`` has a 1 for its forced moves."""
+    """Write a machine's exact results, ``(n_rivals + worst, 3)``, into ``found``.
+
+    ``policy`` is overwritten, except the 1 for each forced move of the machine.
+    """
     indptr, successor, side = rivals.graph
     theirs, machine_side, n_rivals = rivals.theirs, rivals.machine_side, len(rivals.theirs)
     if n_rivals + rivals.worst == 0:
@@ -91,7 +94,7 @@ def measure(
 
 @inlined
 def note(learner: LearnerArrays, tally: NDArray[np.int64], opening: NDArray[np.int64]) -> None:
-    """Write what the games of a machine came to, ``(4,)``, and what its first box holds, ``(n_slots, 2)``."""
+    """Copy a machine's tally, ``(4,)``, and the beads and visits of its first box, ``(n_slots, 2)``."""
     tally[:] = learner.tally
     if len(opening) > 0:
         first = learner.slot_indptr[learner.node_box[0]]
@@ -102,7 +105,7 @@ def note(learner: LearnerArrays, tally: NDArray[np.int64], opening: NDArray[np.i
 
 @inlined
 def learner_of(learners: LearnerArrays, row: int) -> LearnerArrays:
-    """The machine of a row."""
+    """Return one machine of a population, by its row; its arrays are views."""
     return LearnerArrays(
         learners.learns,
         learners.rule,
@@ -130,7 +133,10 @@ def train_population(
     rivals: RivalArrays,
     at: MarkArrays,
 ) -> None:
-    """Machines against a fixed opponent, as ``train_against_opponent`` trains each; ``words``: ``(n_machines, 2)``."""
+    """Train machines ``first … end-1`` against a fixed opponent, each as by ``train_against_opponent``.
+
+    ``words``: ``(n_machines, 2) uint64``, the random source of each.
+    """
     policy = rivals.forced.copy()
     for row in range(first, end):
         done, learner = 0, learner_of(learners, row)
@@ -151,7 +157,10 @@ def train_pairs(
     rivals: RivalArrays,
     at: MarkArrays,
 ) -> None:
-    """Machines each with its own partner, as ``train_pair`` trains them; those of ``machine_side`` are measured."""
+    """Train machines ``first … end-1``, each with its own partner, as by ``train_pair``.
+
+    Only machines of ``machine_side`` are measured. ``words``: ``(n_machines, 2) uint64``, the sources of the pairs.
+    """
     policy = rivals.forced.copy()
     for row in range(first, end):
         done, players = 0, (learner_of(first_players, row), learner_of(second_players, row))

@@ -1,9 +1,9 @@
 """The one source of random numbers: xoroshiro128++ seeded by SplitMix64, in Python and compiled.
 
-Two 64-bit words of state, saved and restored at will, so a run that is taken up again goes on exactly where it
-stopped. A word becomes a number below ``n`` as ``((word >> 32) * n) >> 32``: one multiplication, the same in both
-twins, with a bias below ``n / 2**32``. Numba's own generator is global and NumPy's is not reproducible in a
-kernel at this speed, so neither is used.
+The state is two 64-bit words. It can be saved and restored, so a resumed run goes on exactly where it stopped. A word
+becomes a number below ``n`` as ``((word >> 32) * n) >> 32``: one multiplication, the same in both twins, with a bias
+below ``n / 2**32``. Numba's own generator is global and NumPy's is not reproducible in a kernel at this speed, so
+neither is used.
 
 Source: D. Blackman and S. Vigna, "Scrambled linear pseudorandom number generators" (2019), xoroshiro128++ 1.0;
 D. Lemire, "Fast random integer generation in an interval" (2019).
@@ -34,10 +34,10 @@ class RandomSource:
 
     @classmethod
     def from_words(cls, first: int, second: int) -> RandomSource:
-        """The source that goes on from a saved state.
+        """Return the source that goes on from a saved state.
 
         Raises:
-            ValueError: both words are zero, or one is no 64-bit number: the generator has no such state.
+            ValueError: both words are zero, or one is not a 64-bit number; the generator has no such state.
         """
         if not (0 <= first <= _MASK and 0 <= second <= _MASK and first | second):
             raise ValueError(f"{first}, {second} is not a state of the generator")
@@ -47,16 +47,16 @@ class RandomSource:
 
     @classmethod
     def from_text(cls, text: str) -> RandomSource:
-        """The source that goes on from a state that :attr:`text` gave."""
+        """Return the source that goes on from a state in the form of :attr:`text`."""
         return cls.from_words(*(int(word, 16) for word in text.split(":")))
 
     @property
     def text(self) -> str:
-        """The state, as it is stored: two hexadecimal words."""
+        """The state in the form in which it is stored: two hexadecimal words, separated by a colon."""
         return "{:016x}:{:016x}".format(*self.words)
 
     def word(self) -> int:
-        """The next 64 random bits."""
+        """Return the next 64 random bits and advance the state."""
         a, b = self.words
         result = (_rotate((a + b) & _MASK, 17) + a) & _MASK
         b ^= a
@@ -64,11 +64,11 @@ class RandomSource:
         return result
 
     def below(self, n: int) -> int:
-        """A whole number in ``0 … n-1`` (``1 <= n < 2**32``); always takes exactly one word."""
+        """Return a whole number in ``0 … n-1`` (``1 <= n < 2**32``); always takes exactly one word."""
         return ((self.word() >> 32) * n) >> 32
 
     def to_array(self) -> NDArray[np.uint64]:
-        """The state for a kernel: ``(2,) uint64``."""
+        """Return the state for a kernel: ``(2,) uint64``."""
         return np.array(self.words, dtype=np.uint64)
 
     def set_array(self, state: NDArray[np.uint64]) -> None:
@@ -77,7 +77,7 @@ class RandomSource:
 
 
 def _mix(x: int) -> int:
-    """One step of SplitMix64."""
+    """Return the output of one step of SplitMix64 from state ``x``."""
     x = (x + _GOLDEN) & _MASK
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _MASK
@@ -90,7 +90,7 @@ def _rotate(x: int, bits: int) -> int:
 
 @inlined
 def next_word(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64]:
-    """The next word and the two words of state after it."""
+    """Return the next word and the two words of state after it."""
     total = a + b
     word = ((total << np.uint64(17)) | (total >> np.uint64(47))) + a
     b ^= a
@@ -101,5 +101,5 @@ def next_word(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64, np.uint
 
 @inlined
 def below(word: np.uint64, n: np.uint64) -> np.uint64:
-    """The number in ``0 … n-1`` that a word stands for."""
+    """Return the number in ``0 … n-1`` that a word stands for."""
     return ((word >> np.uint64(32)) * n) >> np.uint64(32)

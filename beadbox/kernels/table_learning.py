@@ -1,8 +1,7 @@
 """The training loop of table learners over the canonical graph, against a fixed opponent, another learner or itself.
 
-The readable twin is ``learner`` in ``episodes`` of ``beadbox/learners/table_learner``, which takes the same random
-words and leaves the same values to the last bit: sums and products stand here in the same order. The formulas are
-there.
+The readable twin is ``learner`` in ``episodes`` of ``beadbox/learners/table_learner``, which has the formulas. It takes
+the same random words and leaves the same values to the last bit, so sums and products stand here in the same order.
 """
 
 from typing import NamedTuple
@@ -22,11 +21,11 @@ UNITS = 1e8
 WIN, DRAW, LOSS = 0, 1, 2
 DRAWN = -3
 REPLIES, FROZEN, LEARNS, ITSELF = 0, 1, 2, 3
-"""Who the other player is: a fixed opponent, a machine that does not learn, one that does, or the learner itself."""
+"""Kinds of the other player: a fixed opponent, a frozen machine, a machine that learns, or the learner itself."""
 
 
 class TableWords(NamedTuple):
-    """A rule as numbers; flags are 0 or 1. ``outlook``: what a value counts in a choice, γ of a board, 1 of a move."""
+    """A rule as numbers; flags are 0 or 1. A choice multiplies values by ``outlook``: γ for boards, 1 for moves."""
 
     off_policy: int
     by_visits: int
@@ -42,21 +41,21 @@ class TableWords(NamedTuple):
 
 
 class TableArrays(NamedTuple):
-    """The learner and the other player; the arrays hold what is the learner's, then what is the other player's."""
+    """The learner and the other player. In each array the learner's part comes first, then the other player's."""
 
     own_rule: TableWords
     other_rule: TableWords
-    """How the other player learns, if it is a machine."""
+    """The rule of the other player, if it is a machine."""
     other: int
-    """Who that is: :data:`REPLIES`, :data:`FROZEN`, :data:`LEARNS` or :data:`ITSELF`."""
+    """The kind of the other player: :data:`REPLIES`, :data:`FROZEN`, :data:`LEARNS` or :data:`ITSELF`."""
     edge_entry: NDArray[np.int32]
-    """``(2 * n_edges,)``: the entry of each move, −1 for one without."""
+    """``(2 * n_edges,)``: the entry of each move, −1 for a move without an entry."""
     values: NDArray[np.float64]
     """``(n_entries,)``; updated in place."""
     visits: NDArray[np.int64]
     """``(n_entries,)``; updated in place."""
     epsilon: NDArray[np.float64]
-    """``(2,)``: the chance that each tries anything, 0 for a frozen one; updated in place."""
+    """``(2,)``: the exploration rate of each player, 0 for a frozen one; updated in place."""
 
 
 class ReplyArrays(NamedTuple):
@@ -65,7 +64,7 @@ class ReplyArrays(NamedTuple):
     indptr: NDArray[np.int32]
     """``(n_nodes + 1,)``: where the replies of each node begin."""
     edge: NDArray[np.int32]
-    """``(n_replies,)``."""
+    """``(n_replies,)``: the edge of each reply."""
 
 
 @kernel
@@ -78,12 +77,12 @@ def train_tables(
     words: NDArray[np.uint64],
     tally: NDArray[np.int64],
 ) -> None:
-    """Play ``n_games``; we learn, and play side ``seat``, or either at random if that is −1.
+    """Play ``n_games`` and learn. The learner plays side ``seat``, or either at random in each game for −1.
 
-    Two players are one loop over one set of arrays: an array that is chosen, or handed to a part of a kernel, may cost
-    a count of its references at every move, which takes as long as the move.
+    One loop serves both players over one set of arrays. Selecting an array, or passing it to a part of a kernel, can
+    cost a reference count at every move, which takes as long as the move.
 
-    ``words``: ``(2,) uint64``, the random source; ``tally``: ``(3,) int64``, games that we have won, drawn and lost.
+    ``words``: ``(2,) uint64``, the random source; ``tally``: ``(3,) int64``, games that the learner won, drew and lost.
     Both are updated in place.
     """
     indptr, successor, side = graph
@@ -92,7 +91,7 @@ def train_tables(
     n_edges, most_plies = U(len(successor)), U(len(side))
     path, ahead = np.empty(2 * len(side), dtype=np.uint64), np.empty(2 * len(side))
     worths = np.empty(np.max(np.diff(indptr)))
-    second = ZERO if other == ITSELF else ONE  # one that plays itself has one ε
+    second = ZERO if other == ITSELF else ONE  # a machine that plays itself has one ε
     n_learners = 2 if other >= LEARNS else 1
     a, b = words[0], words[1]
     for _ in range(n_games):

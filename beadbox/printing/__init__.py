@@ -1,1 +1,1 @@
-"""Paper, inks, fonts, and what can be chosen of a print. Nothing here knows Django or a learner."""
+"""Paper, inks, fonts and options of a print. This package uses neither Django nor a learner."""

@@ -20,11 +20,11 @@ OUTLINES = {
 }
 """Corners of pieces in hundredths of a cell."""
 UNIT = 10.0
-"""The size that stamps are drawn in."""
+"""The size of a cell in stored drawings (PDF forms), in points; a form is scaled when it is placed."""
 
 
 def board_draw(canvas: Canvas, layout: Layout, left: float, top: float, scale: float) -> None:
-    """Draw the empty board with its upper left corner at a point, its cells ``scale`` wide. The file holds it once."""
+    """Draw the empty board from its upper left corner, with cells ``scale`` points wide. The file stores it once."""
     canvas.saveState()
     canvas.transform(scale / UNIT, 0, 0, scale / UNIT, left, top)
     if not canvas.hasForm("board"):
@@ -34,7 +34,7 @@ def board_draw(canvas: Canvas, layout: Layout, left: float, top: float, scale: f
 
 
 def _board_form(canvas: Canvas, layout: Layout) -> None:
-    """The empty board from its upper left corner."""
+    """Store the empty board as a form, with its upper left corner at the origin."""
     canvas.beginForm("board", -UNIT, -(layout.rows + 1) * UNIT, (layout.columns + 1) * UNIT, UNIT)
     canvas.setStrokeColor(ink.LINE)
     canvas.setLineWidth(0.03 * UNIT)
@@ -58,7 +58,7 @@ def _cell(canvas: Canvas, layout: Layout, x: float, y: float, scale: float) -> N
 
 
 def piece_draw(canvas: Canvas, layout: Layout, piece: str, x: float, y: float, scale: float) -> None:
-    """A piece as the layout says it looks; what it says nothing of is a lettered disc. The first side's are light."""
+    """Draw a piece as the layout describes it, or else as a lettered disc. Pieces of the first side are light."""
     look = layout.look_of(piece)
     arm = 0.27 * scale
     canvas.setStrokeColor(ink.DARK)
@@ -87,11 +87,11 @@ def piece_draw(canvas: Canvas, layout: Layout, piece: str, x: float, y: float, s
 
 
 def _outline(canvas: Canvas, look: PieceLook, x: float, y: float, scale: float) -> None:
-    """A shape with corners, turned as the piece is; one that is flipped is hollow."""
+    """Draw a shape with corners, turned like the piece; a flipped piece is hollow."""
     for size in (1.0, 0.5) if look.flipped else (1.0,):
         canvas.saveState()
         canvas.translate(x, y)
-        canvas.rotate(-look.angle)  # ours are clockwise
+        canvas.rotate(-look.angle)  # the layout's angles are clockwise
         path = canvas.beginPath()
         for index, (across, down) in enumerate(OUTLINES[look.shape]):
             (path.lineTo if index else path.moveTo)(across * size * scale / 100, -down * size * scale / 100)
@@ -101,7 +101,7 @@ def _outline(canvas: Canvas, look: PieceLook, x: float, y: float, scale: float) 
 
 
 def _pawn(canvas: Canvas, x: float, y: float, scale: float) -> None:
-    """A foot, a body that narrows, and a head, in the fill and stroke that are set."""
+    """Draw a foot, a body that narrows, and a head, in the current fill and stroke."""
     body = canvas.beginPath()
     body.moveTo(x - 0.26 * scale, y - 0.32 * scale)
     body.lineTo(x + 0.26 * scale, y - 0.32 * scale)

@@ -1,12 +1,12 @@
-"""What cannot be printed, and why."""
+"""Errors of prints that are refused."""
 
 
 class PrintingError(ValueError):
-    """These boxes cannot be put on this paper."""
+    """The boxes cannot be printed, for example because they do not fit on the paper."""
 
 
 class ManyBeadsError(PrintingError):
-    """The boxes take ``n_beads``, more than most people have; ``n_start`` at the beginning."""
+    """The boxes take ``n_beads`` beads, more than most people have; at the beginning they took ``n_start``."""
 
     def __init__(self, n_beads: int, n_start: int) -> None:
         super().__init__(f"This print needs {n_beads:,} beads.")

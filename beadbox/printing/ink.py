@@ -1,4 +1,4 @@
-"""Colours and letters on paper: beads, the band that tells a box's move number, and fonts."""
+"""Colours and letters on paper: beads, the band for the move number of a box, and fonts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 
 @dataclass(frozen=True, slots=True)
 class Glass:
-    """A colour of beads."""
+    """A colour of beads, and the ink of letters on it."""
 
     name: str
     fill: Color
@@ -49,33 +49,33 @@ BANDS = tuple(
     HexColor(colour)
     for colour in ("#a02f17", "#1d5aa6", "#1f6a38", "#7a2f8f", "#8a6a10", "#0f6a70", "#a3264f", "#4c5560")
 )
-"""One for each move number, dark enough for white letters; after the last they begin again."""
+"""A colour for each move number, dark enough for white letters; after the last they repeat."""
 
 
 REGULAR, BOLD = "Helvetica", "Helvetica-Bold"
-"""The fonts of our own texts: every reader has them."""
+"""The fonts of our own texts, which every PDF reader has."""
 NOTO_REGULAR, NOTO_BOLD = "NotoSans-Regular", "NotoSans-Bold"
-"""The fonts of names that those cannot write. The file gets the characters that it needs."""
+"""The fonts of names with letters that Helvetica lacks. The file embeds the characters that it needs."""
 
 
 def band(move_number: int) -> Color:
-    """The colour of a move number, 1 for the first."""
+    """Return the colour of a move number, 1 for the first."""
     return BANDS[(move_number - 1) % len(BANDS)]
 
 
 def ordinal(number: int) -> str:
-    """``1st``, ``2nd``, ``11th``."""
+    """Return the English ordinal of a number: ``1st``, ``2nd``, ``11th``."""
     suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{suffix}"
 
 
 def plain(text: str) -> str:
-    """A text of ours in the letters that Helvetica has; others become a question mark."""
+    """Return a text in the letters that Helvetica has; others become a question mark."""
     return text.encode("cp1252", "replace").decode("cp1252")
 
 
 def fonts_for(text: str) -> tuple[str, str] | None:
-    """A regular and a bold font that have every character of a composed text; ``None`` if there are none."""
+    """Return a regular and a bold font with every character of a composed text (NFC); ``None`` if there are none."""
     if plain(text) == text:
         return REGULAR, BOLD
     return (NOTO_REGULAR, NOTO_BOLD) if _noto_characters().issuperset(map(ord, text)) else None
@@ -83,7 +83,7 @@ def fonts_for(text: str) -> tuple[str, str] | None:
 
 @cache
 def _noto_characters() -> frozenset[int]:
-    """What both fonts can write. Reading them takes milliseconds, and few sheets need them."""
+    """Return the code points of both Noto fonts. Reading them takes milliseconds, and few sheets need them."""
     folder = Path(__file__).parent / "fonts"
     fonts = [TTFont(name, folder / f"{name}.ttf") for name in (NOTO_REGULAR, NOTO_BOLD)]
     for font in fonts:
@@ -92,11 +92,11 @@ def _noto_characters() -> frozenset[int]:
 
 
 def fitting(text: str, font: str, size: float, room: float) -> float:
-    """The size at which the text takes no more than this room: ``size``, or as much smaller as it has to be."""
+    """Return the font size at which the text is at most ``room`` points wide: ``size``, or smaller if necessary."""
     return min(size, size * room / max(width_of(text, font, size), 1))
 
 
 def width_of(text: str, font: str, size: float) -> float:
-    """How wide a text is."""
+    """Return the width of a text in points."""
     width: float = stringWidth(text, font, size)
     return width

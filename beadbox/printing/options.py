@@ -1,4 +1,4 @@
-"""What can be chosen of a print, and what was chosen."""
+"""Options of a print, and the choices that a machine offers."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from beadbox.printing.paper import DEFAULT_MM
 
 MAX_BEADS = 2_000
-"""More beads are printed only if asked for once more."""
+"""Beads in a print without a second request (``many_beads``)."""
 N_COLOURS = 9
 """Colours that beads have on the screen."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrintChoices:
-    """What can be chosen for a machine.
+    """The choices that a print of a machine offers.
 
     Attributes:
         marks: the letters of its beads, by colour.
-        gardner: how many boxes Gardner drew for it; 0 if none.
+        gardner: the number of boxes that Gardner drew for it; 0 if none.
     """
 
     marks: Mapping[int, Sequence[str]]
@@ -28,13 +28,13 @@ class PrintChoices:
 
 @dataclass(frozen=True, slots=True)
 class PrintOptions:
-    """What is printed on what.
+    """The paper, size, boxes and beads of one print.
 
     Attributes:
-        beads_now: each box has the beads it holds now; else those at the beginning.
+        beads_now: each box has the beads that it holds now; else those at the beginning.
         gardner: the boxes are those that Gardner drew for HER; else a position and its mirror image share one.
-        colours: the colour of beads for each colour of the screen, as places in :data:`ink.BEADS`.
-        many_beads: more than :data:`MAX_BEADS` beads are no mistake.
+        colours: the colour of beads for each colour of the screen, as indices of :data:`ink.BEADS`.
+        many_beads: more than :data:`MAX_BEADS` beads are allowed.
     """
 
     paper: str = "A4"

@@ -1,4 +1,4 @@
-"""Paper, boxes and where each box lies on its sheet. Lengths in points (1/72 inch), as PDF counts."""
+"""Paper, boxes and the place of each box on its sheet. Lengths are in points (1/72 inch), the unit of PDF."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from beadbox.printing.errors import PrintingError
 MM = 72 / 25.4
 PAPERS = {"A4": (210 * MM, 297 * MM), "A3": (297 * MM, 420 * MM), "Letter": (8.5 * 72, 11 * 72)}
 MARGIN = 12 * MM
-"""Room around the boxes for cut marks and the line that says which sheet this is."""
+"""Room around the boxes for cut marks and the line with the number of the sheet."""
 SMALLEST_MM, LARGEST_MM = 20, 180
 DEFAULT_MM = (53, 36)
 """The face of a common matchbox."""
@@ -18,7 +18,7 @@ DEFAULT_MM = (53, 36)
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """How boxes of one size lie on one kind of paper: upright or sideways, whichever takes more of them."""
+    """The layout of boxes of one size on paper of one kind: upright or sideways, whichever takes more boxes."""
 
     width: float
     height: float
@@ -29,10 +29,10 @@ class Sheet:
 
     @classmethod
     def of(cls, paper: str, width_mm: float, height_mm: float) -> Sheet:
-        """The sheet that takes the most boxes of this size.
+        """Return the sheet that takes the most boxes of this size.
 
         Raises:
-            PrintingError: there is no such paper, or such a box does not fit on it.
+            PrintingError: there is no such paper, the size is out of range, or such a box does not fit on the paper.
         """
         if paper not in PAPERS:
             raise PrintingError(f"paper: {field_text.one_of(PAPERS)}")
@@ -54,20 +54,20 @@ class Sheet:
 
     @property
     def n_boxes(self) -> int:
-        """How many boxes a sheet takes."""
+        """The number of boxes on a sheet."""
         return self.columns * self.rows
 
     @property
     def left(self) -> float:
-        """Where the first column begins; boxes lie in the middle of the sheet."""
+        """The left edge of the first column; the boxes are centred on the sheet."""
         return (self.width - self.columns * self.box_width) / 2
 
     @property
     def bottom(self) -> float:
-        """Where the last row ends."""
+        """The lower edge of the last row; the boxes are centred on the sheet."""
         return (self.height - self.rows * self.box_height) / 2
 
     def corner(self, index: int) -> tuple[float, float]:
-        """The lower left corner of a box on its sheet: rows from the top, columns from the left."""
+        """Return the lower left corner of a box by its index on the sheet: rows from the top, columns from the left."""
         row, column = divmod(index, self.columns)
         return self.left + column * self.box_width, self.bottom + (self.rows - 1 - row) * self.box_height

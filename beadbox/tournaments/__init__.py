@@ -1,1 +1,1 @@
-"""Who meets whom in a tournament, and what came of it. Pure: numbers of entries in, tables out."""
+"""Pairings, games, ratings and standings of tournaments, as functions without side effects."""

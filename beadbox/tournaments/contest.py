@@ -1,8 +1,8 @@
-"""Two players that do not learn, each a frozen machine or a fixed opponent: games between them, and the exact result.
+"""Games between two players that do not learn, frozen machines or fixed opponents, and the exact expected result.
 
-Both are tables of chances on the same graph, so one loop plays any two of them, and the games are samples of exactly
-that whose expectation stands beside them. Where one of the two is no such table, or the game has none, they are played
-move by move.
+Both players are tables of probabilities on the same graph, so one loop plays any two of them, and the games are samples
+of the distribution that the exact result describes. If a player has no such table, or the game has no graph, the games
+are played move by move.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from beadbox.strength.graph import Graph, graph_compile
 
 
 class TablePlayer(Protocol):
-    """A player whose moves are a table of chances on the graph of a game."""
+    """A player that is a table of move probabilities on the graph of a game."""
 
     @property
     def side(self) -> Side | None:
-        """The side that it plays for good; ``None`` if it plays either."""
+        """The side that the player always plays; ``None`` if it plays either."""
 
     @property
     def is_reduced(self) -> bool:
-        """Whether it may see boards up to symmetry."""
+        """Whether the table fits the graph in which symmetric positions are merged."""
 
     def policy(self, graph: Graph) -> Floats:
-        """``(n_edges,)``: the chance of each move at every node where it moves."""
+        """Return ``(n_edges,)``: the probability of each move at every node where the player moves."""
 
 
 Player = TablePlayer | Opponent
@@ -45,7 +45,7 @@ Player = TablePlayer | Opponent
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Games won by the first side, drawn, and won by the second; and the exact chances of the three, if known."""
+    """Games won by the first side, drawn, and won by the second, and the exact chances of the three if known."""
 
     first_wins: int
     draws: int
@@ -58,17 +58,17 @@ NO_GAMES = Contest(0, 0, 0, None)
 
 @dataclass(frozen=True, slots=True)
 class ContestPlayer:
-    """Who takes part: as a table of its chances, if it has one, and move by move."""
+    """A player of a contest: as a table of probabilities if it has one, and move by move."""
 
     table: Player | None
     played: MovePlayer
 
 
 def contest(game: AnyGame, first: Player, second: Player, n_games: int, rng: RandomSource) -> Contest:
-    """Play ``n_games`` between two players; ``rng`` goes on, the players stay as they are.
+    """Play ``n_games`` between two tables; advances ``rng`` and leaves the players unchanged.
 
     Raises:
-        ValueError: a memory plays the other side, or the game is too large for a table.
+        ValueError: a machine plays the other side, or the game is too large for a table.
     """
     for player, side in ((first, 0), (second, 1)):
         if not isinstance(player, Opponent) and player.side not in (None, side):
@@ -96,10 +96,10 @@ def contest_played(
     goes_on: Callable[[Contest], bool] = lambda so_far: True,
     so_far: Contest = NO_GAMES,
 ) -> Contest | None:
-    """Play on to ``n_games``, move by move; ``goes_on`` is asked after each with what has come of them so far.
+    """Play move by move until ``n_games`` are complete; return the result, without exact chances.
 
-    ``None``: it said no. ``so_far`` is what came of the games before, after which ``rng`` stands where it then stood.
-    Nothing stands beside these games that would be exact.
+    ``goes_on`` gets the result so far after each game; if it returns false, the games stop and the function returns
+    ``None``. ``so_far`` is the result of earlier games of the same contest, and ``rng`` must be where they left it.
     """
     tally = Tally(wins=so_far.first_wins, draws=so_far.draws, losses=so_far.second_wins)
     for _ in range(tally.games, n_games):

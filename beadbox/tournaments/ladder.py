@@ -1,7 +1,7 @@
-"""How strong the levels of an engine are: every two of them against each other.
+"""The strength of an engine's levels, measured in games between every two of them.
 
-Each opening is played twice, sides exchanged (``measuring``), and every pair has openings of its own. What thinks by
-the clock is given all the time it wants.
+Each opening is played twice, with sides exchanged (``beadbox.strength.snapshots``), and every pair has its own
+openings. A level that thinks by the clock gets all the time it wants.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from beadbox.strength.snapshots import OPENING_PLIES, Meeting, Points, measured,
 
 SEED = 2026
 N_NEIGHBOURS = 400
-"""Games between two levels that follow each other on a ladder."""
+"""Games between two neighbours on a ladder."""
 N_OTHERS = 20
-"""Games between any two others."""
+"""Games between any other two levels."""
 LEAST = 0.65
-"""The share of points that a level takes from the one below it on a ladder."""
+"""The least share of points that a level must take from the level below it on a ladder."""
 
 
 def neighbours(engine: AnyEngine, game: AnyGame) -> list[tuple[str, str]]:
-    """Each level of a ladder and the one below it, from the weakest up."""
+    """Return each level of a ladder with the level below it, from the weakest up."""
     slugs = [rung.level.slug for rung in engine.ladder(game)]
     return list(zip(slugs[1:], slugs, strict=False))
 
 
 def pairs_all(engine: AnyEngine, game: AnyGame) -> list[tuple[str, str]]:
-    """Every two levels at which the engine plays a game, the later one in its list first."""
+    """Return every two levels at which the engine plays a game; the later one in its list comes first."""
     slugs = [slug for slug, level in engine.levels.items() if engine.plays_at(game, level)]
     return [(strong, weak) for weak, strong in combinations(slugs, 2)]
 
@@ -49,7 +49,11 @@ def pairs_measured(
     far: int,
     seed: int = SEED,
 ) -> Iterator[Pair]:
-    """What comes of games between levels: ``near`` of them where these are neighbours on the ladder, else ``far``."""
+    """Play games between the levels of each pair and yield the results.
+
+    ``near`` is the number of games between neighbours on the ladder, ``far`` between other levels. Both are even:
+    every opening gives two games.
+    """
     close, slugs = neighbours(engine, game), list(engine.levels)
     for strong, weak in pairs:
         n_games = near if (strong, weak) in close else far
@@ -60,19 +64,19 @@ def pairs_measured(
 
 
 def rated(names: Sequence[str], pairs: Iterable[Pair]) -> dict[str, Elo]:
-    """The rating of each level; the first of them is 0."""
+    """Return the rating of each level; the first is rated 0."""
     return elos(names, [Score(pair.strong, pair.weak, pair.points, pair.games) for pair in pairs])
 
 
 def pair_words(pair: Pair) -> str:
-    """What came of a pair, with the interval of its points."""
+    """Describe the result of a pair as text, with the 95 % interval of its share of points."""
     low, high = wilson(pair.points, pair.games)
     tally = f"{pair.wins} won, {pair.draws} drawn, {pair.losses} lost"
     return f"{pair.points / pair.games:.3f} ({low:.3f} to {high:.3f}) of {pair.games} games: {tally}"
 
 
 def conditions(engine: AnyEngine, game: AnyGame, *, near: int, far: int, seed: int = SEED) -> dict[str, object]:
-    """How it was measured, as a file says it."""
+    """Return the conditions of a measurement, as its file records them."""
     return {
         "random_plies": OPENING_PLIES,
         "games_of_neighbours": near,

@@ -1,6 +1,6 @@
-"""Who meets whom. A meeting is one pairing of seats: who plays the first side and who the second.
+"""Pairings of tournaments. A meeting assigns two entries to the first and the second side.
 
-A machine plays one side only; a fixed opponent plays both. Two entries that can meet with either side first meet twice,
+A machine plays one side only; a fixed opponent plays both. Two entries that can meet with either one first meet twice,
 once each way.
 """
 
@@ -32,12 +32,12 @@ class Meeting:
 
     @property
     def pair(self) -> frozenset[int]:
-        """The two, whoever begins."""
+        """The numbers of the two entries, without their sides."""
         return frozenset((self.first, self.second))
 
 
 def meetings_between(one: Entrant, other: Entrant) -> list[Meeting]:
-    """The one or two ways in which they can sit down, none for two that play the same side only."""
+    """Return the one or two possible meetings of two entries; none if both play the same side only."""
     return [
         Meeting(first.number, second.number)
         for first, second in ((one, other), (other, one))
@@ -46,7 +46,7 @@ def meetings_between(one: Entrant, other: Entrant) -> list[Meeting]:
 
 
 def round_robin(entrants: Sequence[Entrant]) -> list[Meeting]:
-    """Everybody meets everybody they can meet, in the order of their numbers."""
+    """Return every possible meeting of every two entries, in the order of ``entrants``."""
     return [meeting for one, other in combinations(entrants, 2) for meeting in meetings_between(one, other)]
 
 
@@ -57,21 +57,21 @@ def swiss_round(
     n_met: Mapping[int, int],
     below: Callable[[int], int],
 ) -> list[Meeting]:
-    """The next round of a Swiss tournament: equals meet equals, nobody twice; empty when nobody can meet any more.
+    """Return the next round of a Swiss tournament: entries with similar scores meet, and no two meet twice.
 
-    As many as can be are paired (maximum weight matching); of the ways to do so it takes one that leaves out those who
-    have played most, and then one with the smallest squares of the differences between scores. Who sits a round
-    out neither gains nor loses by it.
+    The round is empty when no new pair is left. It pairs as many entries as possible (maximum weight matching). Of such
+    matchings it takes one that leaves out the entries with the most meetings, then one with the smallest squares of the
+    differences between scores. Scores are points per game, so an entry that sits a round out neither gains nor loses.
 
     Args:
-        entrants: everybody.
+        entrants: all entries of the tournament.
         scores: points per game of each entry so far, 0 to 1.
         met: pairs of numbers that have met.
-        n_met: how many others each entry has met.
-        below: a random whole number below n; decides among equals.
+        n_met: the number of other entries that each entry has met.
+        below: returns a random whole number below its argument; decides among equal matchings.
     """
     order = list(entrants)
-    for last in range(len(order) - 1, 0, -1):  # Fisher and Yates
+    for last in range(len(order) - 1, 0, -1):  # Fisher–Yates shuffle
         chosen = below(last + 1)
         order[last], order[chosen] = order[chosen], order[last]
     graph = nx.Graph()
@@ -88,5 +88,5 @@ def swiss_round(
 
 
 def swiss_rounds_usual(n_entrants: int) -> int:
-    """How many rounds are usual: enough for one entry to be the only one without a defeat."""
+    """Return the usual number of rounds: enough for one entry to be the only one without a defeat."""
     return max(1, (n_entrants - 1).bit_length())

@@ -1,9 +1,8 @@
 """Ratings with their uncertainty, by openskill's Bradley–Terry model (Weng and Lin 2011).
 
-Every game of a small tournament counts. Of a large one each meeting gives a sample of its games, in which wins, draws
-and losses stand as in the whole and are spread evenly; so the uncertainty is never made smaller than it is.
-Meetings take turns, one game each, so that none of them is older than another, and the result depends on nothing but
-the results.
+Every game of a small tournament counts. In a large one each meeting gives a sample of its games, in which wins, draws
+and losses keep their proportions and are spread evenly. The uncertainty is therefore never understated. Meetings take
+turns, one game each, so that no meeting is older than another, and the ratings depend on the results only.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from openskill.models import BradleyTerryFull
 from beadbox.tournaments.standings import Result
 
 MAX_RATED_GAMES = 4000
-"""A game takes about 30 µs to rate."""
+"""Games rated in one calculation; rating a game takes about 30 µs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """How strong an entry seems to be, and the standard deviation of that guess; everybody begins at 25 ± 8.3."""
+    """The estimated strength of an entry and the standard deviation of the estimate; entries begin at 25 ± 8.3."""
 
     mean: float
     deviation: float
 
 
 def ratings(numbers: Sequence[int], results: Sequence[Result]) -> dict[int, Rating]:
-    """The rating of each entry after these results."""
-    # Nobody learns in a tournament, so no uncertainty is added from game to game.
+    """Return the rating of each entry after these results."""
+    # Entries do not learn in a tournament, so no uncertainty is added from game to game.
     model = BradleyTerryFull(tau=0.0)
     players = {number: model.rating() for number in numbers}
     played = [result for result in results if result.n_games]
@@ -49,9 +48,9 @@ def ratings(numbers: Sequence[int], results: Sequence[Result]) -> dict[int, Rati
 
 
 def spread(result: Result, n_games: int) -> Iterator[float]:
-    """``n_games`` scores of the first side (1, ½, 0) in the proportions of the result, evenly spread.
+    """Yield ``n_games`` scores of the first side (1, ½, 0) in the proportions of the result, evenly spread.
 
-    Always the outcome that lags most behind its share comes next, the better one of two that lag alike.
+    The next score is always the one furthest behind its share; of equals the better one.
     """
     shares = {1.0: result.first_wins, 0.5: result.draws, 0.0: result.second_wins}
     given = dict.fromkeys(shares, 0)

@@ -1,4 +1,4 @@
-"""The table of a tournament: points, and who did what against whom. A win is one point, a draw a half."""
+"""The table of a tournament: points, and every entry's result against every other. A win is 1 point, a draw ½."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from beadbox.rules.outcome import Side
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one meeting: games won by the first side, drawn, won by the second; and its exact expectation.
+    """The result of one meeting: games won by the first side, drawn, won by the second; and its exact expectation.
 
-    ``expected`` is the chance of each of the three; ``None`` while it is not known.
+    ``expected`` is the chance of each of the three; ``None`` while it is unknown.
     """
 
     first: int
@@ -24,7 +24,7 @@ class Result:
     expected: tuple[float, float, float] | None = None
 
     def seen_by(self, number: int) -> Seen:
-        """The same from the side of one of the two."""
+        """Return the result from the side of the entry with this number."""
         mine = number == self.first
         wins, losses = (self.first_wins, self.second_wins) if mine else (self.second_wins, self.first_wins)
         expected = None
@@ -36,7 +36,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A result as one of the two sees it; ``expected`` is in points."""
+    """A result from the side of one entry; ``expected`` is in points."""
 
     opponent: int
     games: int
@@ -47,7 +47,7 @@ class Seen:
 
     @property
     def points(self) -> float:
-        """A win is one, a draw a half."""
+        """Points won: 1 for a win, ½ for a draw."""
         return self.wins + self.draws / 2
 
 
@@ -55,7 +55,7 @@ class Seen:
 class Row:
     """One entry's line: totals, and against each other entry (games, points, expected points).
 
-    Expected points are ``None`` as soon as those of one result among them are not known.
+    Expected points are ``None`` if those of one result among them are unknown.
     """
 
     number: int
@@ -69,7 +69,7 @@ class Row:
 
     @property
     def points(self) -> float:
-        """A win is one, a draw a half."""
+        """Points won: 1 for a win, ½ for a draw."""
         return self.wins + self.draws / 2
 
     @property
@@ -81,10 +81,11 @@ class Row:
 def table(
     numbers: Sequence[int], results: Iterable[Result], sides: Mapping[int, Side | None] | None = None
 ) -> list[Row]:
-    """Every entry's line: entries that play both sides, then those of the first, then those of the second; best first.
+    """Return every entry's line: entries of both sides, then of the first, then of the second; each group best first.
 
-    Entries are ranked among those of the same ``sides`` only, as the side that begins has an advantage. The numbers of
-    games differ, so points per game decide, then wins per game; equals share the place and stand by their numbers.
+    Entries are ranked within their group of ``sides`` only, because the side that begins has an advantage. The numbers
+    of games differ, so points per game decide, then wins per game. Equal entries share the place, in order of their
+    numbers.
     """
     of_side = dict.fromkeys(numbers) | dict(sides or {})
     rows = {number: Row(number) for number in numbers}
