@@ -1,1 +1,1 @@
-"""Learners: their rules, how they choose and learn, and their memory as arrays. No Django."""
+"""Learners: their rules, how they choose and learn, and their memory as arrays, without Django."""

@@ -7,14 +7,14 @@ from beadbox.rules.outcome import Side
 
 @dataclass(frozen=True, slots=True)
 class HouseMachine:
-    """A machine that belongs to the site, and the training it starts life with."""
+    """A machine that belongs to the site, and its first training."""
 
     slug: str
     name: str
     description: str
     game: str
     side: Side | None
-    """``None``: either."""
+    """``None`` for a machine that plays either side."""
     preset: str
     opponent: str
     n_games: int
@@ -44,7 +44,7 @@ HOUSE: tuple[HouseMachine, ...] = (
         n_games=50_000,
         seed=1963,
     ),
-    # HER is made to be watched while she learns: after a few games she still loses, and after a few hundred no more.
+    # HER starts with few games, so that visitors see her learn: after a few hundred games she no longer loses.
     HouseMachine(
         slug="her",
         name="HER",
@@ -56,7 +56,7 @@ HOUSE: tuple[HouseMachine, ...] = (
         n_games=20,
         seed=1962,
     ),
-    # Whoever begins is beaten by good play, so the first player gets a rule that never runs out of beads for good.
+    # The first player loses against good play, so it gets a rule that never runs out of beads for good.
     HouseMachine(
         slug="him",
         name="HIM",
@@ -68,7 +68,7 @@ HOUSE: tuple[HouseMachine, ...] = (
         n_games=20,
         seed=1962,
     ),
-    # Its games are long: so many take a few seconds, and so does trying it out.
+    # Its games are long: 100 games take a few seconds, and so does measuring its strength in games.
     HouseMachine(
         slug="romgon-q",
         name="Q",
@@ -85,20 +85,20 @@ HOUSE: tuple[HouseMachine, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class HouseTournament:
-    """The tournament of a new site: a machine of every preset that fits the game, and who never learns in it."""
+    """The tournament of a new site: a machine of every preset that fits the game, and the fixed opponents."""
 
     name: str
     game: str
     opponents: tuple[str, str]
-    """Whom a machine has learnt from that plays first (or either side), and second."""
+    """The teacher of the machines that play first (or either side), and the teacher of those that play second."""
     n_lessons: int
-    """Games of training."""
+    """Games of training of each machine."""
     n_games: int
-    """Games of each pairing."""
+    """Games of each pairing of two entries."""
     seed: int
 
 
-# What its machines have learnt is what the house's two have: they take part as Michie's.
+# The training equals that of MENACE and MENACE the Second, which take part as the machines of their presets.
 HOUSE_TOURNAMENT = HouseTournament(
     name="Every preset against all others",
     game="noughts-and-crosses",
@@ -110,5 +110,5 @@ HOUSE_TOURNAMENT = HouseTournament(
 
 
 def house_machine(game: str, side: Side) -> HouseMachine | None:
-    """The house's machine for a side of a game, if there is one."""
+    """Return the built-in machine for a side of a game; ``None`` if there is none."""
     return next((one for one in HOUSE if one.game == game and one.side in (side, None)), None)

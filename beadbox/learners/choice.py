@@ -1,4 +1,4 @@
-"""How a learner of action values chooses and learns, move by move: candidates, the decision, the change."""
+"""The choice of a learner of action values at one move: its candidates, its decision, and the change by learning."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from dataclasses import dataclass
 from beadbox.rules.game import AnyMove
 
 OUTLOOK = 100
-"""The static value of the engine counts a hundredth: a whole rhombus less than what a game may teach."""
+"""Divisor of the engine's static value in a choice: a whole rhombus must count less than what a game can teach."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A legal action as the machine sees it; of those that its checks leave it prefers the greatest ``total``."""
+    """A legal action as the machine sees it. Of the actions that pass its checks it prefers the greatest ``total``."""
 
     move: AnyMove
     key: str
     value: float
-    """What it has learnt of the action here, Q."""
+    """Q, the learnt value of the action in this position."""
     outlook: float
-    """The static value after the action, for whoever acts: E, of which a hundredth counts."""
+    """E, the static value after the action, for the acting side; a hundredth of it counts."""
     ends: int = 0
-    """1 if the action wins at once, -1 if it loses at once, as the position remembers what came before; else 0."""
+    """1 if the action wins at once, -1 if it loses at once, else 0; the position's history counts for repetitions."""
 
     @property
     def total(self) -> float:
-        """Q + E/100."""
+        """Q + E/100, the number by which candidates are compared."""
         return self.value + self.outlook / OUTLOOK
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One choice: the entry of the action played, and those of every action that could have been."""
+    """One choice: the key of the action played, and the keys of every action that could have been played."""
 
     key: str
     keys: tuple[str, ...]
@@ -39,7 +39,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the machine plays, out of what, whether it only tried something, and how many moves ahead it looked."""
+    """A choice: the candidates, the index of the chosen one, whether it was exploration, and the search depth."""
 
     candidates: tuple[Candidate, ...]
     index: int
@@ -48,18 +48,18 @@ class Chosen:
 
     @property
     def move(self) -> AnyMove:
-        """The action."""
+        """The legal move that was chosen."""
         return self.candidates[self.index].move
 
     @property
     def decision(self) -> Decision:
-        """What has to be known of the choice to learn from it."""
+        """The part of the choice that learning needs."""
         return Decision(self.candidates[self.index].key, tuple(one.key for one in self.candidates))
 
 
 @dataclass(frozen=True, slots=True)
 class ValueStep:
-    """What a decision did to the value of its entry."""
+    """The change of the value of an entry by one decision."""
 
     key: str
     before: float

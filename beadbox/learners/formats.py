@@ -1,4 +1,4 @@
-"""Every format that machines travel in. A new one is a module of a learner's ``exchange`` and an entry here."""
+"""The registry of file formats of machines. A new one is a module of a learner's ``exchange`` and an entry here."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.registry import game_get
 
 RULES_TO_CHOOSE = PRESETS
-"""The presets whose rule a file without a rule may follow, by slug: such a file holds boxes."""
+"""The presets, by slug, that can give a rule to a file without one: such a file holds boxes."""
 READERS: dict[str, Callable[[dict[str, Any], AnyGame, Any, dict[str, Any], bool], Document]] = {
     BoxRule.kind: native.boxes_machine,
     QRule.kind: values_machine,
 }
-"""How what a file holds beyond its head is read, by the kind of its rule: (the file, game, rule, head, whether it may
-be larger than those of accounts). A kind that is registered (``learning/kinds``) brings its own."""
+"""Readers of the part of a native file after its head, by the kind of its rule.
+
+Arguments: the file, game, rule, head, and whether the file may be larger than the files of accounts. A kind that is
+registered (``learning/kinds``) adds its own reader."""
 
 
 def native_load(text: str, wanted: Wanted) -> Document:
-    """The machine that a file holds. Its rule, game and side are its own: of what is wanted, only the name counts.
+    """Return the machine in a native file. The file sets rule, game and side; of ``wanted`` only name and size count.
 
     Raises:
-        ExchangeError: something in it is wrong.
+        ExchangeError: the file is invalid.
     """
     from beadbox.learners.exchange import schemas  # only when a file is read
 
@@ -62,7 +64,7 @@ def native_load(text: str, wanted: Wanted) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How machines are written in one format, and how they are read."""
+    """A file format of machines, with its writer and its reader."""
 
     slug: str
     name: str
@@ -119,10 +121,10 @@ FORMATS: dict[str, Format] = {
 
 
 def format_get(slug: str) -> Format:
-    """The format with this slug.
+    """Return the format with this slug.
 
     Raises:
-        ExchangeError: there is none.
+        ExchangeError: there is no such format.
     """
     if slug not in FORMATS:
         raise ExchangeError("format", "choice", choices=", ".join(FORMATS))
@@ -130,10 +132,10 @@ def format_get(slug: str) -> Format:
 
 
 def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> Document:
-    """The machine in a file; the format is told by the file itself when nobody names it.
+    """Return the machine in a file; without a ``slug`` the format follows from the file itself.
 
     Raises:
-        ExchangeError: the file is too large, no text, of no known format, or wrong in some place.
+        ExchangeError: the file is too large, not text, of no known format, or invalid in some place.
     """
     from beadbox.learners.exchange import schemas  # only when a file is read
 
@@ -144,12 +146,12 @@ def machine_read(content: bytes, wanted: Wanted, slug: str = "") -> Document:
 
 
 def _format_of(text: str) -> Format:
-    """The format of a text, by how it begins and what it names."""
+    """Return the format of a text, by its first character and the names in it."""
     match text.lstrip()[0]:
         case "[":
             return FORMATS["matchbox-ai"]
         case "{":
-            # A full reading follows; here a look for the name that only save files of that program have is enough.
+            # A full parse follows, so it is enough to look for the name that only save files of HexapawnRL have.
             return FORMATS["native" if f'"{FORMAT}"' in text or '"memory"' not in text else "hexapawn-rl"]
         case _:
             return FORMATS["csv"]

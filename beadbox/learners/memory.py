@@ -1,4 +1,4 @@
-"""What training asks of a learner's memory, whatever it holds."""
+"""The interface between training and the memory of a learner of any kind."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from beadbox.rules.outcome import Tally
 
 
 class AnyMemory(Protocol):
-    """A machine's memory out of its storage: it learns in place, from one seeded source."""
+    """A machine's memory outside its storage; it learns in place, from one seeded random source."""
 
     @property
     def n_left_out(self) -> int:
-        """How often something was not kept, for want of room."""
+        """How often an entry was not kept, for lack of room."""
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
-        """Play and learn ``n_games`` against a fixed opponent; memory and ``rng`` are updated in place."""
+        """Play and learn ``n_games`` against a fixed opponent; return our tally. Updates memory and ``rng``."""
 
     def train_against(self, opponent: Any, n_games: int, rng: RandomSource, *, opponent_learns: bool) -> Tally:
-        """Play ``n_games`` against the memory of a machine of the same kind; our tally. Everything is updated in place.
+        """Play ``n_games`` against a machine of the same kind; return our tally. Both memories are updated in place.
 
-        A machine that plays either side may play itself: then the opponent is this very memory.
+        A machine that plays either side may play itself; then the opponent is this very memory.
 
         Raises:
             ValueError: the two cannot play each other.
@@ -32,9 +32,9 @@ class AnyMemory(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TouchedValue:
-    """An entry that has changed, as it is to be stored; ``visits`` are those since it was read.
+    """A changed entry in the form in which it is stored; ``visits`` counts the visits since it was read.
 
-    ``ply`` is that of the match whose move taught it, where a match did.
+    ``ply`` is the ply of the move that taught it, if a match changed the entry.
     """
 
     key: str
@@ -46,10 +46,10 @@ class TouchedValue:
 
 @dataclass(frozen=True, slots=True)
 class TouchedBox:
-    """A box that has changed, as it is to be stored: one number per slot each.
+    """A changed box in the form in which it is stored; every list has one number per slot.
 
-    ``start`` is what it held when it was read, or was opened with: there its ledger begins if it has no row yet.
-    ``ply`` is that of the match whose move changed it, where a match did.
+    ``start`` holds the beads when the box was read, or its initial beads: the ledger of a box without a row begins
+    there. ``ply`` is the ply of the move that changed it, if a match changed the box.
     """
 
     position: str

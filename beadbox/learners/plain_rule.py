@@ -1,4 +1,4 @@
-"""What rules have in common whose fields are numbers, names and flags, each with a range or a list of its own."""
+"""The base of rules with numbers, names and flags as fields, each with its own range or list of values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from beadbox.learners.rule import RuleError, fields_read
 
 
 class PlainRule:
-    """The base of such rules, which are frozen dataclasses.
+    """The base of plain rules, which are frozen dataclasses.
 
     Raises:
         RuleError: a field is out of range or contradicts another; the field is named.
@@ -22,7 +22,7 @@ class PlainRule:
     kind: ClassVar[str]
     has_boxes: ClassVar[bool] = False
     ranges: ClassVar[Mapping[str, tuple[float, float]]]
-    """The least and the most that fields may be."""
+    """The least and the greatest value of each number, by field."""
 
     def __post_init__(self) -> None:
         for name, (least, most) in self.ranges.items():
@@ -33,14 +33,14 @@ class PlainRule:
         self.agree()
 
     def agree(self) -> None:
-        """See to it that no field contradicts another.
+        """Check that no field contradicts another.
 
         Raises:
-            RuleError: one does; it is named.
+            RuleError: a field contradicts another; the field is named.
         """
 
     def to_json(self) -> dict[str, object]:
-        """The rule as JSON types; :meth:`from_json` gives the same rule back."""
+        """Return the rule as JSON types; :meth:`from_json` gives the same rule back."""
         values: dict[str, Any] = asdict(self)  # type: ignore[call-overload]  # every rule is a dataclass
         return {"kind": self.kind} | {
             name: str(value) if isinstance(value, str) else value for name, value in values.items()
@@ -48,10 +48,10 @@ class PlainRule:
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Self:
-        """The rule that a JSON object describes; fields left out have their default.
+        """Return the rule that a JSON object describes; fields left out have their default.
 
         Raises:
-            RuleError: a field is unknown, of the wrong type or out of range; it is named.
+            RuleError: a field is unknown, of the wrong type or out of range; the field is named.
         """
         values = {name: value for name, value in data.items() if name != "kind"}
         return cls(**fields_read(cls, values))  # type: ignore[arg-type]  # every rule is a dataclass

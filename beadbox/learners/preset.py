@@ -1,4 +1,4 @@
-"""A rule with a name."""
+"""Presets, which are rules with a name and a source."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -10,7 +10,7 @@ RuleT = TypeVar("RuleT", bound=Rule, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Preset(Generic[RuleT]):
-    """A rule with a name, what it is in one sentence, and where it comes from."""
+    """A rule with a name, a summary of one sentence, and its source."""
 
     slug: str
     name: str

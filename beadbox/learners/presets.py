@@ -14,17 +14,17 @@ MATTER = frozenset(
         *("romgon-q", "romgon-q-careful", "romgon-q-curious", "td-search", "td-search-flips"),
     }
 )
-"""Five for each game that differ in what they show, to choose from first."""
+"""Slugs of the presets that are offered first: five for each game, which show different things."""
 
 _IN_THE_LIBRARY: tuple[Mapping[str, Preset[Rule]], ...] = (PRESETS, Q_PRESETS)
 PRESETS_OF_KIND = {next(iter(presets.values())).rule.kind: presets for presets in _IN_THE_LIBRARY}
-"""Those of each kind, by the kind of their rule; a kind that is registered (``learning/kinds``) brings its own."""
+"""Presets by the kind of their rule, then by slug; a kind that is registered (``learning/kinds``) adds its own."""
 
 ALL_PRESETS: dict[str, Preset[Rule]] = {**PRESETS, **Q_PRESETS}
-"""Those of every kind by their slugs, each of which there is once."""
+"""Presets of every kind by slug; no slug is used twice."""
 
 
 def presets_of(game: AnyGame) -> Mapping[str, Preset[Rule]]:
-    """The presets that fit a game, of every kind that can play it."""
+    """Return the presets that fit a game, by slug, of every kind that can play it."""
     fitting = [presets for presets in PRESETS_OF_KIND.values() if any(one.rule.fits(game) for one in presets.values())]
     return fitting[0] if len(fitting) == 1 else {slug: one for presets in fitting for slug, one in presets.items()}

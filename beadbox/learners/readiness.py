@@ -1,4 +1,4 @@
-"""What waits while kernels are being compiled (docs/decisions/0110-plain-kernels.md)."""
+"""The readiness of compiled kernels, for work that waits for them (docs/decisions/0110-plain-kernels.md)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from beadbox.kernels.jit import PACKAGES, Readiness
 from beadbox.rules.registry import GAMES
 
 MAX_PLAIN_GAMES = 20_000
-"""A training, or a pairing, of more games waits for the compiled kernels: plain Python plays so many in a second."""
+"""Games that plain Python plays in a second; a training or pairing of more games waits for the compiled kernels."""
 
 
 def kernels_ready() -> bool:
@@ -16,11 +16,11 @@ def kernels_ready() -> bool:
 
 
 def kernels_compiling() -> bool:
-    """Whether they run as plain Python, and will not for long."""
+    """Whether the kernels of boxes and tables run as plain Python until another process has compiled them."""
     return PACKAGES["beadbox.kernels"].readiness() is Readiness.COMPILING
 
 
 def games_compiling() -> list[str]:
-    """The games whose engine is being compiled, by slug."""
+    """Return the slugs of the games with an engine that is being compiled."""
     engines = {slug: engine_of(game) for slug, game in GAMES.items()}
     return [slug for slug, engine in engines.items() if engine and engine.readiness() is Readiness.COMPILING]

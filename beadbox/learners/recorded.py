@@ -1,4 +1,4 @@
-"""Trainings that come with the program: what each came to, so that a new site need not wait for them.
+"""Recorded trainings of the built-in machines, which come with the program so that a new site need not train.
 
 ``manage.py record_house`` writes the files, one for each built-in machine (``learners/built_in.py``).
 """
@@ -27,9 +27,9 @@ FOLDER = Path(__file__).parent / "trained"
 
 
 class RecordedStep(NamedTuple):
-    """What a training had come to where it is kept as it was: all games until then, and the beads that had changed.
+    """A saved state of a training: the tally of all games until then, and the boxes that have changed.
 
-    ``beads`` are, by position, those of the boxes that differ from the step before.
+    ``beads`` are the beads, by position, of the boxes that differ from the step before.
     """
 
     tally: Tally
@@ -38,7 +38,7 @@ class RecordedStep(NamedTuple):
 
 
 class Steps:
-    """The steps of a training that goes on; none of a memory without boxes."""
+    """The steps of a training in progress; a memory without boxes has none."""
 
     def __init__(self, memory: object) -> None:
         self.memory = memory if isinstance(memory, Memory) else None
@@ -46,7 +46,7 @@ class Steps:
         self.kept: list[RecordedStep] = []
 
     def keep(self, tally: Tally) -> None:
-        """Keep the memory as it is after these games."""
+        """Record the state of the memory after the games of this tally."""
         if self.memory is not None and self.before is not None:
             changed = {box.position: box.beads for box in self.memory.since(self.before)}
             self.kept.append(RecordedStep(tally, self.memory.n_removed, changed))
@@ -55,7 +55,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class RecordedPart:
-    """A part of a training, from one step to the next, as a lesson stores it."""
+    """A part of a training, from one step to the next, in the form that a lesson stores."""
 
     tally: Tally
     n_removed: int
@@ -64,16 +64,16 @@ class RecordedPart:
 
     @property
     def n_new(self) -> int:
-        """How many entries were added."""
+        """The number of entries that the part added."""
         return len(self.learnt)
 
     def touched(self) -> tuple[TouchedBox, ...] | tuple[TouchedValue, ...]:
-        """What was learnt."""
+        """Return the boxes or values that the part changed."""
         return self.learnt
 
 
 class RecordedPoint(NamedTuple):
-    """A point of the curve: after so many games, what these came to, and the strength then."""
+    """A point of the curve: a number of games, their tally, and the strength after them."""
 
     games: int
     tally: Tally
@@ -82,15 +82,15 @@ class RecordedPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a training of a new machine came to; its memory, as far as a kind stores it.
+    """The result of training a new machine, with its memory as far as its kind stores it.
 
     Attributes:
-        recipe: what the training followed from: preset, opponent, number of games, seed.
-        curve: its points, ascending.
-        random_state: the random source after the last game.
-        steps: where it is kept as it was on the way, ascending; none of a machine without boxes.
-        boxes: those that were touched; empty for a machine without.
-        values: the entries that were touched, the same.
+        recipe: the inputs that determine the training: game, side, preset, opponent, number of games, seed.
+        curve: the points of the curve, ascending.
+        random_state: the state of the random source after the last game.
+        steps: saved states on the way, ascending; empty for a machine without boxes.
+        boxes: the boxes that were touched; empty for a machine without boxes.
+        values: the entries that were touched; empty for a machine without values.
     """
 
     recipe: Mapping[str, Any]
@@ -103,7 +103,7 @@ class Recorded:
     values: tuple[TouchedValue, ...]
 
     def parts(self) -> Iterator[RecordedPart]:
-        """The training part by part. The visits of a box are all that it ever had."""
+        """Yield the training part by part. In every part the visits of a box are its total after the last game."""
         last = self.curve[-1].tally
         held = {box.position: box.start for box in self.boxes}
         done, told = Tally(), set[str]()
@@ -119,7 +119,7 @@ class Recorded:
         yield RecordedPart(last - done, self.n_removed, self.epsilon, boxes or self.values)
 
     def text(self) -> str:
-        """The training as its file holds it."""
+        """Return the training as the text of its file, a line of JSON."""
         number = {box.position: at for at, box in enumerate(self.boxes)}
         fields = {
             "recipe": self.recipe,
@@ -138,7 +138,7 @@ class Recorded:
 
     @classmethod
     def read(cls, text: str) -> Recorded:
-        """The training that a file holds."""
+        """Return the training that the text of a file describes."""
         fields = json.loads(text)
         boxes = [
             TouchedBox(position, start, beads, visits, [now - then for now, then in zip(beads, start, strict=True)])
@@ -154,18 +154,18 @@ class Recorded:
 
 
 def recipe_of(house: HouseMachine) -> dict[str, object]:
-    """What the training of a built-in machine follows from."""
+    """Return the inputs that determine the training of a built-in machine."""
     wanted = ("game", "side", "preset", "opponent", "n_games", "seed")
     return {name: value for name, value in asdict(house).items() if name in wanted}
 
 
 def file_of(house: HouseMachine) -> Path:
-    """Where the training of a built-in machine is written."""
+    """Return the path of the file with the training of a built-in machine."""
     return FOLDER / f"{house.slug}.json.gz"
 
 
 def recorded(house: HouseMachine) -> Recorded | None:
-    """The training of a built-in machine, if one comes with the program that followed from the same."""
+    """Return the recorded training of a built-in machine; ``None`` without a file of the same recipe."""
     try:
         found = Recorded.read(gzip.decompress(file_of(house).read_bytes()).decode())
     except FileNotFoundError:
@@ -174,7 +174,7 @@ def recorded(house: HouseMachine) -> Recorded | None:
 
 
 def fresh_memory(game: AnyGame, side: Side | None, rule: Rule) -> Memory | QMemory:
-    """The memory of a machine that has learnt nothing."""
+    """Return the memory of a machine that has learnt nothing; ``side`` is needed for a rule of boxes."""
     if isinstance(rule, QRule):
         return QMemory.load(game, rule, rule.epsilon, lambda keys: {})
     assert isinstance(rule, BoxRule), "no built-in machine has another rule"
@@ -189,7 +189,7 @@ def recorded_of(
     curve: Sequence[RecordedPoint],
     steps: Sequence[RecordedStep],
 ) -> Recorded:
-    """The training of a built-in machine, from what its memory has become."""
+    """Return the training of a built-in machine, from its memory after the last game."""
     return Recorded(
         recipe=recipe_of(house),
         curve=tuple(curve),
@@ -203,7 +203,7 @@ def recorded_of(
 
 
 def _changed(box: TouchedBox, held: dict[str, list[int]], beads: list[int]) -> TouchedBox:
-    """The box as a part leaves it; ``held`` is brought up to date."""
+    """Return the box as a part leaves it, and update ``held``."""
     before, held[box.position] = held[box.position], beads
     return TouchedBox(
         box.position, before, beads, box.visits, [now - then for now, then in zip(beads, before, strict=True)]

@@ -8,16 +8,16 @@ from beadbox.learners.q_learning.rule import QRule
 from beadbox.learners.rule import Rule, RuleError
 
 RULES: dict[str, type[Rule]] = {BoxRule.kind: BoxRule, QRule.kind: QRule}
-"""By kind. Which kind of learner a machine is follows from its rule; one that does not say keeps beads in boxes.
+"""Rule classes by kind. The kind of a machine follows from its rule; a rule without a kind is a rule of boxes.
 
-Those of kinds that are not of the core stand here too, once they are registered (``learning/kinds``)."""
+Rules of kinds outside the core are added when these are registered (``learning/kinds``)."""
 
 
 def rule_read(data: object) -> Rule:
-    """The rule that a JSON object describes, of the kind that it names.
+    """Return the rule that a JSON object describes, of the kind that it names.
 
     Raises:
-        RuleError: there is no such kind, or a field is wrong; it is named.
+        RuleError: there is no such kind, or a field is invalid; the field is named.
     """
     if not isinstance(data, Mapping):
         raise RuleError("rule", field_text.OBJECT)

@@ -1,4 +1,4 @@
-"""A learning rule is data: every field of it can be set, stored, shown and refused by name."""
+"""Learning rules as data: every field can be set, stored, shown and refused by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from beadbox.rules.game import AnyGame
 
 
 class RuleError(ValueError):
-    """A rule was refused; ``field`` names the part that is wrong. Both may quote what a stranger has sent."""
+    """A rule was refused; ``field`` names the invalid part. Field and message may quote untrusted input."""
 
     code = "invalid_rule"
 
@@ -24,16 +24,16 @@ class RuleError(ValueError):
 
 
 class Rule(Protocol):
-    """How a machine of some kind learns, whatever the kind: a frozen dataclass, every field of it with a default.
+    """How a machine of any kind learns: a frozen dataclass with a default for every field.
 
-    Two rules are equal when all that they say is. ``kind`` names the kind on the wire and in files.
+    Two rules are equal when all their fields are. ``kind`` names the kind of machine on the wire and in files.
     """
 
     kind: ClassVar[str]
     keeps: ClassVar[str]
-    """What such a machine keeps: "it keeps a value for every move it has tried"."""
+    """Words for the memory of such a machine, such as "a value for every move it has tried"."""
     has_boxes: ClassVar[bool]
-    """Whether that is beads in boxes, so that what is drawn, printed and told of boxes can be."""
+    """Whether the memory is beads in boxes, which can be drawn, printed and described."""
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @classmethod
@@ -41,11 +41,11 @@ class Rule(Protocol):
         """Whether a machine with such a rule can play the game."""
 
     def to_json(self) -> dict[str, object]:
-        """The rule as JSON types, with its ``kind`` unless it is one of boxes; :meth:`from_json` gives it back."""
+        """Return the rule as JSON types, with its ``kind`` unless it is of boxes; :meth:`from_json` gives it back."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Self:
-        """The rule that a JSON object describes; fields left out have their default.
+        """Return the rule that a JSON object describes; fields left out have their default.
 
         Raises:
             RuleError: a field is unknown, of the wrong type or out of range; the field is named.
@@ -53,10 +53,10 @@ class Rule(Protocol):
 
 
 def fields_read(rule: type[Rule], data: object) -> dict[str, Any]:
-    """The fields that a JSON object has of a rule, in their types.
+    """Return the fields of a rule that a JSON object has, in their types.
 
     Raises:
-        RuleError: there is no such field, or it is of another type; it is named.
+        RuleError: a field is unknown or of another type; the field is named.
     """
     if not isinstance(data, Mapping):
         raise RuleError("rule", field_text.OBJECT)

@@ -1,4 +1,4 @@
-"""How the learnt values that come with the program are made: each from one seed, in less than a minute."""
+"""Recipes of the learnt values that come with the program: each is made from one seed, in less than a minute."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from beadbox.rules.registry import game_get
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A value that comes with the program: all that it follows from."""
+    """The inputs that determine a value that comes with the program."""
 
     name: str
-    """Of its file (``engines/romgon/shipped.py``)."""
+    """The name of its file (``engines/romgon/shipped.py``)."""
     game: str
     preset: str
     seed: int
@@ -30,7 +30,7 @@ RECIPES = (
 
 
 def made(recipe: Recipe) -> ValueLearner:
-    """The machine of a recipe, trained against itself: the same to the last bit wherever it is made."""
+    """Train the machine of a recipe against itself; the result is the same to the last bit on every computer."""
     game, rule = game_get(recipe.game), VALUE_PRESETS[recipe.preset].rule
     memory = ValueMemory.load(game, rule, weights_none(game, rule))
     memory.train_against(memory, recipe.n_games, RandomSource(recipe.seed), opponent_learns=True)

@@ -1,4 +1,4 @@
-"""Machines that keep values in games in which nobody learns: as they were at some moment."""
+"""Frozen machines that keep values, for games without learning."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from beadbox.rules.play import Mover
 
 @dataclass(frozen=True, slots=True)
 class FrozenValues:
-    """A machine that keeps values, as it was at some moment; ``fetch`` reads its values of then."""
+    """A machine that keeps values, as it was at some moment; ``fetch`` reads its values of that moment."""
 
     rule: QRule
     epsilon: float
     fetch: Fetch
 
     def mover(self, game: AnyGame) -> Mover:
-        """How it plays a game.
+        """Return a function that chooses the moves of one game.
 
-        What it has read is not needed in the next one: few boards come again, and the many would fill the memory.
+        The values read for a game are dropped after it: few boards recur in the next game, and all of them would fill
+        the memory.
         """
         learner = QLearner(game, self.rule, Values(self.fetch), self.epsilon, learns=False)
         return lambda position, rng: learner.choose(position, rng).move

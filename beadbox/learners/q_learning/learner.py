@@ -1,10 +1,10 @@
-"""A tabular Q-learner, readable: its rule, how it chooses and how it learns.
+"""A readable tabular Q-learner: how it chooses and how it learns.
 
-It plays games that an engine knows, which says how each move looks from afar and what its entry is called.
+It plays games with an engine, which gives the static value after each move and the key of the move's entry.
 
-It keeps one number for an action on a board, the *value*; numbers that it does not have yet are 0. It plays either
-side, so one table serves both. Live matches and training use it as it stands. Source: C. Watkins, "Learning from
-delayed rewards" (1989); the constants, the key and the order of learning are those of docs/rules/romgon.md.
+It keeps one number for an action on a board, the *value*; a missing value is 0. It plays either side, so one table
+serves both. Live matches and training use it directly. Source: C. Watkins, "Learning from delayed rewards" (1989); the
+constants, the key and the order of learning are those of docs/rules/romgon.md.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from beadbox.rules.outcome import Result
 _TICKETS = (1 << 32) - 1
 
 Fetch = Callable[[Sequence[str]], Mapping[str, float]]
-"""The values that are stored for these keys, or for all keys on these boards; keys that have none are left out."""
+"""Reads the values stored for these keys, or for all keys on these boards; keys without a value are left out."""
 
 
 class Values:
-    """Values by key: fetched when first asked for, and no more of them than that. ``touched`` are those set since.
+    """Values by key, each fetched when it is first needed. ``touched`` are the values set since.
 
     Args:
-        fetch: reads what is stored, by key.
-        room: how many entries may be added to those that are stored; ``None`` for any number.
-        fetch_boards: reads what is stored on boards, by what the engine calls these; ``None``: key by key.
+        fetch: reads stored values by key.
+        room: the number of entries that may be added to the stored ones; ``None`` for any number.
+        fetch_boards: reads all stored values of boards, by the engine's keys of boards; ``None`` to read key by key.
     """
 
     def __init__(
@@ -45,14 +45,14 @@ class Values:
         self._entries: set[str] = set()
         self.room = room
         self.n_new = 0
-        """How many entries were added."""
+        """Entries added to the stored ones."""
         self.n_left_out = 0
-        """How often one was not, for want of room."""
+        """How often an entry was not added, for lack of room."""
         self.touched: dict[str, tuple[float, int]] = {}
-        """The value before the first change, and how many changes there were, by key."""
+        """By key, the value before the first change and the number of changes."""
 
     def need(self, keys: Iterable[str]) -> None:
-        """Read these keys in one go, those that are not known yet."""
+        """Read the values of these keys that are not known yet, in one call."""
         missing = [key for key in dict.fromkeys(keys) if key not in self._values]
         if missing:
             found = self.fetch(missing)
@@ -60,7 +60,7 @@ class Values:
             self._entries.update(found)
 
     def admits(self, key: str) -> bool:
-        """Whether the key's value may be set: it has an entry, or there is room for one more."""
+        """Whether the key's value may be set: it has an entry, or there is room for one more. Counts refusals."""
         self.need((key,))
         if key in self._entries or self.room is None or self.n_new < self.room:
             return True
@@ -77,7 +77,7 @@ class Values:
         self.learnt(key, before, value, 1, is_new=key not in self._entries)
 
     def learnt(self, key: str, before: float, after: float, visits: int, *, is_new: bool) -> None:
-        """Take over what so many lessons have made of an entry, which was there unless it ``is_new``."""
+        """Take over the value of an entry after ``visits`` lessons; ``is_new`` for an entry without a stored value."""
         self._entries.add(key)
         self.n_new += is_new
         first, n = self.touched.get(key, (before, 0))
@@ -86,14 +86,14 @@ class Values:
 
 
 class QLearner:
-    """A machine that keeps values, on either side.
+    """A machine that keeps values and plays either side.
 
     Args:
         game: the rules, with their options.
         rule: how it learns.
         values: its table. Changed in place.
-        epsilon: the chance that it tries anything; changes with every game learnt from.
-        learns: whether it changes; a frozen machine plays as it stands.
+        epsilon: the exploration rate, which changes with every game learnt from; by default that of the rule.
+        learns: whether the machine learns; a frozen one does not change.
     """
 
     def __init__(
@@ -115,19 +115,19 @@ class QLearner:
         self.learns = learns
 
     def candidates(self, position: AnyPosition) -> tuple[Candidate, ...]:
-        """Every legal move of a position that is not terminal, in canonical order."""
+        """Return every legal move of a position that is not terminal as a candidate, in canonical order."""
         entries = self.engine.entries(self.game, position)
         self.values.need(one.key for one in entries)
         return tuple(Candidate(one.move, one.key, self.values[one.key], one.outlook, one.ends) for one in entries)
 
     def keys(self, position: AnyPosition) -> tuple[str, ...]:
-        """The keys of every legal move, in canonical order; nothing is read."""
+        """Return the keys of every legal move, in canonical order, without reading any value."""
         return self.engine.keys(self.game, position)
 
     def choose(self, position: AnyPosition, rng: Random) -> Chosen:
-        """What to play: with chance ε anything, each equally likely, else the greatest Q + E/100, ties canonically.
+        """Choose a move: with chance ε at random, else the greatest Q + E/100, of equals the canonically first.
 
-        Always one of those that its checks leave. Takes one random word, two where it explores.
+        The move always passes the checks of the rule. Takes one random word, or two if it explores.
         """
         candidates = self.candidates(position)
         if rng.below(_TICKETS) < self.epsilon * _TICKETS:
@@ -136,7 +136,7 @@ class QLearner:
         return self._best(candidates)
 
     def best(self, position: AnyPosition) -> Chosen | None:
-        """What it thinks best, ties canonically; ``None`` where there is no legal action."""
+        """Choose without exploration; ``None`` where there is no legal action."""
         candidates = self.candidates(position)
         return self._best(candidates) if candidates else None
 
@@ -145,7 +145,7 @@ class QLearner:
         return Chosen(candidates, best, explored=False)
 
     def _left(self, candidates: tuple[Candidate, ...]) -> Sequence[int]:
-        """Which of them the checks of its rule leave, in canonical order: one at least."""
+        """Return the indices of the candidates that pass the rule's checks, in canonical order; at least one."""
         every = range(len(candidates))
         if self.rule.take_wins and (wins := [index for index in every if candidates[index].ends > 0]):
             return wins
@@ -154,18 +154,18 @@ class QLearner:
         return every
 
     def follow(self, position: AnyPosition, move: AnyMove) -> Chosen:
-        """What the machine remembers of a move that somebody else has made for it."""
+        """Return the choice to learn from for a move that another player has made for the machine."""
         candidates = self.candidates(position)
         return Chosen(candidates, [one.move for one in candidates].index(move), explored=False)
 
     def learn(self, decisions: Sequence[Decision], result: Result) -> list[ValueStep | None]:
-        """Learn from a finished game: its own decisions in order of play; what became of each entry.
+        """Learn from a finished game: the machine's decisions in order of play. Return the change of each entry.
 
-        ``None`` for an entry that there was no room for: it goes on counting 0.
+        It is ``None`` for an entry without room, which goes on counting as 0.
 
         ``Q(d) += rate · (r + discount · M − Q(d))``, where r is 1, 0 or −1 for the last decision and the step reward
-        for all others, and M the greatest Q of all moves of the next decision, as it stands by then, checks or none.
-        Afterwards ε has decayed once.
+        for all others. M is the greatest Q of all moves of the next decision at that time, including moves that fail
+        the checks; it is 0 for the last decision. Afterwards ε decays once.
         """
         if not self.learns:
             return []

@@ -1,7 +1,7 @@
-"""Training of machines that keep values: the readable loop, the compiled one, and what they leave to be stored.
+"""Training of machines that keep values: the readable loop, the compiled one, and the entries to be stored.
 
-A coin decides in every game which side the learner plays. The whole randomness of a run is its random source, and ε
-and the values are the machine's: a run taken up again goes on as if it had never stopped.
+The random source draws the learner's side of every game. A run depends only on its random source, ε and the values, so
+a resumed run goes on as if it had never stopped.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ from beadbox.strength.sampled import Sampled, shares
 
 @dataclass
 class QMemory:
-    """A readable machine on fetched values; ``steps``: what a match taught it, in the order in which it was learnt."""
+    """A readable machine on fetched values. ``steps`` are the changes that a match taught, in order of learning."""
 
     machine: QLearner
     steps: list[TouchedValue] = field(default_factory=list)
 
     @classmethod
     def load(cls, game: AnyGame, rule: QRule, epsilon: float, fetch: Fetch) -> QMemory:
-        """The memory behind ``fetch``, none of it read yet."""
+        """Return the memory behind ``fetch``, without reading any of it yet."""
         return cls(QLearner(game, rule, Values(fetch), epsilon))
 
     @property
     def epsilon(self) -> float:
-        """The chance of exploring, as it has become."""
+        """The exploration rate, after the games learnt from."""
         return self.machine.epsilon
 
     @property
     def n_new(self) -> int:
-        """How many entries were added."""
+        """The number of entries added to the stored ones."""
         return self.machine.values.n_new
 
     @property
     def n_left_out(self) -> int:
-        """How often an entry was not added, for want of room."""
+        """How often an entry was not added, for lack of room."""
         return self.machine.values.n_left_out
 
     def teach(self, decisions: Sequence[tuple[int, Decision]], result: Result) -> None:
@@ -64,7 +64,7 @@ class QMemory:
         ]
 
     def touched(self) -> list[TouchedValue]:
-        """The entries that were learnt: of training each once, by key; of a match every step."""
+        """Return the changed entries: after training each once, by key; after a match every step."""
         if self.steps:
             return self.steps
         values = self.machine.values
@@ -73,26 +73,29 @@ class QMemory:
         ]
 
     def sample(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Sampled:
-        """What comes of games against a fixed opponent, each side in turn, in which it plays as ever."""
+        """Play games against a fixed opponent, each side in turn, exploring but not learning; return the shares."""
         return shares(self.contest(opponent, n_games, rng, epsilon=self.machine.epsilon))
 
     def contest(
         self, opponent: Opponent, n_games: int, rng: RandomSource, *, epsilon: float = 0.0, n_random: int = 0
     ) -> Tally:
-        """Games against a fixed opponent in which nobody learns, each side in turn, after so many plies at random."""
+        """Play games against a fixed opponent without learning, each side in turn; return our tally.
+
+        ``epsilon`` is the exploration rate. The first ``n_random`` plies of each game are random.
+        """
         known = self.machine
         frozen = QMemory(QLearner(known.game, known.rule, known.values, epsilon, learns=False))
         return frozen._play(opponent, n_games, rng, in_turn=True, n_random=n_random)
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
-        """Play and learn ``n_games`` against a fixed opponent; the memory is updated in place."""
+        """Play and learn ``n_games`` against a fixed opponent; return our tally. The memory is updated in place."""
         return self._play(opponent, n_games, rng)
 
     def train_against(self, opponent: QMemory, n_games: int, rng: RandomSource, *, opponent_learns: bool) -> Tally:
-        """Play ``n_games`` against another machine, or itself; our tally. Both memories are updated in place.
+        """Play ``n_games`` against another machine, or itself; return our tally. Both memories are updated in place.
 
-        A coin decides about the sides in every game. One that plays itself and is to learn as the opponent too learns
-        from both seats, from its own as the learner first.
+        The random source draws the sides of every game. A machine that plays itself with ``opponent_learns`` learns
+        from both seats, from the learner's first.
         """
         return self._play(opponent, n_games, rng, other_learns=opponent_learns)
 
@@ -127,6 +130,7 @@ class QMemory:
         return Tally(*found)
 
     def trainee(self) -> Trainee:
+        """Return the machine in the form that the engine's compiled games train."""
         machine, rule = self.machine, self.machine.rule
         lessons = QLessons(
             float(rule.learning_rate),
@@ -142,7 +146,7 @@ class QMemory:
         return Trainee(lessons, float(machine.epsilon), self._recall(), room)
 
     def _recall(self) -> Recall:
-        """Reads all entries on boards: those stored, or what they have become since."""
+        """Return a function that reads all entries on boards: as stored, or as changed since."""
         game, engine, values = self.machine.game, self.machine.engine, self.machine.values
         since = defaultdict[str, dict[str, float]](dict)
         for key in values.touched:
@@ -161,7 +165,7 @@ class QMemory:
         return recall
 
     def take(self, trainee: Trainee) -> None:
-        """Know what games have taught."""
+        """Take over the values and ε that compiled games have taught a trainee of this machine."""
         values = self.machine.values
         self.machine.epsilon = trainee.epsilon
         values.n_left_out += trainee.n_left_out
@@ -179,10 +183,10 @@ def games_played(
     in_turn: bool = False,
     n_random: int = 0,
 ) -> Tally:
-    """Play and learn ``n_games``, readable: what the compiled games have to equal; the learner's tally.
+    """Play and learn ``n_games`` in the readable loop, the reference of the compiled one; return the learner's tally.
 
-    A coin decides about the sides in every game, or they are taken ``in_turn``. The first ``n_random`` plies are
-    anything at all, and nobody learns from them. The learner learns first.
+    The random source draws the sides of every game, or the sides are taken ``in_turn``. The first ``n_random`` plies
+    are random and are not learnt from. The learner learns first, then the opponent if ``other_learns``.
     """
     game, tally = learner.game, Tally()
 

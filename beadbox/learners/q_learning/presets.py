@@ -1,4 +1,4 @@
-"""Rules of Q-learners that have a name."""
+"""Named rules of Q-learners, with their sources."""
 
 from beadbox.learners.preset import Preset
 from beadbox.learners.q_learning.rule import QRule
@@ -26,4 +26,4 @@ Q_PRESETS: dict[str, Preset[QRule]] = {
         QRule(epsilon=1.0),
     ),
 }
-"""Those of machines that keep values, for games whose positions are too many for boxes."""
+"""Presets, by slug, of machines that keep values, for games with too many positions for boxes."""

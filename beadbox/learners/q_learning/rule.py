@@ -15,10 +15,10 @@ from beadbox.rules.game import AnyGame
 
 @dataclass(frozen=True, slots=True)
 class QRule(PlainRule):
-    """How fast values follow what happens, and how often the machine tries something else.
+    """How fast values follow the results of games, and how often the machine explores.
 
     Raises:
-        RuleError: a field is out of range; it is named.
+        RuleError: a field is out of range or contradicts another; the field is named.
     """
 
     kind: ClassVar[str] = "q-learning"
@@ -39,9 +39,9 @@ class QRule(PlainRule):
     epsilon_floor: float = 0.05
     step_reward: float = 0.01
     take_wins: bool = False
-    """Whether it plays a move that wins at once wherever there is one, whatever it has learnt."""
+    """Whether the machine always plays a move that wins at once, if there is one, whatever it has learnt."""
     avoid_repetition: bool = False
-    """Whether it never plays a move that loses at once, by the third occurrence or shuttling, if there is another."""
+    """Whether the machine avoids moves that lose at once, by third occurrence or shuttling, if there is another."""
 
     def agree(self) -> None:
         if self.learning_rate == 0:
@@ -55,12 +55,12 @@ class QRule(PlainRule):
         return engine_of(game) is not None
 
     def decayed(self, epsilon: float) -> float:
-        """The chance of exploring after one more game was learnt from."""
+        """Return the exploration rate after learning from one more game."""
         return max(self.epsilon_floor, self.epsilon_decay * epsilon)
 
     def to_json(self) -> dict[str, object]:
-        """The rule as JSON types; :meth:`from_json` gives the same rule back. A check that is off is left out.
+        """Return the rule as JSON types, without checks that are off; :meth:`from_json` gives the same rule back.
 
-        So a rule without checks reads as it did before there were any.
+        A rule without checks therefore has the same JSON as before the checks were added.
         """
         return {name: value for name, value in PlainRule.to_json(self).items() if value is not False}

@@ -1,4 +1,4 @@
-"""Calls every kernel of Q-learners once, with the types that it is called with in earnest."""
+"""Warm-up of Q-learners: calls every kernel once, with the types of real calls, so that it gets compiled."""
 
 from beadbox.engines.registry import engine_of
 from beadbox.kernels.random_source import RandomSource

@@ -1,1 +1,1 @@
-"""Tables of values learnt by the methods of the textbook, in games whose positions can be listed."""
+"""Tables of values learnt by textbook methods, in games with positions that can be listed."""

@@ -16,10 +16,10 @@ def train_table_episodes(
     rng: Random,
     side: Side | None = None,
 ) -> Tally:
-    """Play and learn ``n_games``; the opponent learns too if it is a machine that does. Returns the learner's tally.
+    """Play and learn ``n_games`` and return the learner's tally; an opponent that is a learning machine learns too.
 
-    The learner plays ``side``, or either, as one random word says for each game. It may be its own opponent: then it
-    learns from both seats. Games are played on canonical boards.
+    The learner plays ``side``; for ``None`` one random word decides in each game. The learner may be its own opponent,
+    and then learns from both seats. Games are played on canonical boards.
     """
     tally = Tally()
     for _ in range(n_games):

@@ -1,4 +1,4 @@
-"""A machine with a table of values that does not learn, as a table of chances and move by move."""
+"""A frozen machine with a table of values, as a table of probabilities and move by move."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class FrozenTable:
     is_reduced: ClassVar[bool] = True
 
     def policy(self, graph: Graph) -> Floats:
-        """``(n_edges,)``: the chance of each of its moves on a graph of its game, whichever side moves."""
+        """Return ``(n_edges,)``: the probability of each move on a graph of its game, at nodes of either side."""
         same = self.memory.table.graph is graph
         return table_policy(self.memory) if same else readable_policy(graph, self.memory.readable())
 
     def mover(self, game: AnyGame) -> Mover:
-        """How it plays a game."""
+        """Return a function that chooses the moves of a game, without learning and exploring."""
         machine = self.memory.readable()
         machine.learns = False
         return lambda position, rng: game.legal_moves(position)[machine.choose(position, rng).index]

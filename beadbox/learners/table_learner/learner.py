@@ -1,9 +1,9 @@
-"""A machine that learns a table of values by a method of the textbook, readable: how it chooses and how it learns.
+"""A readable machine that learns a table of values by a textbook method: how it chooses and how it learns.
 
-Games are those in which no board comes twice, so a value that a game changes was met in it once: first-visit and
-every-visit methods agree, traces that accumulate and traces that replace as well, and learning from a game when it is
-over leaves what learning during it would. All four methods are therefore one formula (:meth:`TableLearner.learn`), and
-tests/beadbox/test_table_learner.py holds it to each of them as the book prints them.
+No board recurs within a game, so a game meets each value that it changes once. Therefore first-visit and every-visit
+methods agree, accumulating and replacing traces agree, and learning after a game has the same result as learning during
+it. All four methods are one formula (:meth:`TableLearner.learn`), and tests/beadbox/test_table_learner.py compares it
+with each method as the book prints it.
 
 Source: R. Sutton and A. Barto, "Reinforcement Learning: An Introduction", second edition (2018).
 """
@@ -26,10 +26,10 @@ RETURN_UNITS = 1e8
 
 
 def entry_key(game: AnyGame, rule: TableRule, position: AnyPosition, move: AnyMove) -> str | None:
-    """The key of a move's entry, the same for all that are the same up to symmetry.
+    """Return the key of a move's entry, the same for all moves that are equal up to symmetry.
 
-    For values of boards it is the board after the move; ``None`` if that ends the game, for then there is nothing to
-    learn of it. For values of moves it is the move on the canonical board, the first of those that symmetry makes one.
+    For values of boards it is the board after the move; ``None`` if the move ends the game, since then there is nothing
+    to learn. For values of moves it is the move on the canonical board, the first of its symmetry class.
     """
     if rule.of_boards:
         after = game.canonical(game.apply(position, move))
@@ -42,22 +42,22 @@ def entry_key(game: AnyGame, rule: TableRule, position: AnyPosition, move: AnyMo
 
 @dataclass(frozen=True, slots=True)
 class TableChoice:
-    """What the machine plays: its place among the legal moves, and whether it only tried something."""
+    """A choice: the index of the move among the legal moves, and whether it was exploration."""
 
     index: int
     explored: bool
 
 
 class TableLearner:
-    """A machine that keeps values in a table, on either side, so that it has no ``side`` of its own.
+    """A machine that keeps values in a table and plays either side, so that it has no ``side`` of its own.
 
     Args:
-        game: the rules; its boards can be listed.
+        game: the rules; all boards of the game can be listed.
         rule: how it learns.
-        values: those that are not what they were at the start, by key. Changed in place.
-        visits: how often each was learnt. Changed in place.
-        epsilon: the chance that it tries anything; changes with every game learnt from.
-        learns: whether it changes; one that does not never tries anything.
+        values: values by key; a missing one is the start value of the rule. Changed in place.
+        visits: how often each value was learnt, by key. Changed in place.
+        epsilon: the exploration rate, which changes with every game learnt from; by default that of the rule.
+        learns: whether the machine learns; a frozen one never explores.
     """
 
     side: ClassVar[None] = None
@@ -80,11 +80,11 @@ class TableLearner:
         self.learns = learns
 
     def value(self, key: str) -> float:
-        """The value of an entry."""
+        """Return the value of an entry, or the start value if it was never learnt."""
         return self.values.get(key, self.rule.start_value)
 
     def worths(self, position: AnyPosition) -> list[float]:
-        """What it expects of each legal move, in their order: its value, or ``r + γ V`` of the board after."""
+        """Return the expected return of each legal move, in order: its value, or ``r + γ V`` of the board after it."""
         return [self._worth(position, move) for move in self.game.legal_moves(position)]
 
     def _worth(self, position: AnyPosition, move: AnyMove) -> float:
@@ -96,20 +96,21 @@ class TableLearner:
         return self.rule.reward(Result.of(outcome, self.game.side_to_move(position)))
 
     def choose(self, position: AnyPosition, rng: Random) -> TableChoice:
-        """What to play: with chance ε anything, else what it expects most of, ties at random; takes two random words.
+        """Choose a move: with chance ε at random, else the greatest expected return, ties at random.
 
-        This is the ε-greedy policy of section 2.2 with values of moves, and that of section 6.8 with those of boards.
+        Takes two random words. This is the ε-greedy policy of section 2.2 with values of moves, and that of section 6.8
+        with values of boards.
         """
         return self.choose_among(self.worths(position), rng)
 
     def choose_among(self, worths: Sequence[float], rng: Random) -> TableChoice:
-        """The same where it is known what it expects of each move."""
+        """Choose like :meth:`choose`, from the expected returns of the legal moves."""
         explores = rng.below(TICKETS) < (self.epsilon if self.learns else 0.0) * TICKETS
         among = range(len(worths)) if explores else _greatest(worths)
         return TableChoice(among[rng.below(len(among))], explores)
 
     def policy(self, position: AnyPosition) -> Mapping[AnyMove, float]:
-        """The chance of each legal move when it tries nothing."""
+        """Map each legal move to its probability, without exploration."""
         worths = self.worths(position)
         best = _greatest(worths)
         return {
@@ -117,26 +118,26 @@ class TableLearner:
         }
 
     def keys(self, position: AnyPosition) -> list[str | None]:
-        """The key of the entry of each legal move, in their order; ``None`` of one that has none."""
+        """Return the key of each legal move's entry, in order; ``None`` for a move without an entry."""
         return [entry_key(self.game, self.rule, position, move) for move in self.game.legal_moves(position)]
 
     def decision(self, position: AnyPosition, index: int) -> Decision | None:
-        """What has to be known of a choice to learn from it; ``None`` if its move has no entry."""
+        """Return the part of a choice that learning needs; ``None`` if its move has no entry."""
         keys = self.keys(position)
         key = keys[index]
         return None if key is None else Decision(key, tuple(one for one in keys if one is not None))
 
     def learn(self, decisions: Sequence[Decision], result: Result) -> list[ValueStep]:
-        """Learn from a finished game: its own decisions in order of play; what became of each entry.
+        """Learn from a finished game: the machine's decisions in order of play. Return the change of each entry.
 
         ``V(d) += step · (G(d) − V(d))``, where G is the reward for the last decision and for any other
 
             ``γ ((1 − λ) · M + λ G(next))``,
 
-        the λ-return in its recursive form (12.1, 12.18), with M what the next decision was worth before the game:
-        for Q-learning the greatest value there (6.8), else that of what was played (6.2, 6.7). λ is 0 for these two,
-        which makes it their target, and 1 for Monte Carlo, which makes it the return. The mean of returns
-        (``TableRule.is_mean``) is worked out from their sum (:func:`mean_of`). Afterwards ε has decayed once.
+        the λ-return in its recursive form (12.1, 12.18). M is the value of the next decision before the game: for
+        Q-learning the greatest value there (6.8), else the value of the move played (6.2, 6.7). λ is 0 for Q-learning
+        and Sarsa, which gives their target, and 1 for Monte Carlo, which gives the return. The mean of returns
+        (``TableRule.is_mean``) is computed from their sum (:func:`mean_of`). Afterwards ε decays once.
         """
         if not self.learns:
             return []
@@ -161,10 +162,10 @@ class TableLearner:
 
 
 def mean_of(before: float, n: int, target: float) -> float:
-    """The mean of ``n`` returns: of ``n - 1``, whose mean is ``before``, and of one more.
+    """Return the mean of ``n`` returns, from the mean ``before`` of the first ``n - 1`` and the last, ``target``.
 
-    Returns are counted in units, so that their sum is whole. Means that are equal in fact are then equal to the last
-    bit, whatever the order of the games: two thirds is 2/3 and 4/6. A running mean would differ in the last bit.
+    Returns are counted in units, so that their sum is a whole number. Equal means are then equal to the last bit,
+    whatever the order of the games: two thirds is 2/3 and 4/6. A running mean would differ in the last bit.
     """
     total = 0.0 + round(before * ((n - 1) * RETURN_UNITS)) + round(target * RETURN_UNITS)
     return total / (n * RETURN_UNITS)

@@ -1,4 +1,4 @@
-"""The memory of a table learner as arrays: what a compiled loop trains in bulk, and its exact strength."""
+"""The memory of a table learner as arrays, for training by a compiled loop, and its exact strength."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class EntryTable:
     """The entries that a rule can ever have, as arrays.
 
     Attributes:
-        entry_of: the entry of each key, in their order.
-        edge_entry: ``(n_edges,) int32``, the entry of each move, −1 where it has none.
+        entry_of: the index of each key's entry, in ascending order.
+        edge_entry: ``(n_edges,) int32``, the entry of each move, −1 for a move without an entry.
     """
 
     graph: Graph
@@ -51,12 +51,12 @@ class EntryTable:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """The key of each entry."""
+        """Keys in the order of their entries."""
         return tuple(self.entry_of)
 
 
 def entries_compile(game: AnyGame, rule: TableRule) -> EntryTable:
-    """The entries of a machine with this rule; the same table for all rules that have the same.
+    """Return the entries of a machine with this rule; rules with the same entries share a table.
 
     Raises:
         NotListedError: the game has too many positions.
@@ -78,7 +78,7 @@ def _entries_compile(game: AnyGame, rule: TableRule) -> EntryTable:
 
 @lru_cache(maxsize=TABLES_KEPT)
 def replies_compile(game: AnyGame, opponent: UniformOpponent) -> ReplyArrays:
-    """What an opponent may play at every node, whoever moves there."""
+    """Return the replies of an opponent at every node, as if it moved there. Cached."""
     graph = graph_compile(game, reduced=True)
     indptr, edges = [0], list[int]()
     for node, position in enumerate(graph.positions):
@@ -89,7 +89,7 @@ def replies_compile(game: AnyGame, opponent: UniformOpponent) -> ReplyArrays:
 
 
 def table_words(rule: TableRule) -> TableWords:
-    """The rule as a kernel reads it."""
+    """Return the rule as numbers for a kernel."""
     return TableWords(
         off_policy=int(rule.method is Method.Q_LEARNING),
         by_visits=int(rule.step_by_visits),
@@ -107,14 +107,14 @@ def table_words(rule: TableRule) -> TableWords:
 
 @dataclass(eq=False)
 class TableMemory:
-    """Every value of a machine.
+    """The values of a machine as arrays, and its exploration rate.
 
     Attributes:
         values: ``(n_entries,) float64``.
-        visits: ``(n_entries,) int64``, how often each was learnt.
-        epsilon: the chance that it tries anything, as it has become.
-        is_stored: ``(n_entries,) bool``, which of them the machine had when it was loaded.
-        steps: what matches taught it, in the order in which it was learnt.
+        visits: ``(n_entries,) int64``, how often each value was learnt.
+        epsilon: the exploration rate, after the games learnt from.
+        is_stored: ``(n_entries,) bool``, whether the machine had the entry when it was loaded.
+        steps: the changes that matches taught, in order of learning.
     """
 
     n_left_out: ClassVar[int] = 0
@@ -134,15 +134,15 @@ class TableMemory:
 
     @classmethod
     def fresh(cls, game: AnyGame, rule: TableRule) -> Self:
-        """The memory of a machine that has learnt nothing."""
+        """Return the memory of a machine that has learnt nothing."""
         return cls.load(game, rule, rule.exploring, ())
 
     @classmethod
     def load(cls, game: AnyGame, rule: TableRule, epsilon: float, rows: Iterable[tuple[str, float, int]]) -> Self:
-        """The memory that rows of (key, value, visits) hold; entries without a row have what the rule begins with.
+        """Return the memory from rows of (key, value, visits); entries without a row have the rule's start value.
 
         Raises:
-            KeyError: a row is none of this machine's entries.
+            KeyError: a row's key is not an entry of this machine.
         """
         table = entries_compile(game, rule)
         n = len(table.keys)
@@ -153,7 +153,7 @@ class TableMemory:
         return cls(game, rule, table, values, visits, epsilon, is_stored)
 
     def readable(self) -> TableLearner:
-        """The same machine, readable; an independent copy. It has what was stored or visited, and no other entry."""
+        """Return an independent, readable copy of the machine; it has only the entries that were stored or visited."""
         met = np.flatnonzero(self.is_stored | (self.visits > 0)).tolist()
         values = {self.table.keys[entry]: float(self.values[entry]) for entry in met}
         visits = {self.table.keys[entry]: int(self.visits[entry]) for entry in met}
@@ -161,11 +161,11 @@ class TableMemory:
 
     @property
     def n_new(self) -> int:
-        """How many entries were added since it was loaded."""
+        """The number of entries added since the memory was loaded."""
         return int(np.count_nonzero((self.visits > self.loaded[1]) & ~self.is_stored))
 
     def touched(self) -> list[TouchedValue]:
-        """What was learnt since it was loaded: of training each entry once, by key; of a match every step."""
+        """Return the entries changed since loading: after training each once, by key; after a match every step."""
         if self.steps:
             return self.steps
         before, n_before = self.loaded
@@ -186,17 +186,20 @@ class TableMemory:
         self.epsilon = learner.epsilon
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource, side: Side | None = None) -> Tally:
-        """Play and learn ``n_games`` against a fixed opponent, on one side or either; updates itself and ``rng``."""
+        """Play and learn ``n_games`` against a fixed opponent, on ``side`` or either; return our tally.
+
+        The memory and ``rng`` are updated in place.
+        """
         assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
         return self._train(None, REPLIES, replies_compile(self.game, opponent), n_games, rng, side)
 
     def train_against(
         self, opponent: TableMemory, n_games: int, rng: RandomSource, side: Side | None = None, *, opponent_learns: bool
     ) -> Tally:
-        """Play ``n_games`` against another memory, or this one; our tally. Everything is updated in place.
+        """Play ``n_games`` against another memory, or this one; return our tally. Everything is updated in place.
 
         Raises:
-            ValueError: the other is one of another game.
+            ValueError: the other memory is of another game.
         """
         if opponent.table.graph is not self.table.graph:
             raise ValueError(f"a machine that plays {opponent.game.name} cannot play {self.game.name}")
@@ -235,7 +238,7 @@ class TableMemory:
 
 
 def table_policy(memory: TableMemory) -> Floats:
-    """``(n_edges,)``: what the machine plays at every node, whichever side moves there, when it tries nothing."""
+    """Return ``(n_edges,)``: the machine's policy at nodes of either side, without exploration."""
     table, rule, graph = memory.table, memory.rule, memory.table.graph
     ended = np.where(-1 - graph.successor == graph.edge_side, rule.win_reward, rule.loss_reward)
     ended = np.where(graph.successor == DRAWN, rule.draw_reward, ended)
@@ -247,16 +250,16 @@ def table_policy(memory: TableMemory) -> Floats:
 
 
 def table_against_opponent(memory: TableMemory, side: Side, opponent: Opponent) -> Expected:
-    """The machine's exact results against a fixed opponent."""
+    """Return the exact results of a machine on ``side`` against a fixed opponent."""
     theirs = opponent_policy(memory.game, opponent, reduced=True)
     return expected(memory.table.graph, side, table_policy(memory), theirs)
 
 
 def table_against_table(memory: TableMemory, side: Side, other: TableMemory) -> Expected:
-    """The exact results of a machine on ``side`` against another of the same game, or itself."""
+    """Return the exact results of a machine on ``side`` against another of the same game, or itself."""
     return expected(memory.table.graph, side, table_policy(memory), table_policy(other))
 
 
 def table_worst_case(memory: TableMemory, side: Side) -> Expected:
-    """The machine's exact results against the best reply, which knows its values."""
+    """Return the exact results of a machine on ``side`` against a best response, which knows its values."""
     return at_worst(memory.table.graph, side, table_policy(memory))

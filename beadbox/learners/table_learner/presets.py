@@ -1,4 +1,4 @@
-"""Rules of table learners that have a name."""
+"""Named rules of table learners, with their sources."""
 
 from beadbox.learners.preset import Preset
 from beadbox.learners.table_learner.rule import Method, TableRule
@@ -42,4 +42,4 @@ TABLE_PRESETS: dict[str, Preset[TableRule]] = {
         ),
     )
 }
-"""Those of machines with a table of values, for games whose boards can be listed."""
+"""Presets, by slug, of machines with a table of values, for games with boards that can be listed."""

@@ -1,7 +1,7 @@
-"""The rule of a machine that learns a table of values by one of the methods of the textbook.
+"""The rule of a machine that learns a table of values by a textbook method.
 
 Source: R. Sutton and A. Barto, "Reinforcement Learning: An Introduction", second edition (2018). Sections and
-equations named here and in :mod:`beadbox.learners.table_learner.learner` are that book's.
+equations named here and in :mod:`beadbox.learners.table_learner.learner` are from that book.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from beadbox.rules.outcome import Result
 
 
 class Method(StrEnum):
-    """What is learnt, and what a value is corrected towards."""
+    """The learning method: the kind of values, and the target of their updates."""
 
     TD_LAMBDA = "td-lambda"
     """Values of boards after the move (6.8), towards the λ-return (12.1)."""
     Q_LEARNING = "q-learning"
-    """Values of moves, towards the greatest at the next choice (6.5)."""
+    """Values of moves, towards the greatest value at the next choice (6.5)."""
     SARSA = "sarsa"
-    """Values of moves, towards that of the next one played (6.4)."""
+    """Values of moves, towards the value of the next move played (6.4)."""
     MONTE_CARLO = "monte-carlo"
-    """Values of moves, towards what the whole game brought, at every visit (5.1, 5.4)."""
+    """Values of moves, towards the return of the whole game, at every visit (5.1, 5.4)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableRule(PlainRule):
-    """How values in a table follow what happens, and how often the machine tries something else.
+    """How values in a table follow the results of games, and how often the machine explores.
 
-    A value is corrected by ``step_size`` of its error, or by one part in n at its n-th visit (``step_by_visits``), so
-    that it is the mean of all its targets (2.4). ``later_discount`` is γ, ``trace_decay`` is λ, and ``start_value``
-    what every value is before its first visit (2.6). While it learns, a move is any move at all with the chance
-    ``exploring`` (ε), which after every game is multiplied by ``exploring_decay`` and never falls below
-    ``exploring_floor``. The rewards come with the end of a game; all others are 0.
+    A value is corrected by ``step_size`` of its error, or with ``step_by_visits`` by 1/n of it at the n-th visit, so
+    that it is the mean of all its targets (2.4). ``later_discount`` is γ, ``trace_decay`` is λ, and ``start_value`` is
+    every value before its first visit (2.6). While the machine learns, a move is random with chance ``exploring`` (ε).
+    After every game ε is multiplied by ``exploring_decay``, but never falls below ``exploring_floor``. The rewards come
+    at the end of a game; all others are 0.
 
     Raises:
         RuleError: a field is out of range or contradicts another; the field is named.
@@ -89,28 +89,28 @@ class TableRule(PlainRule):
 
     @classmethod
     def fits(cls, game: AnyGame) -> bool:
-        """Whether a machine with such a rule can play the game: all its boards can be listed."""
+        """Whether a machine with such a rule can play the game: all boards of it can be listed."""
         return game.enumerable
 
     @property
     def of_boards(self) -> bool:
-        """Whether its values are those of boards after the move, and not of moves."""
+        """Whether values belong to boards after a move; otherwise they belong to moves."""
         return self.method is Method.TD_LAMBDA
 
     @property
     def reach(self) -> float:
-        """How much of what came later counts in a target, not the value at the next choice: λ; 1 for a whole game."""
+        """The share of the later return in a target, against the value at the next choice: λ, or 1 for Monte Carlo."""
         return 1.0 if self.method is Method.MONTE_CARLO else self.trace_decay
 
     @property
     def is_mean(self) -> bool:
-        """Whether a value is the mean of returns: no target of it depends on another value."""
+        """Whether a value is the mean of returns; then no target depends on another value."""
         return self.step_by_visits and self.reach == 1.0
 
     def reward(self, result: Result) -> float:
-        """What the end of a game brings."""
+        """Return the reward at the end of a game with this result."""
         return {Result.WIN: self.win_reward, Result.DRAW: self.draw_reward, Result.LOSS: self.loss_reward}[result]
 
     def explored(self, epsilon: float) -> float:
-        """The chance of exploring after one more game was learnt from."""
+        """Return the exploration rate after learning from one more game."""
         return max(self.exploring_floor, self.exploring_decay * epsilon)

@@ -1,4 +1,4 @@
-"""Calls every kernel of table learners once, with the types that it is called with in earnest."""
+"""Warm-up of table learners: calls every kernel once, with the types of real calls, so that it gets compiled."""
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.table_learner.memory import TableMemory

@@ -1,8 +1,8 @@
-"""A machine that learns a value of positions by temporal differences, with search in the loop, readable.
+"""A readable machine that learns a value of positions by temporal differences, with search in the loop.
 
-The value of the position after a move, for whoever made it, is ``squash(w · φ)``: a weight for every feature, one list
-of weights for both sides. A search of the rule's depth chooses with it, and what the search found is what the position
-before is taught, together with how the game went on.
+The value of the position after a move, for the side that made it, is ``squash(w · φ)``: a weight for every feature, one
+list of weights for both sides. A search of the rule's depth chooses the moves with this value. The result of the
+search, mixed with how the game went on, is the target of the searched position's value.
 
 Source: R. Sutton, "Learning to predict by the methods of temporal differences" (1988); J. Veness and others,
 "Bootstrapping from game tree search" (2009). The constants are those of a trial: docs/learning.md.
@@ -26,10 +26,10 @@ from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Outcome, Result
 
 WHOLE_DEPTH = 2
-"""So far ahead it costs less than half a millisecond to search every move to the end, and not the best alone."""
+"""Greatest depth at which every move is searched in full, not the best alone; it takes less than half a millisecond."""
 
 Weights = NDArray[np.float64]
-"""``(n_features,)``, each as ``exact_floats.grained`` keeps it."""
+"""``(n_features,)``, each rounded by ``exact_floats.grained``."""
 
 
 class WeightsError(ValueError):
@@ -38,29 +38,29 @@ class WeightsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A position of a game, what the search thought of it, and whether what it found best was played."""
+    """A position of a game, its worth by the search, and whether the search's best move was played."""
 
     position: AnyPosition
     worth: float
-    """From -1 to 1, for the side to move; of a move at random before any search, 0."""
+    """From -1 to 1, for the side to move; 0 for a random opening move, which needs no search."""
     followed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A move of the machine, and what its search said of every legal one: scores as in :class:`Look`."""
+    """A move of the machine, and its search's scores of every legal move, as in :class:`Look`."""
 
     chosen: int
     near: tuple[float, ...]
     deep: tuple[float | None, ...]
-    """``None``: the search did not have to know it."""
+    """``None`` for a move that the search did not score exactly."""
     depth: int
-    """How many moves ahead it looked: fewer than its rule says if the time ran out."""
+    """Depth of the search in moves; less than the rule's if the time ran out."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeightStep:
-    """What a game did to the value of one of its positions: the value before, and what it was taught."""
+    """The lesson of one position of a game: its value before, and the target that it was taught."""
 
     position: AnyPosition
     value: float
@@ -68,7 +68,7 @@ class WeightStep:
 
 
 def valuer_of(game: AnyGame) -> Valuer[AnyGame, AnyPosition, AnyMove]:
-    """The compiled features and searches for a game that such rules fit."""
+    """Return the compiled features and searches of a game that value rules fit."""
     engine = engine_of(game)
     assert engine is not None, "such a rule fits no other game"
     assert engine.valuer is not None, "such a rule fits no other game"
@@ -76,10 +76,10 @@ def valuer_of(game: AnyGame) -> Valuer[AnyGame, AnyPosition, AnyMove]:
 
 
 def weights_none(game: AnyGame, rule: ValueRule) -> Weights:
-    """The weights of a machine that has learnt nothing: all 0.
+    """Return the weights of a machine that has learnt nothing: ``(n_features,)``, all 0.
 
     Raises:
-        WeightsError: there is no such set of features.
+        WeightsError: the game has no such set of features.
     """
     sets = valuer_of(game).sets
     if rule.features not in sets:
@@ -88,10 +88,10 @@ def weights_none(game: AnyGame, rule: ValueRule) -> Weights:
 
 
 def weights_read(game: AnyGame, rule: ValueRule, numbers: Sequence[object]) -> Weights:
-    """The weights that somebody has written down.
+    """Return weights from untrusted numbers: ``(n_features,)``.
 
     Raises:
-        WeightsError: they are no such weights: too many or too few, no finite numbers, too large or too fine.
+        WeightsError: there are too many or too few, or one is not a finite number, too large or too fine.
     """
     wanted = len(weights_none(game, rule))
     if len(numbers) != wanted:
@@ -105,16 +105,16 @@ def weights_read(game: AnyGame, rule: ValueRule, numbers: Sequence[object]) -> W
 
 
 class ValueLearner:
-    """A machine that learns a value, on either side.
+    """A machine that learns a value and plays either side.
 
     Args:
         game: the rules, with their options.
         rule: how it learns and plays.
-        weights: what it has learnt. Changed in place.
-        n_learnt: from how many games.
+        weights: the learnt weights. Changed in place.
+        n_learnt: the number of games learnt from.
         average: the mean of its weights, if the rule has one. Changed in place.
-        valuer: its eyes; the compiled ones of the game unless others are given.
-        learns: whether it changes; a frozen machine plays as it stands.
+        valuer: the features and searches; by default the compiled ones of the game.
+        learns: whether the machine learns; a frozen one does not change.
     """
 
     def __init__(
@@ -138,34 +138,34 @@ class ValueLearner:
 
     @property
     def played(self) -> Weights:
-        """The weights that it plays by: the mean, if the rule has one."""
+        """The weights for play: the mean, if the rule has one."""
         return self.average if self.rule.average_games else self.weights
 
     def value(self, position: AnyPosition) -> float:
-        """The value, between -1 and 1, of a position after a move, for whoever made it."""
+        """Return the value, between -1 and 1, of a position after a move, for the side that made it."""
         seen = self.valuer.features(position, self.rule.features)
         return squash(float(sum(self.weights[index] * amount for index, amount in seen.items())))
 
     @property
     def player(self) -> Learnt:
-        """As it plays."""
+        """The weights and search settings for play."""
         return Learnt(self.played, self.rule.play_depth, self.rule.restlessness)
 
     @property
     def thinker(self) -> Learnt:
-        """As it looks at boards while it learns."""
+        """The weights and search settings for learning."""
         return Learnt(self.weights, self.rule.search_depth)
 
     def parts(self, position: AnyPosition) -> tuple[PartGroup, ...]:
-        """What it plays by sees of a position after a move, for whoever made it: largest first, exact."""
+        """Return the exact parts of the value for play of a position after a move, for its mover; largest first."""
         return self.valuer.parts(position, self.played, self.rule.features)
 
     def look(self, position: AnyPosition, *, whole: bool = False, time_limit_s: float | None = None) -> Look[AnyMove]:
-        """What it thinks of every legal move when it plays."""
+        """Search a position with the settings for play; return the scores of every legal move."""
         return self.valuer.look(self.game, position, self.player, whole=whole, time_limit_s=time_limit_s)
 
     def choose(self, position: AnyPosition) -> AnyMove:
-        """What it plays: what it thinks best, the first of equals."""
+        """Choose the move with the best score, of equals the first."""
         found = self.look(position)
         return found.moves[found.best]
 
@@ -177,9 +177,9 @@ class ValueLearner:
         whole: bool = False,
         time_limit_s: float | None = None,
     ) -> tuple[AnyMove, Thought]:
-        """What it plays, and what it thinks of it and of the others; with ``move``, that one and what it thinks of it.
+        """Choose a move, or take the given ``move``; return it with the scores of all moves.
 
-        All moves are searched to the end if that is done in half a millisecond, if ``whole``, and with a ``move``.
+        All moves are searched in full if ``whole``, with a ``move``, and where that takes less than half a millisecond.
         """
         whole = whole or move is not None or self.rule.play_depth <= WHOLE_DEPTH
         found = self.look(position, whole=whole, time_limit_s=time_limit_s)
@@ -188,7 +188,7 @@ class ValueLearner:
         return found.moves[chosen], Thought(chosen, found.near, tuple(deep), found.depth)
 
     def try_move(self, position: AnyPosition, rng: Random) -> tuple[Turn, AnyMove]:
-        """What it plays while it learns. Takes one random word, two unless it plays what the search found best."""
+        """Choose a move while learning. Takes one random word, or two for a random or soft move."""
         rule = self.rule
         found = self.valuer.look(self.game, position, self.thinker)
         ticket, index = rng.below(TICKETS), found.best
@@ -200,12 +200,12 @@ class ValueLearner:
         return turn, found.moves[index]
 
     def turn(self, position: AnyPosition, move: AnyMove) -> Turn:
-        """What is to be learnt of a move that somebody has made, the machine or not."""
+        """Return the turn to learn from for a move made by either player."""
         found = self.valuer.look(self.game, position, self.thinker)
         return Turn(position, worth(found.score, self.rule.value_discount), found.moves[found.best] == move)
 
     def game_learnt(self, rng: Random, start: AnyPosition | None = None) -> Outcome:
-        """Play one game against itself, from the start unless another position is given, and learn from it."""
+        """Play one game against itself and learn from it; it begins at ``start`` or the initial position."""
         game = self.game
         position = game.initial_position() if start is None else start
         n_opening, turns = rng.below(self.rule.random_opening + 1), list[Turn]()
@@ -221,12 +221,13 @@ class ValueLearner:
         return outcome
 
     def learn(self, turns: Sequence[Turn], outcome: Outcome, n_opening: int = 0) -> list[WeightStep]:
-        """Learn from a finished game: its turns in order, of which the first ``n_opening`` were random; each lesson.
+        """Learn from a finished game, and return the lesson of each position taught.
 
-        With ``S`` the worth of a position, the position before it, which is valued for the other side, is taught
-        ``-discount · S``, and where what the search found best was played
-        ``-discount · ((1 - trace) · S + trace · target)``: the target of the position after it, or the result. Then, in
-        order of play, ``w += rate / |φ|² · (target - value) · φ``, each weight kept to its grain.
+        ``turns`` are in order of play; the first ``n_opening`` were random. ``S`` is the search's worth of a position,
+        for the side to move. The position's value is for the other side, so its target is ``-discount · S``. If the
+        search's best move was played, or without ``trace_cut``, the target is
+        ``-discount · ((1 - trace) · S + trace · T)``, with ``T`` the target of the next position, or the result. Then,
+        in order of play, ``w += rate / |φ|² · (target - value) · φ``, each weight rounded to its grain.
         """
         if not self.learns:
             return []
@@ -246,7 +247,10 @@ class ValueLearner:
         return steps
 
     def _targets(self, turns: Sequence[Turn], outcome: Outcome, n_opening: int) -> list[tuple[Turn, float]]:
-        """Each turn whose position is the result of a move, with what that position is taught, in order of play."""
+        """Return the turns after the opening with the targets of their positions, in order of play.
+
+        The initial position is left out, because its value is of no move.
+        """
         rule, found = self.rule, list[tuple[Turn, float]]()
         if not turns:
             return found
@@ -262,7 +266,7 @@ class ValueLearner:
 
 
 def _drawn(scores: Sequence[float], temperature: float, rng: Random) -> int:
-    """An index, the likelier the higher its score."""
+    """Draw an index with probability proportional to ``exp(score / temperature)``."""
     shares = [fading((score - max(scores)) / temperature) for score in scores]
     left = rng.below(sum(shares))
     for index, share in enumerate(shares):

@@ -1,4 +1,4 @@
-"""Training of a machine that learns a value: alone and compiled, or move by move against others; its snapshots."""
+"""Training of value learners: alone and compiled, or move by move against other players; and their snapshots."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from beadbox.strength.snapshots import Meeting, Opening, is_snapshot, snapshot_a
 
 @dataclass
 class ValueMemory:
-    """A machine with its weights, and with what they were when they were kept.
+    """A machine with its weights, and the weights of its snapshots.
 
-    All that a run changes is the weights, their mean, the number of games, the snapshots and its random source: a run
-    taken up again with them goes on as if it had never stopped.
+    A run changes only the weights, their mean, the number of games, the snapshots and its random source. A run resumed
+    with these goes on as if it had never stopped.
     """
 
     machine: ValueLearner
     snapshots: dict[int, Weights] = field(default_factory=dict)
-    """The weights that it played by, by games learnt from: after 1, 100, 300, 1,000, …"""
+    """The weights for play, by games learnt from: after 1, 100, 300, 1,000, …"""
     n_left_out: int = 0
 
     @classmethod
@@ -41,21 +41,21 @@ class ValueMemory:
         snapshots: Mapping[int, Weights] | None = None,
         average: Weights | None = None,
     ) -> ValueMemory:
-        """The memory with these weights and their mean, which are copied."""
+        """Return the memory with copies of these weights and their mean."""
         mean = None if average is None else average.copy()
         return cls(ValueLearner(game, rule, weights.copy(), n_learnt, mean), dict(snapshots or {}))
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
-        """Play and learn ``n_games`` against a fixed opponent; everything is updated in place.
+        """Play and learn ``n_games`` against a fixed opponent; return our tally. Everything is updated in place.
 
-        A coin decides about the sides in every game. It learns from the moves of both.
+        The random source draws the sides of every game. The machine learns from the moves of both sides.
         """
         return self._play(lambda: opponent.mover(self.machine.game), n_games, rng, None)
 
     def train_against(self, opponent: ValueMemory, n_games: int, rng: RandomSource, *, opponent_learns: bool) -> Tally:
-        """Play ``n_games`` against another memory, or itself; our tally, that of the first side against itself.
+        """Play ``n_games`` against another memory, or itself; return our tally, or that of the first side.
 
-        Against itself it learns from every game once, whatever ``opponent_learns`` says.
+        Against itself the machine learns from every game once, whatever ``opponent_learns`` says.
         """
         if opponent is self:
             return self._train_alone(n_games, rng)
@@ -65,7 +65,7 @@ class ValueMemory:
         return self._play(lambda: lambda position, rng: other.try_move(position, rng)[1], n_games, rng, opponent)
 
     def learn_match(self, moves: list[tuple[AnyPosition, AnyMove]], outcome: Outcome) -> None:
-        """Learn from a finished match, each position with the move that was played there, by whomever."""
+        """Learn from a finished match: each position with the move played there, by either side."""
         self._learn([self.machine.turn(position, move) for position, move in moves], outcome, 0)
 
     def _learn(self, turns: list[Turn], outcome: Outcome, n_opening: int) -> None:
@@ -93,7 +93,7 @@ class ValueMemory:
         return tally
 
     def _play(self, other: Callable[[], Mover], n_games: int, rng: RandomSource, also: ValueMemory | None) -> Tally:
-        """Games against another, from whose moves we learn too, and who learns from ours, if it is a memory."""
+        """Play games against another player and learn from both sides' moves; the memory ``also`` learns likewise."""
         game, machine, tally = self.machine.game, self.machine, Tally()
         for _ in range(n_games):
             side, mover, position = Side(rng.below(2)), other(), game.initial_position()
@@ -119,7 +119,7 @@ class ValueMemory:
 
 
 def fast_valuer(game: AnyGame) -> FastValuer[AnyGame, AnyPosition, AnyMove]:
-    """The compiled games of values for a game that such rules fit."""
+    """Return the compiled games between values, for a game that value rules fit."""
     engine = engine_of(game)
     assert engine is not None, "such a rule fits no other game"
     assert engine.valuer is not None, "such a rule fits no other game"
@@ -128,19 +128,20 @@ def fast_valuer(game: AnyGame) -> FastValuer[AnyGame, AnyPosition, AnyMove]:
 
 @dataclass(frozen=True, slots=True)
 class ValuePlayer:
-    """A value as it stands, in games in which nobody learns."""
+    """A frozen value learner, for games without learning."""
 
     machine: ValueLearner
 
     def mover(self, game: AnyGame) -> Mover:
-        """How it plays a game."""
+        """Return a function that chooses the moves of a game."""
         return lambda position, rng: self.machine.choose(position)
 
 
 def value_meeting(game: AnyGame, one: Learnt | Level, other: Learnt | Level) -> Meeting:
-    """Games between values and levels of the engine, compiled: as ``measuring.meeting``, and a hundred times as fast.
+    """Return a function that plays compiled games between values and levels of the engine.
 
-    A level with a clock always has the time.
+    It does the same as ``beadbox.strength.snapshots.meeting``, a hundred times as fast. A level with a time limit
+    always gets the time that it needs.
     """
     valuer = fast_valuer(game)
 

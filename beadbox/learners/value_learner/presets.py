@@ -1,4 +1,4 @@
-"""Rules of value learners that have a name."""
+"""Named rules of value learners, with their sources."""
 
 from beadbox.learners.preset import Preset
 from beadbox.learners.value_learner.rule import ValueRule
@@ -26,4 +26,4 @@ VALUE_PRESETS: dict[str, Preset[ValueRule]] = {
         ValueRule(features="squares-1"),
     ),
 }
-"""Those of machines that learn a value of positions."""
+"""Presets, by slug, of machines that learn a value of positions."""

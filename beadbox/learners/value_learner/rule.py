@@ -24,15 +24,16 @@ class ValueRule(PlainRule):
     """How a value of the position after a move is learnt, and how far the machine looks ahead.
 
     The value is linear in a named set of ``features``. The step towards a target is ``value_rate`` of the error in the
-    first game, and falls towards ``value_rate_floor``: half the way after ``value_half_life`` games. While it learns,
-    up to ``random_opening`` plies are random at first; after them, of all moves ``random_share`` are random and
-    ``soft_share`` drawn by how they look one move ahead, the better the likelier (the lower the ``temperature``, the
-    more so); the others are the best that a search of ``search_depth`` finds. Otherwise it plays what a search of
-    ``play_depth`` finds best.
+    first game, and falls towards ``value_rate_floor``: half the way after ``value_half_life`` games.
 
-    ``trace_cut``: a move that is not what the search found best ends how far back a result is felt. With
-    ``average_games`` it plays by the mean of its weights over about so many games, and 0 is for the weights themselves.
-    ``restlessness`` is what going where such a piece has gone before costs when it plays, by score.
+    A training game begins with up to ``random_opening`` random plies. Of the later moves ``random_share`` are random.
+    ``soft_share`` are drawn by their score one move ahead: better moves are more likely, and more so with a lower
+    ``temperature``. The others are the best move of a search of ``search_depth``. Outside training the machine plays
+    the best move of a search of ``play_depth``.
+
+    ``trace_cut``: results are not passed back beyond a move other than the search's best. With ``average_games`` the
+    machine plays by the mean of its weights over about that many games; 0 means the weights themselves.
+    ``restlessness``: in play, a move loses this much score for each time that such a piece has moved or flipped there.
 
     Raises:
         RuleError: a field is out of range or contradicts another; the field is named.
@@ -89,7 +90,7 @@ class ValueRule(PlainRule):
 
     @classmethod
     def refusal(cls, game: AnyGame) -> str:
-        """Why no machine with such a rule can play the game; nothing if it can."""
+        """Return why no machine with such a rule can play the game; empty if it can."""
         engine = engine_of(game)
         if engine is None or engine.valuer is None:
             return "nothing says what a value of its positions would be made of"
@@ -97,7 +98,7 @@ class ValueRule(PlainRule):
 
     @property
     def lessons(self) -> Lessons:
-        """The part that says how it learns, as kernels take it."""
+        """The fields about learning, in the form that kernels take."""
         return Lessons(
             search_depth=self.search_depth,
             rate=self.value_rate,
@@ -114,7 +115,7 @@ class ValueRule(PlainRule):
         )
 
     def rate(self, n_learnt: int) -> float:
-        """The share of the error by which the game after so many others corrects the value."""
+        """Return the share of the error, 0 to 1, that the game after ``n_learnt`` others corrects."""
         return self.value_rate_floor + (self.value_rate - self.value_rate_floor) / (
             1.0 + n_learnt / self.value_half_life
         )

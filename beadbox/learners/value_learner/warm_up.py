@@ -1,4 +1,4 @@
-"""Calls every kernel of value learners once, with the types that it is called with in earnest."""
+"""Warm-up of value learners: calls every kernel once, with the types of real calls, so that it gets compiled."""
 
 from beadbox.engines.position_values import Learnt
 from beadbox.engines.registry import engine_of
