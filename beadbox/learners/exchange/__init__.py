@@ -1,1 +1,1 @@
-"""Machines as files: what the files of every kind of learner share. Nothing here knows Django or a learner."""
+"""Machines as files: the parts that files of every kind of learner share, without Django or any one learner."""

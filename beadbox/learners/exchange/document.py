@@ -1,4 +1,4 @@
-"""What a file of any kind of machine says, and what is wanted of it."""
+"""The contents of a file of any kind of machine, and the choices of an import."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ FORMAT = "beadbox-machine"
 """The name of the format in native files."""
 VERSION = 1
 MAX_TEXT = 100
-"""The longest text of a position or a move."""
+"""Characters of the longest text of a position or a move."""
 
 
 class Document(Protocol):
-    """Everything a machine of any kind is, its past apart: what a file has been read as."""
+    """The complete state of a machine of any kind, without its history: the result of reading a file.
+
+    ``preset`` is the slug of the preset, empty for a rule of its own. ``wins``, ``draws`` and ``losses`` count games.
+    """
 
     @property
     def game(self) -> AnyGame: ...
@@ -44,7 +47,7 @@ class Document(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the person who imports has said; what is left out, the file decides."""
+    """The choices of an import; the file decides where a choice is missing."""
 
     game: AnyGame | None = None
     side: Side | None = None
@@ -52,14 +55,14 @@ class Wanted:
     preset: str = ""
     name: str = ""
     any_size: bool = False
-    """The operator's own file, which may be as large as it likes."""
+    """Whether the file may have any size, like the operator's own files."""
 
 
 def name_or(own: str, wanted: Wanted) -> str:
-    """The name that was asked for, else that in the file; empty if there is neither.
+    """Return the name that was asked for, else the name in the file; empty if there is neither.
 
     Raises:
-        ExchangeError: it is no name.
+        ExchangeError: the name in the file cannot be shown.
     """
     if not wanted.name:
         name_require(own.strip())
@@ -67,10 +70,10 @@ def name_or(own: str, wanted: Wanted) -> str:
 
 
 def name_require(name: str) -> None:
-    """Refuse a name that cannot be shown.
+    """Refuse a name that cannot be shown; an empty name is accepted.
 
     Raises:
-        ExchangeError: it cannot.
+        ExchangeError: the name cannot be shown.
     """
     if name and (problem := name_problem(name)):
         raise ExchangeError("name", "name", problem=problem)
@@ -79,10 +82,10 @@ def name_require(name: str) -> None:
 def native_text(
     data: Document, name: str, lines: str, *, side: int | None = None, removed: int | None = None, **more: Any
 ) -> str:
-    """A native file: the head that every kind has, ``more`` that this kind has, and ``lines`` under a name.
+    """Return a native file: the common head, the fields ``more`` of this kind, and ``lines`` as a list under ``name``.
 
-    A file says what a machine *is*, not how it came to be so: the ledger stays behind.
-    ``lines`` are what stands between the brackets of a JSON list.
+    A file describes what a machine *is*, not how it came to be so, and leaves out the ledger. ``lines`` is the text
+    between the brackets of the JSON list.
     """
     head = {
         "format": FORMAT,

@@ -8,7 +8,7 @@ from beadbox.field_text import rather
 SHOWN = 60
 
 _PROBLEM = "{problem}"
-"""The sentence of another module: of the rules of a game, of a learning rule, of a key."""
+"""The sentence of another module, about the rules of a game, a learning rule or a key."""
 _AS_CSV = "Save the table as CSV and bring that file in."
 _UNPACK = "Unpack it and bring in the file inside."
 _DOWNLOAD = "Download the file itself, or save the table as CSV."
@@ -56,7 +56,7 @@ SENTENCES: dict[str, str] = {
     "rtf": f"The file is a text document (.rtf). {_AS_CSV}",
     "web_page": f"The file is a web page (HTML). {_DOWNLOAD}",
     "markup": f"The file is XML or HTML. {_DOWNLOAD}",
-    # What was asked for beside the file, and a machine that a format cannot hold.
+    # Choices made beside the file, and machines that a format cannot hold.
     "choice": field_text.one_of(["{choices}"]),
     "game_keeps_values": "Machines that play {game} keep values, and this format holds boxes.",
     "machine_keeps_other": "{format} holds boxes, and {machine} keeps {kept}. Save it as native instead.",
@@ -117,8 +117,8 @@ class ExchangeError(ValueError):
 
     Args:
         where: a line (``line 3``) or a path (``boxes[2].beads``); empty for the whole file.
-        code: why, a key of ``SENTENCES``.
-        parameters: what the sentence quotes.
+        code: the reason, a key of ``SENTENCES``.
+        parameters: the values that the sentence quotes.
     """
 
     def __init__(self, where: str, code: str, /, **parameters: object) -> None:
@@ -128,6 +128,6 @@ class ExchangeError(ValueError):
 
 
 def shown(value: object) -> str:
-    """The value as a message shows it: never longer than a line."""
+    """Return the value as a message shows it, in at most :data:`SHOWN` ASCII characters."""
     text = ascii(value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

@@ -1,4 +1,4 @@
-"""The text in the bytes of a file, or what else they are."""
+"""The text in the bytes of a file, and the refusal of files of other kinds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zipfile import BadZipFile, ZipFile
 from beadbox.learners.exchange.errors import ExchangeError
 
 MAX_BYTES = 4 * 1024 * 1024
-"""The largest file that is read."""
+"""Bytes of the largest file that is read."""
 _REFUSED = (
     ((b"\x1f\x8b",), "gzip"),
     ((b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf\x27\x1c", b"Rar!"), "compressed"),
@@ -19,7 +19,7 @@ _REFUSED = (
 )
 """Files of other kinds, by their first bytes, and the code of their refusal."""
 _ZIPPED = (("xl/", ".xlsx"), ("content.xml", ".ods"), ("Index/", ".numbers"))
-"""What a zipped spreadsheet holds, and how its name ends."""
+"""Kinds of zipped spreadsheets: the beginning of a name inside, and the ending of the file's name."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -27,14 +27,14 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""Byte order marks. That of UTF-32 begins with that of UTF-16."""
+"""Byte order marks. UTF-32 comes first, because its mark begins with that of UTF-16."""
 
 
 def text_of(content: bytes, *, any_size: bool = False) -> str:
-    """The text of a file: UTF-8, or what its byte order mark says.
+    """Return the text of a file, in UTF-8 or the encoding of its byte order mark.
 
     Raises:
-        ExchangeError: it is too large, of another kind, no text, or empty.
+        ExchangeError: the file is too large, of another kind, not text, or empty.
     """
     if len(content) > MAX_BYTES and not any_size:
         raise ExchangeError("", "file_too_large", n_bytes=len(content), max_bytes=MAX_BYTES)
@@ -57,7 +57,7 @@ def text_of(content: bytes, *, any_size: bool = False) -> str:
 
 
 def _other_kind_refuse(content: bytes) -> None:
-    """Refuse a file of a known kind that is no text, and say what to do with it."""
+    """Refuse a file of a known kind that is not text, with advice on what to do with it."""
     for marks, code in _REFUSED:
         if content.startswith(marks):
             raise ExchangeError("", code)

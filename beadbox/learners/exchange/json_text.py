@@ -1,4 +1,4 @@
-"""JSON that is read strictly: no key twice, no infinite numbers, no depth that breaks the reader."""
+"""Strict reading of JSON: no repeated key, no infinite number, no nesting too deep for the parser."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from beadbox.learners.exchange.errors import ExchangeError, shown
 
 
 def parse(text: str) -> Any:
-    """What a JSON text says.
+    """Parse a JSON text strictly.
 
     Raises:
-        ExchangeError: it is no JSON, with the line.
+        ExchangeError: the text is not strict JSON; a syntax error is given with its line and column.
     """
     try:
         return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)

@@ -1,6 +1,6 @@
 """The shapes of files of any kind of learner. pydantic checks them, and one table turns its errors into our codes.
 
-The other modules import this one when a file is read, and not before: pydantic takes .3 s and 10 MB.
+The other modules import this one only when a file is read, because pydantic takes 0.3 s and 10 MB.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from beadbox.learners.exchange.errors import ExchangeError, shown
 from beadbox.seeds import MAX_SEED
 
 MAX_COUNT = 1 << 60
-"""The greatest number of games or draws that is read: room is left for more to come."""
+"""The greatest number of games or draws that is read; it leaves room for later ones."""
 MAX_KEY = 700
 MAX_VALUE = 1_000_000
-"""Nothing that can be learnt comes near; beyond it sums would lose what a game teaches."""
+"""The greatest absolute value that is read. Learnt values are far smaller; a larger one would swallow small steps."""
 CODES = {
     "model_type": "object",
     "dict_type": "object",
@@ -42,22 +42,22 @@ CODES = {
     "none_required": "either_side",
     "too_long": "too_many",
 }
-"""Our codes of pydantic's types of errors, where they differ."""
+"""Our codes for pydantic's types of errors, where they differ."""
 
 ShapeT = TypeVar("ShapeT", bound=BaseModel)
 ItemT = TypeVar("ItemT")
 Items = Annotated[list[ItemT], FailFast()]
-"""A list whose first wrong item is the only one that is looked at: a file may hold a million."""
+"""A list that is checked only up to its first wrong item, since a file may hold a million."""
 
 
 class Between:
-    """The bounds of a number, both named when one of them is passed."""
+    """The bounds of a number; a refusal names both."""
 
     def __init__(self, least: int, most: int) -> None:
         self.bounds = {"least": least, "most": most}
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """The type that is bounded, then its bounds."""
+        """Return a schema that checks the type first, then the bounds."""
         kind = core_schema.float_schema if source is float else core_schema.int_schema
         bounded = kind(ge=self.bounds["least"], le=self.bounds["most"])
         error = core_schema.custom_error_schema(
@@ -67,13 +67,13 @@ class Between:
 
 
 class OneOf:
-    """The only values that a field may have, and how a refusal names them."""
+    """The only values that a field may have, and the words for them in a refusal."""
 
     def __init__(self, expected: str, *values: object) -> None:
         self.expected, self.values = expected, list(values)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Refuse one value and accept every other."""
+        """Return a schema that checks the type first, then accepts these values only."""
         return core_schema.custom_error_schema(
             core_schema.chain_schema([handler(source), core_schema.literal_schema(self.values)]),
             "expected",
@@ -90,7 +90,7 @@ _NONE: Any = None
 
 
 class Shape(BaseModel):
-    """An object of a file: its types are kept to strictly, and it has no other fields."""
+    """An object of a file, with strict types and no other fields."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -111,7 +111,7 @@ class Named(Shape):
 
 
 class Head(Named, extra="ignore"):
-    """The fields that native files of every kind have. What else there is depends on the rule."""
+    """The fields that native files of every kind have. Other fields depend on the rule."""
 
     format: Annotated[str, OneOf(repr(FORMAT), FORMAT)] = Field(_NONE, validate_default=True)
     version: Annotated[Any, OneOf(str(VERSION), VERSION)] = Field(_NONE, validate_default=True)
@@ -131,10 +131,10 @@ class Totals(Shape):
     losses: Count = 0
 
     def counted(self) -> dict[str, Any]:
-        """The totals by name, without their sum.
+        """Return the totals by name, without their sum.
 
         Raises:
-            ExchangeError: they do not add up.
+            ExchangeError: wins, draws and losses do not add up to the games.
         """
         total = self.wins + self.draws + self.losses
         if self.games not in (None, total):
@@ -143,7 +143,7 @@ class Totals(Shape):
 
 
 class ValueFields(Shape):
-    """A value of a native file."""
+    """A value in a native file, with its key and visits."""
 
     key: Text = Field(max_length=MAX_KEY)
     value: Annotated[Number, Between(-MAX_VALUE, MAX_VALUE)]
@@ -165,7 +165,7 @@ class WeightFile(Head, extra="forbid"):
     learnt: Count
     weights: list[Any]
     seed: Annotated[int, Between(0, MAX_SEED)] = 0
-    """In the files of levels (``manage.py teach_levels``): the one that they were taught from."""
+    """The seed of the training, in files of levels (``manage.py teach_levels``)."""
     totals: Totals = Totals()
 
 
@@ -176,10 +176,10 @@ class AverageFile(WeightFile):
 
 
 def read(shape: type[ShapeT], value: object, where: str = "") -> ShapeT:
-    """The value as a shape; ``where`` is its own place in the file.
+    """Return the value as a shape; ``where`` is the place of the value in the file.
 
     Raises:
-        ExchangeError: it is of another shape. Of several mistakes the first is told.
+        ExchangeError: the value has another shape. Of several mistakes the error names the first.
     """
     try:
         return shape.model_validate(value)
@@ -195,7 +195,7 @@ def read(shape: type[ShapeT], value: object, where: str = "") -> ShapeT:
 
 
 def _place(where: str, path: tuple[str | int, ...]) -> str:
-    """A path below a place: ``boxes[2].beads`` in a file of objects, ``line 3, beads`` in a table."""
+    """Return a path below a place: ``boxes[2].beads`` in a file of objects, ``line 3, beads`` in a table."""
     separator = ", " if where.startswith("line ") else "."
     for part in path:
         where += f"[{part}]" if isinstance(part, int) else f"{separator}{part}"

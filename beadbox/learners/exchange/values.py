@@ -1,6 +1,6 @@
-"""What a native file says of a machine that keeps values: its head, and one entry for each value that it has learnt.
+"""Native files of machines that keep values: a head, and one entry for each learnt value.
 
-Numbers are written so that reading gives the very same ones, bit for bit.
+Numbers are written so that reading gives the same ones, bit for bit.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from beadbox.learners.rule import Rule
 from beadbox.rules.game import AnyGame
 
 MAX_VALUES = 20_000
-"""So many entries fit into the largest file that is read, whatever they are."""
+"""Entries of a file. This many fit into the largest file that is read, whatever their keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueData:
-    """What an action on a board, or a board, is worth, and how often that was learnt."""
+    """The learnt value of an action on a board, or of a board, and its number of visits."""
 
     key: str
     value: float
@@ -31,7 +31,7 @@ class ValueData:
 
 @dataclass(frozen=True, slots=True)
 class ValuesData:
-    """Everything a machine that keeps values is, its past apart."""
+    """The complete state of a machine that keeps values, without its history."""
 
     game: AnyGame
     rule: Rule
@@ -47,7 +47,7 @@ class ValuesData:
 
 
 def dump_values(data: ValuesData) -> str:
-    """The file of a machine that keeps values: a head, then one line for each of them."""
+    """Return the file of a machine that keeps values: a head, then one line for each value."""
     lines = ",".join(
         f"\n  {json.dumps({'key': one.key, 'value': one.value, 'visits': one.visits})}" for one in data.values
     )
@@ -55,11 +55,11 @@ def dump_values(data: ValuesData) -> str:
 
 
 KeyProblem = Callable[[str], str]
-"""What is wrong with the key of an entry, in words that quote it; nothing if it is one."""
+"""Returns why a text is not the key of an entry, in words that quote the text; empty for a valid key."""
 
 
 def engine_key_problem(game: AnyGame) -> KeyProblem:
-    """What is wrong with the key of an action on a board, of a game with an engine."""
+    """Return the check of keys of actions on boards, for a game with an engine."""
     engine = engine_of(game)
     assert engine is not None, "the rule fits the game"
 
@@ -84,19 +84,19 @@ def values_document(
     *,
     any_size: bool = False,
 ) -> ValuesData:
-    """A machine that keeps values by any key, as its native file has it.
+    """Return a machine that keeps values under keys of any form, from its native file.
 
     Args:
-        fields: the file, whose head was read.
+        fields: the file, after its head was read.
         game: its game.
         rule: its rule.
         head: name, description, preset, learns.
-        key_problem: tells the keys of such a machine from others.
-        exploring: how rarely and how often it may try anything; a file that does not say begins with the latter.
-        any_size: whether it may hold more values than files of accounts.
+        key_problem: the check of keys for such a machine.
+        exploring: the least and the greatest exploration rate; a file without a rate gets the greatest.
+        any_size: whether the file may hold more values than files of accounts.
 
     Raises:
-        ExchangeError: something in it is wrong.
+        ExchangeError: the file is invalid.
     """
     from beadbox.learners.exchange import schemas  # only when a file is read
 
@@ -132,10 +132,10 @@ def values_document(
 def values_machine(
     fields: dict[str, Any], game: AnyGame, rule: Any, head: dict[str, Any], any_size: bool
 ) -> ValuesData:
-    """A machine that keeps values of actions, as its file has it (``READERS``).
+    """Return a machine that keeps values of actions, from its native file; a reader of ``READERS``.
 
     Raises:
-        ExchangeError: something in it is wrong.
+        ExchangeError: the file is invalid.
     """
     exploring = rule.epsilon_floor, rule.epsilon
     return values_document(fields, game, rule, head, engine_key_problem(game), exploring, any_size=any_size)

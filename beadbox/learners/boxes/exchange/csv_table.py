@@ -1,7 +1,7 @@
 """A table for spreadsheets: one row for each slot of each box, in order of play.
 
-Reading needs the columns ``position``, ``move`` and ``beads``; ``draws`` is read where it is there. A table may have
-been through a spreadsheet, which changes the separator, adds empty rows and columns, and writes 4 as 4.0.
+Reading needs the columns ``position``, ``move`` and ``beads``; ``draws`` is optional. A table may have been through a
+spreadsheet, which changes the separator, adds empty rows and columns, and writes 4 as 4.0.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ NEEDED = ("position", "move", "beads")
 PRESET = "michie-1961"
 SEPARATORS = ",;\t"
 _SEP = re.compile(r'"?sep=([,;\t])"?[,;\t]*', re.IGNORECASE)
-"""The first line by which spreadsheets tell each other the separator."""
+"""A first line that names the separator, as spreadsheets write it."""
 _DECIMALS = re.compile(r"(\d+)[.,](0+)", re.ASCII)
 """A whole number as a spreadsheet may write it: 4.0, or 4,0 where the comma marks decimals."""
 
 
 def dump(data: MachineData) -> str:
-    """The table, with a heading."""
+    """Return a machine as a table with a heading."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
@@ -57,10 +57,10 @@ def dump(data: MachineData) -> str:
 
 
 def load(text: str, wanted: Wanted) -> MachineData:
-    """The machine that a table holds; whether like squares share a slot is read off it.
+    """Return the machine in a table; without a wanted rule, the rows decide whether symmetric moves share a slot.
 
     Raises:
-        ExchangeError: something in it is wrong.
+        ExchangeError: the table is invalid.
     """
     entries = list(_entries(text))
     merged = machine_from(entries, wanted, preset=PRESET)
@@ -71,7 +71,7 @@ def load(text: str, wanted: Wanted) -> MachineData:
 
 
 def _is_merged(game: Game[object, object], rule: BoxRule, entries: list[Entry]) -> bool:
-    """Whether every box has as many rows as it has classes of like moves."""
+    """Whether every box has as many rows as classes of symmetric moves."""
     for entry in entries:
         try:
             position = game.decode(entry.text)
@@ -83,7 +83,7 @@ def _is_merged(game: Game[object, object], rule: BoxRule, entries: list[Entry]) 
 
 
 def _entries(text: str) -> Iterator[Entry]:
-    """The boxes of a table: rows of one position belong together, wherever they stand."""
+    """Yield the boxes of a table; rows of one position form a box, wherever they stand."""
     from beadbox.learners.boxes.exchange import shapes  # only when a file is read
     from beadbox.learners.exchange import schemas  # only when a file is read
 
@@ -106,7 +106,7 @@ def _entries(text: str) -> Iterator[Entry]:
 
 
 def _rows(text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each row that is not empty, by column, with its line."""
+    """Yield each row that is not empty, by column, with its line."""
     lines = io.StringIO(text, newline="").readlines()
     first = next((number for number, line in enumerate(lines) if line.strip(SEPARATORS + " \r\n")), 0)
     if named := _SEP.fullmatch(lines[first].strip("\r\n ")):
@@ -129,13 +129,13 @@ def _rows(text: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _tight(text: str, separator: str) -> io.StringIO:
-    """The text without blanks between a separator and a quotation mark, which would not count as one there."""
+    """Remove blanks between a separator and a quotation mark; the CSV reader would take the mark for text."""
     beside = rf'(?<![^{separator}\r\n])[ \xa0]+(?=")|(?<=")[ \xa0]+(?![^{separator}\r\n])'
     return io.StringIO(re.sub(beside, "", text), newline="")
 
 
 def _columns(row: list[str], line: str) -> list[str]:
-    """The names in the heading, empty for a column that has none."""
+    """Return the names in the heading, empty for a column without a name."""
     columns = [cell.strip().lower() for cell in row]
     missing = [column for column in NEEDED if column not in columns]
     if missing:
@@ -147,7 +147,7 @@ def _columns(row: list[str], line: str) -> list[str]:
 
 
 def _row(row: list[str], columns: list[str], line: str) -> dict[str, str]:
-    """The cells by column. Spreadsheets leave out empty cells at the end of a row, or add some."""
+    """Return the cells by column. Spreadsheets leave out empty cells at the end of a row, or add some."""
     n_needed = max(map(columns.index, NEEDED)) + 1
     if len(row) < n_needed or any(cell.strip() for cell in row[len(columns) :]):
         raise ExchangeError(line, "n_fields", n_fields=len(row), n_columns=len(columns))
@@ -158,15 +158,15 @@ def _row(row: list[str], columns: list[str], line: str) -> dict[str, str]:
 
 
 def _board(text: str) -> str:
-    """The text of a position. Blanks around it are dropped, unless they stand for its empty squares."""
+    """Return the text of a position. Blanks around it are dropped, unless they stand for empty squares."""
     plain = text.strip()
     if plain.startswith("'"):
-        plain = plain[1:]  # as a download of ours hides from spreadsheets that it looks like a formula
+        plain = plain[1:]  # our downloads add it, so that spreadsheets do not take the text for a formula
     return plain if set(plain) & set(BLANKS.strip()) else text
 
 
 def _whole(text: str, line: str, column: str) -> str:
-    """The text of a cell, a whole number without decimals."""
+    """Return the text of a cell; a whole number loses its decimals."""
     text = text.strip()
     number = _DECIMALS.fullmatch(text)
     if number is None:
@@ -178,6 +178,6 @@ def _whole(text: str, line: str, column: str) -> str:
 
 
 def _number(text: str, line: str, column: str) -> int | str:
-    """The whole number of a cell; what is none stays text, for the schema to refuse."""
+    """Return the whole number of a cell; other text stays as it is, for the schema to refuse."""
     text = _whole(text, line, column)
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else text

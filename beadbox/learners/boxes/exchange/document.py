@@ -1,7 +1,7 @@
-"""What a file says of a machine with boxes, and how a box of any orientation becomes a box of ours.
+"""The contents of a file of a machine with boxes, and the conversion of boxes of any orientation to canonical ones.
 
-A file of another program names positions as that program met them. Each is turned into the canonical position of its
-orbit, its beads along with it; two entries of one orbit must say the same.
+A file of another program names positions as that program met them. Each is turned, with its beads, into the canonical
+position of its orbit. Two entries of one orbit must agree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from beadbox.rules.registry import GAMES
 from beadbox.strength.graph import graph_compile
 
 BLANKS = " _-."
-"""What programs write for an empty place."""
+"""Characters that programs write for an empty place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +36,21 @@ class BoxData:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a file that names no rule became a machine: what its reader has to tell whoever brought it in."""
+    """How a file without a rule became a machine; the site reports it to the user of the import."""
 
     is_chosen: bool
-    """Whether the rule was asked for; otherwise it is the usual one of the format."""
+    """Whether the user chose the rule; otherwise it is the usual rule of the format."""
     stretched: str = ""
-    """Slug of the usual rule, where that had to be changed to hold the file."""
+    """Slug of the usual rule, if it had to be changed to hold the file."""
     beads_set_aside: int = 0
     boxes_set_aside: int = 0
-    """In how many boxes these beads lay."""
+    """The number of boxes in which these beads lay."""
     why_set_aside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MachineData:
-    """Everything a machine is, its past apart: what a native file holds."""
+    """The complete state of a machine with boxes, without its history: the contents of a native file."""
 
     game: AnyGame
     side: Side
@@ -65,11 +65,11 @@ class MachineData:
     losses: int = 0
     removed: int = 0
     reading: Reading | None = field(default=None, compare=False)
-    """How it came in; ``None`` for a file that names its own rule. It is no part of what the machine is."""
+    """How the file was read; ``None`` for a file with its own rule. It is not part of the machine's state."""
 
     @property
     def cabinet(self) -> Cabinet:
-        """Which boxes the machine may have."""
+        """The boxes that the machine may have."""
         return Cabinet(self.game, self.side, self.rule)
 
 
@@ -85,7 +85,7 @@ class Entry:
     beads: Mapping[str | int, int]
     visits: Mapping[str | int, int] = field(default_factory=dict)
     set_aside: int = 0
-    """Beads that lay where no move is possible, and that ``beads`` leaves out."""
+    """Beads where no move is possible; ``beads`` leaves them out."""
 
 
 def machine_from(
@@ -98,17 +98,17 @@ def machine_from(
     why_set_aside: str = "",
     **details: Any,
 ) -> MachineData:
-    """The machine that a file of another program describes.
+    """Return the machine that a file of another program describes.
 
     Args:
         entries: its boxes.
-        wanted: what was asked for; game and side are otherwise read off the positions.
-        preset: slug of that program's rule, used when no other is asked for. It gets a box for forced moves and a
-            higher cap where the file needs them.
-        usual: that rule with what else the file needs.
-        name: what the file calls the machine.
-        why_set_aside: why the program has beads where no move is possible, if it has.
-        **details: totals and the like.
+        wanted: the choices of the import; a missing game or side follows from the positions.
+        preset: slug of that program's rule, used if no other is chosen. It gets a box for forced moves and a higher
+            cap if the file needs them.
+        usual: that rule with other changes that the file needs.
+        name: the machine's name in the file.
+        why_set_aside: why the program has beads where no move is possible, if so.
+        **details: other fields of the result, such as totals.
 
     Raises:
         ExchangeError: an entry cannot be a box of such a machine.
@@ -147,7 +147,7 @@ def machine_from(
 
 
 def _each_once(cabinet: Cabinet, entries: Iterable[tuple[Entry, Any]]) -> list[tuple[Entry, BoxData]]:
-    """The box of each entry and its position; of one that is written twice with the same beads the first."""
+    """Return each entry with its box; of two entries with the same box and beads the first."""
     boxes: dict[str, tuple[Entry, BoxData]] = {}
     for entry, position in entries:
         box = _box_of(cabinet, entry, position)
@@ -160,17 +160,17 @@ def _each_once(cabinet: Cabinet, entries: Iterable[tuple[Entry, Any]]) -> list[t
 
 
 def boxes_sorted(game: AnyGame, boxes: Iterable[BoxData]) -> tuple[BoxData, ...]:
-    """Boxes in order of play, as every file has them."""
+    """Sort boxes in order of play, as every file has them."""
     return tuple(sorted(boxes, key=lambda box: (game.ply(game.decode(box.position)), box.position)))
 
 
 def box_checked(
     cabinet: Cabinet, position: AnyPosition, beads: Sequence[int], visits: Sequence[int], where: str
 ) -> BoxData:
-    """The box of a canonical position, if a machine of this cabinet can have it and these beads in it.
+    """Return the box of a canonical position, after a check that a machine of this cabinet can have it.
 
     Raises:
-        ExchangeError: it cannot.
+        ExchangeError: the machine cannot have this box, or not these beads in it.
     """
     game, rule = cabinet.game, cabinet.rule
     text = game.encode(position)
@@ -196,9 +196,10 @@ def box_checked(
 
 
 def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[AnyGame, list[AnyPosition]]:
-    """The game whose positions these are: the one asked for, or the first that can read every one of them.
+    """Return the game of the entries and their positions: the game asked for, or one that can read them all.
 
-    A text that leaves the side to move out may be read for either; then the moves tell for which.
+    A text without the side to move may be read for either side. Of several readings the one with the most entries
+    of only legal moves counts, of equals the first.
     """
     if wanted.game is not None and not BoxRule.fits(wanted.game):
         raise ExchangeError("game", "game_keeps_values", game=wanted.game.name)
@@ -226,7 +227,7 @@ def _game_of(entries: Sequence[Entry], wanted: Wanted) -> tuple[AnyGame, list[An
 
 
 def _n_legal(game: AnyGame, positions: Sequence[AnyPosition], entries: Sequence[Entry]) -> int:
-    """How many entries name nothing but legal moves."""
+    """Return the number of entries with only legal moves."""
     legal = ({game.format_move(move) for move in game.legal_moves(position)} for position in positions)
     return sum(
         all(isinstance(key, int) or key in moves for key in entry.beads)
@@ -235,9 +236,9 @@ def _n_legal(game: AnyGame, positions: Sequence[AnyPosition], entries: Sequence[
 
 
 def _decoded(game: AnyGame, entry: Entry, side: Side) -> AnyPosition:
-    """The position of an entry, in which ``side`` is to move if its text leaves that out.
+    """Return the position of an entry; ``side`` is to move if the text leaves that out.
 
-    Programs differ in what they write for an empty place.
+    Programs write different characters for an empty place.
     """
     if len(entry.text) > MAX_TEXT:
         raise ExchangeError(entry.where, "no_position", text=shown(entry.text))
@@ -262,7 +263,7 @@ def _side_of(game: AnyGame, entries: Sequence[Entry], positions: Sequence[AnyPos
 
 
 def _fitting(usual: BoxRule, game: AnyGame, entries: Sequence[tuple[Entry, Any]]) -> BoxRule:
-    """The usual rule, stretched so far that these boxes can be held by it."""
+    """Return the usual rule, changed so far that it can hold these boxes."""
     rule = usual
     if any(len(game.legal_moves(position)) == 1 for _, position in entries):
         rule = replace(rule, box_set=BoxSet.ALL)
@@ -273,7 +274,7 @@ def _fitting(usual: BoxRule, game: AnyGame, entries: Sequence[tuple[Entry, Any]]
 
 
 def _box_of(cabinet: Cabinet, entry: Entry, position: AnyPosition) -> BoxData:
-    """The entry as a box in canonical form."""
+    """Return the entry as a box in canonical form."""
     game = cabinet.game
     if game.is_terminal(position):
         raise ExchangeError(entry.where, "box_of_ended_game", position=shown(entry.text))
@@ -293,7 +294,7 @@ def _box_of(cabinet: Cabinet, entry: Entry, position: AnyPosition) -> BoxData:
 
 
 def _move_of(game: AnyGame, position: AnyPosition, key: str | int, where: str) -> AnyMove | None:
-    """The legal move that a key stands for, if there is one."""
+    """Return the legal move that a key stands for; ``None`` if there is none."""
     legal = game.legal_moves(position)
     if isinstance(key, int):
         if any(len(game.path(move)) != 1 for move in legal):
@@ -314,7 +315,7 @@ def _key_name(game: AnyGame, key: str | int) -> str:
 
 
 def _folded(cabinet: Cabinet, box: BoxData) -> tuple[tuple[int, int], ...]:
-    """The same for all boxes that differ only by a symmetry of their position."""
+    """Return (beads, visits) by slot in a form that is equal for boxes that differ by a symmetry of their position."""
     game = cabinet.game
     if not cabinet.rule.reduce_symmetry or cabinet.rule.merge_symmetric_moves:
         return tuple(zip(box.beads, box.visits, strict=True))

@@ -1,7 +1,7 @@
 """The save file of HexapawnRL: ``{"memory": {position: {validMoves, confidenceScores}}}``.
 
-It holds texts of positions and moves, so it is written for any game; of a game whose side to move that program knows,
-without the side. A move that was taken out of play is not listed; ``level`` says how many there were.
+It holds positions and moves as text, so it can be written for any game. Texts leave out the side to move in games in
+which that program knows it. A move that was taken out of play is not listed; ``level`` is one more than their number.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from beadbox.learners.exchange.errors import ExchangeError, shown
 
 PRESET = "hexapawn-rl-as-shipped"
 RULE = PRESETS[PRESET].rule
-"""How that program learns, whatever it says of itself."""
+"""The rule that the program's source follows, which differs from its own description."""
 FAMILY = "hexapawn"
-"""What that program plays: files of other games were written by us, for machines of any rule."""
+"""The games that the program plays. Files of other games come from this site, for machines of any rule."""
 
 
 def dump(data: MachineData) -> str:
-    """The file, in the shape and order of that program."""
+    """Return the file of a machine, in the shape and order of that program."""
     game, cabinet = data.game, data.cabinet
     memory = {}
     for box in data.boxes:
@@ -49,10 +49,10 @@ def dump(data: MachineData) -> str:
 
 
 def load(text: str, wanted: Wanted) -> MachineData:
-    """The machine that a file holds.
+    """Return the machine in a file.
 
     Raises:
-        ExchangeError: something in it is wrong.
+        ExchangeError: the file is invalid.
     """
     from beadbox.learners.boxes.exchange import shapes  # only when a file is read
     from beadbox.learners.exchange import schemas  # only when a file is read
@@ -76,7 +76,7 @@ def load(text: str, wanted: Wanted) -> MachineData:
 
 
 def _trust_require(entries: Iterable[Entry]) -> None:
-    """Refuse more trust in a move than that program can have."""
+    """Refuse a score above the cap of that program."""
     assert RULE.cap is not None
     for entry in entries:
         most = max(entry.beads.values(), default=0)

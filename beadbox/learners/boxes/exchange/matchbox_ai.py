@@ -1,7 +1,8 @@
 """The list of states of matchbox-ai: ``[{state, beads, totalBeads}]``, one entry a box, beads by square.
 
-That program looks a box up by the least of the eight turned texts of the board, with ``_`` for an empty square, so that
-``O`` < ``X`` < ``_``; ``beads[i]`` belongs to square ``i`` of that text. Only for games in which a move is one square.
+That program finds a box by the least of the eight turned texts of the board, with ``_`` for an empty square, so that
+``O`` < ``X`` < ``_``. ``beads[i]`` belongs to square ``i`` of that text. The format is only for games in which a move
+is one square.
 Source: that program's ``getCanonicalState``, ``exportMemory`` and ``importMemory``.
 """
 
@@ -20,20 +21,19 @@ if TYPE_CHECKING:
     from beadbox.learners.boxes.exchange import shapes
 
 PRESET = "matchbox-ai-as-shipped"
-"""How that program learns, whatever it says of itself."""
+"""The rule that the program's source follows, which differs from its own description."""
 BLANK = "_"
 MISCOUNTED = (
     "On boards that it turns by a quarter, matchbox-ai reads and adds beads at the wrong square. "
     "So it plays those boards differently."
 )
-"""Why beads lie on squares that are taken: it finds its way back with the turn itself instead of its inverse."""
+"""Why beads lie on occupied squares: the program maps squares back by the turn itself instead of its inverse."""
 
 
 def dump(data: MachineData) -> str:
-    """The file: one line for each box.
+    """Return the file of a machine: one line for each box.
 
-    A slot that stands for several squares deals its beads out to them one by one, so that together they are as likely
-    as here.
+    A slot of several squares deals its beads out to them one by one, so that together they are as likely as here.
 
     Raises:
         ExchangeError: a move of this game is more than a square, or the machine has a box for every turned board.
@@ -59,10 +59,10 @@ def dump(data: MachineData) -> str:
 
 
 def load(text: str, wanted: Wanted) -> MachineData:
-    """The machine that a file holds.
+    """Return the machine in a file.
 
     Raises:
-        ExchangeError: something in it is wrong.
+        ExchangeError: the file is invalid.
     """
     from beadbox.learners.boxes.exchange import shapes  # only when a file is read
     from beadbox.learners.exchange import schemas  # only when a file is read

@@ -1,4 +1,4 @@
-"""Our own format for a machine with boxes. Reading it back gives an identical machine."""
+"""Our own format for a machine with boxes. Reading a file back gives an identical machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from beadbox.rules.outcome import Side
 
 
 def dump(data: MachineData) -> str:
-    """The file: a head, then one line for each box."""
+    """Return the file of a machine: a head, then one line for each box."""
     lines = ",".join(f"\n  {_line(box)}" for box in data.boxes)
     return native_text(data, "boxes", lines, side=int(data.side), removed=data.removed)
 
@@ -27,10 +27,10 @@ def _line(box: BoxData) -> str:
 def boxes_machine(
     fields: dict[str, Any], game: AnyGame, rule: Any, head: dict[str, Any], any_size: bool
 ) -> MachineData:
-    """A machine with boxes, as its file has it (``READERS``).
+    """Return a machine with boxes, from its native file; a reader of ``READERS``.
 
     Raises:
-        ExchangeError: something in it is wrong.
+        ExchangeError: the file is invalid.
     """
     from beadbox.learners.boxes.exchange import shapes  # only when a file is read
     from beadbox.learners.exchange import schemas  # only when a file is read
@@ -51,7 +51,7 @@ def boxes_machine(
 
 
 def _position(cabinet: Cabinet, text: str, where: str) -> AnyPosition:
-    """The position of a box, which lies as the box has it printed."""
+    """Return the position of a box, after a check that it lies as printed on the box."""
     try:
         position = cabinet.game.decode(text)
     except InvalidPositionError as error:

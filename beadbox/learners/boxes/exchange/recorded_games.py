@@ -1,7 +1,7 @@
 """Files of recorded games: ``{"games": [{"moves": ["b1b2", …], "winner": 1}]}``, the winner 1, 2 or ``"draw"``.
 
-What a program that kept such a file calls a win is checked against the rules; a game that stops while moves remain was
-given up by the side to move.
+The winner of each game is checked against the rules. In a game that stops while moves remain the side to move has
+resigned.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def load(text: str, game: AnyGame) -> tuple[RecordedGame, ...]:
-    """The games of a file.
+    """Return the games in a file, checked by the rules of the game.
 
     Raises:
-        ExchangeError: something in it is wrong, with its place.
+        ExchangeError: the file is invalid; the error names the place.
     """
     from beadbox.learners.boxes.exchange import shapes  # only when a file is read
     from beadbox.learners.exchange import schemas  # only when a file is read
@@ -61,7 +61,7 @@ def _game(game: AnyGame, fields: shapes.GameFields, where: str) -> RecordedGame:
 
 
 def machine_of(trainee: Trainee, *, name: str, preset: str) -> MachineData:
-    """A machine that has watched recorded games, as a file has it."""
+    """Return a machine that has learnt from recorded games, in the form of a file."""
     machine, tally = trainee.machine, trainee.tally
     boxes = dict(machine.boxes)
     if machine.rule.open_boxes is OpenBoxes.IN_ADVANCE:

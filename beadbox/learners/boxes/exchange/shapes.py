@@ -1,6 +1,6 @@
 """The shapes of the files that hold boxes, and of recorded games.
 
-The other modules import this one when a file is read, and not before: pydantic takes .3 s and 10 MB.
+The other modules import this one only when a file is read, because pydantic takes 0.3 s and 10 MB.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from beadbox.learners.exchange.schemas import Between, Count, Head, Items, Named
 
 MAX_GAMES = 100_000
 MAX_MOVES = 1_000
-"""The most moves of a game that are read."""
+"""Moves of the longest game that is read."""
 
 Beads = Annotated[int, Between(0, MAX_BEADS)]
 
@@ -26,7 +26,7 @@ class BoxTotals(Totals):
 
 
 class BoxFields(Shape):
-    """A box of a native file."""
+    """A box in a native file: beads and draws by slot."""
 
     position: ShortText
     beads: Items[Beads]
@@ -50,11 +50,11 @@ class StateFields(Shape):
 
 
 class StatesFile(RootModel[Items[StateFields]]):
-    """A file of matchbox-ai."""
+    """A file of matchbox-ai: a list of its boxes."""
 
 
 class HexapawnFile(Named):
-    """The save file of HexapawnRL."""
+    """The save file of HexapawnRL, with its boxes by position."""
 
     memory: dict[Any, Any]
     level: Count = 1
@@ -65,7 +65,7 @@ class HexapawnFile(Named):
 
 
 class MoveFields(Shape):
-    """A box of HexapawnRL."""
+    """A box of HexapawnRL: its moves and their scores."""
 
     validMoves: Items[ShortText]  # noqa: N815  # as it stands there
     confidenceScores: Items[Annotated[int, Between(1, MAX_BEADS)]]  # noqa: N815  # as it stands there
@@ -81,13 +81,13 @@ class RowFields(Shape):
 
 
 class GameFields(Shape, extra="ignore"):
-    """A recorded game."""
+    """A recorded game: its moves and its winner."""
 
     moves: Items[ShortText] = Field(max_length=MAX_MOVES)
     winner: Annotated[int | str, OneOf('1, 2 or "draw"', 1, 2, "draw")]
 
 
 class GamesFile(Shape, extra="ignore"):
-    """A file of recorded games."""
+    """A file of recorded games, at most :data:`MAX_GAMES`."""
 
     games: Items[GameFields] = Field(max_length=MAX_GAMES)
