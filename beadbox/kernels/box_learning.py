@@ -7,8 +7,8 @@ the same random words and leaves the same beads.
 ``totals`` and ``tally``.
 
 numba counts a reference to an array whenever it is taken from a tuple, and at every move that takes three times as long
-as the move. It omits the counts in two cases: a loop takes its arrays before it begins, or a part of a kernel has its
-tuple as its last parameter and takes all that it needs from it in its first lines.
+as the move. It omits the counts in two cases. A loop takes its arrays before it begins; or a part of a kernel has its
+tuple as its last parameter, and takes all its arrays from it in its first lines.
 
 Indices are unsigned (``U``), so that numba omits the code for negative indices, which cost half the speed. A cast to
 ``U`` therefore says "this is an index, or a number that is never negative".

@@ -21,8 +21,8 @@ def play_policies(
 
     ``probability``: ``(n_edges,)``, the policy of the side to move; all zero at a node where it resigns. At a node with
     more than one possible move a game takes one random word, and the upper 53 bits are a number below 1. The move is
-    the first at which the running sum of the chances exceeds that number, or the last possible one if the sum falls
-    short by rounding. ``words`` and ``tally`` are updated in place.
+    the first at which the running sum of the chances exceeds that number. If the sum falls short by rounding, it is the
+    last possible one. ``words`` and ``tally`` are updated in place.
     """
     a, b = words[0], words[1]
     for _ in range(n_games):

@@ -68,7 +68,7 @@ HOUSE: tuple[HouseMachine, ...] = (
         n_games=20,
         seed=1962,
     ),
-    # Its games are long: 100 games take a few seconds, and so does measuring its strength in games.
+    # Games of Romgon are long: 100 games take a few seconds, and so does measuring a machine's strength in games.
     HouseMachine(
         slug="romgon-q",
         name="Q",

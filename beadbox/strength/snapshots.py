@@ -1,8 +1,8 @@
 """Snapshots of a learner, measured against fixed opponents, and the choice of the best.
 
-For any player whose strength is a sample. Every game begins with random plies, and every opening is played twice, with
-sides exchanged. The best snapshot is chosen on one set of openings and its strength is measured on another, because the
-best of many looks stronger than it is on the openings of the choice.
+For any player with a sampled strength. Every game begins with random plies, and every opening is played twice, with
+sides exchanged. The best snapshot is chosen on one set of openings, and its strength is measured on another. On the
+openings of the choice the best of many looks stronger than it is.
 
 Every game has its own random source, so a measurement can be split anywhere and its parts added.
 """

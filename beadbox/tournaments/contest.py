@@ -1,8 +1,8 @@
 """Games between two players that do not learn, frozen machines or fixed opponents, and the exact expected result.
 
-Both players are tables of probabilities on the same graph, so one loop plays any two of them, and the games are samples
-of the distribution that the exact result describes. If a player has no such table, or the game has no graph, the games
-are played move by move.
+Both players are tables of probabilities on the same graph, so one loop plays any two of them. The games are samples of
+the distribution that the exact result describes. If a player has no such table, or the game has no graph, the games are
+played move by move.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from beadbox.rules.play import MAX_PLIES
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn of a training game: the position as it was played on, and the move; ``None`` for a resignation.
+    """A turn of a training game: the position played on, and the move; ``None`` for a resignation.
 
-    ``draw`` is the box that was opened for it, if one was.
+    ``draw`` is the draw from the box opened for the turn, if there was a box.
     """
 
     position: AnyPosition
@@ -25,9 +25,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """One training game of a machine: what it was for it, whether it gave up, and the draws that led to moves.
+    """One training game of a machine: its result, whether it resigned, and the draws that led to moves.
 
-    ``turns`` are those of both sides.
+    ``turns`` are the turns of both sides.
     """
 
     result: Result
@@ -37,11 +37,11 @@ class Episode:
 
 
 def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Random) -> tuple[Episode, Episode]:
-    """One game from the start, nothing learnt yet: the learner's episode and the opponent's.
+    """Play one game from the start without learning; return the learner's episode and the opponent's.
 
-    With symmetry reduced the game is played on canonical positions, where it does not matter which member of a
-    slot's class is played: all lead to the same canonical position, and no random word is spent on it.
-    A game that is not over after :data:`MAX_PLIES` counts as a draw.
+    With symmetry reduced the game is played on canonical positions. All members of a slot's class then lead to the same
+    canonical position, so no random word is used to choose one. A game that is not over after :data:`MAX_PLIES` counts
+    as a draw.
     """
     game = learner.game
     fold = learner.cabinet.box_position
@@ -79,7 +79,11 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
 
 
 def train_episodes(learner: BoxMachine, opponent: Opponent | BoxMachine, n_games: int, rng: Random) -> Tally:
-    """Play and learn ``n_games``; the opponent learns too if it is a machine that does. Returns the learner's tally."""
+    """Play and learn ``n_games`` and return the learner's tally; an opponent that is a learning machine learns too.
+
+    Raises:
+        ValueError: only one of the two machines reduces symmetry.
+    """
     if isinstance(opponent, BoxMachine) and opponent.rule.reduce_symmetry != learner.rule.reduce_symmetry:
         raise ValueError("two machines must both see boards as they lie, or both up to symmetry")
     tally = Tally()

@@ -1,4 +1,4 @@
-"""A machine with boxes that does not learn, as a table of chances and move by move."""
+"""A frozen machine with boxes, as a table of probabilities and move by move."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class FrozenBoxes:
 
     @property
     def side(self) -> Side:
-        """The side that it plays for good."""
+        """The side that the machine always plays."""
         return self.memory.table.cabinet.side
 
     @property
     def is_reduced(self) -> bool:
-        """Whether it sees boards up to symmetry: some see them as they lie."""
+        """Whether the machine merges symmetric boards; the rules of some machines do not."""
         return self.memory.table.graph.reduced
 
     def policy(self, graph: Graph) -> Floats:
-        """``(n_edges,)``: the chance of each of its moves on a graph of its game."""
+        """Return ``(n_edges,)``: the probability of each of its moves on a graph of its game, 0 elsewhere."""
         if self.memory.table.graph is graph:
             return machine_policy(self.memory)
         return readable_policy(graph, readable_machine(self.memory))
 
     def mover(self, game: AnyGame) -> Mover:
-        """How it plays a game."""
+        """Return a function that chooses the moves of a game, without learning."""
         machine = readable_machine(self.memory)
         machine.learns = False
         return lambda position, rng: machine.choose(position, rng)[0]

@@ -1,7 +1,7 @@
 """The matchbox machine, readable: Michie's MENACE, Gardner's HER and every rule between them.
 
-This is the one truth about drawing and learning. Live matches use it directly; the kernels of bulk training are
-proven equal to it bead for bead. Sources: D. Michie (1961, 1963), M. Gardner (1962); docs/learning.md.
+This module defines how beads are drawn and learnt. Live matches use it directly, and tests compare the kernels of bulk
+training with it bead for bead. Sources: D. Michie (1961, 1963), M. Gardner (1962); docs/learning.md.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from beadbox.rules.outcome import Result, Side
 class BeadDraw:
     """One opening of a box: the box (as text), its beads before, the slot drawn.
 
-    ``slot`` is ``None`` when the machine found no bead and resigned. ``refilled`` says that the box was
-    empty and got its initial beads back first; ``beads`` are then those.
+    ``slot`` is ``None`` when the machine found no bead and resigned. ``refilled`` says that the box was empty and first
+    got its initial beads back; ``beads`` are then the initial beads.
     """
 
     box: str
@@ -45,10 +45,10 @@ class BoxMachine:
         game: the rules.
         side: the side it plays.
         rule: how it learns.
-        boxes: the boxes it has, text of the position to beads per slot; boxes not in it are
-            opened with their initial beads when first met. Changed in place.
+        boxes: beads per slot by the text of the position; a missing box is opened with its initial beads when it is
+            first met. Changed in place.
         n_removed: slots taken out of play so far.
-        learns: whether it changes its boxes; a frozen machine plays as if it did and stays as it is.
+        learns: whether the machine changes its boxes; a frozen machine plays the same way and changes none.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class BoxMachine:
         return 1 + self.n_removed
 
     def open_box(self, position: AnyPosition) -> list[int]:
-        """The beads of the box for this position, opened with its initial beads when first met."""
+        """Return the beads of the box for this position, opened with its initial beads when first met."""
         box_position = self.cabinet.box_position(position)
         key = self.game.encode(box_position)
         if key not in self.boxes:
@@ -85,8 +85,8 @@ class BoxMachine:
     def draw(self, position: AnyPosition, rng: Random, *, greedy: bool = False) -> BeadDraw:
         """Open the box of this position and draw a bead: slot ``k`` with probability ``beads[k] / sum(beads)``.
 
-        ``greedy`` takes the fullest slot instead, ties uniformly. The position must have a box. Takes one random
-        word, none when the machine resigns. An empty box may be refilled here, which changes it.
+        ``greedy`` takes the fullest slot instead, ties uniformly. The position must have a box. Takes one random word,
+        or none if the machine resigns. An empty box may be refilled, which changes it.
         """
         box_position = self.cabinet.box_position(position)
         key = self.game.encode(box_position)
@@ -110,7 +110,7 @@ class BoxMachine:
     def choose(
         self, position: AnyPosition, rng: Random, *, greedy: bool = False
     ) -> tuple[AnyMove | None, BeadDraw | None]:
-        """The move to play and the draw behind it: no draw for a forced move, no move for a resignation."""
+        """Choose a move; return it with the draw behind it: no draw for a forced move, no move for a resignation."""
         if not self.cabinet.has_box(position):
             (forced,) = self.game.legal_moves(position)
             return forced, None
@@ -121,9 +121,10 @@ class BoxMachine:
         return moves[rng.below(len(moves))], draw
 
     def follow(self, position: AnyPosition, move: AnyMove) -> BeadDraw | None:
-        """What the machine remembers of a move that somebody else has made for it: as if its bead had been drawn.
+        """Return the draw to learn from for a move that another player has made for the machine.
 
-        The box is opened, and filled again if it is empty and the rule says so; ``None`` where the machine has none.
+        The draw is as if the bead of the move had been drawn. The box is opened, and refilled if it is empty and the
+        rule says so; ``None`` where the machine has no box.
         """
         if not self.cabinet.has_box(position):
             return None
@@ -135,7 +136,7 @@ class BoxMachine:
         )
 
     def policy(self, position: AnyPosition, *, greedy: bool = False) -> dict[AnyMove, float]:
-        """The probability of each legal move; they sum to 1, or to 0 where the machine resigns. Changes nothing."""
+        """Return the probability of each legal move; they sum to 1, or to 0 for a resignation. Changes nothing."""
         legal = self.game.legal_moves(position)
         if not self.cabinet.has_box(position):
             return dict.fromkeys(legal, 1.0 / len(legal))
@@ -154,16 +155,15 @@ class BoxMachine:
         return probabilities
 
     def restock(self, draws: Sequence[BeadDraw], result: Result, *, resigned: bool = False) -> list[Change]:
-        """Learn from an episode: ``draws`` that led to a move, in order of play; returns the changes as applied.
+        """Learn from an episode: ``draws`` that led to a move, in order of play. Return the changes as applied.
 
-        There is one change for every draw taught, and none from a machine that does not learn.
+        There is one change for every draw taught; a machine that does not learn returns none.
 
-        Every box used gains ``rule.win``, ``draw`` or ``loss`` beads on the slot played, between ``floor`` and ``cap``;
-        the last box used follows ``final_win`` or ``final_loss`` where the rule has them. A box used twice
-        changes twice.
+        Every box used gains ``rule.win``, ``draw`` or ``loss`` beads on the slot played, between ``floor`` and ``cap``.
+        The last box used follows ``final_win`` or ``final_loss`` if the rule has them. A box used twice changes twice.
 
-        ``resigned`` says that the machine itself gave up: a loss like any other in the boxes used, but only
-        ``punish_previous_on_resign`` makes the last of them count as the final move of a loss (Gardner).
+        ``resigned`` says that the machine itself resigned. That is a loss like any other in the boxes used. The last of
+        them counts as the final move of a loss only with ``punish_previous_on_resign`` (Gardner).
         """
         if not self.learns:
             return []
@@ -190,21 +190,21 @@ class BoxMachine:
         return changes
 
     def _found(self, position: AnyPosition) -> tuple[list[int], bool]:
-        """The beads of the box of this position, as they are before a draw, and whether it had to be filled again."""
+        """Return the beads of this position's box before a draw, and whether the box was refilled."""
         beads, box_position = self.open_box(position), self.cabinet.box_position(position)
         if any(beads) or not self._refills(box_position):
             return beads, False
         return self._refill(box_position, beads), True
 
     def _refills(self, box_position: AnyPosition) -> bool:
-        """Whether this box gets its initial beads back when it is found empty."""
+        """Whether this box gets its initial beads back when it is empty."""
         if self.rule.when_empty is WhenEmpty.REFILL:
             return True
         opening = self.cabinet.move_number(box_position) == 0
         return self.rule.when_empty is WhenEmpty.RESIGN and self.rule.empty_opening is EmptyOpening.REFILL and opening
 
     def _refill(self, box_position: AnyPosition, beads: list[int]) -> list[int]:
-        """The initial beads; put into the box itself only by a machine that learns."""
+        """Return the initial beads; only a machine that learns puts them into the box itself."""
         initial = self.cabinet.initial_beads(box_position)
         if not self.learns:
             return initial
@@ -212,7 +212,7 @@ class BoxMachine:
         return beads
 
     def _slots_by_moves(self, box_position: AnyPosition) -> list[int]:
-        """Every slot once for each legal move it stands for: what "any legal move" is drawn from."""
+        """Return every slot once for each legal move it stands for, to draw a uniformly random move from."""
         slots = self.cabinet.slots(box_position)
         if len(slots) == len(self.game.legal_moves(box_position)):
             return list(range(len(slots)))

@@ -1,4 +1,4 @@
-"""The memory of a machine as arrays: what a compiled loop trains in bulk, and the database stores."""
+"""The memory of a machine with boxes as arrays, for bulk training by a compiled loop and for the database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from beadbox.rules.outcome import Tally
 
 
 def rule_words(rule: BoxRule) -> RuleWords:
-    """The rule as a kernel reads it."""
+    """Return the rule as numbers for a kernel."""
     return RuleWords(
         win=rule.win,
         draw=rule.draw,
@@ -38,7 +38,7 @@ def rule_words(rule: BoxRule) -> RuleWords:
 
 @dataclass
 class Memory:
-    """Beads and visits of every box of a table, and which boxes there are so far.
+    """Beads and visits of every box of a table, now and when the memory was loaded (``stored``).
 
     Attributes:
         beads: ``(n_slots,) int32``.
@@ -61,7 +61,7 @@ class Memory:
 
     @classmethod
     def fresh(cls, table: BoxTable) -> Memory:
-        """The memory of a machine that has not played yet."""
+        """Return the memory of a machine that has not played yet."""
         return cls(table, table.initial.copy(), np.zeros(len(table.initial), np.int64))
 
     @classmethod
@@ -71,10 +71,10 @@ class Memory:
         rows: Iterable[tuple[str, Sequence[int], Sequence[int]]],
         n_removed: int = 0,
     ) -> Memory:
-        """The memory that rows of (position, beads, visits) hold; boxes without a row have their initial beads.
+        """Return the memory from rows of (position, beads, visits); boxes without a row have their initial beads.
 
         Raises:
-            ValueError: a row is no box of this table, or has another number of slots.
+            ValueError: a row is not a box of this table, or has another number of slots.
         """
         memory = cls.fresh(table)
         for position, beads, visits in rows:
@@ -90,30 +90,30 @@ class Memory:
         return memory
 
     def slots(self, box: int) -> slice:
-        """Where the slots of a box lie."""
+        """Return the slice of the slots of a box."""
         return slice(int(self.table.slot_indptr[box]), int(self.table.slot_indptr[box + 1]))
 
     def copy(self) -> Memory:
-        """An independent copy."""
+        """Return an independent copy; its loaded state is the present one."""
         return Memory(self.table, self.beads.copy(), self.visits.copy(), self.n_removed)
 
     def boxes(self, boxes: Iterable[int]) -> list[TouchedBox]:
-        """These boxes, with what has changed in them since the memory was loaded."""
+        """Return these boxes, with their changes since the memory was loaded."""
         deltas = self.beads - self.stored[0]
         numbers = (self.stored[0], self.beads, self.visits, deltas)
         return [TouchedBox(self.table.keys[box], *(n[self.slots(box)].tolist() for n in numbers)) for box in boxes]
 
     def since(self, before: Memory) -> list[TouchedBox]:
-        """The boxes whose beads differ from those of an earlier copy."""
+        """Return the boxes with other beads than in an earlier copy, in the order of the table."""
         return self.boxes(np.unique(self.table.slot_box[self.beads != before.beads]).tolist())
 
     def touched(self) -> list[TouchedBox]:
-        """The boxes whose beads or visits differ from those loaded, in the order of the table."""
+        """Return the boxes with other beads or visits than when loaded, in the order of the table."""
         slots = (self.beads != self.stored[0]) | (self.visits != self.stored[1])
         return self.boxes(np.unique(self.table.slot_box[slots]).tolist())
 
     def train(self, opponent: Opponent, n_games: int, rng: RandomSource) -> Tally:
-        """Play and learn ``n_games`` against a fixed opponent; the memory and ``rng`` are updated in place."""
+        """Play and learn ``n_games`` against a fixed opponent; return our tally. Updates memory and ``rng``."""
         cabinet = self.table.cabinet
         compiled = opponent_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
         ground = OpponentArrays(compiled.start, compiled.slot_target, compiled.reply_indptr, compiled.reply_target)
@@ -124,10 +124,10 @@ class Memory:
         return Tally(*map(int, tally[:3]))
 
     def train_against(self, opponent: Memory, n_games: int, rng: RandomSource, *, opponent_learns: bool) -> Tally:
-        """Play ``n_games`` against a machine of the other side; our tally. Everything is updated in place.
+        """Play ``n_games`` against a machine of the other side; return our tally. Everything is updated in place.
 
         Raises:
-            ValueError: both play the same side, or they do not see boards alike.
+            ValueError: both play the same side, or only one reduces symmetry.
         """
         graph = self.table.graph
         if opponent.table.graph is not graph:
@@ -149,23 +149,23 @@ class Memory:
 
 
 class BeadArrays(Protocol):
-    """What a kernel changes of a machine, or of several with a row each."""
+    """The arrays of a machine that a kernel changes; arrays of several machines have a row for each."""
 
     @property
     def beads(self) -> NDArray[np.int32]:
-        """Beads by slot."""
+        """``(n_slots,)``: beads by slot."""
 
     @property
     def visits(self) -> NDArray[np.int64]:
-        """Visits by slot."""
+        """``(n_slots,)``: visits by slot."""
 
     @property
     def totals(self) -> NDArray[np.int64]:
-        """Beads by box."""
+        """``(n_boxes,)``: beads by box."""
 
 
 def learner_arrays(table: BoxTable, held: BeadArrays, tally: NDArray[np.int64], *, learns: bool) -> LearnerArrays:
-    """A machine of this table as a kernel reads it; of several, each array of theirs has a row for each."""
+    """Return a machine of this table as arrays for a kernel; arrays of several machines have a row for each."""
     return LearnerArrays(
         learns=int(learns),
         rule=rule_words(table.cabinet.rule),

@@ -1,8 +1,8 @@
-"""The memory of a machine whose boxes cannot all be listed: fetched and opened as they are met.
+"""The memory of a machine with too many boxes to list; boxes are fetched and opened when they are met.
 
-The readable loop learns on it, for games too large for a table. It does what
-:class:`~beadbox.learners.boxes.memory.Memory` does for the compiled ones, for so many boxes as a chunk of training
-touches.
+The readable loop learns on it, in games too large for a table. Its role is that of
+:class:`~beadbox.learners.boxes.memory.Memory` for the compiled loops, but it holds only the boxes that a chunk of
+training touches.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from beadbox.rules.outcome import Result, Side, Tally
 from beadbox.strength.sampled import Sampled, sample
 
 Fetch = Callable[[str], tuple[Sequence[int], Sequence[int]] | None]
-"""Beads and visits of the box of a position as they are stored, ``None`` if it was never opened."""
+"""Reads the stored beads and visits of a position's box; ``None`` if the box was never opened."""
 
 
 class FetchedBoxes(MutableMapping[str, list[int]]):
-    """Beads by position; a box is fetched when it is first asked for."""
+    """Beads by position; a box is fetched when it is first needed."""
 
     def __init__(self, fetch: Fetch) -> None:
         self._fetch = fetch
@@ -62,7 +62,7 @@ class FetchedBoxes(MutableMapping[str, list[int]]):
 class OpenMemory:
     """A readable machine on fetched boxes, and how often each slot was played since.
 
-    ``steps`` is what a match did to its boxes, change by change in order of play.
+    ``steps`` are the changes of its boxes by a match, in order of play.
     """
 
     machine: BoxMachine
@@ -75,7 +75,7 @@ class OpenMemory:
     def load(
         cls, game: Game[object, object], side: Side, rule: BoxRule, fetch: Fetch, n_removed: int = 0
     ) -> OpenMemory:
-        """The memory behind ``fetch``, none of it read yet."""
+        """Return the memory behind ``fetch``, without reading any of it yet."""
         boxes = FetchedBoxes(fetch)
         return cls(BoxMachine(game, side, rule, boxes, n_removed), boxes)
 
@@ -85,13 +85,13 @@ class OpenMemory:
         return self.machine.n_removed
 
     def learn(self, episode: Episode) -> None:
-        """Take the lesson of one game, if the machine learns."""
+        """Learn from one game, if the machine learns."""
         if self.machine.learns:
             self.machine.restock(episode.draws, episode.result, resigned=episode.resigned)
             self.played.update((draw.box, draw.slot) for draw in episode.draws if draw.slot is not None)
 
     def teach(self, draws: Sequence[tuple[int, BeadDraw]], result: Result, *, resigned: bool) -> None:
-        """Learn from a match: (ply, draw) in order of play, each draw one that led to a move. The boxes are there."""
+        """Learn from a match: (ply, draw) in order of play, for draws that led to a move. All boxes must be stored."""
         beads = {draw.box: list(self.boxes[draw.box]) for _, draw in draws}
         changes = self.machine.restock([draw for _, draw in draws], result, resigned=resigned)
         self.played.update((draw.box, draw.slot) for _, draw in draws if draw.slot is not None)
@@ -101,22 +101,22 @@ class OpenMemory:
             self._step(draw.box, beads, deltas, ply)
 
     def refilled(self, draw: BeadDraw, ply: int) -> None:
-        """Note that the empty box of a draw was filled again."""
+        """Record that the empty box of a draw was refilled."""
         empty = self.boxes[draw.box]
         self.boxes[draw.box] = list(draw.beads)
         self._step(draw.box, {draw.box: empty}, list(draw.beads), ply)
 
     def _step(self, key: str, beads: dict[str, list[int]], deltas: list[int], ply: int) -> None:
-        """Note one change of a box; ``beads`` are brought up to it."""
+        """Record one change of a box, and update ``beads``."""
         before, (start, visits) = beads[key], self.boxes.stored[key]
         beads[key] = [count + delta for count, delta in zip(before, deltas, strict=True)]
         after = [n + self.played[key, slot] for slot, n in enumerate(visits)]
         self.steps.append(TouchedBox(key, list(start), beads[key], after, deltas, ply))
 
     def touched(self) -> list[TouchedBox]:
-        """The boxes whose beads or visits differ from those stored, by position; a box first met is one of them.
+        """Return the boxes with other beads or visits than stored, by position, including boxes met for the first time.
 
-        After a match every change of one, in order of play.
+        After a match it returns every change of a box instead, in order of play.
         """
         if self.steps:
             return self.steps
@@ -132,7 +132,7 @@ class OpenMemory:
         return found
 
     def sample(self, opponent: Opponent, n_games: int, rng: Random) -> Sampled:
-        """What comes of games against a fixed opponent in which nothing is learnt; no box is opened for good."""
+        """Play games against a fixed opponent without learning; return the shares. Boxes opened here are not kept."""
         machine = self.machine
         boxes = ChainMap[str, list[int]]({}, self.boxes)
         frozen = BoxMachine(machine.game, machine.side, machine.rule, boxes, learns=False)
@@ -143,7 +143,7 @@ class OpenMemory:
         return sample(play, n_games)
 
     def train(self, opponent: Opponent, n_games: int, rng: Random) -> Tally:
-        """Play and learn ``n_games`` against a fixed opponent by the readable loop."""
+        """Play and learn ``n_games`` against a fixed opponent by the readable loop; return our tally."""
         tally = Tally()
         for _ in range(n_games):
             episode, _others = play_episode(self.machine, opponent, rng)
@@ -152,7 +152,7 @@ class OpenMemory:
         return tally
 
     def train_against(self, opponent: OpenMemory, n_games: int, rng: Random, *, opponent_learns: bool) -> Tally:
-        """Play ``n_games`` against a machine of the other side by the readable loop; our tally."""
+        """Play ``n_games`` against a machine of the other side by the readable loop; return our tally."""
         opponent.machine.learns = opponent_learns
         tally = Tally()
         for _ in range(n_games):

@@ -1,7 +1,7 @@
-"""Many machines of one rule that learn at once, each with its own random source: what a rule does, luck apart.
+"""Many machines of one rule that learn at once, each with its own random source, to tell the rule from luck.
 
-Each is to the bead what :class:`~beadbox.learners.boxes.memory.Memory` would be alone. The kernels let threads run,
-so all cores work: never by OpenMP, which kills a forked worker.
+Each machine equals a single :class:`~beadbox.learners.boxes.memory.Memory` to the bead. Kernels let other threads run,
+so threads use all cores. OpenMP is not used, because it kills a forked worker.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from beadbox.rules.outcome import Side, Tally
 from beadbox.strength.exact import Floats
 
 MOST_THREADS = 32
-"""Of a process, of which a container has eight, and may have a thousand threads (docker-compose.yml)."""
+"""Threads of one process; a container has eight processes and may have a thousand threads (docker-compose.yml)."""
 N_CORES = min(MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 SLICES = 4
-"""So many pieces of work for each core: whoever is done early takes another."""
+"""Pieces of work for each core, so that a core that finishes early takes another."""
 
 
 @dataclass(frozen=True)
 class Marked:
-    """What machines were at each mark of a training.
+    """The state of machines at each mark of a training.
 
     Attributes:
         strength: ``(n_machines, n_marks, n_rivals + worst, 3) float64``: exact chances of a win, a draw and a loss.
-        tallies: ``(n_machines, n_marks, 4) int64``, as that of :class:`Population`.
+        tallies: ``(n_machines, n_marks, 4) int64``, like ``tally`` of :class:`Population`.
         openings: ``(n_machines, n_marks, n_slots, 2) int64``: beads and visits of the box for the start of the game;
             no slots where the other side begins.
     """
@@ -55,13 +55,13 @@ class Marked:
 
 @dataclass
 class Population:
-    """Machines of one table, a row each.
+    """Machines of one table, one row for each.
 
     Attributes:
         beads: ``(n_machines, n_slots) int32``.
         visits: ``(n_machines, n_slots) int64``.
         totals: ``(n_machines, n_boxes) int64``.
-        tally: ``(n_machines, 4) int64``: games won, drawn and lost, slots removed, since the population is there.
+        tally: ``(n_machines, 4) int64``: games won, drawn and lost, slots removed, since the population was made.
         words: ``(n_machines, 2) uint64``, the random source of each.
     """
 
@@ -74,7 +74,7 @@ class Population:
 
     @classmethod
     def fresh(cls, table: BoxTable, sources: Sequence[RandomSource]) -> Population:
-        """Machines that have not played yet, one for each random source."""
+        """Return machines that have not played yet, one for each random source."""
         n, one = len(sources), Memory.fresh(table)
         words = np.array([source.words for source in sources], np.uint64)
         rows = (n, 1)
@@ -85,29 +85,29 @@ class Population:
         return len(self.words)
 
     def of(self, rows: Sequence[int] | NDArray[np.int64]) -> Population:
-        """Some of its machines, as an independent copy."""
+        """Return some of its machines, as an independent copy."""
         arrays = (self.words, self.beads, self.visits, self.totals, self.tally)
         return Population(self.table, *(array[np.asarray(rows)] for array in arrays))
 
     def copy(self) -> Population:
-        """An independent copy."""
+        """Return an independent copy of all machines."""
         return self.of(range(len(self)))
 
     @property
     def n_bytes(self) -> int:
-        """How much memory its arrays take."""
+        """The size of its arrays in bytes, without the shared table."""
         return sum(a.nbytes for a in (self.words, self.beads, self.visits, self.totals, self.tally))
 
     def memory(self, row: int) -> Memory:
-        """A machine of it, as an independent copy."""
+        """Return the memory of one machine, as an independent copy."""
         return Memory(self.table, self.beads[row].copy(), self.visits[row].copy(), int(self.tally[row, 3]))
 
     def played(self, row: int) -> Tally:
-        """What the games of a machine came to."""
+        """Return the tally of the games of one machine."""
         return Tally(*map(int, self.tally[row, :3]))
 
     def source(self, row: int) -> RandomSource:
-        """The random source of a machine, where it is now."""
+        """Return the random source of one machine in its present state."""
         return RandomSource.from_words(*map(int, self.words[row]))
 
     def train(
@@ -118,13 +118,13 @@ class Population:
         *,
         worst: bool = False,
     ) -> Marked:
-        """Play and learn against a fixed opponent until the last of the marks, and look at every machine at each.
+        """Play and learn against a fixed opponent up to the last mark, and measure every machine at each mark.
 
         Args:
-            opponent: who teaches.
+            opponent: the teacher.
             marks: ascending numbers of games from now on.
-            rivals: fixed opponents against whom each is measured.
-            worst: whether to measure against the best reply, too, as the last.
+            rivals: fixed opponents for the measurements.
+            worst: whether to measure also against the best response, as the last opponent.
         """
         cabinet = self.table.cabinet
         compiled = opponent_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
@@ -139,10 +139,12 @@ class Population:
         *,
         worst: bool = False,
     ) -> Marked:
-        """The same, each against its partner of another population, which learns too; our random words are drawn.
+        """Train and measure like :meth:`train`, each machine against its partner, which learns too.
+
+        Random words come from the sources of this population.
 
         Raises:
-            ValueError: both play the same side, do not see boards alike, or are not as many.
+            ValueError: both play the same side, only one reduces symmetry, or their numbers differ.
         """
         if partners.table.graph is not self.table.graph:
             raise ValueError("two machines must both see boards as they lie, or both up to symmetry")
@@ -162,7 +164,7 @@ class Population:
         rivals: Sequence[Opponent],
         worst: bool,
     ) -> Marked:
-        """Let a kernel work on every slice; what was measured, as seen by our side."""
+        """Run a kernel on every slice; return the measurements from our side."""
         graph, cabinet, first_box = self.table.graph, self.table.cabinet, int(self.table.node_box[0])
         n_slots = 0 if first_box < 0 else int(np.diff(self.table.slot_indptr)[first_box])
         theirs = [opponent_policy(cabinet.game, rival, reduced=graph.reduced) for rival in rivals]
@@ -194,7 +196,7 @@ class Population:
 
 
 def population_fresh(game: AnyGame, side: Side, preset: str, sources: Sequence[RandomSource]) -> Population:
-    """Machines of a preset that have not played yet, one for each random source."""
+    """Return machines of a preset that have not played yet, one for each random source."""
     return Population.fresh(boxes_compile(game, side, PRESETS[preset].rule), sources)
 
 

@@ -1,6 +1,6 @@
-"""The rules of boxes that history gives: every preset with its name, its story and its source.
+"""The presets of machines with boxes: historical rules with their names, summaries and sources.
 
-Where a public program differs from its own description, both stand here: the documented rule and the rule as shipped.
+A public program that differs from its own description has two presets: the documented rule and the rule as shipped.
 """
 
 from dataclasses import replace
@@ -159,4 +159,4 @@ PRESETS: dict[str, Preset[BoxRule]] = {
 
 
 DEFAULT_PRESETS = {Side.FIRST: "michie-1961", Side.SECOND: "michie-refill"}
-"""Which preset a first-player and a second-player machine get when nobody says otherwise."""
+"""The preset of a first-player and a second-player machine, unless another one is chosen."""

@@ -1,8 +1,8 @@
 """The boxes that Gardner drew for HER: 24, where full mirror reduction needs 19.
 
-He left out what is the same at once: of the moves that a symmetric position makes alike, one. After that he kept every
-position as it lies, so a position and its mirror image, reached in two ways, have a drawing each. Source: M. Gardner
-(March 1962), whose drawings are 2, 11 and 11 by the machine's first, second and third move.
+Of the moves that a symmetric position makes equal, Gardner kept one. He did not merge the positions after them, so a
+position and its mirror image, reached in two ways, have a drawing each. Source: M. Gardner (March 1962), with 2, 11 and
+11 drawings for the machine's first, second and third move.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from beadbox.rules.game import AnyPosition
 
 
 def printed_set(cabinet: Cabinet) -> tuple[AnyPosition, ...]:
-    """The positions that get a drawing, in order of play; each has its canonical position's box."""
+    """Return the positions that get a drawing, in order of play; each uses the box of its canonical position."""
     game = cabinet.game
     drawn: list[Any] = []
     layer = [game.initial_position()]

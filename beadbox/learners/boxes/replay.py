@@ -1,4 +1,4 @@
-"""Recorded games played again into two machines that learn from them, each as if it had drawn its own moves."""
+"""Replay of recorded games for two machines, which learn from them as if they had drawn their own moves."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from beadbox.rules.outcome import Result, Side, Tally
 
 @dataclass(frozen=True, slots=True)
 class RecordedGame:
-    """The moves of a game that the rules allow, and who won (``None``: nobody).
+    """A legal game: its moves, and its winner (``None`` for a draw).
 
-    ``resigned`` is the side that gave up, for a game that stops while moves remain.
+    ``resigned`` is the side that resigned, for a game that stops while moves remain.
     """
 
     moves: tuple[AnyMove, ...]
@@ -26,30 +26,30 @@ class RecordedGame:
 
 @dataclass
 class Trainee:
-    """A machine that watches, what it has learnt so far, and how often each of its slots was played."""
+    """A machine that learns from recorded games, its tally, and how often each of its slots was played."""
 
     machine: BoxMachine
     tally: Tally = field(default_factory=Tally)
     played: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def learn(self, draws: list[BeadDraw], result: Result, *, resigned: bool) -> None:
-        """Take the lesson of one game."""
+        """Learn from one game, and count its result and its slots."""
         self.machine.restock(draws, result, resigned=resigned)
         self.played.update((draw.box, draw.slot) for draw in draws if draw.slot is not None)
         self.tally.add(result)
 
 
 def trainees_fresh(game: AnyGame, rules: Sequence[BoxRule]) -> tuple[Trainee, Trainee]:
-    """Machines of these rules that have seen nothing yet, first side first."""
+    """Return new machines with these rules, first side first."""
     first, second = (Trainee(BoxMachine(game, side, rule)) for side, rule in zip(Side, rules, strict=True))
     return first, second
 
 
 def replay(trainees: tuple[Trainee, Trainee], recorded: RecordedGame) -> None:
-    """Play one recorded game; the pupils, first side first, learn from it.
+    """Replay one recorded game; the trainees, first side first, learn from it.
 
-    A move goes to the very slot that it names in the printed box, also where the rule keeps a slot for each of several
-    moves that are alike. Whoever resigned opened the box of the last position and found nothing that it would play.
+    A move counts for the slot that it names in the printed box, even if the rule has a slot for each of several equal
+    moves. A side that resigned opened the box of the last position and found no bead to play.
     """
     game = trainees[0].machine.game
     draws: tuple[list[BeadDraw], list[BeadDraw]] = ([], [])

@@ -11,11 +11,11 @@ from beadbox.learners.rule import RuleError, fields_read
 from beadbox.rules.game import AnyGame
 
 MAX_BEADS = 1 << 27
-"""No slot ever holds more beads than this, cap or no cap: the sum over a box must stay below 2**32."""
+"""Beads in a slot at most, even without a cap: the sum over a box must stay below 2**32."""
 
 
 class InitialBy(StrEnum):
-    """What decides how many beads a slot starts with."""
+    """The quantity that decides how many beads a slot starts with."""
 
     MOVE_NUMBER = "move_number"
     PLY = "ply"
@@ -23,21 +23,21 @@ class InitialBy(StrEnum):
 
 
 class FinalWin(StrEnum):
-    """What happens in the last box used of a game won, instead of the usual reward."""
+    """The change of the last box used in a won game, instead of the usual reward."""
 
     NONE = "none"
     SOLE = "sole"
 
 
 class FinalLoss(StrEnum):
-    """What happens in the last box used of a game lost, instead of the usual punishment."""
+    """The change of the last box used in a lost game, instead of the usual punishment."""
 
     NONE = "none"
     REMOVE = "remove"
 
 
 class WhenEmpty(StrEnum):
-    """What the machine does when the box it opens holds no bead."""
+    """The action of a machine that opens a box without beads."""
 
     RESIGN = "resign"
     REFILL = "refill"
@@ -45,14 +45,14 @@ class WhenEmpty(StrEnum):
 
 
 class EmptyOpening(StrEnum):
-    """What a machine that resigns does when the box of its very first move is empty."""
+    """The action of a machine that resigns at empty boxes when the box of its first move is empty."""
 
     REFILL = "refill"
     STOP = "stop"
 
 
 class BoxSet(StrEnum):
-    """Which positions have a box: those with a choice, or forced ones too."""
+    """The positions that have a box: those with a choice of moves, or forced ones too."""
 
     DECISIONS = "decisions"
     ALL = "all"
@@ -73,8 +73,8 @@ class BoxRule:
     the last value repeats. ``floor`` and ``cap`` bound a slot that has not been removed; a ``cap`` of ``None``
     means no bound below :data:`MAX_BEADS`.
 
-    A slot counts as *removed* when it is empty and the rule can remove slots (``final_win`` or ``final_loss``):
-    then no reward brings it back; only a refill of the whole box does.
+    A slot counts as *removed* when it is empty and the rule can remove slots (``final_win`` or ``final_loss``). No
+    reward brings it back; only a refill of the whole box does.
 
     Raises:
         RuleError: a field is out of range or contradicts another; the field is named.
@@ -133,7 +133,7 @@ class BoxRule:
 
     @property
     def highest(self) -> int:
-        """The greatest number of beads a slot can hold."""
+        """The greatest number of beads that a slot can hold."""
         return MAX_BEADS if self.cap is None else self.cap
 
     @property
@@ -147,12 +147,12 @@ class BoxRule:
         return self.final_win is FinalWin.SOLE and self.final_loss is FinalLoss.REMOVE
 
     def to_json(self) -> dict[str, object]:
-        """The rule as JSON types; :meth:`from_json` gives the same rule back."""
+        """Return the rule as JSON types; :meth:`from_json` gives the same rule back."""
         return {**asdict(self), "initial": list(self.initial)}
 
     @classmethod
     def from_json(cls, data: object) -> BoxRule:
-        """The rule that a JSON object describes; fields left out have their default.
+        """Return the rule that a JSON object describes; fields left out have their default.
 
         Raises:
             RuleError: a field is unknown, of the wrong type or out of range; the field is named.

@@ -17,7 +17,10 @@ from beadbox.strength.graph import graph_compile
 
 
 def machine_policy(memory: Memory, *, greedy: bool = False) -> Floats:
-    """``(n_edges,)``: what the machine plays at every node where it moves, zero elsewhere."""
+    """Return ``(n_edges,)``: the machine's policy at every node where it moves, 0 elsewhere.
+
+    With ``greedy`` it plays only the fullest slots of each box.
+    """
     table = memory.table
     beads, totals, when_empty = memory.beads, memory.totals, table.when_empty
     if greedy:
@@ -29,7 +32,7 @@ def machine_policy(memory: Memory, *, greedy: bool = False) -> Floats:
 
 
 def forced_policy(table: BoxTable) -> Floats:
-    """``(n_edges,)``: 1 for the moves that a machine makes without a box, as there is no other; a new array."""
+    """Return a new array ``(n_edges,)``: 1 for the forced moves that a machine makes without a box, else 0."""
     policy = np.zeros(len(table.graph.successor))
     forced = np.flatnonzero((table.graph.side == table.cabinet.side) & (table.node_box < 0))
     policy[table.graph.indptr[forced]] = 1.0
@@ -37,21 +40,21 @@ def forced_policy(table: BoxTable) -> Floats:
 
 
 def _fullest(table: BoxTable, beads: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """One bead in each slot that no other of its box exceeds, none in an empty one; and the sum of each box."""
+    """Return one bead for each fullest slot of a box, none for other and empty slots; and the sum of each box."""
     most = np.maximum.reduceat(beads, table.slot_indptr[:-1])
     one = ((beads == most[table.slot_box]) & (beads > 0)).astype(np.int32)
     return one, np.add.reduceat(one, table.slot_indptr[:-1], dtype=np.int64)
 
 
 def against_opponent(memory: Memory, opponent: Opponent, *, greedy: bool = False) -> Expected:
-    """The machine's exact results against a fixed opponent."""
+    """Return the machine's exact results against a fixed opponent."""
     cabinet, graph = memory.table.cabinet, memory.table.graph
     theirs = opponent_policy(cabinet.game, opponent, reduced=graph.reduced)
     return expected(graph, cabinet.side, machine_policy(memory, greedy=greedy), theirs)
 
 
 def against_machine(memory: Memory, other: Memory) -> Expected:
-    """The machine's exact results against another machine of the other side, whatever symmetry either sees."""
+    """Return the machine's exact results against a machine of the other side, even if only one reduces symmetry."""
     cabinet, graph = memory.table.cabinet, memory.table.graph
     if other.table.graph is graph:
         return expected(graph, cabinet.side, machine_policy(memory), machine_policy(other))
@@ -61,12 +64,12 @@ def against_machine(memory: Memory, other: Memory) -> Expected:
 
 
 def worst_case(memory: Memory, *, greedy: bool = False) -> Expected:
-    """The machine's exact results against the best reply, which knows its beads."""
+    """Return the machine's exact results against a best response, which knows its beads."""
     return at_worst(memory.table.graph, memory.table.cabinet.side, machine_policy(memory, greedy=greedy))
 
 
 def visit_probability(memory: Memory, opponent: Opponent) -> Floats:
-    """``(n_boxes,)``: the chance that a game against the opponent opens each box."""
+    """Return ``(n_boxes,)``: the chance that a game against the opponent opens each box."""
     table, graph = memory.table, memory.table.graph
     theirs = opponent_policy(table.cabinet.game, opponent, reduced=graph.reduced)
     policy = _joined(graph, table.cabinet.side, machine_policy(memory), theirs)
@@ -74,7 +77,7 @@ def visit_probability(memory: Memory, opponent: Opponent) -> Floats:
 
 
 def readable_machine(memory: Memory) -> BoxMachine:
-    """The same machine, readable; an independent copy."""
+    """Return an independent, readable copy of the machine."""
     cabinet = memory.table.cabinet
     boxes = {
         key: [int(count) for count in memory.beads[memory.slots(box)]] for box, key in enumerate(memory.table.keys)

@@ -22,11 +22,11 @@ class BoxTable:
 
     Attributes:
         keys: the text of each box's position, in the order of the boxes.
-        node_box: ``(n_nodes,) int32``, the box opened at a node, −1 where none is.
+        node_box: ``(n_nodes,) int32``, the box opened at a node, −1 where there is none.
         slot_indptr: ``(n_boxes + 1,) int32``.
         edge_slot: ``(n_edges,) int32``, the slot that stands for a move, −1 without a box.
-        slot_edge: ``(n_slots,) int32``, the edge a slot's bead is played on (its members lead to the same node).
-        slot_size: ``(n_slots,) int32``, how many legal moves make an empty box choose the slot when it plays anything.
+        slot_edge: ``(n_slots,) int32``, the edge that a slot's bead is played on (its members lead to the same node).
+        slot_size: ``(n_slots,) int32``, the weight of a slot, in legal moves, when an empty box plays a random move.
         initial: ``(n_slots,) int32``, beads at the start.
         refills: ``(n_boxes,) bool``, whether an empty box gets its initial beads back.
         move_number: ``(n_boxes,) int32``, the machine's own move number, 0 for its first.
@@ -46,17 +46,17 @@ class BoxTable:
 
     @property
     def n_boxes(self) -> int:
-        """How many boxes there are."""
+        """The number of boxes in the table."""
         return len(self.keys)
 
     @cached_property
     def box_id(self) -> dict[str, int]:
-        """The box of each text of a position."""
+        """The number of each box, by the text of its position."""
         return {key: box for box, key in enumerate(self.keys)}
 
     @cached_property
     def when_empty(self) -> Int32s:
-        """``(n_slots,) int32``: what stands for the beads of an empty box, 0 where the machine resigns."""
+        """``(n_slots,) int32``: weights that stand for the beads of an empty box, 0 where the machine resigns."""
         plays_anything = self.cabinet.rule.when_empty is WhenEmpty.UNIFORM
         return np.where(self.refills[self.slot_box], self.initial, self.slot_size if plays_anything else np.int32(0))
 
@@ -68,7 +68,11 @@ class BoxTable:
 
 @lru_cache(maxsize=TABLES_KEPT)
 def boxes_compile(game: AnyGame, side: Side, rule: BoxRule) -> BoxTable:
-    """The boxes that a machine of this side and rule can ever open."""
+    """Return the boxes that a machine of this side and rule can ever open; results are cached.
+
+    Raises:
+        NotListedError: the positions of the game cannot be listed.
+    """
     graph = graph_compile(game, reduced=rule.reduce_symmetry)
     cabinet = Cabinet(game, side, rule)
     n_nodes = len(graph.positions)
@@ -118,15 +122,15 @@ def boxes_compile(game: AnyGame, side: Side, rule: BoxRule) -> BoxTable:
 
 @dataclass(frozen=True, eq=False)
 class CompiledOpponent:
-    """One machine's training ground against one opponent, with everything that needs no bead compiled away.
+    """One opponent, compiled for the games of one machine, with every step that needs no bead resolved in advance.
 
     A *target* says where a move leads: ``0 … n_boxes-1`` opens that box; ``n_boxes + node`` is the opponent's turn at a
     node; −1, −2, −3 end the game with a win, draw or loss *for the machine*. Forced moves without a box are
     followed through, so they cost nothing.
 
     Attributes:
-        start: the target a game begins with.
-        slot_target: ``(n_slots,) int32``.
+        start: the target that a game begins with.
+        slot_target: ``(n_slots,) int32``, the target that the move of each slot leads to.
         reply_indptr: ``(n_nodes + 1,) int32``, empty for nodes where the machine moves.
         reply_target: ``(n_replies,) int32``, equally likely at each node.
     """
@@ -140,7 +144,11 @@ class CompiledOpponent:
 
 @lru_cache(maxsize=TABLES_KEPT)
 def opponent_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponent) -> CompiledOpponent:
-    """The training ground of a machine against an opponent."""
+    """Compile an opponent for the games of a machine with this side and rule; results are cached.
+
+    Raises:
+        NotListedError: the positions of the game cannot be listed.
+    """
     boxes = boxes_compile(game, side, rule)
     assert isinstance(opponent, UniformOpponent), "an engine plays no game that is small enough for a table"
     graph = boxes.graph

@@ -1,7 +1,7 @@
 """The address of *Watch it learn*: untrusted text becomes types here, for the page and for the API.
 
-Nothing is refused: what cannot be used is told, and the nearest thing that makes sense stands in its place. Who wants
-to refuse looks whether there is anything to tell.
+No address is refused. A part that cannot be used is reported, and the nearest valid value takes its place. A caller
+that wants to refuse an address checks whether there are reported problems.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ USUAL_GAME = "noughts-and-crosses"
 USUAL_TEACHER = "random"
 USUAL_SEED = 1
 NOTHING = "none"
-"""A cap of a rule that has none."""
+"""The text of a cap in an address, for a rule without a cap."""
 BESIDE = "beside"
 RULE_FIELDS = tuple(field.name for field in fields(BoxRule))
 NAMES = ("game", "side", "teacher", "preset", *RULE_FIELDS, "seed", "games", "against")
 KNOWN = (*NAMES, BESIDE, *(f"{BESIDE}.{name}" for name in RULE_FIELDS))
 LONGEST = 200
-"""Of a value so many characters are looked at, and quoted far fewer."""
+"""Characters of a value that are read; quotations are far shorter."""
 
 
 class Query(Protocol):
-    """A query string, read: every value that each name has."""
+    """A parsed query string: the values of each name."""
 
     def getlist(self, key: str) -> Sequence[str]:
-        """All of its values, in order."""
+        """Return all values of a name, in order."""
 
     def __iter__(self) -> Any:
-        """Its names."""
+        """Iterate over the names of the query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A part of an address that could not be used, and why; ``field`` is its name there."""
+    """A part of an address that could not be used, and the reason; ``field`` is its name in the address."""
 
     field: str
     detail: str
@@ -61,7 +61,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A rule, and the preset that it is told from."""
+    """A rule, and the preset from which an address lists its differences."""
 
     preset: str
     rule: BoxRule
@@ -69,7 +69,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an address asks for."""
+    """The training and the display that an address asks for."""
 
     config: TrainingConfig
     preset: str
@@ -80,17 +80,17 @@ class Asked:
 
     @property
     def address(self) -> str:
-        """The same as a query string: in a fixed order, without what is usual."""
+        """The address as a query string: in a fixed order, without default values."""
         return urlencode({**self._alone(self.preset, self.config.rule), **self._beside()})
 
     @property
     def beside_address(self) -> str | None:
-        """The address of the second rule as a first one; ``None`` without one."""
+        """The address with the second rule as the first; ``None`` without a second rule."""
         return None if self.beside is None else urlencode(self._alone(self.beside.preset, self.beside.rule))
 
     @property
     def told(self) -> dict[str, object]:
-        """All of it as JSON types."""
+        """The address, its parts and its problems as JSON types."""
         beside = self.beside
         return {
             "address": self.address,
@@ -138,12 +138,12 @@ class Asked:
 
 
 def asked_read(query: Query) -> Asked:
-    """What a query string asks for, with everything about it that could not be used."""
+    """Read a query string, with a report of every part that could not be used."""
     return _Reader(query).read()
 
 
 def rule_value(value: object) -> str:
-    """A value of a field of a rule as it stands in an address."""
+    """Return the value of a rule's field as text for an address."""
     if value is None:
         return NOTHING
     if isinstance(value, bool):
@@ -152,19 +152,20 @@ def rule_value(value: object) -> str:
 
 
 def _differences(preset: str, rule: BoxRule) -> dict[str, str]:
-    """What a rule has otherwise than its preset."""
+    """Return the fields in which a rule differs from its preset, as texts."""
     ours, theirs = rule.to_json(), PRESETS[preset].rule.to_json()
     return {name: rule_value(value) for name, value in ours.items() if value != theirs[name]}
 
 
 class _Reader:
-    """Reads one query, and notes what is wrong with it."""
+    """Reads one query and collects its problems."""
 
     def __init__(self, query: Query) -> None:
         self.query = query
         self.problems: list[Problem] = []
 
     def read(self) -> Asked:
+        """Return the contents of the query, with all problems found."""
         for name in self.query:
             if name not in KNOWN:
                 self._tell(
@@ -191,7 +192,7 @@ class _Reader:
         self.problems.append(Problem(field, detail))
 
     def _text(self, name: str) -> str | None:
-        """The value of a name; the first of several; ``None`` if there is none."""
+        """Return the value of a name, the first of several; ``None`` if there is none."""
         values = self.query.getlist(name)
         if len(values) > 1:
             self._tell(name, f"The address has {len(values)} of these. The first one counts.")
@@ -219,7 +220,7 @@ class _Reader:
         return usual if number is None else min(max(number, 0), most)
 
     def _rule(self, preset_name: str, prefix: str, usual: str) -> Named:
-        """The preset, and what differs from it; of what the rule refuses the preset's own."""
+        """Return the preset with its changed fields; a field that the rule refuses keeps the preset's value."""
         preset = self._one_of(preset_name, PRESETS, usual)
         given = PRESETS[preset].rule.to_json()
         own = dict(given)
@@ -232,12 +233,12 @@ class _Reader:
                 return Named(preset, BoxRule.from_json(own))
             except RuleError as error:
                 self._tell(f"{prefix}{error.field}", str(error).removeprefix(f"{error.field}: "))
-                if own[error.field] == given[error.field]:  # it contradicts another: none of them counts
+                if own[error.field] == given[error.field]:  # a changed field contradicts it: drop all changes
                     own = dict(given)
                 own[error.field] = given[error.field]
 
     def _value(self, name: str, text: str, like: object) -> object:
-        """The text as JSON, of the type that the field has; :data:`_UNREAD` if it is none."""
+        """Return the text as JSON of the field's type; :data:`_UNREAD` if it has another type."""
         field = name.rpartition(".")[2]
         if isinstance(like, bool):
             if text in ("true", "false"):
@@ -264,12 +265,12 @@ _UNREAD = object()
 
 
 def _whole(text: str) -> int | None:
-    """The whole number that a text is, however long; ``None`` if it is none."""
+    """Return the whole number in a text, however long; ``None`` if the text is not one."""
     text = text.strip()
     digits = text.removeprefix("-").removeprefix("+") if text[:1] in "+-" else text
     return int(text) if digits.isascii() and digits.isdigit() else None
 
 
 def _quoted(text: str) -> str:
-    """A text as it is told, short and harmless."""
+    """Return a quotation of a text, short and without control characters."""
     return repr(text if len(text) <= 40 else f"{text[:37]}…")

@@ -22,18 +22,18 @@ from beadbox.rules.registry import GAMES
 
 MOST_GAMES = 10_000_000
 PARTNER = "machine"
-"""The teacher that is a second machine with the same rule, and learns too."""
+"""The name of the teacher that is a second machine with the same rule and learns too."""
 TEACHERS = (*UNIFORM, PARTNER)
 WORST = "worst"
 RIVALS = ("random", "win-block", "perfect")
 MEASURES = (*RIVALS, WORST)
-"""Against whom strength is exact, in the order of what is measured; the last is a machine's worst enemy."""
+"""Opponents in exact measurements of strength, in their order; the last is the best response to a machine."""
 USUAL_MEASURE = "random"
-"""The measure of an address that names none: the one in which a beginner's first games can be seen to teach it."""
+"""The measure of an address without one: the one in which the effect of a machine's first games is visible."""
 
 
 def games_taught() -> dict[str, AnyGame]:
-    """The games whose boxes can be listed, by slug."""
+    """Return the games with boxes that can be listed, by slug."""
     return {slug: game for slug, game in GAMES.items() if game.enumerable and game.takes_boxes}
 
 
@@ -49,17 +49,17 @@ class TrainingConfig:
 
     @property
     def mirrored(self) -> TrainingConfig:
-        """The same of the other side."""
+        """The same config for the other side."""
         return replace(self, side=self.side.other)
 
     @property
     def table(self) -> BoxTable:
-        """The machine's boxes."""
+        """The compiled boxes of the machine."""
         return boxes_compile(self.game, self.side, self.rule)
 
 
 def curve_marks(until: int) -> list[int]:
-    """After how many games a curve has a point: 0 to 20, then 24 to each power of ten; ascending, up to ``until``."""
+    """Return the numbers of games at which a curve has a point: 0 to 20, then 24 per power of ten, up to ``until``."""
     return [mark for mark in _marks() if mark <= until]
 
 
@@ -72,14 +72,14 @@ def _marks() -> list[int]:
 
 @dataclass
 class Cohort:
-    """Machines with one training config and different seeds, with their partners if these teach them."""
+    """Machines with one training config and different seeds, and their partners if a second machine is the teacher."""
 
     learners: Population
     partners: Population | None
 
     @classmethod
     def fresh(cls, config: TrainingConfig, seeds: Sequence[int]) -> Cohort:
-        """One for each seed; none has played yet."""
+        """Return machines that have not played yet, one for each seed."""
         sources = [RandomSource(seed) for seed in seeds]
         partners = None
         if config.teacher == PARTNER:
@@ -87,7 +87,10 @@ class Cohort:
         return cls(Population.fresh(config.table, sources), partners)
 
     def train(self, teacher: str, marks: Sequence[int], measures: Sequence[str]) -> Marked:
-        """Go on until the last of the marks (games from now on, ascending); what the learners were at each."""
+        """Train up to the last mark (games from now on, ascending); return the learners' state at each mark.
+
+        ``teacher`` is not used if the cohort has partners.
+        """
         rivals, worst = [UNIFORM[one] for one in measures if one != WORST], WORST in measures
         if self.partners is not None:
             return self.learners.train_against(self.partners, marks, rivals, worst=worst)

@@ -1,4 +1,4 @@
-"""Calls every kernel of boxes once, with the types that it is called with in earnest."""
+"""Warm-up of machines with boxes: calls every kernel once, with the types of real calls, so that it gets compiled."""
 
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.frozen import FrozenBoxes
@@ -13,7 +13,7 @@ from beadbox.rules.registry import GAMES
 
 
 def warm_up() -> tuple[FrozenBoxes, FrozenBoxes]:
-    """Train machines with boxes, and sum up what they can expect; the two machines, frozen."""
+    """Train machines with boxes, compute their exact strength, and return the two machines, frozen."""
     game = next(iter(GAMES.values()))
     first, second = (Memory.fresh(boxes_compile(game, side, BoxRule())) for side in Side)
     rng = RandomSource(1)

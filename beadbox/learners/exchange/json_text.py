@@ -9,7 +9,7 @@ from beadbox.learners.exchange.errors import ExchangeError, shown
 
 
 def parse(text: str) -> Any:
-    """Parse a JSON text strictly.
+    """Parse a JSON text by the strict rules of this module.
 
     Raises:
         ExchangeError: the text is not strict JSON; a syntax error is given with its line and column.

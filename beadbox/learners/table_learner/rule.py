@@ -35,11 +35,11 @@ class Method(StrEnum):
 class TableRule(PlainRule):
     """How values in a table follow the results of games, and how often the machine explores.
 
-    A value is corrected by ``step_size`` of its error, or with ``step_by_visits`` by 1/n of it at the n-th visit, so
-    that it is the mean of all its targets (2.4). ``later_discount`` is γ, ``trace_decay`` is λ, and ``start_value`` is
-    every value before its first visit (2.6). While the machine learns, a move is random with chance ``exploring`` (ε).
-    After every game ε is multiplied by ``exploring_decay``, but never falls below ``exploring_floor``. The rewards come
-    at the end of a game; all others are 0.
+    A value is corrected by ``step_size`` of its error. With ``step_by_visits`` it is corrected by 1/n of the error at
+    its n-th visit, so that it is the mean of all its targets (2.4). ``later_discount`` is γ, ``trace_decay`` is λ, and
+    ``start_value`` is every value before its first visit (2.6). While the machine learns, a move is random with chance
+    ``exploring`` (ε). After every game ε is multiplied by ``exploring_decay``, but never falls below
+    ``exploring_floor``. The rewards come at the end of a game; all others are 0.
 
     Raises:
         RuleError: a field is out of range or contradicts another; the field is named.

@@ -226,7 +226,7 @@ class ValueLearner:
         ``turns`` are in order of play; the first ``n_opening`` were random. ``S`` is the search's worth of a position,
         for the side to move. The position's value is for the other side, so its target is ``-discount · S``. If the
         search's best move was played, or without ``trace_cut``, the target is
-        ``-discount · ((1 - trace) · S + trace · T)``, with ``T`` the target of the next position, or the result. Then,
+        ``-discount · ((1 - trace) · S + trace · T)``. ``T`` is the target of the next position, or the result. Then,
         in order of play, ``w += rate / |φ|² · (target - value) · φ``, each weight rounded to its grain.
         """
         if not self.learns:

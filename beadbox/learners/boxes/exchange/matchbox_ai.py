@@ -1,6 +1,6 @@
 """The list of states of matchbox-ai: ``[{state, beads, totalBeads}]``, one entry a box, beads by square.
 
-That program finds a box by the least of the eight turned texts of the board, with ``_`` for an empty square, so that
+That program finds a box by the least of the eight turned texts of the board. An empty square is ``_``, so that
 ``O`` < ``X`` < ``_``. ``beads[i]`` belongs to square ``i`` of that text. The format is only for games in which a move
 is one square.
 Source: that program's ``getCanonicalState``, ``exportMemory`` and ``importMemory``.

@@ -20,11 +20,11 @@ from beadbox.rules.game import AnyPosition
 from beadbox.rules.layout import Bead, Layout
 
 LETTER_MM = 4
-"""No letter is lower."""
+"""The least height of a bead's letter, in mm."""
 LETTER_SIZE = 1.8
 """The size of a bead's letter, in radii of the bead."""
 CAPITAL = 0.718
-"""The height of a capital of Helvetica-Bold, in sizes."""
+"""The height of a capital letter of Helvetica-Bold, as a share of the font size."""
 SMALLEST_RADIUS = LETTER_MM * MM / (LETTER_SIZE * CAPITAL)
 DIGIT_SIZE = 0.85
 """The size of the number at a bead, in radii of the bead."""
@@ -32,7 +32,7 @@ DIGIT_SIZE = 0.85
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What stands on a box."""
+    """The pieces, beads and numbers on the front of a box."""
 
     number: int
     position: str
@@ -42,12 +42,12 @@ class Front:
 
     @property
     def is_even(self) -> bool:
-        """Whether all its moves have as many beads, which is said once."""
+        """Whether all its moves have the same number of beads, which is then printed once."""
         return len({slot.beads for slot in self.slots}) < 2
 
     @property
     def beads_words(self) -> str:
-        """How many beads of each colour it holds, where they are as many; else nothing."""
+        """Words for the number of beads of each colour, if it is the same for all; else empty."""
         n = self.slots[0].beads
         if not self.is_even:
             return ""
@@ -58,7 +58,7 @@ class Front:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A colour of beads in a box: what it looks like, the cells its move touches, and how many there are."""
+    """A colour of beads in a box: its look, the cells that its move touches, and its number of beads."""
 
     bead: Bead
     path: tuple[int, ...]
@@ -66,7 +66,7 @@ class Slot:
 
 
 def front_of(cabinet: Cabinet, number: int, position: AnyPosition, beads: Sequence[int]) -> Front:
-    """The front of the box of a position, which lies as it is said here; ``beads`` are those of its box."""
+    """Return the front of a position's box, with the board as ``position`` lies; ``beads`` are those of the box."""
     game = cabinet.game
     box = cabinet.box_position(position)
     printed = cabinet.printed_moves(box)
@@ -85,11 +85,11 @@ def front_of(cabinet: Cabinet, number: int, position: AnyPosition, beads: Sequen
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """Where board and panel lie on every front of a print, in points from its lower left corner; what is how large.
+    """Places and sizes of board and panel on every front of a print, in points from its lower left corner.
 
     Attributes:
         glasses: the colours of beads, by :attr:`Bead.colour`.
-        left, top: of the board.
+        left, top: the upper left corner of the board.
         scale: the side of a cell.
         radius: of a bead.
         piece: the size of pieces, 1 for the usual one.
@@ -109,10 +109,10 @@ class Face:
 
     @classmethod
     def of(cls, layout: Layout, glasses: Sequence[Glass], width: float, height: float, fronts: Sequence[Front]) -> Face:
-        """The face on which the board is largest: with the panel beside it, or above.
+        """Return the face with the largest board: with the panel beside or above it.
 
         Raises:
-            PrintingError: the letters would be too small to be read.
+            PrintingError: the letters would be too small to read.
         """
         leaps = any(len(slot.path) > 1 for front in fronts for slot in front.slots)
         counts = any(not front.is_even for front in fronts)
@@ -145,7 +145,7 @@ class Face:
         return cls(layout, glasses, width, height, left, top, scale, radius, piece, panel)
 
     def centre(self, cell: int) -> tuple[float, float]:
-        """The middle of a cell."""
+        """Return the middle of a cell, in points."""
         place = self.layout.cells[cell]
         return self.left + place.x * self.scale, self.top - place.y * self.scale
 
@@ -160,7 +160,7 @@ def front_draw(canvas: Canvas, face: Face, front: Front) -> None:
 
 
 def bead_draw(canvas: Canvas, glass: Glass, mark: str, x: float, y: float, radius: float) -> None:
-    """A bead with its letter around a point. Each kind is in the file once, and stamped wherever it lies."""
+    """Draw a bead with its letter around a point. The file stores each kind of bead once."""
     name = f"bead-{glass.name.replace(' ', '-')}-{mark}"
     if not canvas.hasForm(name):
         _bead_form(canvas, glass, mark, name)
@@ -185,7 +185,7 @@ def _bead_form(canvas: Canvas, glass: Glass, mark: str, name: str) -> None:
 
 
 def _panel(canvas: Canvas, front: Front, x: float, y: float, width: float, height: float) -> None:
-    """Which box it is, which move it is for, and how many beads lie in it: one under the other, or in a line."""
+    """Draw the move number, the number of the box and its beads, one under the other or in a line."""
     is_strip = width > 2 * height
     canvas.setFillColor(ink.band(front.move_number))
     canvas.rect(x, y if is_strip else y + 0.72 * height, width, height * (1 if is_strip else 0.28), stroke=0, fill=1)
@@ -206,14 +206,14 @@ def _panel(canvas: Canvas, front: Front, x: float, y: float, width: float, heigh
 
 
 def _centred(canvas: Canvas, text: str, x: float, y: float, width: float, height: float) -> None:
-    """A line in the middle of a rectangle."""
+    """Draw a line of text in the middle of a rectangle."""
     size = ink.fitting(text, BOLD, 0.55 * height, 0.88 * width)
     canvas.setFont(BOLD, size)
     canvas.drawCentredString(x + width / 2, y + height / 2 - CAPITAL * size / 2, text)
 
 
 class Spot(NamedTuple):
-    """Where the bead of a move lies, and on which side of it a number has room: 1 above, -1 below."""
+    """The place of a move's bead, and the side of it with room for a number: 1 above, -1 below."""
 
     slot: Slot
     x: float
@@ -222,7 +222,7 @@ class Spot(NamedTuple):
 
 
 def spots_of(face: Face, front: Front) -> list[Spot]:
-    """Each bead where its move ends. Where a piece stands there, it lies halfway, so that it covers none."""
+    """Return the place of each bead: where its move ends, or halfway if a piece stands there, so as not to cover it."""
     lying: dict[tuple[float, float], list[Slot]] = {}
     for slot in front.slots:
         (from_x, from_y), (x, y) = face.centre(slot.path[0]), face.centre(slot.path[-1])
@@ -236,7 +236,7 @@ def spots_of(face: Face, front: Front) -> list[Spot]:
             number = 1 if from_y < y - 0.01 else -1
             apart = (index - (len(slots) - 1) / 2) * 2.06 * face.radius
             is_taken = front.pieces[slot.path[-1]] is not None
-            if len(slots) > 1 and is_taken:  # ways that cross
+            if len(slots) > 1 and is_taken:  # lines of moves that cross
                 spots.append(Spot(slot, x, y - apart, 1 if index == 0 else -1))
                 continue
             shift = 0.0 if is_taken or front.is_even else -0.35 * face.radius * number
@@ -245,7 +245,7 @@ def spots_of(face: Face, front: Front) -> list[Spot]:
 
 
 def _board(canvas: Canvas, face: Face, front: Front) -> None:
-    """The position, the beads of its moves, and a line along the way of a move from cell to cell."""
+    """Draw the position, the beads of its moves, and a line for each move from cell to cell."""
     board_draw(canvas, face.layout, face.left, face.top, face.scale)
     spots = spots_of(face, front)
     for spot in spots:
@@ -261,7 +261,7 @@ def _board(canvas: Canvas, face: Face, front: Front) -> None:
 
 
 def _way(canvas: Canvas, face: Face, front: Front, spot: Spot) -> None:
-    """The way of a move through its bead, in the bead's colour; its tip shows what it takes."""
+    """Draw the line of a move through its bead, in the bead's colour; an arrowhead points at a captured piece."""
     path = spot.slot.path
     points = [face.centre(path[0]), (spot.x, spot.y)]
     if front.pieces[path[-1]] is not None:
@@ -292,7 +292,7 @@ def _way(canvas: Canvas, face: Face, front: Front, spot: Spot) -> None:
 
 
 def _number(canvas: Canvas, face: Face, spot: Spot) -> None:
-    """How many of this bead there are, over or under it on a white ground."""
+    """Draw the number of beads of this kind, over or under the bead on a white ground."""
     text = f"{spot.slot.beads:,}"
     size = ink.fitting(text, BOLD, DIGIT_SIZE * face.radius, (0.9 if len(spot.slot.path) < 2 else 0.44) * face.scale)
     height, width = CAPITAL * size, ink.width_of(text, BOLD, size)

@@ -21,17 +21,17 @@ from beadbox.printing.options import MAX_BEADS, N_COLOURS, PrintOptions
 from beadbox.printing.paper import MARGIN, MM, Sheet
 
 MAX_BOXES = 10_000
-"""More boxes nobody glues, and no server should draw."""
+"""Boxes in one print: more would take the server too long, and are too many to glue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """What the sheets call their machine, and the fonts that have its letters.
+    """The name of the machine on the sheets, and the fonts that have its letters.
 
     Attributes:
-        name: the name itself, composed.
-        text: the name without signs that no font of ours has; the machine's code where none has its letters.
-        notes: sentences that say what of the name is not printed, and where it stands.
+        name: the name itself, composed (NFC).
+        text: the name without signs that our fonts lack, or the machine's code if our fonts lack its letters.
+        notes: sentences about the parts of the name that are not printed, and the page that has them.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Title:
 
     @classmethod
     def of(cls, name: str, code: str, page: str) -> Title:
-        """The title of a machine with this name, code and page."""
+        """Return the title of a machine with this name, code and page address."""
         name = unicodedata.normalize("NFC", name)
         text = "".join(char for char in name if unicodedata.category(char)[0] in "LMN" or ink.fonts_for(char))
         if text.strip() and (fonts := ink.fonts_for(text)) is not None:
@@ -64,25 +64,25 @@ def sheets_write(
     boxes: Iterable[tuple[str, Sequence[int]]],
     options: PrintOptions,
 ) -> None:
-    """Write the print of a machine as PDF: vectors, and the letters of a name that readers have no font for.
+    """Write the print of a machine as PDF: vectors, and the letters of a name that PDF readers have no font for.
 
     Args:
-        out: where to.
-        cabinet: what its boxes are.
-        title: what people call it.
+        out: the file to write to.
+        cabinet: the boxes that the machine may have.
+        title: the machine's name on the sheets.
         boxes: its boxes as (position, beads).
-        options: paper, size and which beads.
+        options: paper, size of boxes, and kind of beads.
 
     Raises:
-        PrintingError: it does not fit on this paper, or there is nothing to print.
-        ManyBeadsError: it would take more beads than most people have.
+        PrintingError: the boxes do not fit on this paper, are too many, or there are none.
+        ManyBeadsError: the print would take more beads than most people have.
     """
     sheet = Sheet.of(options.paper, options.width_mm, options.height_mm)
     fronts, totals = fronts_of(cabinet, boxes, options)
     glasses = [ink.BEADS[colour] for colour in options.colours]
     face = Face.of(cabinet.game.look.layout, glasses, sheet.box_width, sheet.box_height, fronts)
     n_sheets = -(-len(fronts) // sheet.n_boxes)
-    # Without times and random names in it, the same machine is the same file.
+    # Without times and random names in it, the same machine gives the same file.
     canvas = Canvas(out, pagesize=(sheet.width, sheet.height), pageCompression=1, invariant=1)
     canvas.setTitle(f"{title.name}: box fronts")
     canvas.setCreator("Beadbox")
@@ -103,14 +103,14 @@ def sheets_pdf(
     code: str = "",
     page: str = "",
 ) -> BytesIO:
-    """The same, in memory and ready to be read.
+    """Return the print of a machine in memory, ready to be read.
 
     Args:
-        cabinet: what the boxes of the machine are.
-        name: what people call it.
+        cabinet: the boxes that the machine may have.
+        name: the name of the machine.
         boxes: its boxes as (position, beads).
-        options: paper, size and which beads.
-        code: an ASCII name of the machine, for the letters that no font of ours has.
+        options: paper, size of boxes, and kind of beads.
+        code: an ASCII name of the machine, for a name with letters that our fonts lack.
         page: the address of its page.
 
     Raises:
@@ -129,7 +129,12 @@ Totals = Counter[tuple[int, int]]
 def fronts_of(
     cabinet: Cabinet, boxes: Iterable[tuple[str, Sequence[int]]], options: PrintOptions
 ) -> tuple[list[Front], Totals]:
-    """Every front in order of play, and the beads that they need."""
+    """Return every front in order of play, and the beads that they need.
+
+    Raises:
+        PrintingError: there are no boxes, or too many.
+        ManyBeadsError: the boxes take more beads than the options allow.
+    """
     now = {text: tuple(beads) for text, beads in boxes}
     if not now:
         raise PrintingError("This machine has no box yet. Let it play first.")
@@ -163,7 +168,7 @@ def _sheet_page(canvas: Canvas, sheet: Sheet, face: Face, fronts: Sequence[Front
 
 
 def _cut_marks(canvas: Canvas, sheet: Sheet) -> None:
-    """Short lines outside the boxes, at each cut from edge to edge."""
+    """Draw short lines outside the boxes, at both ends of each cut."""
     near, far = 1.5 * MM, 6 * MM
     right = sheet.left + sheet.columns * sheet.box_width
     top = sheet.bottom + sheet.rows * sheet.box_height
@@ -196,7 +201,7 @@ def _shopping_page(
     options: PrintOptions,
     glasses: Sequence[Glass],
 ) -> None:
-    """What to buy: matchboxes, and beads by colour."""
+    """Draw the page about the matchboxes and the beads to buy, by colour."""
     game = cabinet.game
     left, y = 18 * MM, sheet.height - 24 * MM
     canvas.setFillColor(ink.DARK)
@@ -230,7 +235,7 @@ def _count(n: int, one: str, many: str) -> str:
 
 
 def _marks(fronts: Sequence[Front]) -> dict[int, str]:
-    """The letters that beads of each colour bear."""
+    """Return the letters on the beads of each colour."""
     marks: dict[int, set[str]] = {}
     for front in fronts:
         for slot in front.slots:
@@ -247,7 +252,7 @@ def _bead_table(
     marks: dict[int, str],
     glasses: Sequence[Glass],
 ) -> None:
-    """A row for each colour, a column for each move number, and sums."""
+    """Draw a table with a row for each colour, a column for each move number, and sums."""
     moves = sorted({move for _, move in totals})
     names = 48 * MM
     column = min(26 * MM, (width - names) / (len(moves) + 1))
