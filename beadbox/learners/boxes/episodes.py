@@ -69,6 +69,7 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
         position = fold(game.apply(position, move))
 
     def episode(player_side: Side) -> Episode:
+        """Return the game as the episode of one side."""
         if resigned is not None:
             result = Result.LOSS if player_side is resigned else Result.WIN
         else:

@@ -155,6 +155,7 @@ def opponent_compile(game: AnyGame, side: Side, rule: BoxRule, opponent: Opponen
     won = FIRST_WINS if side is Side.FIRST else SECOND_WINS
 
     def target(successor: int) -> int:
+        """Return the target of an edge, after the forced moves of the machine that need no box."""
         while successor >= 0 and graph.side[successor] == side and boxes.node_box[successor] < 0:
             successor = int(graph.successor[graph.indptr[successor]])
         if successor < 0:

@@ -64,6 +64,7 @@ def engine_key_problem(game: AnyGame) -> KeyProblem:
     assert engine is not None, "the rule fits the game"
 
     def problem(key: str) -> str:
+        """Return why the text is not a key of the game, or not one that the site can keep; empty for a valid key."""
         try:
             position, move = engine.entry_read(key)
         except ValueError as error:

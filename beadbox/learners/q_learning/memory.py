@@ -153,6 +153,7 @@ class QMemory:
             since[engine.key_board(key)][key] = values[key]
 
         def recall(boards: Mapping[str, Sequence[AnyPosition]]) -> dict[str, float]:
+            """Return the values on these boards by key; values changed since loading replace the stored ones."""
             if values.fetch_boards is not None:
                 found = dict(values.fetch_boards(list(boards)))
             else:
@@ -191,6 +192,8 @@ def games_played(
     game, tally = learner.game, Tally()
 
     def late(mover: Mover) -> Mover:
+        """Return the mover with random moves in the first ``n_random`` plies, which it does not see."""
+
         def move(position: AnyPosition, rng: Random) -> AnyMove | None:
             if game.ply(position) >= n_random:
                 return mover(position, rng)
