@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.apps import apps
 
-GROUPS = {
+APP_TITLES = {
     "auth": "Accounts",
     "axes": "Log-ins",
     "otp_totp": "Second factor",
@@ -151,7 +151,7 @@ COLUMNS: dict[str, dict[str, str]] = {
 
 def words_set() -> None:
     """Set the verbose names of groups, tables and columns. Call it once the applications are loaded."""
-    for label, words in GROUPS.items():
+    for label, words in APP_TITLES.items():
         apps.get_app_config(label).verbose_name = words
     for name, (one, many) in TABLES.items():
         options = apps.get_model(name)._meta

@@ -573,7 +573,7 @@ LOGGING = {
         "answered": {"()": "menace_site.observability.logs.Answered"},
         "one_line": {"()": "games.transport.database_errors.OneLine"},
         "named_alone": {"()": "menace_site.observability.logs.NamedAlone"},
-        "expected": {"()": "menace_site.observability.logs.Expected"},
+        "expected": {"()": "menace_site.observability.logs.RefusedRequests"},
         "unquoted": {"()": "menace_site.observability.logs.Unquoted"},
         "with_request": {"()": "menace_site.observability.logs.WithRequest"},
     },

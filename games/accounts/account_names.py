@@ -17,7 +17,7 @@ from games.models import AccountName
 from games.validators import name_validate
 
 NAME_TAKEN = "This name is taken. Choose another name."
-BATCH_SIZE = 1_000
+ACCOUNTS_PER_BATCH = 1_000
 """Number of accounts in one transaction of :func:`account_names_fill`."""
 
 
@@ -130,7 +130,7 @@ def account_names_fill(accounts: Any, names: Any) -> None:
     known = names.objects.values_list("pk", "key", "account__username")
     names.objects.filter(pk__in=[pk for pk, key, username in known.iterator() if key != name_key(username)]).delete()
     without = accounts.objects.filter(account_name=None).order_by("pk").values_list("pk", "username")
-    while batch := list(without[:BATCH_SIZE]):
+    while batch := list(without[:ACCOUNTS_PER_BATCH]):
         forms = {pk: _forms(username) for pk, username in batch}
         keys = [one["key"] for one in forms.values()]
         held = set(names.objects.filter(key__in=keys, is_duplicate=False).values_list("key", flat=True))

@@ -44,7 +44,7 @@ from games.transport.error_responses import form_only
 logger = logging.getLogger("menace_site.staff")
 
 RECOVERY_CODES, RECOVERY_BYTES = 10, 10
-DIGITS = 6
+N_CODE_DIGITS = 6
 SHOWN_FOR_S = 12 * 3600
 """Seconds for which a session stays verified after a code; then it needs another code (ASVS 3.3.2)."""
 SHOWN_KEY, BEGUN_KEY = "second_factor_at", "second_factor_begun"
@@ -236,7 +236,7 @@ def _device_confirmed(request: HttpRequest, device: TOTPDevice, code: str) -> li
 
 def _asked(request: HttpRequest, code: str) -> list[Any]:
     """Return the devices that the code may belong to. Apps show digits; recovery codes contain letters."""
-    if code.isdigit() and len(code) == DIGITS:
+    if code.isdigit() and len(code) == N_CODE_DIGITS:
         return list(_devices(request, confirmed=True))
     return list(StaticDevice.objects.filter(user_id=request.user.pk, confirmed=True).order_by("pk"))
 

@@ -41,7 +41,7 @@ def may(request: HttpRequest, act: str, kind: JobKind[Any]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class JobLine:
     """A job as the page shows it.
 
     ``state`` is ``waits``, ``runs`` or ``lost``. ``since`` is the time of the request; for a job without a valid lease
@@ -103,13 +103,13 @@ def hand_back(request: HttpRequest, kind: str, job_id: int) -> HttpResponse:
     return redirect("admin-queue")
 
 
-def _lines(jobs: Any, now: datetime) -> Iterator[Line]:
+def _lines(jobs: Any, now: datetime) -> Iterator[JobLine]:
     for job in jobs:
         is_leased = job.lease_until is not None and job.lease_until >= now
         state = "runs" if is_leased else "lost" if job.leased_by else "waits"
         name, url, account, asked_at = _told(job)
         since = job.lease_until if state != "runs" and job.lease_until is not None else asked_at
-        yield Line(job.pk, name, url, account, state, since, job.leased_by, job.lease_until)
+        yield JobLine(job.pk, name, url, account, state, since, job.leased_by, job.lease_until)
 
 
 def _told(job: Job) -> tuple[str, str, str, datetime]:

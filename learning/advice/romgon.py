@@ -36,7 +36,7 @@ from learning.advice.adviser import Adviser
 from learning.advice.question import AdviceError, read_flip_mode, read_level, read_side, require, shown
 
 SIDES = {"white": WHITE, "black": BLACK}
-KINDS = {name: kind for kind, name in enumerate(TYPE_NAMES) if name} | {"hexagon": TYPE_NAMES.index("hexgon")}
+PIECE_KINDS = {name: kind for kind, name in enumerate(TYPE_NAMES) if name} | {"hexagon": TYPE_NAMES.index("hexgon")}
 _EXAMPLE = 'such as {"3-0": {"color": "white", "type": "rhombus"}}'
 _COLOURS = {side: colour for colour, side in SIDES.items()}
 
@@ -95,13 +95,13 @@ def _read_piece(hex_id: str, fields: Any) -> Piece:
     flipped, rotation = fields.get("flipped"), fields.get("rotation")
     if not (isinstance(colour, str) and colour in SIDES):
         raise _wrong(hex_id, "color", colour, " or ".join(SIDES))
-    if not (isinstance(kind, str) and kind in KINDS):
-        raise _wrong(hex_id, "type", kind, f"one of {', '.join(KINDS)}")
+    if not (isinstance(kind, str) and kind in PIECE_KINDS):
+        raise _wrong(hex_id, "type", kind, f"one of {', '.join(PIECE_KINDS)}")
     if not (flipped is None or isinstance(flipped, bool)):
         raise _wrong(hex_id, "flipped", flipped, "true or false")
     if not (rotation is None or type(rotation) is int):  # a Boolean is an int in Python, but no valid rotation
         raise _wrong(hex_id, "rotation", rotation, "a whole number")
-    return Piece(SIDES[colour], KINDS[kind], flipped is True, rotation or 0)
+    return Piece(SIDES[colour], PIECE_KINDS[kind], flipped is True, rotation or 0)
 
 
 def _wrong(hex_id: str, field: str, value: Any, right: str) -> AdviceError:

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from beadbox.names import name_search
 
-BATCH_SIZE = 1_000
+MACHINES_PER_BATCH = 1_000
 """Machines read at a time, of which those that need it are written in one transaction."""
 
 
@@ -20,7 +20,9 @@ def machine_names_fill(machines: Any) -> None:
     """
     last = 0
     while batch := list(
-        machines.objects.filter(pk__gt=last).order_by("pk").values_list("pk", "name", "search_name")[:BATCH_SIZE]
+        machines.objects.filter(pk__gt=last)
+        .order_by("pk")
+        .values_list("pk", "name", "search_name")[:MACHINES_PER_BATCH]
     ):
         last = batch[-1][0]
         outdated = [pk for pk, name, search in batch if search != name_search(name)]

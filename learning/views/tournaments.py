@@ -30,7 +30,7 @@ from learning.services import tournaments as services
 from learning.services.tournaments import MAX_ENTRIES
 from learning.views.tables import csv_download, json_download
 
-PAGE = 30
+TOURNAMENTS_PER_PAGE = 30
 LISTED = 100
 """Machines offered on the form at a time."""
 
@@ -39,7 +39,7 @@ LISTED = 100
 def tournament_list(request: HttpRequest) -> HttpResponse:
     """Show the visible tournaments, newest first."""
     tournaments = selectors.tournaments_counted(selectors.tournaments_visible(request.user))
-    page = Paginator(tournaments, PAGE).get_page(request.GET.get("page"))
+    page = Paginator(tournaments, TOURNAMENTS_PER_PAGE).get_page(request.GET.get("page"))
     return render(
         request,
         "learning/tournaments.html",

@@ -71,7 +71,7 @@ class Objects(_UnquotedTracebacks, JsonFormatter):
     """Formatter of log lines as JSON objects."""
 
 
-class Expected(logging.Filter):
+class RefusedRequests(logging.Filter):
     """Drops Django's records of refused requests, which the access log covers.
 
     A fault has a traceback, or is logged where it occurs (``games.transport.database_errors``). Paths may hold room

@@ -36,7 +36,7 @@ from menace_site.local.errors import ServerError
 from menace_site.local.given_servers import redis_answers
 
 NAME = "beadbox-%Y%m%dT%H%M%SZ.dump"
-NAMES = f"beadbox-{'[0-9]' * 8}T{'[0-9]' * 6}Z.dump"
+FILE_NAMES = f"beadbox-{'[0-9]' * 8}T{'[0-9]' * 6}Z.dump"
 PORTABLE = ("--no-owner", "--no-privileges")
 """Options without owners and privileges: the target database decides on both."""
 LINES_OF_SETTINGS = 40
@@ -50,7 +50,7 @@ class BackupError(Exception):
     """A back-up could not be made or restored; the message says why in a sentence."""
 
 
-class BusyError(BackupError):
+class BackupRunningError(BackupError):
     """Another back-up is being made in the same folder."""
 
 
@@ -142,7 +142,7 @@ def backup_make(folder: Path) -> Path:
 
     Raises:
         BackupError: the folder or database is unusable, space or ``pg_dump`` is missing, or the dump failed.
-        BusyError: another back-up is being made in the folder.
+        BackupRunningError: another back-up is being made in the folder.
     """
     source = place()
     try:
@@ -185,7 +185,7 @@ def _alone(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BusyError(f"Another back-up is being made in {folder}: wait for it.") from None
+            raise BackupRunningError(f"Another back-up is being made in {folder}: wait for it.") from None
         for left in folder.glob(".beadbox-*.part"):
             left.unlink(missing_ok=True)
         yield
@@ -228,7 +228,7 @@ def latest_age(folder: Path) -> timedelta | None:
     """Return the age of the newest back-up in a folder, or ``None`` without one."""
     now = datetime.now(UTC)
     ages = []
-    for made in folder.glob(NAMES):
+    for made in folder.glob(FILE_NAMES):
         with contextlib.suppress(ValueError):  # a name with an impossible date is no back-up
             ages.append(now - datetime.strptime(made.name, NAME).replace(tzinfo=UTC))
     # A back-up from the future, made under a wrong clock, would count as the newest until then.
@@ -243,12 +243,12 @@ def backup_daily(folder: Path, *, most: int, every: timedelta = timedelta(days=1
 
     Raises:
         BackupError: no back-up was made, and none deleted.
-        BusyError: another back-up is being made.
+        BackupRunningError: another back-up is being made.
     """
     if (age := latest_age(folder)) is not None and age < every:
         return None
     file = backup_make(folder)
-    for old in sorted(made for made in folder.glob(NAMES) if made.name <= file.name)[:-most]:
+    for old in sorted(made for made in folder.glob(FILE_NAMES) if made.name <= file.name)[:-most]:
         old.unlink(missing_ok=True)
         digest_of(old).unlink(missing_ok=True)
     return file

@@ -6,7 +6,7 @@ from pathlib import Path
 from celery import shared_task
 from django.conf import settings
 
-from menace_site.operations.backups import BackupError, BusyError
+from menace_site.operations.backups import BackupError, BackupRunningError
 from menace_site.operations.backups import backup_daily as make
 
 logger = logging.getLogger("menace_site.tasks")
@@ -19,7 +19,7 @@ def backup_daily() -> str | None:
         return None
     try:
         file = make(Path(settings.BACKUP_DIR), most=settings.BACKUPS_KEPT)
-    except BusyError:
+    except BackupRunningError:
         return None
     except BackupError as error:
         logger.error("no back-up was made today: %s", error)

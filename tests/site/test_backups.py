@@ -296,11 +296,11 @@ def test_one_a_day_is_made_and_seven_stay(tmp_path: Path) -> None:
         digest_of(tmp_path / name).touch()
     for others in ("beadbox-before-the-moveZ.dump", "beadbox-22330101T000000Z.dump"):
         (tmp_path / others).touch()
-    old = sorted(tmp_path.glob(backups.NAMES))[:-1]
+    old = sorted(tmp_path.glob(backups.FILE_NAMES))[:-1]
     (tmp_path / ".beadbox-of-one-that-was-killed.dump.part").touch()
     file = backup_daily(tmp_path, most=7)
     assert file is not None
-    assert sorted(tmp_path.glob(backups.NAMES))[:-1] == [*old[-6:], file], (
+    assert sorted(tmp_path.glob(backups.FILE_NAMES))[:-1] == [*old[-6:], file], (
         "one of a clock that was wrong counts for none"
     )
     assert len(list(tmp_path.iterdir())) == 7 + 7 + 2 + 1
