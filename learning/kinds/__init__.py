@@ -1,1 +1,1 @@
-"""Kinds of machine: what the rest of the site asks of a machine is answered here, by its kind, and nowhere else."""
+"""Kinds of machine. Each kind answers the site's questions about its machines in one place."""

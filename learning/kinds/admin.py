@@ -1,4 +1,4 @@
-"""What admin pages of rows of machines share, whatever the kind: filters and links."""
+"""Filters and links shared by the admin pages for rows of machines of any kind."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from learning.models import Lesson
 
 
 class MachineFilter(RowFilter):
-    """By machine, which is looked for by its name or slug."""
+    """Filter by machine; the machine is found by its name or slug."""
 
     title = field = "machine"
     parameter_name = "machine__id__exact"
 
 
 def page_link(row: Any) -> str:
-    """A row with the way to its page in the admin; a dash where there is no row."""
+    """A row as a link to its page in the admin; a dash if there is no row."""
     if row is None:
         return "–"
     options = row._meta
@@ -31,7 +31,7 @@ def page_link(row: Any) -> str:
 
 
 class OfMachine:
-    """A list whose rows belong to a machine, which is one press away."""
+    """Mixin for lists of rows that belong to a machine: a column links to that machine."""
 
     @admin.display(description="machine")
     def machine_page(self, row: Any) -> str:
@@ -44,7 +44,7 @@ def cause_link(lesson: Lesson) -> str:
     if lesson.match is not None:
         url = reverse("admin:games_match_change", args=[lesson.match.pk])
         return format_html('{}: <a href="{}">match {}</a>', lesson.get_kind_display(), url, lesson.match)
-    if lesson.run is None:  # it was another machine's, and went with it
+    if lesson.run is None:  # the run was another machine's and was deleted with it
         return lesson.get_kind_display()
     url = reverse("admin:learning_trainingrun_change", args=[lesson.run_id])
     return format_html('{}: <a href="{}">{}</a>', lesson.get_kind_display(), url, lesson.run)

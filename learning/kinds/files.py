@@ -20,10 +20,10 @@ class KindFiles(ABC):
     @staticmethod
     @abstractmethod
     def read(file: dict[str, Any], game: AnyGame, rule: Any, head: dict[str, Any], any_size: bool, /) -> Document:
-        """What a native file holds beyond its head, and with it the whole.
+        """Read a native file: the fields beyond its head, and with them the whole document.
 
         Args:
-            file: all of its fields, nothing about them known but the head.
+            file: all of its fields; only the head has been checked.
             game: its game.
             rule: its rule, one of this kind.
             head: name, description, preset, learns.
@@ -38,36 +38,36 @@ class KindFiles(ABC):
         """The machine as a file of a format.
 
         Raises:
-            ExchangeError: it does not fit into one.
+            ExchangeError: the machine does not fit into the format.
         """
 
     @abstractmethod
     def fields_read(self, data: Any) -> dict[str, object]:
-        """Fields of the row of a machine that comes from a file, as far as they differ from kind to kind."""
+        """Fields of the row of an imported machine that differ from kind to kind."""
 
     @abstractmethod
     def restore(self, machine: Machine, data: Any) -> None:
-        """Store the memory that a file holds as that of a new, empty machine; its ledger begins with it."""
+        """Store the memory in a file as that of a new, empty machine; its ledger begins with it."""
 
     def import_notes(self, machine: Machine, data: Any, rule_name: str, choose: str) -> list[str]:
-        """What to tell the person who imported this machine, a sentence each.
+        """Notes for the account that imported this machine, a sentence each.
 
-        ``rule_name`` is what its rule is called; ``choose`` ends "import the file again and …".
+        ``rule_name`` is the name of its rule; ``choose`` ends "import the file again and …".
         """
         return [f"The machine keeps the rule of the file: {rule_name}. For another rule, make a new machine."]
 
     def print_choices(self, machine: Machine) -> PrintChoices:
-        """What can be chosen when its boxes are printed.
+        """The choices for printing the machine's boxes.
 
         Raises:
-            PrintRefusedError: it has none.
+            PrintRefusedError: the machine has no boxes.
         """
         raise PrintRefusedError(f"{machine.name} has no boxes to print. It keeps {machine.rule.keeps}.")
 
     def sheets(self, machine: Machine, options: PrintOptions) -> BytesIO:
-        """Its boxes on paper, as PDF.
+        """The machine's boxes on paper, as PDF.
 
         Raises:
-            PrintRefusedError: it has none, or they do not fit.
+            PrintRefusedError: the machine has no boxes, or they do not fit.
         """
         raise PrintRefusedError(f"{machine.name} has no boxes to print. It keeps {machine.rule.keeps}.")

@@ -1,4 +1,4 @@
-"""Filters of numbers and orderings that lists of the API share."""
+"""Number filters and orderings shared by lists of the API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django import forms
 
 
 class WholeFilter(django_filters.NumberFilter):
-    """A whole number, as small as plies are if nothing else is said."""
+    """A whole number from 0 to ``max_value``, by default the largest 16-bit number, which bounds plies."""
 
     field_class = forms.IntegerField
 
@@ -18,22 +18,22 @@ class WholeFilter(django_filters.NumberFilter):
         super().__init__(*args, min_value=0, max_value=max_value, **kwargs)
 
     def get_max_validator(self) -> None:
-        """The field has one already."""
+        """Return no validator, because the form field has one already."""
 
 
 class ColumnsField(django_filters.fields.BaseCSVField):
-    """Columns between commas; blanks there name none."""
+    """Column names separated by commas; blanks are ignored."""
 
     def clean(self, value: Sequence[str] | None) -> list[str] | None:
-        """The columns that are named."""
+        """The column names without blanks and empty parts."""
         return super().clean(value and [column for column in map(str.strip, value) if column])
 
 
 class Ordering(django_filters.OrderingFilter):
-    """An ordering by columns, the blanks between its commas left out."""
+    """An ordering by column names separated by commas; blanks are ignored."""
 
     base_field_class = ColumnsField
 
     def columns(self, value: Sequence[str] | None) -> list[str]:
-        """What to order by."""
+        """The database columns to sort by, with a minus for descending order."""
         return [self.get_ordering_value(param) for param in value or ()]

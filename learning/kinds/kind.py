@@ -1,8 +1,7 @@
-"""A kind of machine: five objects, each of which answers for one part of the site.
+"""A kind of machine: five objects, each of which is responsible for one part of the site.
 
-Nobody outside a kind's own folders asks which kind a machine is. Callers ask
-:func:`learning.kinds.registry.kind_of` and take the object that they need. ``docs/adding-a-machine.md`` tells how to
-add a kind.
+Only a kind's own folder knows which kind a machine is. Other code calls :func:`learning.kinds.registry.kind_of` and
+uses the object that it needs. ``docs/adding-a-machine.md`` explains how to add a kind.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from learning.kinds.training import KindTraining
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of machine. There is one of each; its objects keep nothing between two questions."""
+    """A kind of machine. Each kind is one object, which keeps no state between calls."""
 
     rule: type[Rule]
     """The class of its rules; ``rule.kind`` names the kind, on the wire and in files."""

@@ -1,4 +1,4 @@
-"""What a kind of machine does in live matches."""
+"""The part of a kind of machine that plays and learns in live matches."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from games.live.states import Insight
 from learning.models import Machine
 
 MemoT = TypeVar("MemoT")
-"""What a kind remembers of how a move was chosen."""
+"""The memo of a choice: a kind's record of how a move was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A match that is over, how, and the seats that a machine had in it: two where it has met itself."""
+    """A match that is over, its outcome, and the machine's seats: two if the machine played itself."""
 
     live: LiveMatch
     outcome: Outcome
@@ -30,7 +30,7 @@ class Ended:
 
 
 class LevelMove(NamedTuple):
-    """The last move of a level that plays by something learnt: its seat, its ply, and whether chance chose it."""
+    """The last move of a level that plays by something learnt: its seat, its ply, and whether it was random."""
 
     seat: LiveSeat
     ply: int
@@ -44,27 +44,27 @@ class KindLive(ABC, Generic[MemoT]):
     player: ClassVar[str] = MACHINE
     """The player that moves for them (``learning.players.machines``)."""
     either_side: ClassVar[bool] = False
-    """Whether a machine plays either side, and may meet itself; else it plays one for good."""
+    """Whether a machine plays either side, and may play itself; otherwise it always plays the same side."""
 
     @abstractmethod
     def choose(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
-        """What the machine in this seat plays. :meth:`remember` gets the memo of the choice.
+        """Choose a move for the machine in this seat. :meth:`remember` gets the memo of the choice.
 
         Called without the machine's lock. A kind that writes here takes the locks of the seat's match
-        (``storage.locks``), and for that the match has to be held (``games.live.players.NotHeldError``).
+        (``storage.locks``), for which the match has to be held (``games.live.players.NotHeldError``).
         """
 
     @abstractmethod
     def follow(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
     ) -> MemoT | None:
-        """The memo of a move that a person makes in the machine's seat, as if it had made it; ``None``: nothing."""
+        """The memo of a person's move in the machine's seat, as if the machine had made it; ``None``: no memo."""
 
     @abstractmethod
     def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, MemoT]]) -> Statement | None:
-        """The statement that stores how moves of the seat came about, if anything is stored."""
+        """The statement that stores how moves of the seat were chosen, if anything is stored."""
 
     @abstractmethod
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
@@ -74,16 +74,16 @@ class KindLive(ABC, Generic[MemoT]):
         """
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
-        """What the machines in these seats thought and learnt (``learning`` of the state, docs/protocol.md)."""
+        """Thoughts and lessons of the machines in these seats (``learning`` of the state, docs/protocol.md)."""
         return None
 
     def level_insight(self, live: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
-        """What levels saw that play by what such a machine has learnt, there being moves of theirs; else ``None``."""
+        """Thoughts of levels that play by what such a machine has learnt; ``None`` if they have not moved."""
         return None
 
     @abstractmethod
     def frozen_policy(self, machine: Machine, position: AnyPosition) -> object:
-        """The machine as it stands, frozen, for a question about one position: nothing is locked, nothing written.
+        """The machine as it stands, frozen, for a question about one position: no lock, no writes.
 
-        The adviser of its game says what it has to be able to do (``learning.advice``).
+        The adviser of its game defines the methods that it needs (``learning.advice``).
         """

@@ -1,4 +1,4 @@
-"""What is asked of a machine of any kind, where its kind has a part of the answer only."""
+"""Functions on a machine of any kind, where its kind contributes a part of the answer."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from learning.selectors.strength import Strength, strength_measured_last
 from learning.storage.lessons import lessons_go_back_to
 
 FIRST_CHUNK_GAMES = 50_000
-"""The number of games that a training begins with where a compiled loop plays them."""
+"""Games of the first chunk of a training that a compiled loop plays."""
 MAX_POINTS = 12
-"""The most points of a curve where strength is a sample."""
+"""Most points of a curve where strength is a sample."""
 
 
 def strength_at_hand(machine: Machine) -> Strength:
-    """The strength without waiting: exact, or what was last measured where it takes games to know."""
+    """The strength without playing games: exact, or the latest measurement where strength is a sample."""
     training = kind_of(machine).training
     return training.strength(machine) if training.has_table(machine) else strength_measured_last(machine)
 
 
 def opponent_machines(machine: Machine, among: QuerySet[Machine], limit: int = 100) -> list[Machine]:
-    """Those machines that this one can be trained against, by name."""
+    """The machines that this one can be trained against, by name; at most ``limit``."""
     return list(kind_of(machine).training.partners(machine, among).order_by("name", "pk")[:limit])
 
 
 def who_meets(game: AnyGame, machines: Sequence[Machine]) -> str:
-    """What decides which machines meet in a tournament of a game to which these may come, in a sentence or two."""
+    """A sentence or two on how machines such as these are paired in a tournament of a game."""
     usual = kind_usual(game)
     kinds = {kind_of(machine) for machine in machines} or ({usual} if usual else set())
     either_side = {kind.live.either_side for kind in kinds}
@@ -53,7 +53,7 @@ def who_meets(game: AnyGame, machines: Sequence[Machine]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MachineFile:
-    """A file to hand out."""
+    """A machine's file for download."""
 
     name: str
     media_type: str
@@ -63,7 +63,7 @@ class MachineFile:
 def machine_export(machine: Machine, form: str = "native", *, any_size: bool = False) -> MachineFile:
     """A machine as a file of one of the formats of :data:`~beadbox.learners.formats.FORMATS`.
 
-    With ``any_size`` a machine that keeps values may have more of them than others could bring in.
+    With ``any_size``, the file may hold more values than an import accepts.
 
     Raises:
         MachineFileError: there is no such format, or the machine does not fit into it.
@@ -78,7 +78,7 @@ def machine_export(machine: Machine, form: str = "native", *, any_size: bool = F
 
 
 def import_notes(machine: Machine, data: Document, choose: str) -> list[str]:
-    """What to tell whoever has brought this machine in from what its file was read as, a sentence each.
+    """Notes for the account that imported this machine, from its file, a sentence each.
 
     ``choose`` ends "import the file again and …".
     """
@@ -88,13 +88,13 @@ def import_notes(machine: Machine, data: Document, choose: str) -> list[str]:
 
 
 def games_first(machine: Machine) -> int:
-    """How many games a training begins with, before it is known how long they take."""
+    """The number of games with which a training begins, before the time of a game is known."""
     training = kind_of(machine).training
     return FIRST_CHUNK_GAMES if training.has_table(machine) else training.sampling.n_first_games
 
 
 def points_most(machine: Machine, n_games: int) -> int:
-    """How many points, its start apart, the curve of so many games has at most where strength is a sample."""
+    """Most points, besides the start, of a curve over ``n_games`` games where strength is a sample."""
     per_point = kind_of(machine).training.sampling.games_per_point
     return min(MAX_POINTS, max(3, n_games // per_point)) if per_point else MAX_POINTS
 
@@ -103,17 +103,17 @@ def entry_player(entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
     """The machine of an entry as it was when the tournament of this game began.
 
     Raises:
-        EntryGoneError: what it knew then is no more.
+        EntryGoneError: the machine's memory of that time no longer exists.
     """
     entry_require(entry)
     return kind_of_rule(rule_read(entry.rule)).training.entrant(entry, game)
 
 
 def entry_require(entry: TournamentEntry) -> None:
-    """Refuse to count the games of an entry of which something was lost while they were played.
+    """Refuse the games of an entry that lost its memory while they were played.
 
     Raises:
-        EntryGoneError: what it knew when the tournament began is no more.
+        EntryGoneError: the machine's memory of the start of the tournament no longer exists.
     """
     # An entry without a number of lessons holds all that it needs.
     if entry.n_lessons is None:

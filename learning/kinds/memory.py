@@ -16,7 +16,7 @@ from learning.storage.lessons import Cause, lessons_open
 
 
 class Audit(NamedTuple):
-    """What an audit of rows has counted, such as "304 boxes", and each error that it found, in a sentence."""
+    """The rows that an audit counted, such as "304 boxes", and a sentence for each error that it found."""
 
     counted: str
     errors: list[str]
@@ -26,18 +26,18 @@ class KindMemory(ABC):
     """Where the machines of a kind keep what they know."""
 
     ledger: ClassVar[Ledger]
-    """The table of changes, and how it is folded up."""
+    """The table of changes, and how it is compacted."""
     copies_rows: ClassVar[bool] = True
-    """Whether a copy gets rows: then its original is locked while they are read, and ``n_values`` bounds copies."""
+    """Whether a copy gets rows. If so, its original is locked while they are read, and ``n_values`` limits copies."""
     grows: ClassVar[bool] = False
-    """Whether the memory has no end, so that ``n_values`` bounds what trainings may add."""
+    """Whether the memory grows without limit, so that ``n_values`` limits the entries that trainings may add."""
 
     def fields_new(self, rule: Any) -> dict[str, object]:
-        """Fields of the row of a machine that has learnt nothing yet, as far as they depend on its rule."""
+        """Fields of the row of a machine that has learnt nothing yet, where they depend on its rule."""
         return {}
 
     def lay_out(self, machine: Machine) -> None:
-        """Store what a machine has before its first game."""
+        """Store the memory of a machine before its first game."""
 
     def fields_copied(self, original: Machine) -> dict[str, object]:
         """Fields of the row of a copy that this kind sets. The original is held until the transaction ends."""
@@ -47,14 +47,14 @@ class KindMemory(ABC):
         """Copy the original's memory into a new, empty machine; the copy's ledger begins there."""
 
     def unshare(self, machine: Machine) -> None:
-        """Give other machines their own rows of what they share with a machine that is about to forget it."""
+        """Give machines that share this machine's rows their own, before this machine forgets them."""
 
     @abstractmethod
     def forget(self, machine: Machine) -> None:
-        """Delete the changes in the ledger, and the rows that would take long to delete with the machine's row."""
+        """Delete the changes in the ledger, and the rows that are slow to delete with the machine's row."""
 
     def reset(self, machine: Machine) -> None:
-        """Put a machine that has just forgotten back to its beginning."""
+        """Reset a machine that has just forgotten to its beginning."""
 
     @abstractmethod
     def load(self, machine: Machine, most: int | None = None) -> AnyMemory:
@@ -62,21 +62,21 @@ class KindMemory(ABC):
 
     @abstractmethod
     def store(self, machine: Machine, memory: Any, lesson_id: int) -> Sequence[TouchedBox]:
-        """Store what a memory has learnt since it was loaded, and the lesson's changes; returns the changed boxes."""
+        """Store a memory's learning since it was loaded, and the lesson's changes; return the changed boxes."""
 
     def fields_learnt(self, machine: Machine, memory: Any) -> dict[str, Any]:
         """Fields of the machine's row as the memory leaves them, to be saved with the lesson."""
         return {}
 
     def lesson_give(self, machine: Machine, memory: Any, kind: LessonKind, cause: Cause) -> Sequence[TouchedBox]:
-        """Write the machine's next lesson: what its memory has learnt. Returns the changed boxes.
+        """Write the machine's next lesson from the changes in its memory. Return the changed boxes.
 
-        The transaction holds the machine's lock since the memory was loaded.
+        The transaction must have held the machine's lock since the memory was loaded.
 
         Args:
             machine: the machine; its row is saved.
             memory: its memory, loaded under this lock and taught since.
-            kind: what taught it.
+            kind: the kind of lesson.
             cause: the games that it was taught by, for its totals, and the match or the run.
         """
         for field, value in self.fields_learnt(machine, memory).items():
@@ -85,5 +85,5 @@ class KindMemory(ABC):
         return self.store(machine, memory, lesson_id)
 
     def audit(self) -> Audit:
-        """Check the rows of all machines that share this ledger: each is what it began with plus its changes."""
+        """Check the rows of all machines with this ledger: each equals its start plus its changes."""
         return Audit("", [])

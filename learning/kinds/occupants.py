@@ -1,6 +1,6 @@
-"""The machines in the seats of a live match, with what they drew there.
+"""The machines in the seats of a live match, with their draws there.
 
-They are read at every move of a machine, so the query is plain SQL. ``LiveSeat.occupant`` keeps what was read.
+They are read at every move of a machine, so the query is plain SQL. ``LiveSeat.occupant`` keeps the result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SEATS = "FROM games_seat AS seat JOIN learning_machineseat AS sits ON sits.seat_
 
 @cache
 def _sits() -> str:
-    """Of ``sits`` and its ``machine``: the id of the seat, what was drawn there, and the machine."""
+    """SQL for a row of ``sits`` and its ``machine``: the id of the seat, the draws there, and the machine."""
     draw, machine = row_array(Draw, "draw"), row_array(Machine, "machine")
     return f"""json_build_array(sits.seat_id, (
         SELECT json_agg({draw} ORDER BY draw.ply) FROM learning_draw AS draw WHERE draw.seat_id = sits.seat_id
@@ -34,13 +34,13 @@ def _sits() -> str:
 
 
 def _in_matches(where: str, columns: str) -> str:
-    """Reads ``columns`` of those who sit in the matches of which ``where`` is true."""
+    """SQL that reads ``columns`` of the machines in matches for which ``where`` is true."""
     rows = f"{SEATS} JOIN learning_machine AS machine ON machine.id = sits.machine_id"
     return f"SELECT {columns} {rows} WHERE seat.match_id {where}"
 
 
 def occupants_query() -> sql.Composable:
-    """What is read with the match ``latest`` (``games.live.players.MachinePort``)."""
+    """SQL of the occupants, read together with the match ``latest`` (``games.live.players.MachinePort``)."""
     return sql.SQL(_in_matches("= latest.id", f"json_agg({_sits()})"))
 
 
@@ -50,33 +50,33 @@ HELD = """
         SELECT * FROM learning_machine WHERE id = ANY(ARRAY(SELECT machine_id FROM sits)) ORDER BY id FOR NO KEY UPDATE
     )
     SELECT {columns} FROM sits JOIN held AS machine ON machine.id = sits.machine_id"""
-"""Locks the machines first, each once: two statements that lock a row as often as it has seats can wait for each other,
-where it has been stored anew since they began. Step by step, whatever PostgreSQL thinks that each finds: left to itself
-it reads all seats that a machine ever had, or all machines that there are."""
+"""Locks the machines first, each once. Two statements that lock a row once for each seat can wait for each other, if
+the row was updated since they began. ``MATERIALIZED`` fixes the order of the steps: left to itself, PostgreSQL reads
+all seats that a machine ever had, or all machines."""
 
 
 @dataclass(slots=True)
 class Occupant:
-    """The machine in a seat. A seat whose machine has been deleted has none."""
+    """The machine in a seat. The seat of a deleted machine has no occupant."""
 
     machine: Machine
     kind: Kind
     draws: list[Draw]
     """The machine's draws in the match, in order of play."""
     thought: Any = None
-    """What its kind remembers of its last move here, where that has just been made."""
+    """The kind's memo of the machine's last move, if it has just been made."""
     learnt: Sequence[TouchedBox] | None = None
-    """What the match has just changed in its boxes, in order of play; ``None``: the ledger knows."""
+    """Changes of its boxes by the match that has just ended, in order of play; ``None``: see the ledger."""
 
 
 def occupants_fetch(seats: Sequence[LiveSeat], *, lock: bool = False) -> None:
     """Read the occupants of these seats of one match or several; seats of one machine share one object.
 
-    With ``lock`` the machines are locked until this transaction ends: in ascending order of their ids, as
-    ``storage.locks`` does.
+    With ``lock`` the machines are locked until the transaction ends, in ascending order of their ids like in
+    ``storage.locks``.
     """
     matches = list({seat.row.match_id for seat in seats})
-    # One is not read as an array of one: that would be planned each time.
+    # A single id is not sent as an array, because PostgreSQL would plan that query each time.
     where, of = ("= %s", matches[0]) if len(matches) == 1 else ("= ANY(%s)", matches)
     statement = HELD.format(seats=SEATS, where=where, columns=_sits()) if lock else _in_matches(where, _sits())
     with connection.cursor() as cursor:
@@ -85,7 +85,7 @@ def occupants_fetch(seats: Sequence[LiveSeat], *, lock: bool = False) -> None:
 
 
 def occupants_keep(seats: Sequence[LiveSeat], found: Sequence[Any] | None) -> None:
-    """Keep the occupants that were read of these seats, and perhaps of others, with their seats."""
+    """Set the occupants of these seats from rows read; rows of other seats are ignored."""
     by_id = {seat.row.pk: seat for seat in seats}
     for seat in seats:
         seat.occupant = None

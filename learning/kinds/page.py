@@ -1,4 +1,4 @@
-"""Pages and forms of a kind of machine: how it is made, and what is told of it."""
+"""Pages and forms of a kind of machine: how a machine is made, and how it is described."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from learning.states import Progress
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a field of a rule is called, what it does, and what its choices mean."""
+    """The label of a rule's field, its effect, and the meaning of its choices."""
 
     label: str
     does: str
@@ -32,7 +32,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class RuleGroup:
-    """Fields that the editor shows together, and the formula that they stand in, if there is one."""
+    """Fields that the editor shows together, and the formula in which they stand, if there is one."""
 
     name: str
     fields: tuple[str, ...]
@@ -41,33 +41,32 @@ class RuleGroup:
 
 @dataclass(frozen=True, slots=True)
 class KindText:
-    """What pages say of a kind, whichever machine it is, and where they lead."""
+    """Texts and links on the pages of any machine of a kind."""
 
     noun: str
-    """What a machine of this kind keeps, in a word: "A machine that keeps boxes"."""
+    """The content of such a machine in a word: "A machine that keeps boxes"."""
     words: Mapping[str, Words]
     """Every field of its rule in words."""
     groups: tuple[RuleGroup, ...]
     """The fields of its rule in the order of the editor, each once."""
     see: str = "See the machine"
-    """The link to its page after a training."""
+    """The text of the link to the machine's page after a training."""
     see_all: str = "See the machine"
-    """The link there after a match, where it played alone."""
+    """The text of that link after a match in which the machine was the only one."""
     see_named: str = "See {name}"
-    """The link there after a match in which it played with another machine."""
+    """The text of that link after a match with another machine."""
     why: str = "machine"
-    """The URL name of the page (of its id) that tells why it moves as it does."""
+    """The URL name of the page that explains the machine's moves; its argument is the machine's id."""
     tells: str = ""
-    """The part of a match's ``learning`` that tells of it beside ``lessons``: ``boxes``, ``values``
+    """The part of a match's ``learning`` for this kind, besides ``lessons``: ``boxes``, ``values`` or ``parts``
     (docs/protocol.md)."""
     admin_list: tuple[str, str] = ("machine", "id__exact")
-    """The list of the admin that shows its memory: the name of the model, and the parameter that takes a machine's
-    id."""
+    """The list of the admin that shows its memory: the model's name, and the parameter for a machine's id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A template, its context, and the status of the answer: 404 where what was asked of it is not to be had."""
+    """A template, its context, and the status of the response: 404 if the thing asked for does not exist."""
 
     template: str
     context: dict[str, Any]
@@ -75,21 +74,21 @@ class Page:
 
 
 def percent(share: float) -> str:
-    """A share in words, to three digits: 0.004 is 0.4 %, and not none."""
+    """A share as a percentage with three significant digits: 0.004 is 0.4 %, not 0 %."""
     return f"{100 * share:.3g}%"
 
 
 class KindPage(ABC):
-    """How machines of a kind are made, and what pages and the API tell of them."""
+    """How machines of a kind are made, and how pages and the API describe them."""
 
     presets: ClassVar[Mapping[str, Preset[Rule]]]
     """Rules with a name, by slug; the first is the usual one. Slugs are unique among those of all kinds."""
     text: ClassVar[KindText]
 
-    # The form that makes one
+    # The form for a new machine
 
     def usual_preset(self, game: AnyGame, side: Side | None) -> str:
-        """The slug of the preset that a machine gets when nobody says otherwise.
+        """The slug of a new machine's default preset.
 
         Raises:
             RuleRefusedError: there is none for such a side.
@@ -97,19 +96,19 @@ class KindPage(ABC):
         return next(iter(self.presets))
 
     def suited(self, game: AnyGame, rule: Any) -> Rule:
-        """The rule of a preset, as it fits this game."""
+        """The rule of a preset, adapted to this game."""
         fitting: Rule = rule
         return fitting
 
     def rule_require(self, game: AnyGame, rule: Any) -> None:
-        """Refuse a rule that asks of its game what that cannot give. That it fits has been seen to.
+        """Refuse a rule that needs more than its game provides. The caller has checked that the rule fits the game.
 
         Raises:
             GameTooLargeError, RuleRefusedError.
         """
 
     def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
-        """What the API calls a machine that nobody named."""
+        """The name of a machine that is made through the API without a name."""
         return f"{self.presets[preset].name if preset else game.name}"
 
     def rule_to_form(self, rule: Any) -> dict[str, object]:
@@ -117,29 +116,29 @@ class KindPage(ABC):
         return {field.name: getattr(rule, field.name) for field in fields(rule)}
 
     def rule_from_form(self, values: dict[str, object]) -> dict[str, object]:
-        """What the form fields of its rule say, as the fields of its rule in JSON.
+        """The fields of the rule in JSON, from the values of its form fields.
 
         Raises:
-            RuleError: one cannot be read.
+            RuleError: a value cannot be read.
         """
         if empty := [name for name, value in values.items() if value is None]:
             raise RuleError(empty[0], field_text.REQUIRED)
         return values
 
-    # What is told of one
+    # Descriptions of a machine
 
     @abstractmethod
     def rule_sentences(self, rule: Any) -> list[tuple[str, str]]:
-        """A rule in words, field by field that matters, as (label, sentence)."""
+        """A rule in words, as (label, sentence) for each field that matters."""
 
     @abstractmethod
     def holds(self, machine: Machine) -> str:
-        """What it holds, counted: "304 boxes"."""
+        """The content of the machine's memory, counted: "304 boxes"."""
 
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
-        """The page of a machine: what it has beside what every such page has (``views.machines.machine_page``).
+        """The kind's part of a machine's page; ``views.machines.machine_page`` adds the part that is the same for all.
 
-        ``asked`` are the parameters of its address, as they came.
+        ``asked`` are the parameters of the address, unchecked.
         """
         layout = machine.game_rules.look.layout
         sides = [Side(machine.side).other] if machine.side is not None else list(Side)
@@ -153,7 +152,7 @@ class KindPage(ABC):
         return Page("learning/machine_plain.html", own)
 
     def position_page(self, machine: Machine, text: str) -> Page:
-        """What it makes of a position, whoever is to move; the context is what the API answers.
+        """The page on a position with either side to move; the API answers with its context.
 
         Raises:
             BoxNotFoundError: the text is no position, or the machine keeps no values.
@@ -161,20 +160,20 @@ class KindPage(ABC):
         raise BoxNotFoundError(f"{machine.name} keeps {machine.rule.keeps}, and no values.")
 
     def progress(self, machine: Machine, *, to_owner: bool) -> Progress:
-        """How far the machine has come; ``to_owner`` says "you" of who teaches it.
+        """The progress of the machine; ``to_owner`` calls its owner "you".
 
         Raises:
-            NoBoxesError: its kind tells nothing of it.
+            NoBoxesError: its kind describes no progress.
         """
         raise NoBoxesError(f"{machine.name} has no boxes: it keeps {machine.rule.keeps}.")
 
     def level_page(self, game: AnyGame) -> Page | None:
-        """The page of what levels of a game play by, if that is what such a machine has learnt."""
+        """The page on the memory by which a game's levels play, if it is that of such a machine."""
         return None
 
 
 def machine_facts(page: KindPage, machine: Machine) -> dict[str, object]:
-    """What the page of a machine of any kind says of it."""
+    """The facts that are shown on the page of a machine of any kind."""
     preset = page.presets.get(machine.preset)
     return {
         **machine_brief(machine),

@@ -1,4 +1,4 @@
-"""The kinds of machine that are known, and which of them a machine is of."""
+"""The registered kinds of machine, and the look-up of a machine's kind."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from learning.kinds.kind import Kind
 from learning.models import Machine
 
 KINDS: dict[str, Kind] = {}
-"""By the kind of their rules, in the order in which they are offered."""
+"""Kinds by the kind of their rules, in the order in which the site offers them."""
 
 
 def kind_register(kind: Kind) -> None:
-    """Make a kind known, its rules, presets and files with it."""
+    """Register a kind with its rules, presets and file reader."""
     slug = kind.rule.kind
     KINDS[slug] = kind
     RULES[slug] = kind.rule
@@ -25,15 +25,15 @@ def kind_register(kind: Kind) -> None:
 
 
 def kind_usual(game: AnyGame) -> Kind | None:
-    """The kind of machine that plays a game when nobody says which; ``None``: none does."""
+    """The default kind of machine for a game; ``None`` if no kind can play it."""
     return next((kind for kind in KINDS.values() if kind.rule.fits(game)), None)
 
 
 def kind_of(machine: Machine) -> Kind:
-    """The kind that a machine is of."""
+    """The kind to which a machine belongs."""
     return KINDS[machine.rule.kind]
 
 
 def kind_of_rule(rule: Rule) -> Kind:
-    """The kind that a rule makes a machine of."""
+    """The kind of the machines that have this rule."""
     return KINDS[rule.kind]

@@ -1,7 +1,7 @@
 """Snapshots of machines of any kind that keeps them: taken, measured, chosen, put back (docs/decisions/0085).
 
-A snapshot is a place in the machine's ledger, so taking one costs a row. Whoever is measured plays fixed opponents from
-one set of openings, the same for all machines; the best is measured once more from another set.
+A snapshot is a place in the machine's ledger, so taking one costs a row. Each snapshot plays fixed opponents from one
+set of openings, the same for all machines. The best is measured once more from another set.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from learning.models import LessonKind, Machine, Measurement, Snapshot, Tourname
 from learning.storage.lessons import Cause, lessons_open
 
 MEASURED_MOST = 1000
-"""No more games are played against each level."""
+"""Most games of a measurement against each level."""
 
 
 def measured_usually(machine: Machine) -> int:
-    """How many games a snapshot of it plays against each level when nobody says otherwise; 0: it keeps none."""
+    """The default number of games of a snapshot against each level, an even number; 0: the machine keeps none."""
     sampling = kind_of(machine).training.sampling
     return -(-sampling.n_games // 2) * 2 if keeps_snapshots(machine) else 0
 
 
 def keeps_snapshots(machine: Machine) -> bool:
-    """Whether its trainings keep snapshots. Strength that is a sum needs none: it is known at every point."""
+    """Whether its trainings keep snapshots. Exact strength needs none: it is known at every point."""
     training = kind_of(machine).training
     return bool(training.levels) and not training.has_table(machine)
 
 
 def is_taken(run: TrainingRun, games_done: int) -> bool:
-    """Whether a run keeps its machine as it is after so many of its games."""
+    """Whether a run takes a snapshot after ``games_done`` of its games."""
     return games_done in (0, run.n_games) or is_snapshot(games_done)
 
 
 def snapshot_take(run: TrainingRun, machine: Machine) -> None:
-    """Keep the machine as it is, if its run has come to where that is due. Its lock is held."""
+    """Take a snapshot of the machine, if its run is due for one. The machine's lock is held."""
     if not (keeps_snapshots(machine) and is_taken(run, run.games_done)):
         return
     earlier = TrainingRun.objects.filter(machine=machine, pk__lt=run.pk)
-    # Runs stay when a machine is reset, and only what they taught goes.
+    # A reset keeps the machine's runs, and deletes only what they taught.
     known = earlier.filter(last_lesson__gt=machine.n_forgotten)
-    # The oldest of them are no longer kept one by one, and what came after them has counted them.
+    # The oldest runs may have been deleted; snapshots of later runs have counted their games.
     counted = machine.snapshots.filter(run__lt=run.pk).aggregate(n=Max("n_trained", default=0))["n"]
     before, n_left = max(_games(known), counted), 0
     if (chosen := machine.snapshots.filter(plays_since__isnull=False).first()) is not None:
@@ -65,23 +65,23 @@ def _games(runs: QuerySet[TrainingRun]) -> int:
 
 
 def snapshots_read(run: TrainingRun) -> list[Snapshot]:
-    """The snapshots of a run so far, in order, with what has been measured of them."""
+    """The snapshots of a run so far, in order, with their measurements."""
     return list(run.snapshots.prefetch_related("measurements").order_by("games_done"))
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Games that a snapshot is still to play."""
+    """The games that a snapshot has still to play."""
 
     snapshot: Snapshot
     level: str
     openings: int
     n_done: int
-    """Games of it that are played already."""
+    """Games of this measurement already played."""
 
 
 def measurement_due(run: TrainingRun, machine: Machine) -> Due | None:
-    """What a run is to measure next: every snapshot it has, and after its last game the best of them once more."""
+    """The next measurement of a run: each of its snapshots, and after its last game the best of them once more."""
     if not run.n_measured:
         return None
     snapshots = snapshots_read(run)
@@ -102,21 +102,21 @@ def _missing(run: TrainingRun, machine: Machine, snapshot: Snapshot, which: int)
 
 
 def points_of(snapshot: Snapshot, which: int) -> dict[str, Points]:
-    """What a snapshot made of a set of openings, by level; its measurements have been read with it."""
+    """The points of a snapshot with a set of openings, by level; the caller has prefetched its measurements."""
     return {one.level: one.points for one in snapshot.measurements.all() if one.openings == which}
 
 
 def best_measured(snapshots: list[Snapshot]) -> Snapshot:
-    """The best of the snapshots of a run, all of them measured."""
+    """The best of a run's snapshots, all of which are measured."""
     curve: Mapping[int, Mapping[str, Points]] = {one.games_done: points_of(one, CHOSEN_ON) for one in snapshots}
     best = best_of(curve)
     return next(one for one in snapshots if one.games_done == best)
 
 
 def measurement_play(due: Due, machine: Machine, n_measured: int, is_enough: Callable[[], bool]) -> Tally:
-    """Play on at a measurement, an opening from both sides at least, until it is enough; nothing is written.
+    """Play on in a measurement until ``is_enough``, at least one opening from both sides; nothing is written.
 
-    Every game has a random source of its own, so where it is cut makes no difference.
+    Every game has a random source of its own, so it makes no difference where the measurement is interrupted.
     """
     training, snapshot, game = kind_of(machine).training, due.snapshot, machine.game_rules
     entry = TournamentEntry(
@@ -137,7 +137,7 @@ def measurement_play(due: Due, machine: Machine, n_measured: int, is_enough: Cal
 
 
 def measurement_add(due: Due, tally: Tally) -> None:
-    """Store what came of more games. Who measures has the run to itself, which is held."""
+    """Add the results of more games. The caller holds the run, so no other worker measures it."""
     key = {"snapshot": due.snapshot, "level": due.level, "openings": due.openings}
     row, _ = Measurement.objects.get_or_create(**key, defaults={"seed": due.openings})
     Measurement.objects.filter(pk=row.pk).update(
@@ -146,19 +146,19 @@ def measurement_add(due: Due, tally: Tally) -> None:
 
 
 def snapshot_knew(machine: Machine, snapshot: Snapshot) -> dict[str, object]:
-    """What the machine knew before and after the lesson in which a snapshot was taken, of a kind that has weights.
+    """The machine's weights before and after the lesson in which a snapshot was taken.
 
     Raises:
-        NoWeightsError: its kind has none.
+        NoWeightsError: its kind has no weights.
     """
     return kind_of(machine).training.knew(machine, snapshot.n_lessons)
 
 
 def snapshot_play(machine: Machine, snapshot: Snapshot, *, by_hand: bool) -> None:
-    """Let the machine play by what it knew then, and learn on from there: a lesson puts it back. Its lock is held.
+    """Restore the machine's memory from a snapshot by a lesson; it plays and learns on from there. Its lock is held.
 
     Raises:
-        SnapshotFarError: it has learnt too much since.
+        SnapshotFarError: the machine has learnt too much since.
     """
     if machine.n_lessons != snapshot.n_lessons:
         with transaction.atomic():

@@ -22,18 +22,18 @@ from learning.selectors.strength import Strength, strength_measured_last
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a kind is trained and measured where its games are played move by move."""
+    """How a kind is trained and measured if its games are played move by move."""
 
     against: tuple[str, ...] = ("random",)
-    """The fixed opponents that its strength is a sample against: slugs, hyphens as underscores."""
+    """The fixed opponents of the sample: slugs, with underscores for hyphens."""
     n_games: int = 100
-    """The number of games of that sample, against each."""
+    """The number of games of the sample against each opponent."""
     off_by: str = "a tenth"
-    """How far such a sample may be off."""
+    """The error of such a sample, in words."""
     n_first_games: int = 50
-    """The number of games that a training begins with, before it is known how long they take."""
+    """The number of games with which a training begins, before the time of a game is known."""
     games_per_point: int = 0
-    """A point of the curve takes as long as this number of games, so a short run has fewer points; 0: no matter."""
+    """A point of the curve takes the time of this many games, so a short run has fewer points; 0: no such limit."""
 
 
 class KindTraining(ABC):
@@ -44,11 +44,10 @@ class KindTraining(ABC):
     """The fixed opponents (slugs) by which the best snapshot of a training is chosen.
 
     Where there are any, trainings keep snapshots if strength is a sample (docs/decisions/0085). Such a kind has
-    :meth:`put_back`, and its :meth:`entrant` needs of an entry the number of its lessons and its ε alone.
-    """
+    :meth:`put_back`. Of an entry, its :meth:`entrant` needs only the number of its lessons and its ε."""
 
     def has_table(self, machine: Machine) -> bool:
-        """Whether it plays by a table of chances: a compiled loop plays its games, and its strength is a sum."""
+        """Whether the machine plays by a table of probabilities: a compiled loop plays, and strength is a sum."""
         return False
 
     def partner_require(self, machine: Machine, other: Machine) -> None:
@@ -76,7 +75,7 @@ class KindTraining(ABC):
         """Win, draw and loss of a memory: exact, or a sample taken from ``rng``."""
 
     def strength(self, machine: Machine) -> Strength:
-        """Win, draw and loss of a machine as it stands, or as it was last measured: for a page, which cannot wait."""
+        """Win, draw and loss of a machine as it stands or was last measured: a page cannot wait for games."""
         return strength_measured_last(machine)
 
     def meeting(self, game: AnyGame, player: MovePlayer, level: str) -> Meeting:
@@ -84,18 +83,18 @@ class KindTraining(ABC):
         return meeting(game, player, OPPONENTS[level])
 
     def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
-        """Restore what the machine knew after so many lessons; what that changes belongs to this lesson.
+        """Restore the machine's memory after ``n_lessons`` lessons; the changes belong to the lesson ``lesson_id``.
 
         Raises:
-            SnapshotFarError: that is too much for one transaction.
+            SnapshotFarError: the changes are too many for one transaction.
         """
         raise NotImplementedError
 
     def knew(self, machine: Machine, n_lessons: int) -> dict[str, object]:
-        """What the machine knew before and after a lesson, where that is a list of weights.
+        """The machine's weights before and after a lesson.
 
         Raises:
-            NoWeightsError: it is something else.
+            NoWeightsError: the kind keeps no list of weights.
         """
         raise NoWeightsError(f"{machine.name} keeps {machine.rule.keeps}, and no list of weights.")
 
@@ -103,9 +102,9 @@ class KindTraining(ABC):
     def entry_fields(self, machine: Machine) -> dict[str, object]:
         """Fields of an entry (``TournamentEntry``) that hold the machine as it is now. Its lock is held.
 
-        ``n_lessons`` among them says that the entry reads what the machine knew from its ledger.
+        If they include ``n_lessons``, the entry reads the machine's memory of that time from its ledger.
         """
 
     @abstractmethod
     def entrant(self, entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
-        """The machine as it was when the tournament of this game began. That it can be read has been seen to."""
+        """The machine as it was when the tournament of this game began. The caller has checked that it can be read."""

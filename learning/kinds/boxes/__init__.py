@@ -1,1 +1,1 @@
-"""Machines with boxes of beads: MENACE, HER, HexapawnRL and all that follow a rule of theirs."""
+"""Machines with boxes of beads: MENACE, HER, HexapawnRL and other machines with such a rule."""

@@ -1,4 +1,4 @@
-"""Boxes for the staff. Beads are history: nobody edits them by hand."""
+"""Boxes in the admin. Beads are history, so the pages are read-only."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ class VisitedFilter(admin.SimpleListFilter):
     parameter_name = "visited"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Yes and no."""
         return [("yes", "yes"), ("no", "no")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AnyBox]) -> QuerySet[AnyBox]:
-        """Any slot drawn at least once."""
+        """Keep the boxes that were drawn from in a learning game, or the others."""
         # Draws are never negative, so a box was visited when some slot is not 0.
         never = Q(visits__contained_by=[0])
         if self.value() == "yes":
@@ -48,26 +47,26 @@ class VisitedFilter(admin.SimpleListFilter):
 
 
 class MoveFilter(Choices):
-    """By which of the machine's moves it is."""
+    """Filter by the number of the machine's move, from 1."""
 
     title, parameter_name, field = "move", "move_number", "move_number"
 
     def known(self) -> list[tuple[str, str]]:
-        """The first ones; an address may name any."""
+        """The first :data:`MOVES_OFFERED` numbers; an address may ask for any other."""
         return [(str(number), str(number)) for number in range(1, MOVES_OFFERED + 1)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AnyBox]) -> QuerySet[AnyBox]:
-        """Boxes of that move."""
+        """Keep the boxes of the move asked for; none if the value is not a number."""
         if self.value() is not None and row_id(self.value() or "") is None:
             return queryset.none()
         return super().queryset(request, queryset)
 
 
 class BoxList(ChangeList):
-    """A list of boxes. One that is shared is no row of its machine's own: it leads to its page on the site."""
+    """A list of boxes. A shared box has no row of its own, so its line links to its page on the site."""
 
     def url_for_result(self, result: Model) -> str:
-        """Where the line of a box leads."""
+        """The address that the line of a box links to."""
         if isinstance(result, AnyBox) and result.pk is None:
             return result.get_absolute_url()
         return super().url_for_result(result)
@@ -75,7 +74,11 @@ class BoxList(ChangeList):
 
 @admin.register(Box)
 class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
-    """Boxes: the position drawn, the beads as bars. Of one machine all; of all machines the newest of their own."""
+    """Boxes: the position as a drawing, the beads as bars.
+
+    The list of one machine has all its boxes, shared ones included. The list of all machines has only boxes with a row
+    of their own, newest first.
+    """
 
     list_display = ("board", "machine_page", "move_number", "bars")
     list_display_links = ("board",)
@@ -87,26 +90,25 @@ class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     readonly_fields = fields
 
     class Media(BoardMedia):
-        """Boards and bars."""
+        """Scripts and styles that draw boards and bars."""
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        """The list that knows boxes without a row."""
+        """The list class that links boxes without a row."""
         return BoxList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AnyBox]:
-        """All boxes of the machine that is asked for, those that it shares among them."""
+        """All boxes of the machine asked for, shared ones included; without a machine, the rows of all machines."""
         asked = row_id(request.GET.get(MachineFilter.parameter_name, ""))
         machine = None if asked is None else Machine.objects.filter(pk=asked).first()
         return super().get_queryset(request) if machine is None else machine.boxes.order_by("ply", "position")
 
     def get_ordering(self, request: HttpRequest) -> tuple[str | Combinable, ...]:
-        """Of one machine in the order of play, since what it shares has no number of its own; else the newest first."""
+        """In order of play for one machine, because shared boxes have no id; otherwise newest first."""
         of_one = request.GET.get(MachineFilter.parameter_name)
         return ("ply", "position") if of_one else tuple(super().get_ordering(request))
 
     @admin.display(description="position", ordering="position")
     def board(self, box: AnyBox) -> str:
-        """The position, drawn."""
         return board_html(box.machine.game, box.position)
 
     @admin.display(description=f"latest {LATEST_CHANGES} changes")
@@ -122,7 +124,7 @@ class BoxAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
 
     @admin.display(description="beads")
     def bars(self, box: AnyBox) -> str:
-        """The beads of each slot as bars, with their numbers for those who cannot see them."""
+        """The beads of each slot as bars, followed by the numbers as text for screen readers."""
         cabinet = box.machine.cabinet
         slots = slots_view(cabinet, cabinet.game.decode(box.position))
         words = ", ".join(f"{slot['name']} {count}" for slot, count in zip(slots, box.beads, strict=True))

@@ -1,4 +1,4 @@
-"""The API of boxes."""
+"""API views of a machine's boxes: the list, and the box of a position."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HISTORY_MOST = 200
 
 
 class BoxListView(GenericAPIView[AnyBox]):
-    """The boxes of a machine."""
+    """The boxes of a machine, in pages, with filters and orderings."""
 
     serializer_class = BoxSerializer
     filterset_class = BoxFilter
@@ -31,13 +31,13 @@ class BoxListView(GenericAPIView[AnyBox]):
 
     @cached_property
     def machine(self) -> Machine:
-        """The machine whose boxes are asked for."""
+        """The machine that the address names."""
         return machine_for(self.request.user, self.kwargs["ref"])
 
     @extend_schema(operation_id="machines_boxes_list", responses={200: BoxSerializer(many=True)})
     def get(self, request: Request, ref: str) -> Response:
         """A page of boxes, in order of play unless asked for otherwise."""
-        cabinet = self.machine.cabinet  # of a machine without any: refused
+        cabinet = self.machine.cabinet  # refuses a machine without boxes
         boxes = self.filter_queryset(self.machine.boxes.all())
         page: Any = self.paginate_queryset(boxes)
         entries = BoxSerializer(page, many=True, context={"cabinet": cabinet}).data
@@ -49,9 +49,12 @@ class BoxView(APIView):
 
     @extend_schema(responses={200: BoxDetailSerializer})
     def get(self, request: Request, ref: str, position: str) -> Response:
-        """The box, for each legal move of the position as asked its slot, beads and probability, and the history."""
+        """The box with its history, and the slot, beads and probability of each legal move.
+
+        Moves have the orientation of the position asked for.
+        """
         machine = machine_for(request.user, ref)
-        cabinet = machine.cabinet  # of a machine without any: refused
+        cabinet = machine.cabinet  # refuses a machine without boxes
         box = box_get(machine, position)
         why = why_view(machine, position)
         hidden = cause_hidden(Principal.of(request.user), "lesson__")

@@ -1,4 +1,4 @@
-"""A machine with boxes as a file and on paper, and what to tell whoever has brought one in."""
+"""Machines with boxes as files and on paper, and the notes after an import."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from learning.models import Machine
 
 
 def machine_data(machine: Machine) -> MachineData:
-    """Everything the machine is, at one moment: boxes and totals come from one query, whoever is training it."""
+    """The machine's settings, totals and boxes at one moment.
+
+    One query reads totals and boxes, so that they agree even while the machine is trained.
+    """
     head = ("n_wins", "n_draws", "n_losses", "n_removed", "learns")
     rows = list(
         machine.boxes.order_by("ply", "position").values_list(
@@ -60,7 +63,7 @@ class BoxesFiles(KindFiles):
         boxes_restore(machine, ((box.position, box.beads, box.visits) for box in data.boxes))
 
     def import_notes(self, machine: Machine, data: MachineData, rule_name: str, choose: str) -> list[str]:
-        """Its rule and how to have another, beads that could not be taken, and whether it has stopped playing."""
+        """Notes on its rule and the choice of another, on beads left out, and on a machine that resigns for ever."""
         notes = [_rule_note(data, rule_name, choose)]
         reading = data.reading
         if reading is not None and reading.beads_set_aside:
@@ -78,8 +81,8 @@ class BoxesFiles(KindFiles):
         """The machine's box fronts and the table of its beads, as PDF.
 
         Raises:
-            PrintRefusedError: they do not fit on this paper, or the machine has no box.
-            ManyBeadsRefusedError: they take more beads than most people have.
+            PrintRefusedError: the fronts do not fit on this paper, or the machine has no box.
+            ManyBeadsRefusedError: the boxes need more beads than most people have.
         """
         boxes = list(machine.boxes.values_list("position", "beads"))
         try:

@@ -1,4 +1,4 @@
-"""What the list of boxes can be narrowed and ordered by."""
+"""Filters and orderings of the list of boxes in the API."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from learning.models import (
 
 
 class Sum(Func):
-    """The sum over an array, in the row itself."""
+    """SQL: the sum of the numbers in an array column."""
 
     template = "(SELECT coalesce(sum(n), 0) FROM unnest(%(expressions)s) AS n)"
     output_field = BigIntegerField()
@@ -23,7 +23,7 @@ class Sum(Func):
 
 
 class Distance(Func):
-    """By how many beads in all two arrays differ."""
+    """SQL: the sum of the absolute differences between two arrays."""
 
     template = "(SELECT coalesce(sum(abs(a - b)), 0) FROM unnest(%(expressions)s) AS slot (a, b))"
     output_field = BigIntegerField()
@@ -31,10 +31,10 @@ class Distance(Func):
 
 
 class BoxOrdering(Ordering):
-    """An ordering in which no two boxes are equal, so that pages neither repeat nor leave out one."""
+    """A total ordering of boxes, so that pages neither repeat nor omit a box."""
 
     def filter(self, qs: QuerySet[AnyBox], value: Sequence[str] | None) -> QuerySet[AnyBox]:
-        """The boxes in this order, those that are equal in order of play."""
+        """Sort the boxes; boxes that tie are in order of play."""
         columns = self.columns(value)
         computed = {
             "n_beads": Sum(F("beads")),
@@ -46,7 +46,7 @@ class BoxOrdering(Ordering):
 
 
 class BoxFilter(django_filters.FilterSet):
-    """The boxes of one machine."""
+    """Filters and orderings of the boxes of one machine."""
 
     move_number = WholeFilter(help_text="The machine's own move number.")
     ply = WholeFilter()
@@ -69,22 +69,22 @@ class BoxFilter(django_filters.FilterSet):
         fields: list[str] = []
 
     def were_visited(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
-        """Draws are never negative, so a box was visited when some slot is not 0."""
+        """Keep the boxes with a slot drawn at least once, or the others; draws are never negative."""
         never = Q(visits__contained_by=[0])
         return queryset.exclude(never) if value else queryset.filter(never)
 
     def have_removed(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
-        """Those with an empty slot, or those without."""
+        """Keep the boxes with an empty slot, or the others."""
         some = Q(beads__contains=[0])
         return queryset.filter(some) if value else queryset.exclude(some)
 
     def are_empty(self, queryset: QuerySet[AnyBox], name: str, value: bool) -> QuerySet[AnyBox]:
-        """Those without any bead, or those with one."""
+        """Keep the boxes without any bead, or the others."""
         empty = Q(beads__contained_by=[0])
         return queryset.filter(empty) if value else queryset.exclude(empty)
 
     def are_like(self, queryset: QuerySet[AnyBox], name: str, value: str) -> QuerySet[AnyBox]:
-        """The box of a whole position; those whose text holds what is part of one."""
+        """Keep the box of a whole position, or the boxes with this part of a position in their text."""
         cabinet = self.request.parser_context["view"].machine.cabinet
         try:
             position = cabinet.game.encode(cabinet.box_position(cabinet.game.decode(value)))

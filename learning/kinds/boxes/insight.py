@@ -1,4 +1,4 @@
-"""What machines with boxes drew and learnt in a match."""
+"""Draws and lessons of machines with boxes in a match, for the state of the room."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from learning.selectors.matches import lesson_told, nothing_learnt
 
 
 class Entry(NamedTuple):
-    """A lesson of a match, and one of its changes if it has any."""
+    """A lesson of a match with one of its changes; the fields of the change are ``None`` if there is none."""
 
     machine_id: int
     kind: str
@@ -39,7 +39,10 @@ class Entry(NamedTuple):
 
 
 def learnt_now(seats: Sequence[LiveSeat], draws: Sequence[Draw]) -> list[Entry]:
-    """What has just been stored of the match, where nobody need be asked for it: nothing if that may not be all."""
+    """The entries that the match has just stored, from memory; empty if the ledger may hold more.
+
+    A refill has a lesson of its own, so a match with refills is read from the ledger.
+    """
     learnt = [(seat.occupant.machine, seat.occupant.learnt) for seat in seats if seat.occupant is not None]
     if any(touched is None for _, touched in learnt) or any(draw.refilled for draw in draws):
         return []
@@ -54,7 +57,7 @@ def learnt_now(seats: Sequence[LiveSeat], draws: Sequence[Draw]) -> list[Entry]:
 
 
 def ledger_of(match: Match, machines: Collection[int]) -> list[Entry]:
-    """What the match did to these machines, refills included, in order of play; one query."""
+    """Entries of all lessons of these machines in the match, refills included, in order of play; one query."""
     change = ("ply", "box__position", "deltas", "after")
     lessons = Lesson.objects.filter(match=match, machine__in=machines).order_by("changes__ply", "number", "changes__pk")
     return [Entry(*row) for row in lessons.values_list("machine_id", "kind", *(f"changes__{name}" for name in change))]
@@ -67,7 +70,7 @@ def lessons_view(
     ledger: list[Entry],
     changes: list[BeadChange],
 ) -> list[LessonState]:
-    """What the match was for each machine, in order of side."""
+    """The lesson of the match for each machine, in order of side."""
     roles = match.room.game_rules.look.layout.roles
     learnt = {entry.machine_id for entry in ledger if entry.kind == LessonKind.MATCH}
     view: list[LessonState] = []
@@ -82,9 +85,9 @@ def lessons_view(
 
 @lru_cache(maxsize=2000)
 def _opened(cabinet: Cabinet, before: str, box: str) -> tuple[Sequence[Sequence[Any]], list[SlotOpened], Placement]:
-    """Of a box that was opened in a position: the moves of its slots, its slots in view, and how it was turned.
+    """The moves of each slot of a box opened in a position, the slots as shown, and how the box is turned.
 
-    Nobody changes any of it.
+    Cached: callers share the result and must not change it.
     """
     game, position = cabinet.game, cabinet.game.decode(before)
     placement, moves_of_slots = cabinet.placement(position), cabinet.slot_moves(position)
@@ -102,7 +105,7 @@ def _opened(cabinet: Cabinet, before: str, box: str) -> tuple[Sequence[Sequence[
 
 @lru_cache(maxsize=4096)
 def _drawn_box(cabinet: Cabinet, machine_id: int, position: str) -> DrawnBox:
-    """A machine's box as it is printed. Nobody changes any of it."""
+    """A machine's box as it is printed. Cached: callers share the result and must not change it."""
     printed = cabinet.game.decode(position)
     return {
         "position": position,
@@ -113,11 +116,11 @@ def _drawn_box(cabinet: Cabinet, machine_id: int, position: str) -> DrawnBox:
 
 
 def draw_view(cabinet: Cabinet, draw: Draw, seat: LiveSeat, before: str, move: str | None) -> DrawState:
-    """A draw of a seat as it was: ``before`` is the position in which it was made."""
+    """A draw as it was made in a seat; ``before`` is the position in which it was made."""
     moves_of_slots, slots, turned = _opened(cabinet, before, draw.position)
     total = sum(draw.beads)
     by_hand = seat.row.is_human
-    # An empty box that played all the same played anything that is allowed.
+    # A machine that moves although the box is empty chooses among all legal moves at random.
     anything = total == 0 and draw.slot is not None and not by_hand
     n_ways = sum(map(len, moves_of_slots)) if cabinet.rule.merge_symmetric_moves else len(moves_of_slots)
     chances = (
@@ -143,7 +146,7 @@ def draw_view(cabinet: Cabinet, draw: Draw, seat: LiveSeat, before: str, move: s
 
 
 def _chance(beads: int, total: int, moves: Sequence[Any], n_ways: int, rule: BoxRule, *, anything: bool) -> float:
-    """The chance that a slot was drawn with."""
+    """The probability with which a slot was drawn."""
     if anything:
         return (len(moves) if rule.merge_symmetric_moves else 1) / n_ways
     return beads / total if total else 0.0
@@ -187,7 +190,7 @@ def _result(match: Match, side: int) -> Result:
 
 
 def _deed(deltas: Sequence[int]) -> str:
-    """What a game did to a machine's beads, in words a child understands, from the changes themselves."""
+    """A simple sentence on how a game changed a machine's beads, from the changes themselves."""
     if not deltas:
         return "Its beads do not change."
     if len(set(deltas)) > 1:

@@ -1,4 +1,4 @@
-"""Machines that keep beads in boxes, and play one side for good."""
+"""Machines that keep beads in boxes and always play the same side."""
 
 from beadbox.learners.boxes.rule import BoxRule
 from learning.kinds.boxes.files import BoxesFiles

@@ -36,9 +36,9 @@ class BoxesLive(KindLive[BeadDraw]):
     def choose(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
-        """Draw a bead. Only a refill or a box met for the first time needs the machine's lock here."""
+        """Draw a bead. Only a refill or a new box needs the machine's lock here."""
         opened = _open(live, seat, machine, position)
-        if opened is None:  # deleted in the middle of the match: there is nobody left to move
+        if opened is None:  # the machine was deleted during the match, so nothing is played
             return Choice(None)
         machine, player, boxes = opened
         move, draw = player.choose(position, rng)
@@ -47,7 +47,7 @@ class BoxesLive(KindLive[BeadDraw]):
     def follow(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
     ) -> BeadDraw | None:
-        """The draw that a person's move stands for."""
+        """The draw that corresponds to a person's move in the machine's seat."""
         opened = _open(live, seat, machine, position)
         if opened is None:
             return None
@@ -55,7 +55,7 @@ class BoxesLive(KindLive[BeadDraw]):
         return _drawn(live, machine, boxes, player.follow(position, move))
 
     def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, BeadDraw]]) -> Statement:
-        """The statement that stores what a machine has drawn. What was read of the seat has the draws from now on."""
+        """The statement that stores a machine's draws; the seat's occupant in memory gets the draws too."""
         rows = [
             [machine.pk, seat.row.pk, ply, draw.box, draw.slot, list(draw.beads), draw.refilled] for ply, draw in memos
         ]
@@ -68,7 +68,7 @@ class BoxesLive(KindLive[BeadDraw]):
         return stores._replace(after=partial(events.bead_drawn, machine, {"position": last.box, "slot": last.slot}))
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
-        """All of them together: what they have opened is read once, and every lesson stored in two statements."""
+        """Learn from all matches together: one query reads the boxes, and two statements store the lessons."""
         taught = taught_by(machine, ended)
         machine.n_removed = taught[-1].n_removed
         causes = [Cause(one.tally, match_id=of.live.match.pk) for one, of in zip(taught, ended, strict=True)]
@@ -81,7 +81,7 @@ class BoxesLive(KindLive[BeadDraw]):
         return list(chain.from_iterable(touched))
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
-        """``learning`` of a room's state: what the machines in these seats drew and learnt (docs/protocol.md)."""
+        """``learning`` of a room's state: draws and lessons of the machines in these seats (docs/protocol.md)."""
         sitting = [(seat, seat.occupant.machine) for seat in seats if seat.occupant is not None]
         machines: dict[int, Machine] = {machine.pk: machine for _, machine in sitting}
         draws = draws_of(*seats)
@@ -137,7 +137,7 @@ class BoxesLive(KindLive[BeadDraw]):
 
 
 class Taught(NamedTuple):
-    """What a match taught: changes of boxes in order of play, the slots removed by then, how the match ended."""
+    """The result of learning from a match: changed boxes in order of play, removed slots so far, and the tally."""
 
     touched: list[TouchedBox]
     n_removed: int
@@ -145,12 +145,12 @@ class Taught(NamedTuple):
 
 
 def taught_by(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
-    """What matches teach a machine, each from where the one before left it. Nothing is stored."""
+    """Teach a machine matches in order, each from the boxes that the one before left. Nothing is stored."""
     seats = [seat for one in ended for seat in one.seats]
     boxes = boxes_fetch(machine, {draw.position for draw in draws_of(*seats)})
     lessons: list[Taught] = []
     for one in ended:
-        (seat,) = one.seats  # it plays one side
+        (seat,) = one.seats  # a machine with boxes plays one side
         memory, result = _teach(machine, seat, one.outcome, boxes, lessons[-1].n_removed if lessons else None)
         tally = Tally()
         tally.add(result)
@@ -163,14 +163,14 @@ def taught_by(machine: Machine, ended: Sequence[Ended]) -> list[Taught]:
 def _teach(
     machine: Machine, seat: LiveSeat, outcome: Outcome, boxes: BoxRows, n_removed: int | None
 ) -> tuple[OpenMemory, Result]:
-    """The boxes that a machine opened in its seat, after it has learnt from how the match ended for it."""
+    """The boxes that a machine opened in its seat, after it has learnt from the result, and that result."""
     # A machine that opens its boxes when it meets them may have been reset since: then they are gone.
     drawn = [draw for draw in draws_of(seat) if draw.position in boxes]
     led = [draw for draw in drawn if draw.slot is not None]
     result = Result.of(outcome, machine.cabinet.side)
     rule, resigned = machine.box_rule, bool(drawn) and drawn[-1].slot is None
     if seat.row.is_human and result is Result.LOSS and outcome.termination == RESIGNATION:
-        # A game lost. But no empty box drove the person to it, so no rule makes the last move answer for that.
+        # A loss. No empty box made the person resign, so the rule does not punish the move before.
         rule, resigned = replace(rule, punish_previous_on_resign=False), True
     removed = machine.n_removed if n_removed is None else n_removed
     memory = OpenMemory.load(machine.game_rules, machine.cabinet.side, rule, boxes.get, removed)
@@ -182,9 +182,9 @@ def _teach(
 def _open(
     live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition
 ) -> tuple[Machine, BoxMachine, BoxRows] | None:
-    """The machine, ready to look at the position, and the box that it opens there, if it opens one.
+    """The machine's row, its player for this position, and the box that it opens there, if any.
 
-    ``None`` if the machine is gone.
+    ``None`` if the machine has been deleted.
     """
     player = BoxMachine(machine.game_rules, machine.cabinet.side, machine.box_rule, learns=machine.learns)
     if not player.cabinet.has_box(position):
@@ -205,8 +205,8 @@ def _open(
 def _locked(live: LiveMatch, seat: LiveSeat) -> Machine | None:
     """The seat's machine, locked after the room; ``None`` if it has been deleted since it was read.
 
-    The other one of the match is locked with it, as the end of the match locks both. Locked one after the other
-    they would not be in ascending order, and two matches could wait for each other.
+    The same statement locks the other machine of the match, in ascending order of ids, as at the end of the match.
+    Separate locks would not be in that order, so two matches could wait for each other.
     """
     if not live.is_held:
         raise NotHeldError
@@ -215,7 +215,7 @@ def _locked(live: LiveMatch, seat: LiveSeat) -> Machine | None:
 
 
 def _drawn(live: LiveMatch, machine: Machine, boxes: BoxRows, draw: BeadDraw | None) -> BeadDraw | None:
-    """The draw, to be remembered. What it did to an empty box is stored: that took us to the machine's lock."""
+    """Return the draw as a memo and store its refill of an empty box, for which the machine's lock is held."""
     if draw is not None and boxes and draw.refilled and machine.learns:
         memory = OpenMemory.load(
             machine.game_rules, machine.cabinet.side, machine.box_rule, boxes.get, machine.n_removed

@@ -1,4 +1,4 @@
-"""Reads of boxes: how they look, and what they hold and held."""
+"""Queries and views of boxes: how they look, and their beads now and earlier."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ GARDNERS = ("gardner-her", "gardner-her-reward")
 
 
 SHOWN_MOST = 20_000
-"""So many boxes hang on a page: all of any game that can be listed."""
+"""Most boxes on a page: enough for all boxes of any game that can be listed."""
 
 
 FEW_BOXES = 100
-"""A set of drawings is shown for machines of at most so many boxes."""
+"""Most boxes of a machine for which Gardner's drawings are shown."""
 
 
 def moves_view(game: AnyGame, moves: Sequence[AnyMove]) -> MovesView:
@@ -45,9 +45,9 @@ def moves_view(game: AnyGame, moves: Sequence[AnyMove]) -> MovesView:
 
 @lru_cache(maxsize=2000)  # asked at every move of a live match, for every box opened in it so far
 def slots_view(cabinet: Cabinet, box_position: AnyPosition) -> list[SlotView]:
-    """For each slot of a box its bead (colour, mark) and the moves of the printed position it stands for.
+    """For each slot of a box its bead (colour, mark) and the moves of the printed position that it stands for.
 
-    Nobody changes it: whoever asks the same gets the same object.
+    Cached: callers share the result and must not change it.
     """
     game = cabinet.game
     view: list[SlotView] = []
@@ -67,7 +67,7 @@ def slots_view(cabinet: Cabinet, box_position: AnyPosition) -> list[SlotView]:
 
 
 def box_view(cabinet: Cabinet, box: AnyBox) -> dict[str, Any]:
-    """A box as the wall and its own page draw it."""
+    """A box as the wall of boxes and its own page draw it."""
     position = cabinet.game.decode(box.position)
     return {
         **box_state(box),
@@ -80,9 +80,9 @@ def box_view(cabinet: Cabinet, box: AnyBox) -> dict[str, Any]:
 
 
 def box_wall(machine: Machine) -> dict[str, Any]:
-    """The boxes of a machine in order of play, :data:`SHOWN_MOST` at most, packed: what many share is said once.
+    """The boxes of a machine in order of play, at most :data:`SHOWN_MOST`, packed.
 
-    So 10,000 are a short page too.
+    Slots and pieces that several boxes share are listed once, so that a page of 10,000 boxes stays small.
     """
     rows = list(
         machine.boxes.order_by("ply", "position").values_list(
@@ -98,7 +98,7 @@ def box_wall(machine: Machine) -> dict[str, Any]:
 
 
 def box_totals(machine: Machine, wall: dict[str, Any]) -> tuple[int, int]:
-    """How many boxes a machine has, and how many beads lie in them; a query only if the wall may not hold all."""
+    """The number of boxes of a machine, and of beads in them; a query only if the wall may not hold all boxes."""
     shown = wall["boxes"]
     if len(shown) < SHOWN_MOST:
         return len(shown), sum(sum(beads) for _, _, _, _, beads, *_ in shown)
@@ -126,7 +126,7 @@ def bead_marks(machine: Machine) -> dict[int, list[str]]:
 
 
 def has_drawings(machine: Machine) -> bool:
-    """Whether there are drawings to show beside the boxes: Gardner's, of a machine after his, of that side and size."""
+    """Whether Gardner's drawings can be shown beside the boxes: the machine has his rule, side and size."""
     return (
         machine.preset in GARDNERS
         and machine.side == Side.SECOND
@@ -139,7 +139,7 @@ def drawings_view(machine: Machine) -> list[dict[str, Any]]:
     """Every box as Gardner drew it, once or as a pair of mirror images, in order of play.
 
     Raises:
-        BoxNotFoundError: the machine is not after his.
+        BoxNotFoundError: the machine does not have Gardner's rule, side and size.
     """
     if not has_drawings(machine):
         raise BoxNotFoundError(f"Gardner made no drawings for a machine like {machine.name}.")
@@ -174,12 +174,15 @@ Printed = tuple[dict[str, tuple[list[int], list[int]]], list[Any], list[str | No
 
 @lru_cache(maxsize=32)
 def boxes_printed(cabinet: Cabinet) -> Printed:
-    """For each box its pieces and slots as places in the lists of all; nobody changes them."""
+    """The pieces and slots of each box as indices into the lists of all.
+
+    Cached: callers share the result and must not change it.
+    """
     return _printed(cabinet, boxes_compile(cabinet.game, cabinet.side, cabinet.rule).keys)
 
 
 def _printed(cabinet: Cabinet, keys: Sequence[str]) -> Printed:
-    """For each box its pieces and its slots as places in the two lists of all different pieces and slots."""
+    """The pieces and slots of each box, as indices into the two lists of distinct pieces and slots."""
     slots: dict[str, int] = {}
     pieces: dict[str | None, int] = {}
     views: list[Any] = []
@@ -199,7 +202,7 @@ def _printed(cabinet: Cabinet, keys: Sequence[str]) -> Printed:
 
 
 def machine_stopped(machine: Machine) -> str:
-    """What to say of a machine of boxes that resigns on its first move for ever; nothing of one that does not."""
+    """A sentence for a machine with an empty first box that is never refilled; empty for other machines."""
     rule = machine.box_rule
     if rule.when_empty is not WhenEmpty.RESIGN or rule.empty_opening is not EmptyOpening.STOP:
         return ""
@@ -232,13 +235,13 @@ def box_get(machine: Machine, text: str) -> AnyBox:
 
 
 def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
-    """The beads of the boxes of the gallery as they stood after a lesson (0: as laid out), by position.
+    """The beads of the boxes of the gallery as they stood after a lesson (0: at the start), by position.
 
-    One query, for it may be folded up meanwhile. A machine's lessons are written under its lock, so their ids
-    ascend with their numbers; and so do the ids of a box's changes.
+    One query, because the history may be compacted meanwhile. A machine's lessons are written under its lock, so their
+    ids ascend with their numbers, and so do the ids of a box's changes.
 
     Raises:
-        HistoryCompactedError: its history is kept from a later lesson on.
+        HistoryCompactedError: the machine's history begins at a later lesson.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -258,11 +261,11 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
 
 
 def box_history(box: AnyBox) -> QuerySet[Change]:
-    """Every change of a box, newest first, with its lesson and cause. One that is shared has had none."""
+    """Every change of a box, newest first, with its lesson and cause. A shared box has had no change."""
     return Change.objects.filter(box_id=box.pk).select_related("lesson__match__room").order_by("-lesson__number", "-pk")
 
 
 def draw_last(machine: Machine) -> dict[str, Any] | None:
-    """The bead drawn last in a live match."""
+    """Position and slot of the bead drawn last in a live match; ``None`` if none was drawn."""
     draw = Draw.objects.filter(machine=machine, slot__isnull=False).order_by("-pk").first()
     return None if draw is None else {"position": draw.position, "slot": draw.slot}

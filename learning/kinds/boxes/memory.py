@@ -27,7 +27,7 @@ BoxRows = dict[str, tuple[Sequence[int], Sequence[int]]]
 """Beads and visits by position."""
 
 FETCHED_AT_ONCE = 50_000
-"""Of a game too large for a table, up to so many boxes are read at once; beyond it each is when it is met."""
+"""Most boxes read at once, for games too large for a table. Beyond it, each box is read when it is met."""
 
 
 def table_of(machine: Machine) -> BoxTable:
@@ -58,9 +58,9 @@ def _rows(machine: Machine) -> QuerySet[AnyBox, tuple[str, list[int], list[int]]
 
 
 def boxes_fetch(machine: Machine, positions: Collection[str]) -> BoxRows:
-    """Those of the machine's boxes of these positions that there are, as they stand; it stands at every move."""
+    """The machine's boxes of these positions as they stand; absent ones are left out. Hot path of every move."""
     table = "learning_box" if machine.shares_id is None else "learning_heldbox"
-    # One is not read as an array of one: that would be planned each time.
+    # A single position is not sent as an array, because PostgreSQL would plan that query each time.
     where, of = ("position = %s", *positions) if len(positions) == 1 else ("position = ANY(%s)", list(positions))
     fetch = f"SELECT position, beads, visits FROM {table} WHERE machine_id = %s AND {where}"  # noqa: S608
     with connection.cursor() as cursor:
@@ -69,7 +69,7 @@ def boxes_fetch(machine: Machine, positions: Collection[str]) -> BoxRows:
 
 
 def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> BoxRows:
-    """Open a machine's box of a position that has none yet, with these beads; under the machine's lock."""
+    """Open a new box of a machine for a position, with these beads. The machine's lock is held."""
     position = machine.game_rules.decode(key)
     box = Box.objects.create(
         machine=machine,
@@ -86,11 +86,11 @@ def box_open(machine: Machine, cabinet: Cabinet, key: str, beads: list[int]) -> 
 TAKE_SHARED = """
     INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)
     SELECT machine_id, position, ply, move_number, start, beads, visits FROM learning_heldbox WHERE id IS NULL"""
-"""Makes rows of a machine's own of boxes that it shares; which, the statement goes on to say."""
+"""Inserts rows of a machine's own from shared boxes; callers append the condition that chooses the boxes."""
 
 
 def _boxes_take(machine: Machine, positions: list[str]) -> None:
-    """Give a machine rows of its own for those of these boxes that it shares; it goes on sharing the others."""
+    """Give a machine its own rows for these shared boxes; its other boxes stay shared."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"{TAKE_SHARED} AND machine_id = %s AND position = ANY(%s) ORDER BY position", [machine.pk, positions]
@@ -98,7 +98,7 @@ def _boxes_take(machine: Machine, positions: list[str]) -> None:
 
 
 def boxes_own(*machine_ids: int) -> None:
-    """Give machines rows of their own for all that they share; they share no more. Under the lock of each."""
+    """Give machines their own rows for all shared boxes and end the sharing. Each machine's lock is held."""
     with connection.cursor() as cursor:
         cursor.execute(f"{TAKE_SHARED} AND machine_id = ANY(%s) ORDER BY machine_id, position", [list(machine_ids)])
     _share_no_more(*machine_ids)
@@ -109,7 +109,7 @@ def _share_no_more(*machine_ids: int) -> None:
 
 
 def boxes_restore(machine: Machine, boxes: Iterable[tuple[str, Sequence[int], Sequence[int]]]) -> None:
-    """Store (position, beads, visits) as the boxes of a machine that has none yet: its ledger begins with them."""
+    """Store (position, beads, visits) as the boxes of a machine without boxes; its ledger begins with them."""
     cabinet = machine.cabinet
     with (
         connection.cursor() as cursor,
@@ -138,22 +138,22 @@ STORE_BOXES = """
         JOIN box USING (position) WHERE (SELECT count(*) FROM box) = %(boxes)s ORDER BY place
     )
     SELECT position FROM box"""
-"""Arrays of arrays do not unnest into arrays, and 10,000 texts take long to quote: each column travels as one text."""
+"""Each column travels as one text: arrays of arrays do not unnest into arrays, and 10,000 texts are slow to quote."""
 
 
 def boxes_store(machine: Machine, learnt: Mapping[int, Sequence[TouchedBox]]) -> None:
-    """Store the boxes that lessons have touched, and each lesson's changes: in their order, for one may change twice.
+    """Store the boxes that lessons have touched, and each lesson's changes in order, since a box may change twice.
 
     Args:
-        machine: whose boxes they are; a box of a position that has no row yet gets one.
-        learnt: what was touched, by the lesson's id.
+        machine: the owner of the boxes; a position without a row gets one.
+        learnt: the touched boxes, by the lesson's id.
     """
     last = {box.position: box for touched in learnt.values() for box in touched}
     if not last:
         return
     if machine.shares_id is not None:
         _boxes_take(machine, list(last))
-    # Visits alone leave no entry.
+    # A change of visits alone has no entry in the ledger.
     changes = [(lesson, box) for lesson, touched in learnt.items() for box in touched if any(box.deltas)]
     stored = _boxes_update(machine, last.values(), changes)
     if missing := [box for box in last.values() if box.position not in stored]:
@@ -164,7 +164,10 @@ def boxes_store(machine: Machine, learnt: Mapping[int, Sequence[TouchedBox]]) ->
 def _boxes_update(
     machine: Machine, boxes: Collection[TouchedBox], changes: Sequence[tuple[int, TouchedBox]]
 ) -> set[str]:
-    """Store those of the boxes that have a row, and if all have one also the changes, by lesson; their positions."""
+    """Update the boxes that have a row, and return their positions.
+
+    The changes, by lesson, are stored only if every box has a row.
+    """
     changed = [box for _, box in changes]
     values: dict[str, Any] = {
         "machine": machine.pk,
@@ -184,13 +187,13 @@ def _boxes_update(
 
 
 def _boxes_write(machine: Machine, boxes: Sequence[TouchedBox]) -> None:
-    """Update the rows of these boxes, and insert those that have none."""
+    """Update the rows of these boxes, and insert the missing rows."""
     stored = _boxes_update(machine, boxes, [])
     _boxes_insert(machine, [box for box in boxes if box.position not in stored])
 
 
 def _boxes_insert(machine: Machine, boxes: Sequence[TouchedBox]) -> None:
-    """Insert the rows of these boxes, which have none."""
+    """Insert rows for these boxes, none of which has one."""
     if not boxes:
         return
     cabinet = machine.cabinet
@@ -220,10 +223,10 @@ def _column(arrays: Iterable[Sequence[int]]) -> list[str]:
 
 
 def ledger_errors() -> list[int]:
-    """The boxes (ids) whose beads are not what they were laid out with plus every recorded change: always none.
+    """Ids of boxes with other beads than their first beads plus every recorded change: always empty.
 
-    Of a machine that shares boxes, a row of its own was laid out with what was shared (the view ``learning_heldbox``).
-    Those of a machine that is gone are being deleted, in no order.
+    A row that a machine made from a shared box must begin with the shared beads (the view ``learning_heldbox``). Boxes
+    of deleted machines are skipped, because their rows are being deleted in no order.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -243,7 +246,7 @@ def ledger_errors() -> list[int]:
 
 
 class BoxesMemory(KindMemory):
-    """Boxes of beads, a row each; a copy shares those of its original that it has not learnt in yet."""
+    """Boxes of beads, a row each; a copy shares the boxes of its original until it learns in them."""
 
     copies_rows = False
     ledger = Ledger(Change, "box_id", sums=("deltas",))
@@ -254,17 +257,18 @@ class BoxesMemory(KindMemory):
             _boxes_insert(machine, memory.boxes(range(memory.table.n_boxes)))
 
     def fields_copied(self, original: Machine) -> dict[str, object]:
-        """Fields of the row of a copy of this machine that make it share its boxes as they stand.
+        """Fields of the row of a copy that make it share this machine's boxes as they stand.
 
-        Nobody shares what is shared: the original gets rows of its own for what it has of another, under its lock. Else
-        none is needed, as long as it is held (``storage.locks``): one statement sees it as one lesson left it.
+        A shared box is not shared on: the original first gets rows of its own for boxes of another machine, under its
+        lock. Otherwise no lock is needed while the original is held (``storage.locks``), since one statement sees it
+        between two lessons.
         """
         if original.shares_id is not None:
             machine_lock(original.pk)
             boxes_own(original.pk)
         with connection.cursor() as cursor:
-            # Ids ascend in the order of storing, which is done under the machine's lock. By ``id + 0``, for which
-            # there is no index: the planner might else go through everybody's boxes, the youngest first.
+            # Ids ascend in the order of storing, which needs the machine's lock. ``id + 0`` has no index: otherwise the
+            # planner might scan the boxes of all machines, newest first.
             cursor.execute(
                 "SELECT n_removed,"
                 " coalesce((SELECT id FROM learning_lesson WHERE machine_id = machine.id ORDER BY number DESC"
@@ -282,16 +286,16 @@ class BoxesMemory(KindMemory):
         }
 
     def unshare(self, machine: Machine) -> None:
-        """Give those who share a machine's boxes rows of their own, as it is about to forget them.
+        """Give machines that share this machine's boxes rows of their own, before it forgets them.
 
-        Copies are younger than what they were copied from, so they are locked in ascending order.
+        Copies are younger than their originals, so the locks are taken in ascending order.
         """
         sharing = machines_locked([copy.pk for copy in machine.sharers.all()])
         if sharing:
             boxes_own(*(pk for pk, copy in sharing.items() if copy.shares_id == machine.pk))
 
     def forget(self, machine: Machine) -> None:
-        """Delete the changes of a machine's boxes. Who shares its past has rows of its own before that."""
+        """Delete the changes of a machine's boxes, after machines that share its past have got rows of their own."""
         self.unshare(machine)
         with connection.cursor() as cursor:
             cursor.execute(
@@ -300,9 +304,9 @@ class BoxesMemory(KindMemory):
             )
 
     def reset(self, machine: Machine) -> None:
-        """Put into every box what the rule starts it with; boxes that are opened only when met are met anew.
+        """Put the rule's initial beads into every box, or delete boxes that are opened when met.
 
-        The machine's changes are to be gone already.
+        The machine's changes must have been deleted before.
         """
         _share_no_more(machine.pk)
         machine.shares_id = None
@@ -311,11 +315,11 @@ class BoxesMemory(KindMemory):
             return
         memory = Memory.fresh(table_of(machine))
         _boxes_write(machine, memory.boxes(range(memory.table.n_boxes)))
-        # What was laid out first in a copy, or brought by an import, is no start of this one.
+        # After a reset, a box starts with these beads, not with those of the copy or the import.
         Box.objects.filter(machine=machine).update(start=F("beads"))
 
     def load(self, machine: Machine, most: int | None = None) -> Memory | OpenMemory:
-        """As a table, if the machine's game is not too large for one."""
+        """A table if the machine's game can be listed; otherwise an open memory, to which boxes are added when met."""
         return table_load(machine) if machine.game_rules.enumerable else _open_load(machine)
 
     def store(self, machine: Machine, memory: Memory | OpenMemory, lesson_id: int) -> Sequence[TouchedBox]:

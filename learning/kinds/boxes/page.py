@@ -24,7 +24,7 @@ from learning.states import Progress
 
 
 def box_gallery(machine: Machine) -> dict[str, Any]:
-    """The wall, and how likely a game against random play is to open each box (``None`` where nobody knows)."""
+    """The wall, with the probability that a game against random play opens each box (``None`` if unknown)."""
     wall, visits = box_wall(machine), visit_probabilities(machine)
     return {
         **wall,
@@ -49,7 +49,7 @@ class BoxesPage(KindPage):
         return f"{PRESETS[preset].name if preset else game.name} {role}"
 
     def suited(self, game: AnyGame, rule: BoxRule) -> BoxRule:
-        """Where boxes cannot be laid out in advance, they are opened when met. The play is the same."""
+        """The same rule, but boxes that cannot be laid out in advance are opened when met. The play is the same."""
         return rule if game.enumerable else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
 
     def rule_require(self, game: AnyGame, rule: BoxRule) -> None:

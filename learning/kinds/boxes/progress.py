@@ -1,4 +1,4 @@
-"""How far a machine with boxes has come: its latest results, its first box, its exact strength after each lesson."""
+"""The progress of a machine with boxes: latest results, first box, and exact strength after each lesson."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from learning.selectors.strength import STRENGTH_CACHE_S
 from learning.states import BeadTold, FirstBox, FirstMove, LatestTold, Progress
 
 CURVE_POINTS = 40
-"""The curve has at most so many lessons, evenly spaced, and the last."""
+"""Most lessons of the curve, evenly spaced; the last lesson is added."""
 LOOKED_AT = 5000
-"""Of a machine with more lessons the curve is of its latest."""
+"""Latest lessons that the curve is made of; earlier lessons are not read."""
 RUNS_LOOKED_AT = 10
-"""The latest trainings whose own curves are part of it: what was measured within a lesson."""
+"""Latest training runs that add their own curves, measured within a lesson, to the curve."""
 BOXES_READ = 20_000
-"""All points of a curve together read so many boxes at most: a point needs all that the machine has of its own."""
+"""Most boxes read for all points of a curve together; each point reads all of the machine's own boxes."""
 LATEST = 10
-"""Of so many of its latest matches the results are told."""
+"""Number of latest matches with a result on the page."""
 RANDOM, PERFECT = UNIFORM["random"], UNIFORM["perfect"]
 
 BEADS_AFTER = """
@@ -37,22 +37,22 @@ BEADS_AFTER = """
             SELECT max(id) FROM learning_lesson WHERE machine_id = box.machine_id AND number <= wanted.number)
         ORDER BY lesson_id DESC, id DESC LIMIT 1), box.start)
     FROM unnest(%s::bigint[]) AS wanted (number) CROSS JOIN learning_box AS box WHERE box.machine_id = %s"""
-"""The beads of a machine's own boxes after each of some lessons; what it shares has never changed."""
+"""The beads of a machine's own boxes after given lessons; shared boxes have never changed."""
 
 
 class Strong(NamedTuple):
-    """Exact strength: points in a game against random play, the chance not to lose against perfect play."""
+    """Exact strength: points in a game against random play, probability of no loss against perfect play."""
 
     points: float
     holds: float
 
 
 Curve = Sequence[tuple[int, Strong]]
-"""How strong it was after so many games, ascending."""
+"""Strength after each number of games, ascending."""
 
 
 def progress(machine: Machine, *, to_owner: bool = False) -> Progress:
-    """How far the machine has come, in figures and in words; its strength where that can be known exactly."""
+    """The machine's progress in figures and in words; its strength only where that can be computed exactly."""
     whom = " against you" if to_owner and machine.is_pupil else ""
     results = _results(machine)
     first, box, does = _first(machine)
@@ -75,7 +75,7 @@ def progress(machine: Machine, *, to_owner: bool = False) -> Progress:
 
 
 def _results(machine: Machine) -> list[str]:
-    """The results of its latest matches, the last one last."""
+    """The results of its latest matches, oldest first."""
     lessons = machine.lessons.filter(kind=LessonKind.MATCH).order_by("-number")[:LATEST]
     found: list[str] = []
     for wins, draws, losses in lessons.values_list("n_wins", "n_draws", "n_losses"):
@@ -88,9 +88,9 @@ def _counted(results: Sequence[str]) -> LatestTold:
 
 
 def _first(machine: Machine) -> tuple[FirstMove, FirstBox | None, str]:
-    """What it would do first, the box for that, if it has a choice, and what it does in words.
+    """The machine's likely first move, the box for that move if there is a choice, and a phrase on the move.
 
-    Where the other side begins, that does as it has done most often.
+    If the other side begins, its opening is the one that the machine has met most often.
     """
     game, cabinet = machine.game_rules, machine.cabinet
     start = game.initial_position()
@@ -125,7 +125,7 @@ def _first(machine: Machine) -> tuple[FirstMove, FirstBox | None, str]:
 
 
 def _does(moves: Sequence[Mapping[str, Any]], chances: Sequence[float]) -> str:
-    """What it would do first in words: ``moves`` are those of its likeliest bead, ``chances`` those of all beads."""
+    """A phrase on the first move: ``moves`` are those of the likeliest bead, ``chances`` those of all beads."""
     best, (name, mark) = max(chances), (moves[0]["name"], moves[0]["mark"])
     if mark is None or (best == 1 and len(moves) == 1):
         return f"always chooses {name}"
@@ -136,7 +136,7 @@ def _does(moves: Sequence[Mapping[str, Any]], chances: Sequence[float]) -> str:
 
 
 def _curve(machine: Machine) -> Curve:
-    """How strong it was after so many games: each worked out once."""
+    """The strength by games played. Each point is computed once and then cached."""
     places, trained = _places(machine)
     keys = {number: f"strong:{machine.pk}:{machine.created_at.timestamp()}:{number}" for number in places}
     known: dict[str, Strong] = cache.get_many(list(keys.values()))
@@ -150,7 +150,7 @@ def _curve(machine: Machine) -> Curve:
 
 
 def _measured(machine: Machine, trained: Mapping[int, tuple[int, int]]) -> dict[int, Strong]:
-    """By games what was measured in those trainings that are in the ledger whole; few, evenly spaced."""
+    """Strength by games, as measured in trainings that the ledger holds whole; few points, evenly spaced."""
     if not trained:
         return {}
     runs = sorted(trained, reverse=True)[:RUNS_LOOKED_AT]
@@ -166,9 +166,10 @@ def _measured(machine: Machine, trained: Mapping[int, tuple[int, int]]) -> dict[
 
 
 def _places(machine: Machine) -> tuple[dict[int, int], dict[int, tuple[int, int]]]:
-    """The lessons of the curve: after which number, how many games. Few, and mostly the same from match to match.
+    """The lessons of the curve, as games played by the lesson's number. Few, and mostly the same from match to match.
 
-    Beside them the trainings that they are of: how many games before each, and how many the lessons tell of.
+    The second part has the training runs of these lessons: the games before each run, and the games that its lessons
+    count.
     """
     lessons = machine.lessons.order_by("-number").values_list(
         "number", "stands_for", "run_id", "n_wins", "n_draws", "n_losses"
@@ -177,14 +178,14 @@ def _places(machine: Machine) -> tuple[dict[int, int], dict[int, tuple[int, int]
     trained: dict[int, tuple[int, int]] = {}
     for number, n_together, run, *tally in lessons[:LOOKED_AT]:
         last = number + n_together - 1
-        if any(tally) and last >= machine.n_folded:  # between folded ones nothing is told: they may be so in part
+        if any(tally) and last >= machine.n_folded:  # not between compacted lessons, which may be incomplete
             found[last] = games
         first, games = number - 1, games - sum(tally)
         if run is not None:
             trained[run] = games, trained.get(run, (0, 0))[1] + sum(tally)
     if not games:
         found[first] = 0
-    if not found:  # brought in, or of many lessons without a game: all that is known is how it stands
+    if not found:  # imported, or many lessons without a game: only the present strength is known
         found[machine.n_lessons] = machine.n_games
     most = max(2, min(CURVE_POINTS, BOXES_READ // max(1, machine.own_boxes.count())))
     step = 1
@@ -196,7 +197,7 @@ def _places(machine: Machine) -> tuple[dict[int, int], dict[int, tuple[int, int]
 
 
 def _strong(machine: Machine, numbers: Sequence[int]) -> dict[int, Strong]:
-    """How strong it was after each of these lessons. Two queries."""
+    """The strength after each of these lessons; two queries."""
     memory = table_load(machine)
     beads: dict[int, list[tuple[str, list[int]]]] = {number: [] for number in numbers}
     with connection.cursor() as cursor:
@@ -212,7 +213,7 @@ def _strong(machine: Machine, numbers: Sequence[int]) -> dict[int, Strong]:
 
 
 def _memory(now: Memory, held: Sequence[tuple[str, list[int]]]) -> Memory:
-    """A memory as it is now but for these boxes."""
+    """A copy of the present memory with other beads in these boxes."""
     memory = now.copy()
     for position, beads in held:
         memory.beads[memory.slots(memory.table.box_id[position])] = beads
@@ -242,7 +243,7 @@ def _words(machine: Machine, results: Sequence[str], begun: str, does: str) -> s
 
 
 def points_words(whom: str, results: Sequence[str], curve: Curve) -> str:
-    """The points against random play, and why they have fallen, if they have."""
+    """Sentences on the points against random play, with the reason if they have fallen."""
     if not curve:
         return ""
     (games, began), (_, now) = curve[0], curve[-1]
@@ -254,7 +255,7 @@ def points_words(whom: str, results: Sequence[str], curve: Curve) -> str:
 
 
 def holds_words(whom: str, results: Sequence[str], curve: Curve) -> str:
-    """How it would do against perfect play, and why that has fallen, if it has."""
+    """Sentences on the result against perfect play, with the reason if it has become worse."""
     if not curve:
         return ""
     (games, began), (_, now) = curve[0], curve[-1]
@@ -268,7 +269,7 @@ def holds_words(whom: str, results: Sequence[str], curve: Curve) -> str:
 
 
 def _since(began: float, now: float, games: int, curve: Curve) -> str:
-    """What a figure was where the curve begins."""
+    """The end of a sentence: a figure's value where the curve begins."""
     if len(curve) < 2:
         return "."
     when = f"after {games:,} game{'' if games == 1 else 's'}" if games else "before its first game"
@@ -276,14 +277,14 @@ def _since(began: float, now: float, games: int, curve: Curve) -> str:
 
 
 def _why_fallen(began: float, now: float, results: Sequence[str], *, lost: str, won: str) -> str:
-    """The sentence, with a blank before it, for a figure that has visibly fallen; else nothing."""
+    """The sentence, after a blank, for a figure that has visibly fallen; otherwise empty."""
     if round(100 * now) >= round(100 * began):
         return ""
     return f" {lost if results.count('loss') > results.count('win') else won}"
 
 
 def hundred(share: float) -> str:
-    """A share as a number of 100, never 0 or 100 unless it is."""
+    """A share as a whole number of 100; a share near 0 or 1 is not rounded to 0 or 100."""
     if 0 < share < 0.005:
         return "less than 1"
     if 0.995 <= share < 1:

@@ -1,4 +1,4 @@
-"""Boxes in the API."""
+"""Serializers for boxes in the API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learning.models import AnyBox
 
 
 class BoxSerializer(serializers.Serializer[AnyBox]):
-    """A box: numbers of beads and draws, probabilities and moves all have one entry a slot."""
+    """A box. Beads, draws, probabilities and moves have one entry for each slot."""
 
     position = serializers.CharField(help_text="As printed on the box.")
     ply = serializers.IntegerField()
@@ -72,12 +72,10 @@ class BoxChangeSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField(source="lesson.created_at")
 
     def get_room(self, change: Any) -> str | None:
-        """Its code."""
         match = change.lesson.match
         return None if match is None or change.is_hidden else match.room.code
 
     def get_training_run(self, change: Any) -> int | None:
-        """Its id."""
         run_id: int | None = change.lesson.run_id
         return None if change.is_hidden else run_id
 

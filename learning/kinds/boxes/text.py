@@ -1,4 +1,4 @@
-"""The rule of a machine with boxes in words: every field of the editor, and the rule of a machine that is there."""
+"""The rule of a machine with boxes in words: every field of the editor, and the rule of a given machine."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "
 
 
 def sentences(rule: BoxRule, *, has_draws: bool = True) -> list[tuple[str, str]]:
-    """The rule in whole sentences under labels: those parts that can change something in such a game."""
+    """Labelled sentences on the parts of a rule that have an effect in a game with or without draws."""
     draw = [f"After a draw {_boxes(rule)} {_gains(rule.draw)}."] if has_draws and rule.draw else []
     learnt = {"Win": _win(rule), "Draw": draw, "Loss": _loss(rule)}
     if not any(learnt.values()):
@@ -126,7 +126,7 @@ def sentences(rule: BoxRule, *, has_draws: bool = True) -> list[tuple[str, str]]
 
 
 def _start(rule: BoxRule) -> str:
-    """How many beads a box starts with; numbers that repeat are said once."""
+    """A sentence on the beads at the start; a number that repeats is named once."""
     numbers = list(rule.initial)
     if len(set(numbers)) == 1:
         return f"{_beads(numbers[0])[0].upper()}{_beads(numbers[0])[1:]} of each colour."
@@ -157,7 +157,7 @@ def _win(rule: BoxRule) -> list[str]:
 def _loss(rule: BoxRule) -> list[str]:
     found = []
     if rule.final_loss is FinalLoss.REMOVE:
-        # Where no box ever gets a bead it starts with one of each colour at most.
+        # Without gains, a box never has more than its initial beads: here at most one of each colour.
         gains = rule.win > 0 or rule.draw > 0 or rule.loss > 0 or rule.final_win is FinalWin.SOLE
         what = "every bead of the last colour played" if gains or max(rule.initial) > 1 else "the last bead"
         found.append(f"After a loss {what} is taken out for good.")

@@ -1,4 +1,4 @@
-"""How a machine with boxes is trained and entered in tournaments, and how strong it is."""
+"""Training, strength and tournament entries of machines with boxes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from learning.selectors.strength import (
 )
 
 SAMPLE_GAMES = 100
-"""How many games a sampled strength is the result of, against each opponent: the interval is about ± .1."""
+"""Games of a sampled strength against each opponent: the 95 % interval is about ± 0.1."""
 
 
 def strength_exact(memory: Memory) -> Strength:
@@ -44,9 +44,9 @@ def strength_exact(memory: Memory) -> Strength:
 
 
 def strength_sampled(memory: OpenMemory, rng: RandomSource) -> Strength:
-    """The shares in :data:`SAMPLE_GAMES` games, taken from ``rng``, of a game too large to sum over.
+    """Win, draw and loss in :data:`SAMPLE_GAMES` games drawn with ``rng``, for a game too large for an exact sum.
 
-    Against those opponents that can play it: ``games`` and the 95 % intervals stand with them.
+    Only opponents that can play the game are met. The result includes ``games`` and the 95 % intervals.
     """
     game = memory.machine.game
     able = {name: opponent for name, opponent in exact_opponents().items() if opponent.plays(game)}
@@ -54,9 +54,9 @@ def strength_sampled(memory: OpenMemory, rng: RandomSource) -> Strength:
 
 
 def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str, float] | None:
-    """The exact chance that a game against a fixed opponent opens each box, by position.
+    """The exact probability that a game against a fixed opponent opens each box, by position.
 
-    Kept in the cache under the machine's last lesson, as its strength is. ``None`` where the game is too large to know.
+    Cached until the machine's next lesson, like its strength. ``None`` if the game is too large.
 
     Raises:
         MalformedError: there is no such opponent.
@@ -76,7 +76,7 @@ def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str,
 
 
 class BoxesTraining(KindTraining):
-    """Exact where a game can be listed; else the readable loop plays, and strength is a sample."""
+    """Exact strength if the game can be listed; otherwise the uncompiled loop plays, and strength is a sample."""
 
     sampling = Sampling(("random", "win_block"), SAMPLE_GAMES)
 
@@ -89,13 +89,13 @@ class BoxesTraining(KindTraining):
             raise TrainingRefusedError("opponent: one of the two sees boards as they lie, the other up to symmetry.")
 
     def partners(self, machine: Machine, among: QuerySet[Machine]) -> QuerySet[Machine]:
-        """The same game, the other side, the same sight of boards."""
+        """Machines of the same game and the other side with the same ``reduce_symmetry``."""
         assert machine.side is not None, "whoever has boxes plays one side"
         sight = machine.box_rule.reduce_symmetry
         return among.filter(game=machine.game, side=1 - machine.side, rule_json__reduce_symmetry=sight)
 
     def measured_against(self, machine: Machine) -> Sequence[str]:
-        """Where strength is exact those who can be summed over; a game too large for that has no perfect player."""
+        """Opponents of an exact strength; for a game too large for that, those of the sample (no perfect player)."""
         if not self.has_table(machine):
             return self.sampling.against
         return [slug for slug in CURVE_AGAINST if slug != "medium"]

@@ -1,4 +1,4 @@
-"""The boxes of a machine: one, all, as they were, why this move, and Gardner's drawings."""
+"""Pages of a machine's boxes: one box, all boxes now or earlier, why this move, and Gardner's drawings."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse
 
 @require_safe
 def why(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """Why this move: a position typed or clicked together, in any orientation, and what the machine would do there."""
+    """Why this move: the machine's choice in a position typed or clicked together, in any orientation."""
     try:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:
@@ -174,7 +174,7 @@ def why(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 @require_safe
 def drawings(request: HttpRequest, machine_id: int) -> HttpResponse:
-    """The boxes of a machine after Gardner as he drew them, beside the fewer that a mirror leaves."""
+    """Gardner's drawings of a machine's boxes, beside the fewer boxes that mirror symmetry leaves."""
     try:
         machine = machine_for(request.user, machine_id)
         groups = drawings_view(machine)

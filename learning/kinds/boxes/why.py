@@ -1,4 +1,4 @@
-"""Why a machine with boxes moves as it does."""
+"""Reasons for the moves of a machine with boxes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from learning.models import Machine
 
 
 def why_view(machine: Machine, text: str) -> dict[str, Any]:
-    """Why the machine would play what it would play in a position, given in any orientation.
+    """The machine's choice in a position, given in any orientation, with the reasons.
 
-    For each legal move *of the position as asked* the slot of the box that stands for it, that slot's beads, and the
-    exact probability. A forced move that needs no box has no slot; a box not opened yet shows what it would begin with.
+    For each legal move *of the position as asked*: the slot that stands for it, that slot's beads, and the exact
+    probability. A forced move that needs no box has no slot. A box not yet opened shows its initial beads.
 
     Raises:
         BoxNotFoundError: the text is no position, the game is over there, or the other side is to move.
@@ -72,7 +72,7 @@ def why_view(machine: Machine, text: str) -> dict[str, Any]:
 
 
 def explore_view(machine: Machine, text: str) -> dict[str, Any]:
-    """A position that somebody walks through: whose turn it is, where each move leads, and why the machine moves.
+    """A position to explore: the side to move, where each move leads, and the reasons for the machine's move.
 
     Raises:
         BoxNotFoundError: the text is no position of the game.

@@ -1,1 +1,1 @@
-"""What kinds share whose memory is a number for each key: rows, ledger, decisions of live matches."""
+"""Code shared by kinds with a number for each key: rows, ledger, decisions in live matches."""

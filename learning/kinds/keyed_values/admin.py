@@ -1,4 +1,4 @@
-"""Values for the staff: by machine and by how a key begins, without counting them all."""
+"""Values in the admin: by machine and by the beginning of the key, without a count of all rows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from learning.models import Value
 
 
 class KeeperFilter(MachineFilter):
-    """By the machine that keeps them."""
+    """Filter by the machine that keeps the values."""
 
     parameter_name = "machine"
 
 
 @admin.register(Value)
 class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
-    """Values of machines that keep them: by machine and by how the key begins."""
+    """Values of machines that keep them: by machine and by the beginning of the key."""
 
     list_display = ("key", "machine_page", "value", "start", "n_visits")
     list_filter = (KeeperFilter,)
@@ -37,12 +37,12 @@ class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     readonly_fields = fields
 
     class Media(BoardMedia):
-        """Boards."""
+        """Scripts and styles that draw boards."""
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Value], search_term: str
     ) -> tuple[QuerySet[Value], bool]:
-        """Of one machine only: a search through all of them would read every row that there is."""
+        """Search the values of one machine only: a search of all machines would read every row."""
         if search_term and KeeperFilter.parameter_name not in request.GET:
             self.message_user(request, "Choose a machine, then search its values.", messages.WARNING)
             return queryset.none(), False
@@ -50,7 +50,7 @@ class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
 
     @admin.display(description="position")
     def board(self, entry: Value) -> str:
-        """The board of the entry, drawn, if it has one."""
+        """The entry's board as a drawing, if it has one."""
         page = kind_of(entry.machine).page
         text = page.entry_board(entry) if isinstance(page, KeyedPage) else None
         return "-" if text is None else board_html(entry.machine.game, text)

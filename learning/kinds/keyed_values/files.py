@@ -11,7 +11,7 @@ from learning.models import Machine
 
 
 class KeyedFiles(KindFiles):
-    """Keys, values and visits. A kind says how such a file is read."""
+    """Files with keys, values and visits. Each kind defines how such a file is read."""
 
     def dump(self, machine: Machine, form: Format, *, any_size: bool = False) -> str:
         if form.slug != "native":
@@ -27,10 +27,10 @@ class KeyedFiles(KindFiles):
 
 
 def values_data(machine: Machine, *, any_size: bool = False) -> ValuesData:
-    """Everything such a machine is, at one moment: values and totals come from one query.
+    """The machine's settings, totals and values at one moment; one query reads totals and values.
 
     Raises:
-        ExchangeError: it has more values than a file that anybody can bring in holds, and not ``any_size`` will do.
+        ExchangeError: without ``any_size``, the machine has more values than an import accepts.
     """
     head = ("n_wins", "n_draws", "n_losses", "learns", "epsilon")
     found = machine.values.values_list("key", "value", "n_visits", *(f"machine__{name}" for name in head))

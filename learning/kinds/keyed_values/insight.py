@@ -1,4 +1,4 @@
-"""What machines that keep values thought and learnt in a match."""
+"""Decisions and lessons of machines that keep values in a match, for the state of the room."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from learning.selectors.matches import lesson_told, nothing_learnt
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a kind of machine that keeps values sees in a position, and says of what it has learnt."""
+    """How a kind of machine that keeps values evaluates a position, and describes its lessons."""
 
     candidates: Callable[[AnyGame, Any, Sequence[float]], Sequence[Candidate]]
-    """The legal actions of a position with the values that are stored with a decision there."""
+    """The legal actions of a position, with the values stored in a decision there."""
     sees: Callable[[Machine, Any], tuple[Sequence[Candidate], Collection[int]]]
-    """The actions of a machine in a position, and the places of those that it likes best: it plays one of them."""
+    """A machine's actions in a position, and the indices of its best actions; it plays one of these."""
     deed: Callable[[Machine, int], str]
-    """What a match did to so many of a machine's values, 1 at least, in words."""
+    """A sentence on a match's effect on a machine's values, from the number of changes (at least 1)."""
     has_outlook: bool
-    """Whether more than its values decides what it plays."""
+    """Whether a machine's choice depends on more than its values."""
     n_shown: int | None = None
-    """So many actions of a decision are told at most, the best first; what was played always is. ``None``: all."""
+    """Most actions of a decision that are shown, best first; the one played is always shown. ``None``: all."""
 
 
 def decision_positions(live: LiveMatch, plies: Collection[int]) -> dict[int, AnyPosition]:
-    """The positions in which these plies of a match were to be played, history and all."""
+    """The positions before these plies of a match, with their history."""
     game = live.game
     position, positions = game.initial_position(), {}
     moves = [ply.move for ply in live.plies]
@@ -45,7 +45,7 @@ def decision_positions(live: LiveMatch, plies: Collection[int]) -> dict[int, Any
 
 
 def thought_view(live: LiveMatch, decision: Decision, position: AnyPosition, role: str, sight: Sight) -> Thought:
-    """A decision with the values as they were: what it could have played, the best first."""
+    """A decision with the values of that time: the actions, best first."""
     game = live.game
     candidates = sight.candidates(game, position, decision.values)
     order = sorted(range(len(candidates)), key=lambda index: (-candidates[index].total, index))
@@ -79,7 +79,7 @@ def candidate_view(game: AnyGame, position: AnyPosition, one: Candidate) -> Acti
 def learnt(
     live: LiveMatch, seats: Sequence[LiveSeat], sight: Sight
 ) -> tuple[list[LessonState], list[ValueChangeState]]:
-    """What the match was for each machine, in order of side, and every value that it changed, in order of play."""
+    """The lesson of the match for each machine, by side, and every change of a value, in order of play."""
     roles = live.game.look.layout.roles
     changes = list(
         ValueChange.objects.filter(lesson__match=live.match).select_related("entry").order_by("ply", "lesson_id", "pk")

@@ -1,4 +1,4 @@
-"""Machines that keep a value for each key in live matches: what they chose is a ``Decision``."""
+"""Machines that keep a value for each key in live matches: each choice is stored as a ``Decision``."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ DECIDED = ("machine_id", "seat_id", "ply", "key", "chosen", "values", "explored"
 
 
 class KeyedLive(KindLive[Chosen]):
-    """Each choice is noted as a ``Chosen``. A kind implements :meth:`teach`, of one match, instead of ``learn``."""
+    """Each choice is noted as a ``Chosen``. A kind implements :meth:`teach` for one match instead of ``learn``."""
 
     either_side = True
     memory: ClassVar[KeyedMemory]
     sight: ClassVar[Sight | None] = None
-    """What is told of its thoughts follows from this; ``None``: nothing is told."""
+    """The source of the thoughts shown for a machine; ``None``: nothing is shown."""
 
     def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, Chosen]]) -> Statement:
-        """Its decisions, each of which was noted as a ``Chosen``."""
+        """The statement that stores its decisions, each noted as a ``Chosen``."""
         rows = [
             [
                 machine.pk,
@@ -49,7 +49,7 @@ class KeyedLive(KindLive[Chosen]):
         return Statement.insert(Decision, DECIDED, rows)
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
-        for one in ended:  # loaded here, so that no kind can forget how many entries the machine may come to have
+        for one in ended:  # loaded here, so that every kind obeys the limit of the machine's entries
             memory = self.memory.load(machine, values_most(machine))
             tally = self.teach(memory, one)
             self.memory.lesson_give(machine, memory, LessonKind.MATCH, Cause(tally, match_id=one.live.match.pk))
@@ -57,10 +57,10 @@ class KeyedLive(KindLive[Chosen]):
 
     @abstractmethod
     def teach(self, memory: Any, ended: Ended) -> Tally:
-        """Teach a memory what a match was in which its machine had seats; how these ended."""
+        """Teach a memory a match in which its machine had seats; return the results of these seats."""
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
-        """``learning`` of a room's state: what the machines in these seats thought and learnt (docs/protocol.md)."""
+        """``learning`` of a room's state: thoughts and lessons of the machines in these seats (docs/protocol.md)."""
         sight = self.sight
         if sight is None:
             return None
@@ -109,9 +109,9 @@ class KeyedLive(KindLive[Chosen]):
 
 
 def seats_decided(ended: Ended) -> Iterator[tuple[Result, list[tuple[Decision, AnyPosition]]]]:
-    """What a match was for each seat of its machine, and what was decided there, each with the position it was in.
+    """The result of a match for each seat of the machine, and the seat's decisions with their positions.
 
-    Where it has met itself those of the first side come first.
+    If the machine played itself, the decisions of the first side come first.
     """
     stored = list(Decision.objects.filter(seat__in=[seat.row.pk for seat in ended.seats]).order_by("ply"))
     positions = decision_positions(ended.live, {one.ply for one in stored})

@@ -1,7 +1,7 @@
-"""Values by key, a row each: reading single entries, storing those learnt, the ledger.
+"""Values by key, a row each: reading single entries, storing learnt values, the ledger.
 
-Nothing here takes longer for a machine that owns more entries. Every function that writes must be called inside a
-transaction that holds the machine's lock.
+No function here takes longer for a machine with more entries, except those that read or copy all of them. Every
+function that writes must be called inside a transaction that holds the machine's lock.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ class KeyMemory(AnyMemory, Protocol):
 
     @property
     def epsilon(self) -> float:
-        """The chance that it tries anything, as it has become; 0 if it never does."""
+        """The present exploration rate; 0 if the machine never explores."""
 
     @property
     def n_new(self) -> int:
-        """How many entries were added."""
+        """The number of entries that were added."""
 
     def touched(self) -> list[TouchedValue]:
-        """The entries that have changed, in the order in which their changes are to stand in the ledger."""
+        """The entries that have changed, in the order of their changes in the ledger."""
 
 
 def values_fetch(machine: Machine) -> Fetch:
-    """Reads entries of a machine by key."""
+    """Return a function that reads a machine's entries by key."""
     return partial(_fetch, machine.pk)
 
 
@@ -58,10 +58,10 @@ def values_rows(machine: Machine) -> list[tuple[str, float, int]]:
 
 
 def _fetch_boards(machine_id: int, boards: Sequence[str]) -> dict[str, float]:
-    """The entries on these boards, by the index of their hash, which the number of the machine goes into."""
+    """The entries on these boards, by the index of the board's hash, into which the machine's id goes."""
     with connection.cursor() as cursor:
-        # By ``machine_id + 0``, for which there is no index: while nothing is known of the table's statistics the
-        # planner would rather go through all of the machine's entries.
+        # ``machine_id + 0`` has no index. Without statistics of the table, the planner would otherwise scan all of the
+        # machine's entries.
         cursor.execute(
             "SELECT key, value FROM learning_value"
             " WHERE hashtextextended(split_part(key, '#', 2), machine_id) = ANY(ARRAY("
@@ -73,14 +73,14 @@ def _fetch_boards(machine_id: int, boards: Sequence[str]) -> dict[str, float]:
 
 
 def values_fetch_at(machine_id: int, n_lessons: int) -> Fetch:
-    """Reads entries by key as they were after so many lessons of the machine: before the first change since."""
+    """Return a function that reads entries as they were after ``n_lessons`` lessons: before the first change since."""
     return partial(_fetch_at, machine_id, n_lessons)
 
 
 def _fetch_at(machine_id: int, n_lessons: int, keys: Sequence[str]) -> dict[str, float]:
     with connection.cursor() as cursor:
-        # By ``id + 0``, for which there is no index: while nothing is known of the table's statistics the planner would
-        # rather go through everybody's changes in the order of the id than sort the few of one entry.
+        # ``id + 0`` has no index. Without statistics of the table, the planner would otherwise scan the changes of all
+        # machines in the order of the id, instead of sorting the few of one entry.
         cursor.execute(
             "SELECT key, coalesce((SELECT before FROM learning_valuechange change WHERE change.entry_id = entry.id"
             " AND change.lesson_id >= (SELECT id FROM learning_lesson WHERE machine_id = %s AND number = %s)"
@@ -92,9 +92,9 @@ def _fetch_at(machine_id: int, n_lessons: int, keys: Sequence[str]) -> dict[str,
 
 
 def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson_id: int) -> None:
-    """Store the entries that were touched, and a lesson's change of each, in the order in which they were learnt.
+    """Store the touched entries and a lesson's changes, in the order in which they were learnt.
 
-    An entry met twice has two changes. The ledger of one that has no row yet begins with what it was before.
+    An entry met twice has two changes. The ledger of a new entry begins with its value before the lesson.
     """
     first = {one.key: one.before for one in reversed(touched)}
     last = {one.key: one.after for one in touched}
@@ -106,7 +106,7 @@ def values_store(machine: Machine, touched: Sequence[TouchedValue], lesson_id: i
 
 
 def values_changed_since(machine: Machine, n_lessons: int, most: int) -> list[TouchedValue]:
-    """The entries that differ from what they were after so many lessons, with both, in order; ``most`` at most."""
+    """The entries changed since ``n_lessons`` lessons, with both values, in order of key; at most ``most``."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT key, value, found FROM (SELECT DISTINCT ON (entry.id) key, value, change.before AS found"
@@ -120,7 +120,7 @@ def values_changed_since(machine: Machine, n_lessons: int, most: int) -> list[To
 
 
 def values_restore(machine: Machine, values: Iterable[tuple[str, float, int]]) -> None:
-    """Store (key, value, visits) as the values of a machine that has none yet: its ledger begins with them."""
+    """Store (key, value, visits) as the values of a machine without values; its ledger begins with them."""
     columns = "machine_id, key, start, value, n_visits"
     with (
         connection.cursor() as cursor,
@@ -131,7 +131,7 @@ def values_restore(machine: Machine, values: Iterable[tuple[str, float, int]]) -
 
 
 def _changes_write(lesson_id: int, changes: Iterable[tuple[int, int | None, float, float]]) -> None:
-    """Write a lesson's changes to the ledger: (the entry's id, ply, before, after), in the order of the chain."""
+    """Write a lesson's changes to the ledger: (entry id, ply, before, after), in the order of the chain."""
     with (
         connection.cursor() as cursor,
         cursor.copy("COPY learning_valuechange (lesson_id, entry_id, ply, before, after) FROM STDIN") as copy,
@@ -141,7 +141,7 @@ def _changes_write(lesson_id: int, changes: Iterable[tuple[int, int | None, floa
 
 
 def _values_write(machine: Machine, touched: Sequence[TouchedValue]) -> dict[str, int]:
-    """Update the rows of these entries, or insert them; the row's id by key."""
+    """Update or insert the rows of these entries; return the row ids by key."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO learning_value AS entry (machine_id, key, start, value, n_visits)"
@@ -161,10 +161,11 @@ def _values_write(machine: Machine, touched: Sequence[TouchedValue]) -> dict[str
 
 
 def value_errors() -> list[int]:
-    """The values (ids) whose ledger is no chain from where they began to what they are: always none.
+    """Ids of values without an unbroken ledger from the start to the present value: always empty.
 
-    Exact: the first change begins at ``start``, each begins with what the one before left, the last leaves the value.
-    Those of a machine that is gone are being deleted, in no order.
+    The check is exact: the first change begins at ``start``, each later one at the value that the one before left, and
+    the last leaves the present value. Values of deleted machines are skipped, because they are being deleted in no
+    order.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -184,7 +185,7 @@ def value_errors() -> list[int]:
 
 
 def values_miscounted() -> list[int]:
-    """The machines (ids) that do not have as many values as they carry as their number: always none."""
+    """Ids of machines with an ``n_values`` other than the number of their rows: always empty."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id FROM learning_machine machine LEFT JOIN"
@@ -196,7 +197,7 @@ def values_miscounted() -> list[int]:
 
 
 class KeyedMemory(KindMemory):
-    """A value for each key, a row each, with a ledger of every change. What the keys stand for is a kind's own."""
+    """A value for each key, a row each, with a ledger of every change. Each kind defines its keys."""
 
     ledger = Ledger(ValueChange, "entry_id")
 
@@ -204,7 +205,7 @@ class KeyedMemory(KindMemory):
         return {"epsilon": 0.0}
 
     def copy(self, original: Machine, copy: Machine) -> None:
-        """Give a machine that has none yet the values of another; its ledger begins with them."""
+        """Copy the original's values into a new, empty machine; the copy's ledger begins with them."""
         with connection.cursor() as cursor:
             cursor.execute(
                 "INSERT INTO learning_value (machine_id, key, start, value, n_visits)"
@@ -213,7 +214,7 @@ class KeyedMemory(KindMemory):
             )
 
     def forget(self, machine: Machine) -> None:
-        """Delete every value of a machine and its ledger. One statement each: they may be a million."""
+        """Delete all values of a machine and their ledger, in one statement each: there may be a million."""
         with connection.cursor() as cursor:
             cursor.execute(
                 "DELETE FROM learning_valuechange USING learning_lesson lesson"
@@ -224,7 +225,7 @@ class KeyedMemory(KindMemory):
 
     @abstractmethod
     def load(self, machine: Machine, most: int | None = None) -> KeyMemory:
-        """The memory, none of it read yet."""
+        """The machine's memory of values, as :meth:`KindMemory.load` defines it."""
 
     def store(self, machine: Machine, memory: KeyMemory, lesson_id: int) -> Sequence[TouchedBox]:
         values_store(machine, memory.touched(), lesson_id)

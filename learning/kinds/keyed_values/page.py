@@ -1,4 +1,4 @@
-"""What a machine makes of a position by its values."""
+"""Pages of machines that keep values: a position with the value of each action."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from learning.models import Machine, Value
 
 
 class KeyedPage(KindPage):
-    """What a machine makes of a position by its values."""
+    """Pages of machines that keep values: a position with the value of each action."""
 
     sight: ClassVar[Sight | None] = None
-    """What is told of a position follows from this; ``None``: nothing is told."""
+    """The source of the values shown for a position; ``None``: nothing is shown."""
 
     def holds(self, machine: Machine) -> str:
         return f"{machine.values.count():,} values"
 
     def position_page(self, machine: Machine, text: str) -> Page:
-        """Every action with its value, and where it leads."""
+        """The page of a position: every action with its value and the next position."""
         game, sight = machine.game_rules, self.sight
         if sight is None:
             return super().position_page(machine, text)
@@ -52,5 +52,5 @@ class KeyedPage(KindPage):
         return Page("learning/values.html", view)
 
     def entry_board(self, entry: Value) -> str | None:
-        """The position that a value of its machine belongs to, as text; ``None`` if its key tells of none."""
+        """The position to which a value of its machine belongs, as text; ``None`` if the key names none."""
         return None

@@ -1,4 +1,4 @@
-"""Values of moves in the API."""
+"""Serializers for values of moves in the API."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ValueMoveSerializer(serializers.Serializer[Any]):
 
 
 class PositionValuesSerializer(serializers.Serializer[Any]):
-    """What a machine that keeps values makes of a position."""
+    """A position with the values of its actions to a machine that keeps values."""
 
     position = serializers.CharField()
     role = serializers.CharField(help_text="The side to move.")

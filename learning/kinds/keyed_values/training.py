@@ -1,4 +1,4 @@
-"""Training of machines that keep a value for each key: what they were is read from the ledger."""
+"""Training of machines that keep a value for each key: earlier values are read from the ledger."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from learning.kinds.training import KindTraining
 from learning.models import Machine
 
 PUT_BACK_MOST = 20_000
-"""No more values are put back at once: whoever ends a match with the machine waits for them, half a second or less."""
+"""Most values put back at once: a match that ends with the machine waits for half a second or less."""
 
 
 class KeyedTraining(KindTraining):
-    """A snapshot is a place in the ledger, and so is an entry of a tournament."""
+    """Training where a snapshot, or an entry of a tournament, is a place in the ledger."""
 
     levels: ClassVar[tuple[str, ...]] = ("random",)
 
@@ -25,5 +25,5 @@ class KeyedTraining(KindTraining):
         values_store(machine, differ, lesson_id)
 
     def entry_fields(self, machine: Machine) -> dict[str, object]:
-        """Values can be a million, so they are not copied: what they were is read from the ledger."""
+        """No values are copied, because there can be a million: earlier values are read from the ledger."""
         return {"epsilon": machine.epsilon, "n_lessons": machine.n_lessons}

@@ -21,7 +21,7 @@ from learning.models import Machine
 
 
 def sees(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], Collection[int]]:
-    """Its actions in a position; of equals it plays the first."""
+    """The machine's actions in a position, and the index of the one it plays: the first of the best."""
     chosen = values_learner(machine).best(position)
     assert chosen is not None, "the game goes on"
     return chosen.candidates, [chosen.index]
@@ -54,7 +54,6 @@ class QLearningLive(KeyedLive):
     def choose(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
-        """What it plays."""
         chosen = values_learner(machine).choose(position, rng)
         return Choice(chosen.move, memo=chosen)
 
@@ -62,7 +61,7 @@ class QLearningLive(KeyedLive):
         return values_learner(machine).follow(position, move)
 
     def teach(self, memory: QMemory, ended: Ended) -> Tally:
-        """Let it learn from its seat, or from both where it has met itself: from the first side's first."""
+        """Teach the memory the match from its seat; from both seats, first side first, if it played itself."""
         tally = Tally()
         for result, decided in seats_decided(ended):
             memory.teach(

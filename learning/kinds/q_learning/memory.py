@@ -1,4 +1,4 @@
-"""The memory of a Q-learner: it reads what it meets."""
+"""The memory of a Q-learner: entries are read when they are met."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from learning.models import Machine
 
 
 def values_learner(machine: Machine, most: int | None = None) -> QLearner:
-    """The machine as it stands, ready to look at positions; it reads what it meets.
+    """The machine as it stands, ready to evaluate positions; entries are read when they are met.
 
-    If it is to learn, ``most`` is the number of entries that it may come to have.
+    If it is to learn, ``most`` limits the number of its entries.
     """
     game, rule = machine.game_rules, machine.rule
     assert isinstance(rule, QRule), "only a machine that keeps values has them"
@@ -26,7 +26,7 @@ def values_learner(machine: Machine, most: int | None = None) -> QLearner:
 
 
 class QLearningMemory(KeyedMemory):
-    """None of it is read before it is met."""
+    """A memory of values, each read only when it is met."""
 
     grows = True
 

@@ -1,4 +1,4 @@
-"""The page of a Q-learner."""
+"""The page of a Q-learner: its values and its exploration rate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from learning.storage.bounds import values_most
 
 
 def values_full(machine: Machine) -> str:
-    """What to say of a machine that has as many values as it may have; nothing of one that has not."""
+    """A sentence for a machine that may have no more values; empty for other machines."""
     most = values_most(machine)
     if machine.n_values < most:
         return ""
@@ -34,7 +34,7 @@ def values_full(machine: Machine) -> str:
 
 
 class QLearningPage(KeyedPage):
-    """How much it has learnt, and how often it tries a move."""
+    """The number of values, and how often the machine tries a random move."""
 
     presets = Q_PRESETS
     text = TEXT

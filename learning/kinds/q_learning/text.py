@@ -1,4 +1,4 @@
-"""The rule of a machine that keeps values in words: every field of the editor, and the rule of one that is there."""
+"""The rule of a Q-learner in words: every field of the editor, and the rule of a given machine."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from learning.selectors.strength import Strength
 
 
 class QLearningTraining(KeyedTraining):
-    """A game takes a second against each opponent, or less. Random play is what the engine's level ``easy`` plays."""
+    """Each opponent takes a second a game, or less. The engine's level ``easy`` plays at random."""
 
     sampling = Sampling(("random", "medium"), 50, "a seventh", n_first_games=2, games_per_point=100)
     levels = ("random", "medium")

@@ -1,4 +1,4 @@
-"""The native file of a table learner: its keys are those that its game and its rule have."""
+"""The native file of a table learner: its keys follow from its game and its rule."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TableLearnerFiles(KeyedFiles):
 
 
 def _key_problem(game: AnyGame, rule: TableRule) -> KeyProblem:
-    """What is wrong with a key in a file: it is none of those that such a machine can come to have."""
+    """Return a check of a key in a file: it names the problem of a key that such a machine cannot have."""
     entries = entries_compile(game, rule).entry_of
     what = "board after a move" if rule.of_boards else "move on a board"
     return lambda key: "" if key in entries else f"The text {shown(key)} is not the key of a {what} of {game.name}."

@@ -1,4 +1,4 @@
-"""Machines with a value for every board or move that they can come to, and play either side."""
+"""Machines with a value for every board or move that they can reach; they play either side."""
 
 from beadbox.learners.table_learner.rule import TableRule
 from learning.kinds.kind import Kind

@@ -1,4 +1,4 @@
-"""A machine with a table of values in a live match, and when it is asked about a board."""
+"""A machine with a table of values in a live match, and in answers to questions about a board."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def learner_at(machine: Machine, position: AnyPosition) -> TableLearner:
 
 
 def candidates(learner: TableLearner, position: AnyPosition) -> tuple[Candidate, ...]:
-    """Every legal move with what it expects of it; the key of one that ends the game may be empty."""
+    """Every legal move with its expected value; the key of a move that ends the game may be empty."""
     moves = zip(learner.game.legal_moves(position), learner.keys(position), learner.worths(position), strict=True)
     return tuple(Candidate(move, key or "", worth, 0.0) for move, key, worth in moves)
 
 
 def sees(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], Collection[int]]:
-    """Its moves in a position, and the places of those of the greatest value."""
+    """The machine's moves in a position, and the indices of those of the greatest value."""
     learner = learner_at(machine, position)
     chances = learner.policy(position).values()
     return candidates(learner, position), [index for index, chance in enumerate(chances) if chance > 0]
@@ -47,7 +47,7 @@ def sees(machine: Machine, position: AnyPosition) -> tuple[Sequence[Candidate], 
 
 @dataclass(frozen=True, slots=True)
 class FrozenLearner:
-    """The machine as it stands, which tries nothing, when a question about a board is asked."""
+    """The machine as it stands, without exploration, for questions about a board."""
 
     learner: TableLearner
 
@@ -56,7 +56,7 @@ class FrozenLearner:
         return self.learner.policy(position)
 
     def choose(self, position: AnyPosition, rng: Random) -> tuple[AnyMove, None]:
-        """What it plays, and that it opens no box."""
+        """The machine's move, and ``None`` for the box that it does not open."""
         return self.learner.game.legal_moves(position)[self.learner.choose(position, rng).index], None
 
 
@@ -84,7 +84,6 @@ class TableLearnerLive(KeyedLive):
     def choose(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
-        """What it plays."""
         learner = learner_at(machine, position)
         found = candidates(learner, position)
         choice = learner.choose_among([one.value for one in found], rng)
@@ -92,12 +91,12 @@ class TableLearnerLive(KeyedLive):
         return Choice(chosen.move, memo=chosen)
 
     def follow(self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove) -> Chosen:
-        """The choice that a person's move in its seat stands for."""
+        """The choice that corresponds to a person's move in the machine's seat."""
         index = machine.game_rules.legal_moves(position).index(move)
         return Chosen(candidates(learner_at(machine, position), position), index, explored=False)
 
     def teach(self, memory: TableMemory, ended: Ended) -> Tally:
-        """Let it learn from its seat, or from both where it has met itself: from the first side's first."""
+        """Teach the memory the match from its seat; from both seats, first side first, if it played itself."""
         tally, reader = Tally(), TableLearner(memory.game, memory.rule)
         for result, decided in seats_decided(ended):
             decisions = [(one.ply, reader.decision(position, one.chosen)) for one, position in decided]

@@ -11,7 +11,7 @@ from learning.models import Machine
 
 
 class TableLearnerMemory(KeyedMemory):
-    """Its game has only so many boards, so it does not grow without end."""
+    """A memory of limited size, because its game has a limited number of boards."""
 
     def fields_new(self, rule: TableRule) -> dict[str, object]:
         return {"epsilon": rule.exploring}

@@ -17,7 +17,7 @@ from learning.selectors.strength import Strength
 
 
 class TableLearnerPage(KeyedPage):
-    """How strong it is on each side, and how often it tries a move."""
+    """The strength on each side, and how often the machine tries a random move."""
 
     presets = TABLE_PRESETS
     text = TEXT

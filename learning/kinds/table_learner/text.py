@@ -1,4 +1,4 @@
-"""The rule of a machine with a table of values in words: every field of the editor, and the rule of one that is there.
+"""The rule of a table learner in words: every field of the editor, and the rule of a given machine.
 
 Sections are those of R. Sutton and A. Barto, "Reinforcement Learning: An Introduction", second edition (2018).
 """

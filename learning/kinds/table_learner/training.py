@@ -49,7 +49,7 @@ def strength_by_seat(machine: Machine) -> Strength:
 
 
 def seat_key(slug: str, side: Side) -> str:
-    """What the strength against an opponent on one side is kept as."""
+    """The key under which the strength against an opponent on one side is kept."""
     return f"{slug}:{int(side)}"
 
 
@@ -62,7 +62,7 @@ def _by_seat(memory: TableMemory) -> Strength:
 
 
 def _of_either_side(by_seat: Strength) -> Strength:
-    """The same of a machine for which a coin decides about the side."""
+    """The strength if a coin decides the machine's side: the mean of both sides."""
     return {
         slug: {
             name: sum(cast("float", by_seat[seat_key(slug, side)][name]) for side in Side) / len(Side)

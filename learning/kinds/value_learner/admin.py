@@ -1,4 +1,4 @@
-"""What machines that learn a value of positions knew after each lesson, for the staff."""
+"""Weights of value learners after each lesson, in the admin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from learning.models import Weights
 
 @admin.register(Weights)
 class WeightsAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
-    """By machine, newest first: from how many games it had learnt, and what taught it. A weight alone says nothing."""
+    """By machine, newest first, with the games learnt from and the cause. A weight alone means nothing."""
 
     list_display = ("id", "machine_page", "n_learnt", "cause")
     list_select_related = ("machine", "lesson__match__room", "lesson__run")
@@ -23,10 +23,9 @@ class WeightsAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Weights]:
-        """Without the weights."""
+        """The rows without the weights, which the pages do not show."""
         return super().get_queryset(request).defer("weights", "average")
 
     @admin.display(description="cause")
     def cause(self, row: Weights) -> str:
-        """The match or the run."""
         return "its beginning" if row.lesson is None else cause_link(row.lesson)

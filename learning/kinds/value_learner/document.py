@@ -1,4 +1,4 @@
-"""What the native file of a value learner holds: its head, and a list of weights, bit for bit."""
+"""The native file of a value learner: its head, and a list of weights, bit for bit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from beadbox.rules.game import AnyGame
 
 @dataclass(frozen=True, slots=True)
 class WeightsData:
-    """Everything a machine that learns a value is, its past apart."""
+    """A machine that learns a value, without its history."""
 
     game: AnyGame
     rule: ValueRule
@@ -31,7 +31,7 @@ class WeightsData:
 
 
 def written(data: WeightsData, **more: Any) -> str:
-    """The file of such a machine: the mean stands in it where its rule has one, ``more`` in its head."""
+    """The text of the file. It has the mean if the rule has one, and ``more`` in its head."""
     mean = {"average": data.average.tolist()} if data.rule.average_games else {}
     lines = ",".join(f"\n  {json.dumps(weight)}" for weight in data.weights.tolist())
     return native_text(data, "weights", lines, learnt=data.n_learnt, **mean, **more)

@@ -1,4 +1,4 @@
-"""What a learnt value says of a board and of a move, in words and numbers for people."""
+"""Words and numbers that explain the learnt value of a board and of a move."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from games.live.states import MoveWorth, PartsState, PartsThought
 from learning.exceptions import BoxNotFoundError
 
 SHOWN = 6
-"""So many moves of a thought are told, the best first; what was played always is."""
+"""Most moves of a thought that are shown, best first; the move played is always shown."""
 
 
 def board(machine: ValueLearner, position: AnyPosition) -> PartsState:
-    """A position after a move, for whoever made it, as a sum of named parts."""
+    """A position after a move as a sum of named parts, for the side that moved."""
     groups = machine.parts(position)
     total = sum(group.value for group in groups)
     return {
@@ -49,9 +49,9 @@ def thought(
     *,
     anything: bool = False,
 ) -> PartsThought:
-    """What a machine thought of a move that was played in its seat, at a ply, in this position.
+    """The machine's thought on a move that was played in its seat, at a ply, in this position.
 
-    ``url``: where its weights are; ``anything``: it left the move to chance.
+    ``url`` is the address of its weights; ``anything`` says that the move was left to chance.
     """
     game = machine.game
     moves = worths(machine, position, scores)
@@ -72,7 +72,7 @@ def thought(
 
 
 def worths(machine: ValueLearner, position: AnyPosition, scores: Thought) -> list[MoveWorth]:
-    """Every legal move with what it is worth, the best first, by what the search found or, that unknown, the board."""
+    """Every legal move with its value, best first: by the search, or by the next board if the search is incomplete."""
     game, discount, moves = machine.game, machine.rule.value_discount, machine.game.legal_moves(position)
     by = scores.near if None in scores.deep else scores.deep
     return [
@@ -89,7 +89,7 @@ def worths(machine: ValueLearner, position: AnyPosition, scores: Thought) -> lis
 
 
 def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
-    """What it makes of a position: as it stands, for whoever has moved last, and every move for whoever is next.
+    """A position as the machine values it: the board for the side that moved last, and every move of the next side.
 
     Raises:
         BoxNotFoundError: the text is no position of the game.
@@ -127,7 +127,7 @@ def position_view(machine: ValueLearner, text: str) -> dict[str, object]:
 
 
 def found_words(scores: Thought, machine: ValueLearner) -> str:
-    """What the search found of the move played, in a sentence, and whether it had the time to look on."""
+    """A sentence on the search result of the move played, and on a search cut short by time."""
     score, depth, usual = scores.deep[scores.chosen], scores.depth, machine.rule.play_depth
     late = f" For {usual} moves there was no time." if depth < usual else ""
     return f"{_found_words(score, depth, machine.rule.value_discount)}{late}"
@@ -146,5 +146,5 @@ def _found_words(score: float | None, depth: int, discount: float) -> str:
 
 
 def signed(number: float) -> str:
-    """A number with its sign, to the hundredth."""
+    """A number with its sign and two decimals."""
     return f"{'−' if number < 0 else '+'}{abs(number):.2f}"

@@ -16,11 +16,11 @@ from learning.models import Machine
 
 
 class ValueLearnerFiles(KindFiles):
-    """Weights travel in the native format alone."""
+    """Files of value learners; weights fit into the native format alone."""
 
     @staticmethod
     def read(file: dict[str, Any], game: AnyGame, rule: ValueRule, head: dict[str, Any], any_size: bool) -> WeightsData:
-        """What such a file holds.
+        """Read the weights of a native file, and the mean if the rule has one.
 
         Raises:
             ExchangeError: something in it is wrong; the place is named.

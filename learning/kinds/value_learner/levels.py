@@ -1,7 +1,7 @@
-"""Levels of live play that judge by a learnt value: what they saw, and what they know.
+"""Levels of live play that use a learnt value: the machine by which they play, and their thoughts.
 
-The value is the file of a machine that comes with the program, so what is told here is what such a machine would tell.
-Nothing is stored: what a level plays follows from the position, and from the random source of the ply.
+The value is the file of a machine that comes with the program, so a level's thoughts are those of such a machine.
+Nothing is stored: a level's move follows from the position and from the random source of the ply.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from learning.kinds.value_learner.document import WeightsData
 
 
 def learnt(game: AnyGame, depth: int = 1) -> ValueLearner | None:
-    """What the levels of a game play by, as a machine that looks so far ahead; ``None`` where they learnt nothing."""
+    """The machine by which a game's levels play, with a search of ``depth`` moves; ``None`` if they learnt nothing."""
     engine = engine_of(game)
     file = None if engine is None else engine.learnt_file(game)
     if file is None:
@@ -44,13 +44,13 @@ def _read(file: Path) -> WeightsData:
 
 
 def position_before(live: LiveMatch, ply: int) -> AnyPosition:
-    """The position, history and all, in which a ply of a match was played."""
+    """The position, with its history, in which a ply of a match was played."""
     game = live.game
     return game.decode(live.plies[ply - 1].position) if ply else game.initial_position()
 
 
 def level_thought(live: LiveMatch, move: LevelMove) -> PartsThought | None:
-    """What a level saw in a move: the boards after all of its moves. Nobody waits for a deeper search once more."""
+    """A level's thought on a move: the boards after all of its moves. A deeper search is not repeated for it."""
     game, depth = live.game, move.level.depth
     machine = learnt(game, depth)
     if machine is None:

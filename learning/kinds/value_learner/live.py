@@ -1,4 +1,4 @@
-"""A machine that learns a value in a live match: what it thinks of its moves, learns from, and has learnt."""
+"""A value learner in a live match: its moves, its thoughts and its lessons."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from learning.selectors.matches import lesson_told, nothing_learnt
 from learning.storage.lessons import Cause
 
 MOST = 12
-"""So many weights that a match has changed are told, those that it changed most."""
+"""Most weights shown of a match's changes, largest changes first."""
 
 
 def match_moves(live: LiveMatch) -> list[tuple[AnyPosition, AnyMove]]:
-    """Each position of a match, history and all, with the move that was made there, by whomever."""
+    """Each position of a match, with its history, and the move made there by either side."""
     game = live.game
     position, moves = game.initial_position(), list[tuple[AnyPosition, AnyMove]]()
     for ply in live.plies:
@@ -53,7 +53,7 @@ def match_moves(live: LiveMatch) -> list[tuple[AnyPosition, AnyMove]]:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What is remembered of a move: the machine as it was, after how many lessons, where, and what its search said."""
+    """The memo of a move: the machine at that time, its number of lessons, the position, and the search scores."""
 
     machine: ValueLearner
     n_lessons: int
@@ -66,12 +66,12 @@ _THOUGHT = ("machine_id", "seat_id", "ply", "n_lessons", "chosen", "depth", "nea
 
 @dataclass(frozen=True, slots=True)
 class FrozenLearner:
-    """The machine as it stands, when a question about a board is asked."""
+    """The machine as it stands, for questions about a board."""
 
     machine: ValueLearner
 
     def best(self, position: AnyPosition) -> Chosen | None:
-        """What it plays, out of every move with its worth, from -1 to 1; ``None`` where there is no move."""
+        """The best move, and every move with its value from -1 to 1; ``None`` where there is no move."""
         if not self.machine.game.legal_moves(position):
             return None
         found = self.machine.look(position, whole=True, time_limit_s=settings.AI_QUICK_TIME_BUDGET_S)
@@ -91,7 +91,6 @@ class ValueLearnerLive(KindLive[Remembered]):
     def choose(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
-        """What it plays."""
         learner, n_lessons = weights_played(machine)
         move, scores = learner.think(position, time_limit_s=settings.AI_TIME_BUDGET_S)
         return Choice(move, memo=Remembered(learner, n_lessons, position, scores))
@@ -99,13 +98,13 @@ class ValueLearnerLive(KindLive[Remembered]):
     def follow(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
     ) -> Remembered:
-        """What it thinks of a move that a person makes for it."""
+        """The machine's thought on a move that a person makes in its seat."""
         learner, n_lessons = weights_played(machine)
         _, scores = learner.think(position, move, time_limit_s=settings.AI_TIME_BUDGET_S)
         return Remembered(learner, n_lessons, position, scores)
 
     def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, Remembered]]) -> Statement:
-        """What stores what it thought of its moves. The last stays with the seat, for the state that is told next."""
+        """The statement that stores its thoughts. The last one stays with the seat, for the next state of the room."""
         seat.occupant.thought = memos[-1]
         rows = [
             [
@@ -133,7 +132,7 @@ class ValueLearnerLive(KindLive[Remembered]):
         return ()
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
-        """What they thought of their last moves and, of a match that is over, what they learnt."""
+        """The machines' thoughts on their last moves and, if the match is over, their lessons."""
         sitting = [(seat, seat.occupant.machine) for seat in seats if seat.occupant is not None]
         thoughts = _thoughts(live, sitting)
         if not sitting or not (thoughts or live.match.is_over):
@@ -157,7 +156,7 @@ class ValueLearnerLive(KindLive[Remembered]):
         }
 
     def level_insight(self, live: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
-        """What levels saw in their last moves."""
+        """The thoughts of levels on their last moves."""
         thoughts = [thought for move in moves if (thought := level_thought(live, move)) is not None]
         if not thoughts:
             return None
@@ -179,7 +178,7 @@ class ValueLearnerLive(KindLive[Remembered]):
 
 
 def _thoughts(live: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]) -> list[PartsThought]:
-    """What each thought of its last move, in order of side; where it has just moved nobody has to be asked."""
+    """Each machine's thought on its last move, in order of side; a thought still in memory needs no query."""
     asked = [seat for seat, _ in sitting if seat.occupant.thought is None]
     stored = dict[int, Thought]()
     if asked and live.match.n_plies:
@@ -200,7 +199,7 @@ def _thoughts(live: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]) -> l
 
 
 def _recalled(live: LiveMatch, machine: Machine, row: Thought | None) -> tuple[int, Remembered] | None:
-    """A move as it is stored, with its ply; nothing where none is, or what it knew is deleted or folded up."""
+    """A stored move with its ply; ``None`` if there is none, or if its weights were deleted or compacted."""
     if row is None:
         return None
     game = live.game
@@ -216,7 +215,7 @@ def _recalled(live: LiveMatch, machine: Machine, row: Thought | None) -> tuple[i
 def _learnt(
     live: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]
 ) -> tuple[list[LessonState], list[WeightsLearnt]]:
-    """What a match was for each machine, in order of side, and what it changed."""
+    """The lesson of the match for each machine, in order of side, and the changes of its weights."""
     roles = live.game.look.layout.roles
     taught = {row.machine_id: row for row in Weights.objects.filter(lesson__match=live.match).select_related("lesson")}
     lessons, changes = list[LessonState](), list[WeightsLearnt]()
@@ -232,7 +231,7 @@ def _learnt(
 
 
 def _changed(machine: Machine, role: str, row: Weights) -> WeightsLearnt:
-    """What a lesson changed; ``row`` is what the machine knew after it."""
+    """The changes of a lesson; ``row`` holds the machine's weights after it."""
     before, after = weights_around(row)
     change, name_of = np.abs(after - before), valuer_of(machine.game_rules).told
     most = [int(index) for index in np.argsort(-change, kind="stable")[:MOST] if change[index]]
@@ -248,7 +247,7 @@ def _changed(machine: Machine, role: str, row: Weights) -> WeightsLearnt:
 
 
 def _deed(learnt: WeightsLearnt) -> str:
-    """What a match did to a machine's weights, in words."""
+    """A sentence on a match's effect on a machine's weights."""
     if not learnt["weights"]:
         return "Its weights do not change."
     most = learnt["weights"][0]

@@ -1,7 +1,7 @@
 """Between rows and the weights of a machine that learns a value of positions.
 
-Every function that writes must be called inside a transaction that holds the machine's lock, or of a machine that
-nobody else knows yet.
+Every function that writes must be called inside a transaction that holds the machine's lock, or that has created the
+machine.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ _FLOATS = np.dtype("<f8")
 def weights_begin(
     machine: Machine, weights: core.Weights, n_learnt: int = 0, average: core.Weights | None = None
 ) -> None:
-    """Store what a machine knows before its first lesson; its mean is 0 unless there is one."""
+    """Store the weights of a machine before its first lesson; its mean is 0 unless ``average`` is given."""
     mean = np.zeros(len(weights)) if average is None else average
     Weights.objects.create(machine=machine, n_learnt=n_learnt, weights=_octets(weights), average=_octets(mean))
 
 
 def weights_learner(machine: Machine) -> ValueLearner:
-    """The same as it plays, frozen."""
+    """The machine as it plays now, frozen."""
     return _learner(machine.game_rules, machine.rule, _last(machine), learns=False)
 
 
 def weights_played(machine: Machine) -> tuple[ValueLearner, int]:
-    """The same, and after how many of its lessons."""
+    """The machine as it plays now, frozen, and the number of its lessons."""
     row = machine.weights.select_related("lesson").order_by("-pk").first()
     learner = _learner(machine.game_rules, machine.rule, row, learns=False)
     return learner, 0 if row is None or row.lesson is None else row.lesson.last
 
 
 def weights_learner_at(machine_id: int, n_lessons: int, game: AnyGame, rule: ValueRule) -> ValueLearner:
-    """The machine as it was after so many of its lessons, frozen. That they can still be read has been seen to."""
+    """The machine as it was after ``n_lessons`` of its lessons, frozen (errors: :func:`weights_row_at`)."""
     return _learner(game, rule, weights_row_at(machine_id, n_lessons), learns=False)
 
 
 def weights_row_at(machine_id: int, n_lessons: int) -> Weights:
-    """What a machine knew after so many of its lessons. That it was not reset since has been seen to.
+    """A machine's weights after ``n_lessons`` of its lessons. The caller has checked that it was not reset since.
 
     Raises:
-        HistoryCompactedError: it was folded up with what came later.
+        HistoryCompactedError: the row was compacted with later ones.
     """
     rows = Weights.objects.filter(machine=machine_id).select_related("lesson")
     row = rows.filter(lesson__number__lte=n_lessons).order_by("-pk").first() or rows.get(lesson=None)
@@ -65,13 +65,13 @@ def weights_row_at(machine_id: int, n_lessons: int) -> Weights:
 
 
 def weights_around(row: Weights) -> tuple[core.Weights, core.Weights]:
-    """The weights that a machine learns with, before and after a lesson: ``row`` is what it knew after it."""
+    """The weights with which a machine learns, before and after a lesson; ``row`` holds those after it."""
     before = Weights.objects.filter(machine=row.machine_id, pk__lt=row.pk).latest("pk")
     return floats(before.weights), floats(row.weights)
 
 
 def floats(octets: Any) -> core.Weights:
-    """The weights that a row holds; the array is the caller's."""
+    """The weights in a row, as an array that the caller may change."""
     return np.frombuffer(octets, _FLOATS).astype(np.float64)
 
 
@@ -84,7 +84,7 @@ def _last(machine: Machine) -> Weights | None:
 
 
 def _learner(game: AnyGame, rule: Any, row: Weights | None, *, learns: bool) -> ValueLearner:
-    """What a row says; one whose machine was deleted since it was read knows nothing."""
+    """The learner of a row; all weights are 0 if the machine was deleted since it was read."""
     if row is None:
         return ValueLearner(game, rule, core.weights_none(game, rule), learns=False)
     return ValueLearner(game, rule, floats(row.weights), row.n_learnt, floats(row.average), learns=learns)
@@ -102,12 +102,12 @@ class ValueLearnerMemory(KindMemory):
         weights_begin(machine, core.weights_none(machine.game_rules, cast("ValueRule", machine.rule)))
 
     def copy(self, original: Machine, copy: Machine) -> None:
-        """Give a machine that knows nothing yet what another knows; its ledger begins with it."""
+        """Copy the original's latest weights into a new, empty machine; the copy's ledger begins with them."""
         row = original.weights.latest("pk")
         Weights.objects.create(machine=copy, n_learnt=row.n_learnt, weights=row.weights, average=row.average)
 
     def forget(self, machine: Machine) -> None:
-        """Delete all that a machine knows and ever knew."""
+        """Delete all weights and thoughts of a machine."""
         with connection.cursor() as cursor:
             cursor.execute("DELETE FROM learning_thought WHERE machine_id = %s", [machine.pk])
             cursor.execute("DELETE FROM learning_weights WHERE machine_id = %s", [machine.pk])
@@ -115,11 +115,10 @@ class ValueLearnerMemory(KindMemory):
     reset = lay_out
 
     def load(self, machine: Machine, most: int | None = None) -> ValueMemory:
-        """What the machine knows now."""
         return ValueMemory(_learner(machine.game_rules, machine.rule, _last(machine), learns=machine.learns))
 
     def store(self, machine: Machine, memory: ValueMemory, lesson_id: int) -> Sequence[TouchedBox]:
-        """Store what a memory has come to know in a lesson."""
+        """Store the weights of a memory after a lesson."""
         learner = memory.machine
         weights, average = _octets(learner.weights), _octets(learner.average)
         Weights.objects.create(

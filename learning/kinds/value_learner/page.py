@@ -1,4 +1,4 @@
-"""The page of a machine that learns a value: its weights on the board and in words, as they are, were, or changed."""
+"""The page of a value learner: its weights on the board and in words, now, earlier, or as changed."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from learning.selectors.machines import folded_told
 from learning.selectors.strength import Strength
 
 MOST = 12
-"""So many weights are named first, those that count most."""
+"""Most weights that are named first, largest first."""
 STEPS = 5
-"""So many shades a colour has (``static/css/heat.css``)."""
+"""Shades of each colour (``static/css/heat.css``)."""
 
 
 class Shown(NamedTuple):
-    """A list of weights, and what it is."""
+    """A list of weights, with its title."""
 
     weights: Numbers
     title: str
     after: int | None = None
-    """Of a snapshot: after how many games."""
+    """The games before it, if it is a snapshot."""
     lesson: int | None = None
-    """Of a change: the lesson that made it."""
+    """The lesson that made it, if it is a change."""
 
 
 class ValueLearnerPage(KindPage):
-    """Its weights as they are, were, or changed."""
+    """The weights of a machine now, earlier, or as a lesson changed them."""
 
     presets = VALUE_PRESETS
     text = TEXT
@@ -64,7 +64,7 @@ class ValueLearnerPage(KindPage):
         return f"{len(memory.machine.weights):,} weights, learnt from {memory.machine.n_learnt:,} games"
 
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
-        """``after`` asks for what the machine played by after so many games, ``lesson`` for what a lesson changed."""
+        """``after`` asks for the weights after that many games, ``lesson`` for the changes of that lesson."""
         learner = weights_learner(machine)
         snapshots = sorted(set(machine.snapshots.values_list("n_trained", "n_left")))
         now = Shown(learner.played, f"its weights as it plays now, after {_games(learner.n_learnt)}")
@@ -91,7 +91,7 @@ class ValueLearnerPage(KindPage):
         return Page("learning/weights_why.html", position_view(weights_learner(machine), text))
 
     def level_page(self, game: AnyGame) -> Page | None:
-        """The page of what the levels of a game have learnt."""
+        """The page of the weights by which the levels of a game play."""
         machine, engine = learnt(game), engine_of(game)
         if machine is None or engine is None:
             return None
@@ -108,7 +108,7 @@ class ValueLearnerPage(KindPage):
 
 
 def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, object]:
-    """Weights of a machine, or what was changed in them, for ``learning/_weights.html``."""
+    """Weights of a machine, or changes of its weights, laid out for ``learning/_weights.html``."""
     laid, told = learner.valuer.sheet(learner.game, learner.rule.features), learner.valuer.told
     weights = numbers.tolist()
     order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))[:MOST]
@@ -148,7 +148,7 @@ def _change(machine: Machine, number: str) -> Shown | None:
 
 
 def _number(text: str) -> int:
-    """The number that a text is; -1, which nothing has, if it is none."""
+    """The number in a text; -1, which no row has, if it is no number."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else -1
 
 

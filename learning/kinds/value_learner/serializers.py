@@ -28,7 +28,7 @@ class MovePartsSerializer(serializers.Serializer[Any]):
 
 
 class PositionPartsSerializer(serializers.Serializer[Any]):
-    """What a machine that learns a value of boards makes of a position."""
+    """A position as a machine that learns a value of boards sees it."""
 
     position = serializers.CharField()
     role = serializers.CharField(help_text="The side to move.")

@@ -1,4 +1,4 @@
-"""The rule of a machine that learns a value of positions in words: every field of the editor, and a rule as it is."""
+"""The rule of a value learner in words: every field of the editor, and the rule of a given machine."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from learning.selectors.strength import Strength
 
 
 class ValueLearnerTraining(KindTraining):
-    """Random play is beaten after a few hundred games, and tells no more: the levels are an engine's."""
+    """Measured against an engine's levels: random play is beaten after a few hundred games, and then tells no more."""
 
     sampling = Sampling(("random", "medium"), n_first_games=2)
     levels = ("medium", "hard")
@@ -46,7 +46,7 @@ class ValueLearnerTraining(KindTraining):
         return value_meeting(game, player.machine.player, engine.levels[level])
 
     def put_back(self, machine: Machine, n_lessons: int, lesson_id: int) -> None:
-        """Let a machine know, from this lesson on, what it knew after so many."""
+        """Restore the weights after ``n_lessons`` lessons, as the result of this lesson."""
         row = weights_row_at(machine.pk, n_lessons)
         Weights.objects.create(
             machine=machine, lesson_id=lesson_id, n_learnt=row.n_learnt, weights=row.weights, average=row.average
@@ -66,7 +66,7 @@ class ValueLearnerTraining(KindTraining):
         }
 
     def entry_fields(self, machine: Machine) -> dict[str, object]:
-        """What it knew is read from the ledger."""
+        """No weights are copied: the entry reads them from the ledger."""
         return {"epsilon": 0.0, "n_lessons": machine.n_lessons}
 
     def entrant(self, entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
@@ -78,6 +78,6 @@ class ValueLearnerTraining(KindTraining):
 
 
 def _sample(meet: Meeting, played: Sequence[Opening], rng: RandomSource, n_games: int) -> Sampled:
-    """What comes of so many games with these openings, each from both sides."""
+    """The sampled strength of ``n_games`` games with these openings, each from both sides."""
     games = ((opening, side) for opening in played for side in Side)
     return sample(lambda: meet(*next(games), rng), n_games)
