@@ -1,1 +1,1 @@
-"""Between rows and arrays, and the locks that whoever writes holds."""
+"""Storage between rows and arrays, and the locks under which callers write."""

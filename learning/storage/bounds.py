@@ -1,4 +1,4 @@
-"""How much machines whose memory has no end may come to keep, whatever their kind: ``Machine.n_values`` counts it."""
+"""Limits of machines of any kind with a memory that grows without end: ``Machine.n_values`` counts its entries."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from learning.models import Machine, RunStage, TrainingRun
 
 
 def values_most(machine: Machine, promised: Mapping[int, int | None] | None = None) -> int:
-    """How many entries the machine may come to have: as many as any, and as the others of its account leave it.
+    """Most entries that the machine may have: the limit of a machine, or less if its account has little room left.
 
-    ``promised`` says the same of others of them already.
+    ``promised`` has entries promised to other machines of the account in the same way, by id.
     """
     most: int = settings.VALUES_PER_MACHINE
     return most if machine.owner_id is None else min(most, values_left(machine.owner_id, machine.pk, promised))
 
 
 def values_left(owner_id: int, besides: int | None = None, promised: Mapping[int, int | None] | None = None) -> int:
-    """How many entries the machines of an account may have together, less those of all but one; 0 at least.
+    """Entries left to an account under its limit, without those of its machines except ``besides``; at least 0.
 
-    Of each counts what it has, or what a run that waits or goes on may bring it to; those that keep none have none.
-    These are few rows: each machine carries its number of entries.
+    Each machine counts with its entries, or with the limit of an unfinished run if that is greater; machines without
+    entries count 0. These are few rows: each machine carries its number of entries.
     """
     others = Machine.objects.filter(owner=owner_id)
     if besides is not None:

@@ -1,8 +1,8 @@
-"""A machine's ledger folded up: of the lessons between two places that something refers to, one is left for all.
+"""Compaction of a machine's ledger: the lessons between two places with a reference become one lesson.
 
-Its changes are sums, one for each box or value, so ``beads = start + changes`` holds before, meanwhile and afterwards
-(docs/decisions/0096-folded-ledgers.md). Nothing here changes what a machine knows, nor its row's totals, so nobody who
-plays, teaches or trains it waits: who folds only keeps it from being reset or deleted meanwhile.
+The changes of that lesson are sums, one for each box or value, so ``beads = start + changes`` holds before, during and
+after compaction (docs/decisions/0096-folded-ledgers.md). Compaction changes neither a machine's memory nor its totals.
+So it never delays play, lessons or training; it only prevents a reset or deletion meanwhile.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from learning.storage.locks import machine_hold
 from learning.storage.retention import SILENT_DAYS
 
 CHANGES_AT_ONCE = 500
-"""No more changes are folded in one transaction, so that none takes a tenth of a second."""
+"""Most changes compacted in one transaction, so that none takes a tenth of a second."""
 LESSONS_AT_ONCE = 100
 AHEAD = 20_000
-"""The place behind which all is folded goes on by so many lessons at a time: all of them are looked at together."""
+"""Most lessons by which the compaction point advances at a time: all of them are read together."""
 SNAPSHOTS_KEPT = 200
-"""Of its finished trainings a machine keeps the latest snapshots, as many as its page shows."""
+"""Latest snapshots kept of a machine's finished trainings, as many as its page shows."""
 LOCK_S = 1.0
-"""How long the place waits for those who are about to refer to the machine; then it is tried again later."""
+"""Seconds to wait for transactions that are about to refer to the machine; after that, a later pass tries again."""
 
 
 class Ledger(NamedTuple):
@@ -47,17 +47,17 @@ class Ledger(NamedTuple):
 
     rows: type[Model]
     thing: str
-    """The column that says what a row changed. Each row has a ``lesson``, and may have a ``ply``."""
+    """The column of the box, value or machine that a row changed. Each row has a ``lesson``, and may have a ``ply``."""
     latest: tuple[str, ...] = ("after",)
-    """The columns of which the last of several rows of a thing is kept."""
+    """Columns that keep the value of the last of several merged rows."""
     sums: tuple[str, ...] = ()
-    """The columns, arrays of numbers, of which the sums are kept."""
+    """Columns, arrays of numbers, that keep the sum of merged rows."""
     weight: int = 1
-    """As how many changes a row counts."""
+    """The number of changes for which a row counts."""
 
 
 class Listed(NamedTuple):
-    """A lesson of the ledger that stands for itself, or for some together."""
+    """A lesson of the ledger that stands for itself, or for several compacted ones."""
 
     pk: int
     number: int
@@ -65,18 +65,18 @@ class Listed(NamedTuple):
 
     @property
     def last(self) -> int:
-        """The number of the last one that it stands for."""
+        """The number of the last lesson for which it stands."""
         return self.number + self.stands_for - 1
 
 
 def compaction_place(machine: Machine, ledger: Ledger, before: datetime, most: int) -> int:
-    """Behind which of its lessons a machine's ledger should be folded up; where it is now, if that will do.
+    """The lesson up to which a machine's ledger should be compacted; the present one if nothing is due.
 
     Args:
-        machine: as it is read.
-        ledger: of its kind.
+        machine: the machine as read.
+        ledger: the ledger of its kind.
         before: lessons older than this are not kept one by one.
-        most: so many changes are.
+        most: changes kept one by one at most.
     """
     after = machine.n_told_from
     following = Lesson.objects.filter(machine=machine, number__gt=after).order_by("number")
@@ -90,10 +90,10 @@ def compaction_place(machine: Machine, ledger: Ledger, before: datetime, most: i
 
 @transaction.atomic
 def compaction_announce(machine_id: int, n_folded: int) -> bool:
-    """Tell of a machine that its history is kept after this lesson alone; whether that is so now.
+    """Set the lesson from which a machine's history is kept; return whether that was done.
 
-    With the key of its row: who is about to share its boxes as of an earlier place refers to it, and comes first. Who
-    comes after it refers to a later place.
+    This takes the row lock that includes the key. A transaction that is about to share the boxes as of an earlier
+    lesson refers to the row, so it finishes first. A later transaction refers to a later lesson.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LOCK_S:.0f}s"])
@@ -111,9 +111,9 @@ def compaction_announce(machine_id: int, n_folded: int) -> bool:
 
 
 def compaction_steps(machine: Machine, ledger: Ledger) -> Iterator[int]:
-    """Fold up what lies behind the machine's place, a short transaction at a time; of each, how many lessons it folded.
+    """Compact the lessons before the machine's compaction point in short transactions; yield lessons merged in each.
 
-    Where it is broken off it goes on as well the next time: what was folded is whole.
+    After an interruption the next call goes on, because each transaction leaves a complete ledger.
     """
     listed = [
         Listed(*row)
@@ -130,7 +130,7 @@ def compaction_steps(machine: Machine, ledger: Ledger) -> Iterator[int]:
                 return
             rest = rest[done:]
             yield done
-    # One alone between two places stays as it is, but lets go of its match, which nobody has to keep for it.
+    # A lesson alone between two places stays, but drops its match, so that retention may delete the match.
     Lesson.objects.filter(machine=machine, number__lte=machine.n_folded, match__isnull=False).update(
         kind=LessonKind.FOLDED, match=None
     )
@@ -138,18 +138,18 @@ def compaction_steps(machine: Machine, ledger: Ledger) -> Iterator[int]:
 
 
 def _places(machine: Machine, listed: Sequence[Listed]) -> list[int]:
-    """The places behind which nothing is folded together with what is before them, by number, ascending.
+    """The numbers of lessons, ascending, that stay ends of compacted lessons.
 
-    What a machine knew there is asked for: by copies that share its boxes, by its snapshots, by tournaments that it is
-    in, and by matches that go on. Pages do not tell of it: between two of them there is no story.
+    The machine's memory at these places is still needed: for copies that share its boxes, for its snapshots, for
+    running tournaments with it, and for unfinished matches. Pages show nothing of lessons between two places.
     """
     places = set[int]()
     for n_lessons, plays_since in machine.snapshots.values_list("n_lessons", "plays_since"):
-        # Of a snapshot is told what its last lesson did; and who was chosen, which trainings came afterwards.
+        # A snapshot's page shows what its last lesson changed; a chosen one also needs the trainings after the choice.
         places |= {n_lessons - 1, n_lessons, plays_since or n_lessons}
     entries = TournamentEntry.objects.filter(machine=machine, tournament__status=JobStatus.RUNNING)
     places |= {place for place in entries.values_list("n_lessons", flat=True) if place is not None}
-    # Of one in which nobody has moved for a day the page tells no more what was thought last.
+    # The page of a match without a move for a day no longer shows the last thought.
     thoughts = Thought.objects.filter(
         machine=machine,
         seat__match__status=MatchStatus.PLAYING,
@@ -157,7 +157,7 @@ def _places(machine: Machine, listed: Sequence[Listed]) -> list[int]:
     )
     places |= set(thoughts.values_list("n_lessons", flat=True))
     ids = [lesson.pk for lesson in listed]
-    # Copies know their place by the id of its lesson, which may be folded into an earlier one by now.
+    # Copies know their place by the id of its lesson, which may have been compacted into an earlier one since.
     for to_lesson in machine.sharers.values_list("shares_to_lesson", flat=True).distinct():
         if found := bisect_right(ids, to_lesson or 0):
             places.add(listed[found - 1].last)
@@ -166,10 +166,13 @@ def _places(machine: Machine, listed: Sequence[Listed]) -> list[int]:
 
 @transaction.atomic
 def _fold_step(machine: Machine, ledger: Ledger, target: int, lessons: Sequence[int]) -> int | None:
-    """Fold lessons into the one before them, some at least in part; how many are gone, ``None`` if it is not to be."""
+    """Merge lessons, some perhaps in part, into the one before them.
+
+    Returns the number of lessons removed; ``None`` if compaction of this machine has to stop.
+    """
     if not machine_hold(machine):
         return None
-    # Who finds it taken, or gone with a reset, leaves the machine alone.
+    # If the lesson is locked, or gone with a reset, the machine is left alone.
     if not Lesson.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=target).exists():
         return None
     done = _merge(ledger, target, lessons)
@@ -191,10 +194,10 @@ def _fold_step(machine: Machine, ledger: Ledger, target: int, lessons: Sequence[
 
 
 def _merge(ledger: Ledger, target: int, lessons: Sequence[int]) -> int:
-    """Fold what these lessons changed into that of an earlier one; how many of them have no rows left.
+    """Merge the changes of these lessons into an earlier one; return how many of them have no rows left.
 
-    The first row of each thing becomes what all of them came to, and the others go. The earliest rows are taken, so
-    after an interruption each thing has one row, which all later ones follow.
+    The first row of each thing gets the merged change, and the others are deleted. The earliest rows are taken, so
+    after an interruption each thing has one row, before all later ones.
     """
     rows: Any = ledger.rows._default_manager
     later = list(rows.filter(lesson__in=lessons).order_by("lesson_id", "pk")[:CHANGES_AT_ONCE])
@@ -220,24 +223,24 @@ def _merge(ledger: Ledger, target: int, lessons: Sequence[int]) -> int:
 
 
 STRETCH = 3_000
-"""So many machines are looked at together: of 200,000 each within 35 minutes, with a look every 30 seconds."""
+"""Machines examined in one pass: with a pass every 30 seconds, each of 200,000 within 35 minutes."""
 LATEST = 1_000
-"""And those of as many of the latest lessons, whosever they are."""
+"""Latest lessons, of all machines, from which machines are examined as well."""
 
 
 def compactions_due(before: datetime, n_lessons: int, after: int) -> tuple[list[int], int]:
-    """The machines (ids) to look at: one that is half folded, has lessons from before a moment or more than so many.
+    """Ids of machines to compact: half compacted, with lessons before a moment, or with more than ``n_lessons``.
 
-    No index tells which they are: it would have to be written whenever a machine learns. So it is told of a stretch of
-    them at a time, and besides, as many that grow fast should not wait for their turn, of those that learnt last.
+    No index finds them, because every lesson would have to update it. So each call examines a stretch of machines, and
+    also the machines of the latest lessons, because fast-growing ones should not wait for their stretch.
 
     Args:
-        before: the moment.
-        n_lessons: so many.
-        after: where the stretch begins, behind this machine.
+        before: lessons older than this are due.
+        n_lessons: lessons kept one by one at most.
+        after: the id after which the stretch begins.
 
     Returns:
-        Their ids, and where the next stretch begins: at 0 after the last.
+        The ids, and the id after which the next stretch begins: 0 after the last machine.
     """
     told = Greatest("n_forgotten", "n_folded")
     machines = Machine.objects.annotate(told=told, n_kept=F("n_lessons") - told)

@@ -1,4 +1,4 @@
-"""The entries of the ledger, whatever kind of machine learns: under the machine's lock, in one transaction with it."""
+"""Lessons in the ledger of any kind of machine, written under the machine's lock together with its totals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from beadbox.rules.outcome import Tally
 from learning.models import Lesson, LessonKind, Machine
 
 TOTALS = ("n_lessons", "n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "n_values")
-"""What a lesson changes about its machine."""
+"""Columns of the machine's row that a lesson changes."""
 STORE_LESSONS = f"""
     WITH taught AS (
         UPDATE learning_machine SET {", ".join(f"{name} = %({name})s" for name in TOTALS)} WHERE id = %(id)s
@@ -27,7 +27,7 @@ STORE_LESSONS = f"""
 
 
 class Cause(NamedTuple):
-    """What stands in the ledger beside the changes: the games that taught, and the match or the run."""
+    """The cause of a lesson in the ledger: the results of its games, and the match or the run."""
 
     tally: Tally = Tally()
     match_id: int | None = None
@@ -35,7 +35,7 @@ class Cause(NamedTuple):
 
 
 def lessons_open(machine: Machine, kind: LessonKind, causes: Sequence[Cause]) -> list[int]:
-    """Write the machine's next lessons, in this order, and add their games to its totals (saved here); their ids."""
+    """Write the machine's next lessons in order and save its totals with their games; return the lesson ids."""
     first = machine.n_lessons + 1
     machine.n_lessons += len(causes)
     wins, draws, losses = ([getattr(cause.tally, name) for cause in causes] for name in ("wins", "draws", "losses"))
@@ -60,6 +60,6 @@ def lessons_open(machine: Machine, kind: LessonKind, causes: Sequence[Cause]) ->
 
 
 def lessons_go_back_to(machine_id: int, n_lessons: int) -> bool:
-    """Whether what the machine was after so many lessons can still be read: it is there, and was not reset since."""
+    """Whether the machine's memory after ``n_lessons`` lessons can still be read: it exists and was not reset since."""
     here = Machine.objects.filter(pk=machine_id, n_lessons=n_lessons)
     return here.exists() or Lesson.objects.filter(machine_id=machine_id, number=n_lessons + 1).exists()

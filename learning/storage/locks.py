@@ -1,4 +1,4 @@
-"""The locks on machines: who writes what one knows holds its row, and several always in one order."""
+"""Locks on machines: a writer of a machine's memory holds its row, and several rows always in one order."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from learning.exceptions import MachineNotFoundError
 from learning.models import Machine
 
 DELETIONS = 1
-"""The lock that deletions of machines wait for; PostgreSQL knows such locks by a number, and we have no other."""
+"""The number of the PostgreSQL advisory lock for which deletions of machines wait; the site has no other such lock."""
 
 
 def machine_lock(*ids: int) -> list[Machine]:
-    """The machines, locked in ascending order of id whatever order is asked for, and returned as asked.
+    """Lock the machines in ascending order of id, and return them in the order asked for.
 
     Raises:
-        MachineNotFoundError: one has been deleted, perhaps while we waited for it.
+        MachineNotFoundError: one has been deleted, perhaps while the lock was awaited.
     """
     found = machines_locked(ids)
     try:
@@ -29,26 +29,26 @@ def machine_lock(*ids: int) -> list[Machine]:
 
 
 def machines_locked(ids: Iterable[int]) -> dict[int, Machine]:
-    """Those of the machines that exist, locked in ascending order of id; by id.
+    """The existing machines with these ids, by id, locked in ascending order of id.
 
-    Without the key: a row that only refers to a machine (a draw, a seat, a run) need not wait for whoever teaches it.
+    The lock leaves out the key: a row that only refers to a machine (a draw, a seat, a run) does not wait for lessons.
     """
     machines = Machine.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids).order_by("pk")
     return {machine.pk: machine for machine in machines}
 
 
 def machine_held(*, pk: int | None = None, slug: str | None = None) -> Machine | None:
-    """The machine with this id or slug, kept as by :func:`machine_hold`; ``None`` when there is none."""
+    """The machine with this id or slug, kept as by :func:`machine_hold`; ``None`` if there is none."""
     return machine_where("id = %s OR slug = %s FOR KEY SHARE", pk, slug)
 
 
 def machine_copied(machine_id: int, room_id: int) -> Machine | None:
-    """The copy of a machine that a room has, if it has one; not kept."""
+    """A room's copy of a machine, if it has one; not kept as by :func:`machine_hold`."""
     return machine_where("room_id = %s AND copied_from_id = %s", room_id, machine_id)
 
 
 def machine_where(condition: str, *values: Any) -> Machine | None:
-    """The machine of which this is true; ``None`` when there is none."""
+    """The machine for which this SQL condition is true; ``None`` if there is none."""
     statement = f"SELECT {row_columns(Machine, 'machine')} FROM learning_machine AS machine WHERE {condition}"  # noqa: S608
     with connection.cursor() as cursor:
         row = cursor.execute(statement, values).fetchone()
@@ -56,9 +56,9 @@ def machine_where(condition: str, *values: Any) -> Machine | None:
 
 
 def machine_hold(machine: Machine) -> bool:
-    """Keep a machine from being deleted or reset until this transaction ends; whether it still exists.
+    """Keep a machine from being deleted or reset until the transaction ends; return whether it still exists.
 
-    For whoever refers to a machine and does not lock it: what is stored would else point to nothing.
+    For callers that refer to a machine without locking it: otherwise their rows could refer to a deleted machine.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM learning_machine WHERE id = %s FOR KEY SHARE", [machine.pk])
@@ -66,16 +66,16 @@ def machine_hold(machine: Machine) -> bool:
 
 
 def deletion_lock(machine_id: int) -> None:
-    """Lock what a deletion needs. Call inside its transaction, before anything else."""
-    # One deletion after the other: two machines that trained against each other would each wait for the other's runs.
+    """Lock everything that a deletion needs. Call first in its transaction."""
+    # Deletions run one after the other: two machines that trained against each other would wait for each other's runs.
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [DELETIONS])
     machine_lock_with_key(machine_id)
 
 
 def machine_lock_with_key(machine_id: int) -> None:
-    """Lock a machine whose past is about to end, before everything else.
+    """Lock a machine before its past is deleted. Call first in the transaction.
 
-    Who is about to refer to it or to share its boxes (machine_hold) waits, and finds it gone, or changed.
+    A transaction that is about to refer to it or to share its boxes (machine_hold) waits, and finds it gone or changed.
     """
     Machine.objects.select_for_update(of=("self",)).filter(pk=machine_id).first()

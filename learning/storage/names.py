@@ -1,4 +1,4 @@
-"""The names of machines that are about to be deleted, where they stay behind."""
+"""Names of machines that are about to be deleted, in rows that remain."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ FORGET = """
     UPDATE games_seat SET name = %(gone)s WHERE player <> %(human)s AND id IN (
         SELECT seat_id FROM learning_machineseat WHERE machine_id IN (SELECT id FROM private)
     )"""
-"""One statement: of many a sweep's transaction would wait for each."""
+"""A single statement, because a sweep's transaction would wait for each of several."""
 
 
 def names_forget(machines: Sequence[int]) -> None:
-    """Take the names of those that are private out of what stays when they are deleted, as they are about to be.
+    """Remove the names of those machines that are private from rows that remain after their deletion.
 
-    With a machine goes what hides its name.
+    Call it just before the deletion: the machine's row is the only record that its name is private.
     """
     with connection.cursor() as cursor:
         cursor.execute(FORGET, {"machines": list(machines), "gone": NAME_GONE, "stopped": STOPPED, "human": HUMAN})

@@ -1,7 +1,8 @@
 """Data that the site stops keeping (docs/bounds.md): one queryset per rule.
 
-``workers.retention`` walks the tables. It locks the due rows of a batch, skips rows that somebody else has locked, asks
-the rule again, and then deletes. Rows that refer to deleted rows go with them, as the models say (docs/decisions/0096).
+``workers.retention`` walks the tables. It locks the due rows of a batch, skips rows that are locked elsewhere, applies
+the rule again, and then deletes. Rows that refer to deleted rows are deleted with them, as the models define
+(docs/decisions/0096).
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ Key = int | str
 Rows = QuerySet[Any]
 
 SILENT_DAYS = 1
-"""A match in which nobody has moved for this long counts as left."""
+"""Days without a move after which a match counts as left."""
 LOOKED_AT = 1_000
-"""Rows of which one query looks for those that are due."""
+"""Rows of a table that one query searches for due ones."""
 PEOPLE = 100
-"""People whose matches one query counts."""
+"""Guests or accounts with matches that one query counts."""
 TOO_LONG = "It was stopped, because it took longer than this site allows. It keeps its lessons."
 
 
@@ -70,7 +71,7 @@ def as_key(key: Any) -> Key:
 
 @dataclass(frozen=True, slots=True)
 class RetentionRule:
-    """Rows of one table that are due, and what is done with them.
+    """Rows of one table that are due, and the action on them.
 
     Attributes:
         name: of the rule in logs and messages.
@@ -88,7 +89,7 @@ class RetentionRule:
 
 
 def ago(days: float | str) -> datetime:
-    """The moment a number of days ago; a text names the setting that holds the number."""
+    """The moment ``days`` days ago; a text is the name of the setting that holds the number."""
     return timezone.now() - timedelta(days=getattr(settings, days) if isinstance(days, str) else days)
 
 
@@ -96,9 +97,9 @@ def ago(days: float | str) -> datetime:
 
 
 def _untold(match: str) -> Q:
-    """No lesson tells of the match, and no machine of a guest that stopped learning played its last match there.
+    """The match has no lesson, and is not the last match of a guest's machine that stopped learning.
 
-    Compaction lets go of the matches of old lessons (docs/decisions/0096).
+    Compaction removes the matches of old lessons (docs/decisions/0096).
     """
     sits = MachineSeat.objects.filter(**{f"seat__{match}": OuterRef("pk")})
     later = MachineSeat.objects.filter(machine=OuterRef("machine"), seat__gt=OuterRef("seat"))
@@ -107,13 +108,13 @@ def _untold(match: str) -> Q:
 
 
 def _matches(due: Q) -> QuerySet[Match]:
-    """Matches that are due, but for the last of a room."""
+    """Due matches, except the last of each room."""
     later = Match.objects.filter(room=OuterRef("room"), number__gt=OuterRef("number"))
     return Match.objects.filter(due, Exists(later), _untold("match"))
 
 
 def _rooms(due: Q) -> QuerySet[Room]:
-    """Rooms that are due, have one match, and hold no copy of a machine."""
+    """Due rooms with one match and without a copy of a machine."""
     matches = Match.objects.filter(room=OuterRef("pk"))
     return Room.objects.filter(due, ~Exists(matches[1:]), _uncopied(), _untold("match__room"))
 
@@ -123,9 +124,9 @@ def _uncopied() -> Q:
 
 
 def _old(moment: str, match: str, host: str) -> Q:
-    """Older than matches of guests are kept, or of accounts where an account sits or hosts.
+    """Older than the days for matches of guests, or of accounts if an account sits or hosts.
 
-    Matches of guests are kept for less long on a crowded site, but for a day at least.
+    Matches of guests are kept for fewer days on a crowded site, but for at least one.
     """
     days: int = settings.KEEP_GUEST_MATCHES_DAYS
     of_account = Q(**{f"{host}__isnull": False}) | Exists(
@@ -141,12 +142,12 @@ def _waiting() -> QuerySet[Room]:
 
 
 def _people(column: str, kept: str, matches: str) -> Callable[[Rows, Key | None], tuple[Q, Key | None]]:
-    """The matches of the next people beyond the newest of each.
+    """A window over people in order, with each one's matches beyond the newest ``kept``.
 
     Args:
         column: of a seat, with the person.
-        kept: the setting that says how many matches are kept.
-        matches: what leads from a row of the rule to its matches.
+        kept: the setting with the number of matches kept.
+        matches: the path from a row of the rule to its matches.
     """
 
     def window(rows: Rows, after: Key | None) -> tuple[Q, Key | None]:
@@ -176,7 +177,7 @@ def _rooms_left() -> QuerySet[Room]:
 
 
 ROWS_AT_ONCE = 2_000
-"""Rows of a deleted machine that go in one statement."""
+"""Rows of a deleted machine in one statement."""
 MANY: tuple[tuple[type[Model], str], ...] = (
     (Change, "lesson__machine"),
     (ValueChange, "lesson__machine"),
@@ -189,14 +190,14 @@ MANY: tuple[tuple[type[Model], str], ...] = (
     (MachineSeat, "machine"),
     (Lesson, "machine"),
 )
-"""Tables of which one machine may have very many rows, and what leads to the machine; in order of their deletion."""
+"""Tables in which one machine may have very many rows, with the path to the machine, in order of deletion."""
 
 
 def machine_rows_delete(machine: Machine, most: int | None = None) -> bool:
-    """Delete what a machine had, or at most so many rows of one table; whether some may be left.
+    """Delete a machine's rows, or at most ``most`` of one table; return whether some may be left.
 
-    Those who share its boxes have rows of their own by now. Keys come by a cursor: in a transaction each query would
-    otherwise read again what those before it have deleted.
+    Machines that shared its boxes have rows of their own by now. Keys come by a cursor: in a transaction, each new
+    query would read the rows deleted before again.
     """
     for model, path in MANY:
         rows, n_deleted = model._default_manager, 0
@@ -210,7 +211,7 @@ def machine_rows_delete(machine: Machine, most: int | None = None) -> bool:
 
 
 def _runs() -> QuerySet[TrainingRun]:
-    """Finished trainings of machines of accounts that are old or too many, and that no ledger or choice refers to."""
+    """Finished trainings of accounts' machines, old or too many, without a reference from a ledger or a choice."""
     of_machine = TrainingRun.objects.filter(machine=OuterRef("machine"))
     told = Lesson.objects.filter(run=OuterRef("pk"))
     chosen = Snapshot.objects.filter(run=OuterRef("pk"), plays_since__isnull=False)
@@ -219,21 +220,21 @@ def _runs() -> QuerySet[TrainingRun]:
 
 
 def _finished(rows: Rows, since: datetime, others: Rows, kept: int) -> Rows:
-    """Finished rows that are old, or not among the newest of these."""
+    """Finished rows that are old, or not among the newest ``kept`` of ``others``."""
     beyond = Subquery(others.order_by("-pk").values("pk")[kept : kept + 1])
     due: Rows = rows.filter(Q(finished_at__lt=since) | Q(pk__lte=beyond), finished_at__isnull=False)
     return due
 
 
 def _tournaments() -> QuerySet[Tournament]:
-    """Old tournaments. The site holds its own once, and looks whether it has."""
+    """Old tournaments, except the site's own: that is held once, and its existence is checked."""
     rows = Tournament.objects.filter(Q(owner__isnull=False) | ~Q(name=HOUSE_TOURNAMENT.name))
     of_account = Tournament.objects.filter(owner=OuterRef("owner"))
     return _finished(rows, ago("KEEP_MATCHES_DAYS"), of_account, settings.TOURNAMENTS_PER_ACCOUNT)
 
 
 def _experiments() -> QuerySet[ExperimentRun]:
-    """Old results, but for the newest of each experiment."""
+    """Old results, except the newest of each experiment."""
     of_same = ExperimentRun.objects.filter(experiment=OuterRef("experiment"), status=JobStatus.FINISHED)
     newer = Q(finished_at__gt=OuterRef("finished_at")) | Q(finished_at=OuterRef("finished_at"), pk__gt=OuterRef("pk"))
     rows = ExperimentRun.objects.filter(~Q(status=JobStatus.FINISHED) | Exists(of_same.filter(newer)))

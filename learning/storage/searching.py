@@ -1,4 +1,4 @@
-"""How machines' names are searched, stored for machines that were made before this was."""
+"""Search forms of machines' names, filled in for machines that were stored without them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from django.db import transaction
 from beadbox.names import name_search
 
 MACHINES_PER_BATCH = 1_000
-"""Machines read at a time, of which those that need it are written in one transaction."""
+"""Machines read at a time; those that need a new search form are written in one transaction."""
 
 
 def machine_names_fill(machines: Any) -> None:
-    """Store how names are searched where that is missing or outdated.
+    """Store the search form of names where it is missing or outdated.
 
     Args:
         machines: the model; a migration has its own.
@@ -26,7 +26,7 @@ def machine_names_fill(machines: Any) -> None:
     ):
         last = batch[-1][0]
         outdated = [pk for pk, name, search in batch if search != name_search(name)]
-        with transaction.atomic():  # in ascending order, as everybody locks machines
+        with transaction.atomic():  # in ascending order, like all locks on machines
             locked = (
                 machines.objects.select_for_update(no_key=True, of=("self",)).filter(pk__in=outdated).order_by("pk")
             )

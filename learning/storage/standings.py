@@ -1,4 +1,4 @@
-"""How machines stand in the list, kept beside them."""
+"""Standings: the places of machines in the list, kept beside the machines."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from django.db import transaction
 from learning.models import CurvePoint, Machine, Standing
 
 CURVE_POINTS = 32
-"""A curve as small as those of the list needs no more."""
+"""Most points of a curve: enough for the small curves of the list."""
 
 LISTED_AGAINST = "random"
-"""The opponent that machines of every game meet, so that the list compares what can be compared."""
+"""The opponent that machines of every game meet, so that the strengths in the list are comparable."""
 
 Points = Iterable[tuple[float, float]]
-"""Games and score: a draw is half a win, as in tournaments."""
+"""Pairs of games and score: a draw is half a win, as in tournaments."""
 
 Strength = Mapping[str, Mapping[str, object]]
-"""Chances of win, draw and loss by opponent (``selectors.strength``)."""
+"""Probabilities of win, draw and loss by opponent (``selectors.strength``)."""
 
 
 def standing_open(machine: Machine) -> None:
-    """Give a new machine its place in the list. Its strength is found by the clerk."""
+    """Give a new machine its place in the list. The maintenance worker adds its strength."""
     Standing.objects.create(machine=machine, lessons=machine.n_lessons, games=machine.n_games)
 
 
 def standing_reset(machine: Machine) -> None:
-    """A machine has forgotten everything, and so has its curve."""
+    """Clear the strength and curve of a machine that has forgotten everything."""
     Standing.objects.filter(machine=machine).update(
         lessons=machine.n_lessons, games=machine.n_games, win=None, draw=None, loss=None, score=None, curve=[]
     )
@@ -37,9 +37,9 @@ def standing_reset(machine: Machine) -> None:
 
 @transaction.atomic
 def standing_add(machine_id: int, points: Points, **found: float) -> None:
-    """Add points to a machine's curve, if it is in the list, and store what else was ``found`` about it.
+    """Add points to a machine's curve, if it is in the list, and store the fields ``found``.
 
-    Points beyond its games are of a machine that has forgotten everything since.
+    Points beyond its number of games date from before a reset, and are dropped.
     """
     standing = Standing.objects.select_for_update().filter(pk=machine_id).first()
     if standing is None:
@@ -52,9 +52,9 @@ def standing_add(machine_id: int, points: Points, **found: float) -> None:
 
 
 def thinned(points: Points) -> list[tuple[float, float]]:
-    """Points in order of games, of several at the same number the last; at most :data:`CURVE_POINTS` of them.
+    """Points in order of games, the last one if several have the same number; at most :data:`CURVE_POINTS`.
 
-    Those stay that lie farthest apart where the axis is the root of the games, as the first games teach most.
+    The points kept are those farthest apart on an axis of the square root of games, as the first games teach most.
     """
     kept = sorted(dict(points).items())
     while len(kept) > CURVE_POINTS:
@@ -64,7 +64,7 @@ def thinned(points: Points) -> list[tuple[float, float]]:
 
 
 def strength_found(strength: Strength, lessons: int) -> dict[str, float]:
-    """What a standing keeps of a strength that was found after so many lessons; nothing of it if it has no games."""
+    """The fields of a standing from a strength after ``lessons`` lessons; only ``measured`` if it has no games."""
     chances = strength.get(LISTED_AGAINST)
     if not chances:
         return {"measured": lessons}
@@ -73,6 +73,6 @@ def strength_found(strength: Strength, lessons: int) -> dict[str, float]:
 
 
 def curve_told(points: Iterable[CurvePoint], games_before: int) -> list[tuple[float, float]]:
-    """Points of a run's curve as those of its machine, which had played so many games before the run."""
+    """Points of a run's curve as points of its machine, which had played ``games_before`` games before the run."""
     found = [(games_before + point.games_done, strength_found(point.strength, 0)) for point in points]
     return [(games, chances["score"]) for games, chances in found if "score" in chances]
