@@ -1,1 +1,1 @@
-"""The seats of live matches that machines and opponents take."""
+"""Machines and fixed opponents as players in seats of live matches."""

@@ -15,15 +15,15 @@ from games.live.states import (
 
 
 class Line(TypedDict):
-    """What is told of one side of a match."""
+    """A line on one side of a match."""
 
     role: str
 
 
 def insights_joined(live: LiveMatch, found: Sequence[Insight]) -> Insight:
-    """What several kinds of machines, one or more, have to say of a match, as one word: that of who moved last.
+    """Join the insights of one or more kinds of machines in a match; the side that moved last comes first.
 
-    Each kind tells of its machines in a part of its own; only lessons are told of all of them.
+    Each kind describes its machines in a part of its own; only lessons cover all machines.
     """
     joined, roles = found[0], live.game.look.layout.roles
     for other in found[1:]:
@@ -35,13 +35,13 @@ def insights_joined(live: LiveMatch, found: Sequence[Insight]) -> Insight:
 
 
 def _moved_last(insight: Insight) -> int:
-    """The ply of the last move that is told of; -1 for none."""
+    """The ply of the last move in an insight; -1 if there is none."""
     moves = _moves_of(insight)
     return moves[-1]["ply"] if moves else -1
 
 
 def _moves_of(insight: Insight) -> list[Any]:
-    """A line, with ply and role, for every move that is told of, the last one last."""
+    """A line, with ply and role, for every move in an insight, oldest first."""
     values, parts = insight.get("values"), insight.get("parts")
     lines: list[Any] = [*insight["draws"], *(values["plies"] if values else ()), *(parts["thoughts"] if parts else ())]
     return sorted(lines, key=lambda line: line["ply"])
@@ -51,10 +51,10 @@ LineT = TypeVar("LineT", bound=Line)
 
 
 def insight_told(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
-    """``learning`` of a room's state for who may see only these machines (by role): as if no other had sat there.
+    """``learning`` of a room's state for a viewer of only these machines (by role), as if no other had sat there.
 
-    ``None`` where it would be, had the others not drawn. What a machine that keeps values thought is told of the last
-    decision alone, so of another's there is nothing to tell. What is named here is told, and nothing else.
+    ``None`` if nothing is left. A machine that keeps values has a thought on the last decision alone, so another
+    machine's thought is left out. Only the fields named here are passed on.
     """
 
     def own(lines: list[LineT]) -> list[LineT]:

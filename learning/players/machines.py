@@ -40,19 +40,19 @@ from learning.services.machine_quotas import guests_values_require
 
 
 def _account(live: LiveMatch) -> Any:
-    """The account that asks for the player in a seat, if it has one: of who sits in the match, else of the host."""
+    """The account that asks for the player in a seat, if any: of the person in the match, else of the host."""
     person = next((seat.row for seat in live.seats if seat.row.user_id is not None), None)
     return live.room.host if person is None else person.user
 
 
 def _guest(live: LiveMatch) -> UUID | None:
-    """The guest who asks for the player in a seat, where no account does: who sits in the match, else the host."""
+    """The guest that asks for the player in a seat, if no account does: the person in the match, else the host."""
     person = next((seat.row for seat in live.seats if seat.row.guest is not None), None)
     return live.room.host_guest if person is None else person.guest
 
 
 def _sat_before(live: LiveMatch, ref: str) -> Machine | None:
-    """The machine of this id or slug, if it sat in the match before and was read with it; not where it is copied."""
+    """The machine of this id or slug, if it sat in the match before and was read with it; not if it is copied."""
     if live.before is None or live.room.fresh:
         return None
     sat: list[Machine] = [seat.occupant.machine for seat, _ in live.before.automata if seat.occupant is not None]
@@ -69,7 +69,7 @@ def _asks(live: LiveMatch) -> Any:
 
 
 def _is_of(seat: LiveSeat, kind: Kind) -> bool:
-    """Whether a machine of this kind sits there, or one that may have been of it and is gone."""
+    """Whether the seat has a machine of this kind, or a deleted machine that may have been of it."""
     occupant: Occupant | None = seat.occupant
     return seat.row.automaton == kind.live.player if occupant is None else occupant.kind is kind
 
@@ -77,7 +77,7 @@ def _is_of(seat: LiveSeat, kind: Kind) -> bool:
 class MachinePlayer(SeatPlayer):
     """A machine: it moves, and learns from the match in the transaction that ends it.
 
-    In the seat of a person who has taken it over it chooses nothing, and learns from their moves all the same.
+    In a seat taken over by a person it chooses nothing, but still learns from the person's moves.
     """
 
     name = "A machine"
@@ -88,7 +88,7 @@ class MachinePlayer(SeatPlayer):
 
     @property
     def kinds(self) -> list[Kind]:
-        """The kinds of machine that it moves for."""
+        """The kinds of machine for which this player moves."""
         return [kind for kind in KINDS.values() if kind.live.player == self.slug]
 
     def plays(self, game: AnyGame) -> bool:
@@ -101,7 +101,8 @@ class MachinePlayer(SeatPlayer):
     def wanted(self, live: LiveMatch, seat: LiveSeat, ref: str, *, hold: bool = False) -> Machine:
         """The machine of this id or slug, for the side of this seat; with ``hold`` kept as by ``machine_hold``.
 
-        To take its seat over is to train it, unless it is copied for the room first. A shared link allows copies alone.
+        A person who takes over its seat trains it, unless it is copied for the room first. A shared link allows copies
+        alone.
 
         Raises:
             MalformedError, MachineNotFoundError, NotYourMachineError, MachineWrongSideError.
@@ -205,7 +206,7 @@ class MachinePlayer(SeatPlayer):
         return occupant is not None and can_edit(user, occupant.machine)
 
     def insight(self, live: LiveMatch) -> Insight | None:
-        """What every machine at the board has to say, be it this player's or of another kind, opposite."""
+        """The insights of all machines in the match, joined: of this player and of other kinds."""
         found = list[Insight]()
         for kind in KINDS.values():
             own = [seat for seat, _ in live.automata if _is_of(seat, kind)]
@@ -216,7 +217,7 @@ class MachinePlayer(SeatPlayer):
 
 
 class HousePlayer(MachinePlayer):
-    """The house's machine for whichever side is free, so a rematch can swap sides."""
+    """The house's machine for the side that is free, so a rematch can swap sides."""
 
     slug = "menace"
     name = "MENACE"
@@ -228,7 +229,7 @@ class HousePlayer(MachinePlayer):
         return any(house_machine(game.slug, side) for side in Side)
 
     def offer(self, game: AnyGame) -> Offer | None:
-        """By what is printed on its machines' boxes: one name for both if they share it, else either."""
+        """An offer named after its machines: their common name if they have one, else both names."""
         houses = [house for side in Side if (house := house_machine(game.slug, side)) is not None]
         if not houses:
             return None

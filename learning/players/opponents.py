@@ -15,14 +15,14 @@ from learning.kinds.registry import KINDS
 
 
 class OpponentPlayer(SeatPlayer):
-    """A fixed opponent, by its own name or by a level of difficulty: who that is, the game decides."""
+    """A fixed opponent, by its own name or by a level of difficulty, for which the game chooses the opponent."""
 
     def __init__(self, slug: str) -> None:
         self.slug = slug  # type: ignore[misc]  # one instance a slug
         self.name = slug
 
     def _in(self, game: AnyGame) -> Opponent | None:
-        """Who goes by this name in a game."""
+        """The opponent with this name or level in a game."""
         named = OPPONENTS.get(self.slug)
         return named if named is not None and named.plays(game) else opponent_at(self.slug, game)
 
@@ -56,7 +56,7 @@ class OpponentPlayer(SeatPlayer):
 
     def is_slow(self, live: LiveMatch, seat: LiveSeat) -> bool:
         opponent = self._of(live)
-        if opponent.is_slow:  # it is asked later, by when whoever moved could not be refused
+        if opponent.is_slow:  # checked now: later, when it is asked for its move, the move before could not be refused
             _ready_require(opponent, live.game)
         return opponent.is_slow
 
@@ -65,7 +65,7 @@ class OpponentPlayer(SeatPlayer):
         return Choice(self._of(live).choose(live.game, position, rng))
 
     def insight(self, live: LiveMatch) -> Insight | None:
-        """What every level at the board saw that plays by something learnt, be it this one or who sits opposite."""
+        """The thoughts of every level in the match that plays by something learnt, on either side."""
         engine, moved = engine_of(live.game), list[LevelMove]()
         levels = {} if engine is None else engine.levels
         for seat, player in live.automata:

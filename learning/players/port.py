@@ -1,4 +1,4 @@
-"""The port of live play (:class:`games.live.players.MachinePort`), as the app that keeps machines answers it."""
+"""The port of live play (:class:`games.live.players.MachinePort`), implemented by the app that keeps machines."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from learning.services.pupils import machines_claim
 
 
 class Machines:
-    """The app that keeps machines, as live play asks it (:class:`games.live.players.MachinePort`)."""
+    """The app that keeps machines, as live play uses it (:class:`games.live.players.MachinePort`)."""
 
     sees_all = tuple(f"learning.{one}" for one in SEE_MACHINES)
 
     def __init__(self) -> None:
-        """Make every player; the kinds of machine have to be known."""
+        """Make every player; the kinds of machine must have been registered."""
         self.players: list[SeatPlayer] = [
             HousePlayer(),
             *map(MachinePlayer, {kind.live.player: kind for kind in KINDS.values()}),
