@@ -1,18 +1,19 @@
-"""Who may do what with a machine, in one place: pages, API, sockets, commands and services all ask here.
+"""Access to machines: pages, API, sockets, commands and services all use these rules.
 
-* *see*, *play* and *export*: everybody for a public machine; else its owner, and of the staff who may view or change
-  machines. The owner is an account, or a guest by the number of their browser, whose machines are never public. A copy
-  made for a room is as public as its original was then, but in no list: whoever has its address sees it.
+* *see*, *play* and *export*: for a public machine, every visitor; for a private one, its owner, and staff with the
+  permission to view or change machines. The owner is an account, or a guest by the number of their browser. Machines of
+  guests are never public. A copy made for a room is as public as its original was then, but in no list: every visitor
+  with its address sees it.
 * *see* and *copy*, to play a copy made for a room, and nothing else: a browser that has opened the secret link of a
-  machine (:class:`SharedLink`). Lists, training runs and the API's tokens know nothing of links.
+  machine (:class:`SharedLink`). Lists, training runs and the API's tokens ignore links.
 * *share* it by a secret link: its owner alone.
-* *train* and *edit*: its owner, and of the staff who may change machines; *delete*: who may delete them. A machine of
-  the house has no owner, so the staff alone.
+* *train* and *edit*: its owner, and staff with the permission to change machines. *delete*: its owner, and staff with
+  the permission to delete them. A machine of the house has no owner, so staff alone.
 
-To be of the staff opens the door of the admin, and nothing else: :func:`staff_may` asks for the permission.
+Staff status opens the admin, and nothing else: :func:`staff_may` asks for the permission.
 
-What may not be seen is not there: its refusal is the same 404 as that of a machine that does not exist.
-:func:`may_see` decides, of a machine at hand; :func:`unseen` says the same to the database.
+A hidden machine is refused with the same 404 as a machine that does not exist. :func:`may_see` decides on a machine in
+memory; :func:`unseen` is the same rule for the database.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ from learning.storage.locks import machine_held
 To = Literal["see", "copy", "play", "export", "train", "edit", "delete", "share"]
 
 SEE_MACHINES = ("view_machine", "change_machine")
-"""With any of these permissions the staff sees every machine."""
+"""Permissions of which any one lets staff see every machine."""
 
 
 def staff_may(user: AnyUser | None, *permissions: str) -> bool:
-    """Whether somebody is of the staff and has one of these permissions (``change_machine``).
+    """Whether the user is staff and has one of these permissions (``change_machine``).
 
-    Nothing is read for anybody else; for these their permissions, once for each object of an account.
+    Only the permissions of staff are read, once for each object of an account.
     """
     if user is None or not user.is_staff:
         return False
@@ -44,12 +45,12 @@ def staff_may(user: AnyUser | None, *permissions: str) -> bool:
 
 
 def row_id(text: str) -> int | None:
-    """The id that a text names; ``None`` if it is none that a row can have."""
+    """The id in a text; ``None`` if no row can have such an id."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def machine_find(ref: str, *, hold: bool = False) -> Machine:
-    """The machine with this id or slug; with ``hold`` nobody deletes or resets it until this transaction ends.
+    """The machine with this id or slug; with ``hold`` it cannot be deleted or reset until the transaction ends.
 
     Raises:
         MachineNotFoundError: there is none.
@@ -72,15 +73,15 @@ def machine_for(
     Args:
         user: an account, an anonymous user or ``None``.
         ref: the machine's id or slug.
-        to: what the user is about to do.
+        to: the intended use.
         hold: as for :func:`machine_find`.
-        known: the machine, where it has just been read; then it is not held.
+        known: the machine, if it has just been read; then it is not held.
 
     Raises:
         MachineNotFoundError: there is none, or none that this user may see.
-        NotYourMachineError: the user may look at it, and no more.
+        NotYourMachineError: the user may look at it, but not do this.
     """
-    # Before anything is found: an answer for which a session was read says so in its head (Vary).
+    # Before the look-up, so that a response for which a session was read has the header Vary, even if it is a 404.
     viewer = Principal.of(user)
     try:
         machine = known or machine_find(str(ref), hold=hold)
@@ -91,9 +92,9 @@ def machine_for(
 
 
 def _machine_missing(viewer: Principal, ref: str) -> MachineNotFoundError:
-    """The refusal of a machine that is not there or may not be seen, with the slug that may have been meant.
+    """The refusal of a machine that does not exist or may not be seen, with a similar slug as a suggestion.
 
-    Suggested are machines of the house and those of the viewer: two short lists, however many machines there are.
+    Suggestions come from machines of the house and those of the viewer: two short lists on a site of any size.
     """
     house, own = Q(owner=None, guest=None, is_public=True, room=None), owned_by(viewer)
     slugs = (
@@ -130,10 +131,10 @@ def machine_require(user: AnyUser | None, machine: Machine, *, to: To = "see") -
 
 
 def may_see(viewer: Principal, audience: AccessList) -> bool:
-    """Whether the viewer may look at a machine of this :attr:`Machine.audience`, and know that there is one."""
+    """Whether the viewer may look at a machine with this :attr:`Machine.audience`, and know that it exists."""
     if audience is None or viewer.sees_all:
         return True
-    # A browser may keep its guest number after the log-in: it counts where there is no account.
+    # A browser may keep its guest number after the log-in, so the number counts only without an account.
     own = viewer.guest.hex if viewer.user_id is None and viewer.guest is not None else viewer.user_id
     if own in audience:
         return True
@@ -141,9 +142,9 @@ def may_see(viewer: Principal, audience: AccessList) -> bool:
 
 
 def unseen(viewer: Principal, path: str = "") -> Q:
-    """The rows whose machine, at the end of the path (``machine__``), the viewer may not see: not :func:`may_see`.
+    """A filter for rows of machines (at the end of ``path``, ``machine__``) that the viewer may not see.
 
-    Links do not count: what was opened by a link is in no list.
+    The opposite of :func:`may_see`, except that links do not count: a machine opened by a link is in no list.
     """
     if viewer.sees_all:
         return Q(pk__in=[])
@@ -152,17 +153,17 @@ def unseen(viewer: Principal, path: str = "") -> Q:
 
 
 def is_seen(user: AnyUser | None, machine: Machine) -> bool:
-    """Whether the user may look at the machine, and know that there is one."""
+    """Whether the user may look at the machine, and know that it exists."""
     return may_see(Principal.of(user), machine.audience)
 
 
 def is_lent(user: AnyUser | None, machine: Machine) -> bool:
-    """Whether nothing but a shared link lets the user look at the machine."""
+    """Whether the user may look at the machine only because of a shared link."""
     return not may_see(Principal.of(user).without_links, machine.audience)
 
 
 def owned_by(viewer: Principal, path: str = "") -> Q | None:
-    """The rows whose machine, at the end of the path, belongs to the viewer; ``None``: nothing can."""
+    """A filter for rows of machines (at the end of ``path``) that belong to the viewer; ``None``: none can."""
     if viewer.user_id is not None:
         return Q(**{f"{path}owner": viewer.user_id})
     return None if viewer.guest is None else Q(**{f"{path}guest": viewer.guest})
@@ -177,12 +178,12 @@ def is_own(user: AnyUser | None, machine: Machine) -> bool:
 
 
 def can_edit(user: AnyUser | None, machine: Machine) -> bool:
-    """Whether the user may train and change the machine: its owner, or staff who may change machines."""
+    """Whether the user may train and change the machine, as its owner or as staff with that permission."""
     return is_own(user, machine) or staff_may(user, "change_machine")
 
 
 def machines_visible(user: AnyUser | None) -> QuerySet[Machine]:
-    """Every machine that a list may show to this user: public ones without copies of rooms, and their own."""
+    """Every machine that a list may show to this user: public ones except copies of rooms, and their own."""
     viewer = Principal.of(user)
     if viewer.sees_all:
         return Machine.objects.all()
@@ -191,9 +192,9 @@ def machines_visible(user: AnyUser | None) -> QuerySet[Machine]:
 
 
 def cause_hidden(viewer: Principal, lesson: str = "") -> Any:
-    """Of a lesson, or of the lesson at the end of the path (``lesson__``): whether its match or run may not be named.
+    """Whether the match or run of a lesson (at the end of ``lesson``, ``lesson__``) must not be named.
 
-    A match, because of a machine in it that the viewer may not see; a run, because it was such a machine's.
+    A match is hidden if the viewer may not see a machine in it, and a run if it was such a machine's.
     """
     if viewer.sees_all:
         return Value(False)
@@ -208,7 +209,7 @@ def run_for(user: AnyUser | None, run_id: int, *, to: To = "see") -> TrainingRun
 
     Raises:
         RunNotFoundError: there is none, or its machine may not be seen.
-        NotYourMachineError: the user may watch it, and no more.
+        NotYourMachineError: the user may watch it, but not do this.
     """
     viewer = Principal.of(user).without_links  # first, as in machine_for
     runs = TrainingRun.objects.select_related("machine").prefetch_related("stages__opponent_machine")

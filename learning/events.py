@@ -1,4 +1,4 @@
-"""What is told to open pages of machines, training runs and tournaments, after the transaction has committed."""
+"""Events for open pages of machines, training runs and tournaments, sent after the transaction has committed."""
 
 from __future__ import annotations
 
@@ -8,54 +8,54 @@ from learning.models import AccessList, Machine
 from learning.states import BoxNews, MachineNews, PointState, PrivateEntry, RunProgress, TournamentState
 
 TELL_EVERY_S = 0.25
-"""A process tells a machine's page no more often than this, whatever happens; what comes meanwhile is told together."""
+"""Least seconds between two messages of a process to a machine's page; events in between are sent as one."""
 
 
 def machine_group(machine_id: int) -> str:
-    """The group of everybody who looks at a machine."""
+    """The channel group of pages that show a machine."""
     return f"machine.{machine_id}"
 
 
 def run_group(run_id: int) -> str:
-    """The group of everybody who watches a training run."""
+    """The channel group of pages that show a training run."""
     return f"run.{run_id}"
 
 
 def run_changed(run_id: int, view: RunProgress, points: list[PointState], audience: AccessList) -> None:
-    """Tell a run's page how far it is, and the points that its curve has got; ``audience`` is that of its machine."""
+    """Send a run's page its progress and new points of its curve; ``audience`` is that of its machine."""
     group_tell(run_group(run_id), {"type": "run.state", "data": {**view, "points": points}, "audience": audience})
 
 
 def tournament_group(tournament_id: int) -> str:
-    """The group of everybody who watches a tournament."""
+    """The channel group of pages that show a tournament."""
     return f"tournament.{tournament_id}"
 
 
 def tournament_is_watched(tournament_id: int) -> bool:
-    """Whether anybody watches a tournament, so that it is worth putting together how it stands."""
+    """Whether a page shows a tournament, so that its state is worth computing."""
     return group_is_heard(tournament_group(tournament_id))
 
 
 def tournament_changed(tournament_id: int, whole: TournamentState, private: list[PrivateEntry]) -> None:
-    """Tell a tournament's page how it stands: each socket tells its reader what they may know of it."""
+    """Send a tournament's page its state; each socket passes on only the part that its reader may know."""
     group_tell(tournament_group(tournament_id), {"type": "tournament.state", "whole": whole, "private": private})
 
 
 def bead_drawn(machine: Machine, drawn: dict[str, object]) -> None:
-    """Tell a machine's page which bead was drawn in a live match."""
+    """Send a machine's page the bead drawn in a live match."""
     _machine_tell(machine, [], {"boxes": [], "drawn": drawn, "totals": None, "lesson": machine.n_lessons})
 
 
 def audience_changed(machine: Machine) -> None:
-    """Tell a machine's page no news, but who may look from now on: the socket of anybody else closes."""
+    """Send a machine's page no news but the new audience; sockets of other readers close."""
     _machine_tell(machine, [], {"boxes": [], "drawn": None, "totals": None, "lesson": machine.n_lessons})
 
 
 def boxes_changed(machine: Machine, boxes: list[BoxNews], lessons: list[int]) -> bool:
-    """Tell a machine's page what these boxes hold since these lessons, and its totals after the last of them.
+    """Send a machine's page the beads of these boxes since these lessons, and its totals after the last of them.
 
-    Each lesson is told, with the boxes that it changed or without any, so that a page notices one that it has missed.
-    Whether it could be told: who gathers changes tells them again with the next ones.
+    Each lesson is sent, with or without changed boxes, so that a page notices when it has missed one. Returns whether
+    the message could be sent; a caller that gathers changes otherwise sends them again with the next ones.
     """
     totals = {
         "games": machine.n_games,
@@ -70,7 +70,7 @@ def boxes_changed(machine: Machine, boxes: list[BoxNews], lessons: list[int]) ->
 
 
 def news_merge(before: MachineNews, after: MachineNews) -> MachineNews:
-    """Two pieces of news as one, whichever came first: of each box, and of the totals, what the later lesson left."""
+    """Merge two messages in any order: each box, and the totals, are as the later lesson left them."""
     boxes: dict[str, BoxNews] = {}
     for box in [*before["boxes"], *after["boxes"]]:
         if box["lesson"] >= boxes.get(box["position"], box)["lesson"]:

@@ -1,4 +1,4 @@
-"""What goes over the wire about boxes, training runs and tournaments, field by field."""
+"""Messages on boxes, training runs and tournaments as they go over the wire, field by field."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypedDict
 
 
 class BoxState(TypedDict):
-    """What changes about a box."""
+    """The fields of a box that change."""
 
     position: str
     beads: list[int]
@@ -15,7 +15,7 @@ class BoxState(TypedDict):
 
 
 class HoldsBeads(Protocol):
-    """A box, wherever it was read."""
+    """A box from any source: a row, or the memory of a lesson."""
 
     @property
     def position(self) -> str: ...
@@ -33,15 +33,15 @@ def box_state(box: HoldsBeads) -> BoxState:
 
 
 class BoxNews(BoxState):
-    """A box that changed, and the number of its machine's lesson since which it holds this."""
+    """A box that changed, with the number of the machine's lesson since which it has these beads."""
 
     lesson: int
 
 
 class MachineNews(TypedDict):
-    """What has become of a machine: boxes that changed, the last bead drawn, its totals after a lesson.
+    """News of a machine: boxes that changed, the last bead drawn, its totals after a lesson.
 
-    ``lesson`` is the number of its last lesson, as far as who tells it knew.
+    ``lesson`` is the number of its last lesson, as far as the sender knew.
     """
 
     boxes: list[BoxNews]
@@ -51,7 +51,7 @@ class MachineNews(TypedDict):
 
 
 def box_news(boxes: Iterable[HoldsBeads], lesson: int) -> list[BoxNews]:
-    """Boxes as a lesson left them, each once: of one that it changed twice the last."""
+    """Boxes as a lesson left them, each once: a box that changed twice as it was after the last change."""
     return list({box.position: BoxNews(**box_state(box), lesson=lesson) for box in boxes}.values())
 
 
@@ -64,7 +64,7 @@ class ShareState(TypedDict):
 
 
 class SampleState(TypedDict):
-    """How some games went."""
+    """Results of some games as shares."""
 
     win: ShareState
     draw: ShareState
@@ -72,7 +72,7 @@ class SampleState(TypedDict):
 
 
 class PointSoFar(TypedDict):
-    """What had happened in training by then, and the strength."""
+    """Results of a training up to a number of games, and the strength then."""
 
     games: int
     wins: int
@@ -82,13 +82,13 @@ class PointSoFar(TypedDict):
 
 
 class PointState(PointSoFar, total=False):
-    """A point of a curve; of all of a run but the first, how the games since the point before went."""
+    """A point of a curve. Every point of a run but the first has the results of the games since the point before."""
 
     in_training: SampleState
 
 
 class MeasurementState(TypedDict):
-    """What a snapshot made of a set of openings against a level, so far; ``confirms``: it was not chosen by these."""
+    """A snapshot's results with a set of openings against a level; ``confirms``: not used to choose it."""
 
     level: str
     games: int
@@ -102,9 +102,9 @@ class MeasurementState(TypedDict):
 
 
 class SnapshotState(TypedDict):
-    """A machine as it was after so many ``games`` of all its trainings, ``games_of_run`` of them in its run.
+    """A machine as it was after ``games`` games of all its trainings, ``games_of_run`` of them in this run.
 
-    ``games_left_behind`` of them it knew nothing of any more: an earlier one had been chosen.
+    ``games_left_behind`` of them have no effect any more, because an earlier snapshot had been chosen.
     """
 
     id: int
@@ -119,7 +119,7 @@ class SnapshotState(TypedDict):
 
 
 class StageState(TypedDict):
-    """An opponent of a run."""
+    """A stage of a run: an opponent, and the games against it."""
 
     opponent: str
     machine: int | None
@@ -128,7 +128,7 @@ class StageState(TypedDict):
 
 
 class RunProgress(TypedDict):
-    """How far a training run is."""
+    """The progress of a training run."""
 
     id: int
     machine: int
@@ -151,13 +151,13 @@ class RunProgress(TypedDict):
 
 
 class RunState(RunProgress):
-    """A training run as whoever asks may know it."""
+    """A training run, as far as the reader may know it."""
 
     opponents: list[StageState]
 
 
 class TournamentBrief(TypedDict):
-    """What a list says of a tournament."""
+    """A tournament without its entries and tables."""
 
     id: int
     name: str
@@ -175,7 +175,7 @@ class TournamentBrief(TypedDict):
 
 
 class EntryState(TypedDict):
-    """Who takes part."""
+    """An entry: a machine or a fixed opponent in a tournament."""
 
     number: int
     name: str
@@ -186,7 +186,7 @@ class EntryState(TypedDict):
 
 
 class StandingState(TypedDict):
-    """A line of the standings."""
+    """An entry's line of the standings."""
 
     entry: int
     place: int
@@ -202,7 +202,7 @@ class StandingState(TypedDict):
 
 
 class CellState(TypedDict):
-    """What an entry did against another."""
+    """An entry's result against another entry."""
 
     entry: int
     games: int
@@ -211,14 +211,14 @@ class CellState(TypedDict):
 
 
 class CrossState(TypedDict):
-    """A line of the crosstable."""
+    """An entry's line of the crosstable."""
 
     entry: int
     against: list[CellState]
 
 
 class PairingState(TypedDict):
-    """So many games between two entries."""
+    """The games between two entries in a round."""
 
     number: int
     round: int
@@ -232,7 +232,7 @@ class PairingState(TypedDict):
 
 
 class TournamentState(TournamentBrief):
-    """A tournament as it stands."""
+    """A tournament with its entries, tables and pairings."""
 
     version: int
     error: str
@@ -245,9 +245,9 @@ class TournamentState(TournamentBrief):
 
 
 class TournamentChange(TournamentState):
-    """A tournament as it stands, of its tables only the lines that differ from version ``since``.
+    """A tournament of which the tables have only lines that differ from version ``since``.
 
-    ``order`` is that of standings and crosstable: the numbers of all entries, by side, the best of each first.
+    ``order`` is that of standings and crosstable: the numbers of all entries by side, best first within a side.
     """
 
     since: int
@@ -255,7 +255,7 @@ class TournamentChange(TournamentState):
 
 
 class LatestTold(TypedDict):
-    """What came of a machine's latest matches, ten at most."""
+    """The results of a machine's latest matches, ten at most."""
 
     wins: int
     draws: int
@@ -263,7 +263,7 @@ class LatestTold(TypedDict):
 
 
 class FirstMove(TypedDict):
-    """What a machine would do first: after an opening (empty: it begins), the move (null: it gives up), how surely."""
+    """A machine's likely first move and its probability. after: the opening, or empty; move: null to resign."""
 
     after: str
     move: str | None
@@ -279,7 +279,7 @@ class BeadTold(TypedDict):
 
 
 class FirstBox(TypedDict):
-    """A machine's first box, or that for an opening (``after``): its beads, as laid out and as they are."""
+    """A machine's first box, or that after an opening (``after``): its beads at the start and now."""
 
     after: str
     slots: list[BeadTold]
@@ -288,10 +288,11 @@ class FirstBox(TypedDict):
 
 
 class Progress(TypedDict):
-    """How far a machine has come. ``results`` are those of its latest matches, ten at most, the last one last.
+    """The progress of a machine. ``results`` are those of its latest matches, ten at most, oldest first.
 
-    ``points`` are its exact points in a game against random play, ``holds`` is its exact chance not to lose against
-    perfect play; null where unknown. Curves are pairs of games and what that was after so many, empty where unknown.
+    ``points`` are its exact points in a game against random play. ``holds`` is its exact probability of not losing
+    against perfect play. Both are null if unknown. Curves are pairs of games and the figure after so many games, empty
+    if unknown.
     """
 
     games: int
@@ -309,7 +310,7 @@ class Progress(TypedDict):
 
 
 class PrivateEntry(TypedDict):
-    """An entry that is not for everybody, and who may know of it."""
+    """A private entry of a tournament, and its audience."""
 
     entry: int
     audience: list[int | str] | None
