@@ -1,1 +1,1 @@
-"""Reads, in a fixed number of queries, a module a subject."""
+"""Database reads with a fixed number of queries, one module for each subject."""

@@ -1,4 +1,4 @@
-"""What to play on a board: one that a stranger sends, or the one in a room. Nothing is locked, nothing is written."""
+"""Advice on a move, for a board in a request or in a room. No locks are taken, and nothing is written."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _MACHINE_REF = re.compile(r"[-\w]{1,80}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question as the adviser of its game has read it.
+    """A question as read by the adviser of its game.
 
     Attributes:
-        machine_ref: the id or slug of the machine that is asked, as it was sent; ``None`` where none is.
+        machine_ref: the id or slug of the machine asked, as it was sent; ``None`` if no machine is asked.
     """
 
     adviser: AnyAdviser
@@ -52,28 +52,28 @@ def question_read(fields: dict[str, object]) -> Asked:
     """
     game = _game(fields)
     adviser = adviser_of(game)
-    # Without ``game`` the rules of Romgon say which fields there are, and a machine is none of them.
+    # Without ``game`` the rules of Romgon define the fields, and a machine is not among them.
     machine_ref = None if fields.get("game") is None else fields.get("machine")
     return Asked(adviser, adviser.read(game, fields), machine_ref)
 
 
 def move_advice(asked: Asked, rng: RandomSource) -> dict[str, object]:
-    """What to play on the board of a question, and how it compares with other moves.
+    """The best move on the board of a question, and a comparison with other moves.
 
-    ``rng`` decides among moves that are liked equally.
+    ``rng`` decides among equally good moves.
     """
     return asked.adviser.move(asked.question, rng, time_limit_s=settings.AI_TIME_BUDGET_S)
 
 
 def machine_asked(asked: Asked, user: AnyUser) -> tuple[Machine, AnyPosition]:
-    """The machine that is asked, and the position that it is asked about.
+    """The machine that is asked, and the position of the question.
 
     The machine plays this game and, if it has one side, the side to move.
 
     Raises:
         AdviceError: the machine plays another game or side, or its name is neither an id nor a slug.
         MachineNotFoundError: there is no such machine, or this user may not see it.
-        NotYourMachineError: this user may look at it, and no more.
+        NotYourMachineError: this user may look at it, but not play it.
     """
     game, position = asked.adviser.asked(asked.question)
     machine = machine_for(user, _machine_ref(asked.machine_ref), to="play")
@@ -84,21 +84,21 @@ def machine_asked(asked: Asked, user: AnyUser) -> tuple[Machine, AnyPosition]:
 
 
 def machine_advice(asked: Asked, machine: Machine, frozen_policy: object, rng: RandomSource) -> dict[str, object]:
-    """What the machine plays on the board of a question, and how it compares with other moves.
+    """The machine's move on the board of a question, and a comparison with other moves.
 
-    ``mind`` is what its kind gives for the position (``KindLive.mind``); ``rng`` draws its bead.
+    ``frozen_policy`` is the result of ``KindLive.frozen_policy`` for the position; ``rng`` draws its bead.
     """
     view = {"id": machine.pk, "name": machine.name, "url": machine.get_absolute_url()}
     return {**asked.adviser.machine(asked.question, frozen_policy, rng), "machine": view}
 
 
 def evaluation(asked: Asked) -> dict[str, object]:
-    """What the board of a question is worth for the side that asks, and its legal moves."""
+    """The value of a question's board for the side that asks, and its legal moves."""
     return asked.adviser.evaluation(asked.question)
 
 
 def engine_depth() -> int:
-    """How many actions the engine looks ahead at the beginning of a game; it is asked for a move to know."""
+    """The actions that the engine looks ahead at the start of a game, found by a search for a move."""
     game = game_get(UNNAMED)
     adviser = adviser_of(game)
     answer = adviser.move(adviser.start(game), RandomSource(0), time_limit_s=settings.AI_TIME_BUDGET_S)
@@ -106,13 +106,13 @@ def engine_depth() -> int:
 
 
 def engine_levels() -> list[str]:
-    """The levels of the engine of the game that is meant where none is named, the weakest first."""
+    """The levels of the engine of the default game, weakest first."""
     engine = engine_of(game_get(UNNAMED))
     return [] if engine is None else list(engine.levels)
 
 
 def engine_ladders() -> dict[str, list[dict[str, object]]]:
-    """By mode the ladder of that engine, the weakest first: each level with its rating, and between which it lies."""
+    """The ladder of that engine by mode, weakest first: each level with its rating and the rating's interval."""
     engine = engine_of(game_get(UNNAMED))
     modes = {} if engine is None else {mode: engine.ladder(game_get(slug)) for mode, slug in engine.modes.items()}
     return {
@@ -122,7 +122,7 @@ def engine_ladders() -> dict[str, list[dict[str, object]]]:
 
 
 def warm_up_when_ready() -> None:
-    """Load what answers need, in a thread of its own, once the engine is compiled; not at all where it never is."""
+    """Start a thread that loads everything for answers once the engine is compiled; it ends if the engine never is."""
     threading.Thread(target=_wait_and_warm_up, daemon=True).start()
 
 
@@ -136,7 +136,7 @@ def _wait_and_warm_up() -> None:
 
 
 def warm_up() -> None:
-    """Load or compile what answers need, before anybody waits for one."""
+    """Load or compile everything that answers need, before the first request waits for it."""
     engine_depth()
     game = game_get(UNNAMED)
     adviser_of(game).evaluation(adviser_of(game).start(game))
@@ -146,7 +146,7 @@ def warm_up() -> None:
 
 
 def room_advice(code: str) -> Advice:
-    """What the engine thinks of the position in a room (docs/protocol.md).
+    """The engine's advice on the position in a room (docs/protocol.md).
 
     Raises:
         RoomNotFoundError, NoEngineError, MatchFinishedError.
@@ -176,6 +176,6 @@ def _what_it_plays(machine: Machine) -> str:
 def _machine_ref(ref: Any) -> str:
     if isinstance(ref, bool) or not isinstance(ref, str | int):
         raise AdviceError("Invalid machine", "A machine is named by its id or its slug.")
-    if not _MACHINE_REF.fullmatch(str(ref)):  # nothing that no machine can be called reaches the database
+    if not _MACHINE_REF.fullmatch(str(ref)):  # a text that cannot name a machine does not reach the database
         raise MachineNotFoundError
     return str(ref)

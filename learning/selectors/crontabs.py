@@ -1,7 +1,7 @@
-"""Crontabs in a time zone: how their text is read, and which moment comes next.
+"""Crontabs in a time zone: the parsing of their text, and their next moments.
 
-Celery keeps crontabs, and wakes us by them. It knows neither 7 for Sunday nor the last day of a month, and it loses or
-repeats hours when clocks change. So the text is put into its words here, and the moments are found here.
+Celery keeps crontabs and wakes the site by them. It knows neither 7 for Sunday nor the last day of a month, and it
+loses or repeats hours when clocks change. So this module translates the text for Celery, and finds the moments itself.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from zoneinfo import ZoneInfo, available_timezones
 
 FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
 LAST_DAY = "28-31/01"
-"""What the last day of the month is kept as: Celery wakes us on each of these days. Nobody else writes it so."""
+"""The stored form of the last day of the month: Celery wakes the site on each of these days. No other text gives it."""
 SHIFT = timedelta(hours=3)
-"""Clocks are put forward or back by less."""
+"""Longer than any change of clocks."""
 MAX_DAYS = 366 * 41
-"""29 February falls on each weekday within 40 years, also around a year like 2100."""
+"""Most days searched: 29 February falls on each weekday within 40 years, also around a year like 2100."""
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 _WEEKDAYS = "sun mon tue wed thu fri sat"
 _NAMES = {"month_of_year": _MONTHS.replace(" ", "|"), "day_of_week": _WEEKDAYS.replace(" ", "|")}
-"""A name may be written out: only its first three letters count."""
+"""Names may be written in full: only the first three letters count."""
 _DAY = timedelta(days=1)
 
 
 class CrontabError(ValueError):
-    """A text that is no crontab."""
+    """The text is not a valid crontab."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crontab:
-    """When something is due, on clocks of a time zone: every set holds whole numbers, Sunday is 0.
+    """The due moments of a crontab on clocks of a time zone: every set holds whole numbers, Sunday is 0.
 
     A day has to be in ``days`` *and* in ``weekdays``; ``last_day`` adds the last day of each month to ``days``.
     """
@@ -46,15 +46,15 @@ class Crontab:
     weekdays: Collection[int]
     last_day: bool
     every_hour: bool
-    """Whether the hours are counted and not chosen (``*`` or ``*/2``): then what counts is how much time goes by."""
+    """Whether hours are counted and not chosen (``*`` or ``*/2``), so that elapsed time matters and not the clock."""
     zone: ZoneInfo
 
     def after(self, moment: datetime) -> datetime:
         """The first moment after this one, in UTC.
 
-        Where clocks are put forward, what lies in the hour that is left out is due so many minutes after it. Where they
-        are put back, an hour that is there twice counts the first time. If hours are counted, a time that is left out
-        is not due, and one that is there twice is due twice.
+        When clocks go forward, a time in the skipped hour is due as many minutes after that hour. When clocks go back,
+        a time in the repeated hour is due the first time. If hours are counted, a skipped time is not due, and a
+        repeated time is due twice.
 
         Raises:
             CrontabError: it never comes.
@@ -73,7 +73,7 @@ class Crontab:
         return is_day and day.month in self.months and day.isoweekday() % 7 in self.weekdays
 
     def _moments(self, day: date, begin: datetime) -> Iterator[datetime]:
-        """When it is due on a day, from the hour before a time on."""
+        """The due moments of a day, from the hour before ``begin``."""
         for hour in self.hours:
             if datetime.combine(day, time(hour)) < begin - timedelta(hours=1):
                 continue
@@ -87,10 +87,10 @@ class Crontab:
 
 
 def crontab_read(text: str) -> dict[str, str]:
-    """The five fields of a crontab as Celery reads them: 7 for Sunday is 0, the last day is ``LAST_DAY``.
+    """The five fields of a crontab as Celery reads them: 7 for Sunday becomes 0, the last day ``LAST_DAY``.
 
     Raises:
-        CrontabError: it is none, by its form. Whether each number is in its range is Celery's to say.
+        CrontabError: the text does not have the form of a crontab. The range of each number is left to Celery.
     """
     words = text.split()
     if len(words) != len(FIELDS):
@@ -108,7 +108,7 @@ def crontab_written(fields: dict[str, str]) -> str:
 
 
 def has_both_days(day_of_month: str, day_of_week: str) -> bool:
-    """Whether days of the month and weekdays are both chosen: here both must hold, other programs take either."""
+    """Whether days of the month and weekdays are both chosen: both must hold here; other programs take either."""
     return not (day_of_month.startswith("*") or day_of_week.startswith("*"))
 
 
@@ -125,7 +125,7 @@ def _part(name: str, part: str) -> str:
 
 
 def _weekdays(first: str, last: str | None, step: int) -> str:
-    """Weekdays of which one is 7, which is Sunday as 0 is."""
+    """The numbers of a range of weekdays in which 7 occurs; 7 is Sunday, like 0."""
     names = _WEEKDAYS.split()
     low, high = (int(day) if day.isdigit() else names.index(day[:3]) for day in (first, last or first))
     if low == 7 and high != 7:
@@ -136,12 +136,12 @@ def _weekdays(first: str, last: str | None, step: int) -> str:
 
 @cache
 def _zones() -> dict[str, str]:
-    # The server's own zone and a zone that stands for none are nobody's.
+    # "localtime" is the server's own zone, and "Factory" is a placeholder: neither is a user's zone.
     return {name.lower(): name for name in available_timezones() - {"localtime", "Factory"}}
 
 
 def zone_name(text: str) -> str:
-    """The name of a time zone, in any case, as the database of time zones has it; older names too.
+    """The name of a time zone, given in any case, as spelt in the time zone database, which has older names too.
 
     Raises:
         CrontabError: there is none.

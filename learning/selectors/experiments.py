@@ -1,4 +1,4 @@
-"""Reads of experiments: what there is to run, and what came of it, as pages and the API show them."""
+"""Reads of experiments and their results, as pages and the API show them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def experiments_about(preset: str) -> list[AnyExperiment]:
 
 
 def experiment_runs() -> QuerySet[ExperimentRun]:
-    """Every run, newest first; everybody may see them."""
+    """Every run, newest first; runs are public."""
     return ExperimentRun.objects.select_related("user").order_by("-pk")
 
 
 def experiment_run_for(run_id: int) -> ExperimentRun:
-    """The run with this id.
+    """The run of an experiment with this id.
 
     Raises:
         ExperimentNotFoundError.
@@ -57,7 +57,7 @@ def experiment_run_latest(experiment: AnyExperiment) -> ExperimentRun | None:
 
 
 def experiment_finished(experiment: AnyExperiment) -> QuerySet[ExperimentRun]:
-    """The runs of this experiment that have a result, the newest first."""
+    """The runs of this experiment's present edition that have a result, newest first."""
     finished = ExperimentRun.objects.filter(
         experiment=experiment.slug, edition=experiment.edition, status=JobStatus.FINISHED
     )
@@ -65,7 +65,7 @@ def experiment_finished(experiment: AnyExperiment) -> QuerySet[ExperimentRun]:
 
 
 def experiment_view(experiment: AnyExperiment) -> dict[str, object]:
-    """What an experiment asks, and what can be chosen."""
+    """The question of an experiment and its parameters, as the API shows them."""
     return {
         "slug": experiment.slug,
         "name": experiment.name,
@@ -88,7 +88,7 @@ def experiment_view(experiment: AnyExperiment) -> dict[str, object]:
 
 
 def experiment_run_brief(run: ExperimentRun) -> dict[str, object]:
-    """A run without what came of it."""
+    """A run of an experiment without its result."""
     return {
         "id": run.pk,
         "experiment": run.experiment,
@@ -104,7 +104,7 @@ def experiment_run_brief(run: ExperimentRun) -> dict[str, object]:
 
 
 def experiment_run_view(run: ExperimentRun) -> dict[str, object]:
-    """A run with what came of it, if it is finished."""
+    """A run of an experiment with its result, if it is finished."""
     return {**experiment_run_brief(run), "result": run.result}
 
 
@@ -155,7 +155,7 @@ def experiment_figures(run: ExperimentRun | None) -> list[dict[str, object]]:
 
 
 def _published(figure: dict[str, Any]) -> str:
-    """The published figure, and what counts as the same."""
+    """The published figure, and the range that counts as agreement."""
     if (published := figure["published"]) is None:
         return ""
     same = tolerance(figure["unit"], published["low"], published["high"])
@@ -184,7 +184,7 @@ def _share(value: float) -> str:
 
 
 def _of_hundred(value: float) -> str:
-    """In the unit of the picture's axis."""
+    """A share in percent with one decimal, as on the axis of the picture."""
     return f"{of_hundred(value):z.1f}".replace("-", "−")
 
 
@@ -211,7 +211,7 @@ def _chart_rows(chart: dict[str, Any]) -> list[tuple[int, list[str]]]:
 
 
 def experiment_rows(run: ExperimentRun) -> Iterator[list[object]]:
-    """Everything that a run came to, with full precision: heads, a row for each figure, for each point of a chart."""
+    """All results of a run with full precision: a header, then a row for each figure and point of a chart."""
     yield ["part", "line", "x", "value", "low", "high", "published", "source"]
     result: dict[str, Any] = run.result or {"figures": [], "charts": []}
     for figure in result["figures"]:

@@ -1,7 +1,7 @@
-"""The graph of a game as the page *Watch it learn* reads it: what training, measuring and drawing need of its rules.
+"""The graph of a game for the page *Watch it learn*: everything that training, measuring and drawing need.
 
-Training needs no board and no rule of the game, only where each move leads. So a browser that has this once trains any
-machine of the game: either side, every set of boxes, every teacher (static/js/learn_kernel.js).
+Training needs neither boards nor rules of the game, only where each move leads. So a browser with this graph can train
+any machine of the game: either side, every set of boxes, every teacher (static/js/learn_kernel.js).
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from beadbox.rules.outcome import Side
 from beadbox.strength.graph import Graph, graph_compile
 
 EVERY_MOVE = "random"
-"""The opponent that may play every move, so that no list of its replies is sent."""
+"""The opponent that may play every move, so that the graph needs no list of its replies."""
 
 Step = tuple[Any, tuple[tuple[int, str | None], ...]]
-"""A move, and what stands on the cells that it changes afterwards."""
+"""A move, and the new contents of the cells that it changes."""
 
 
 @lru_cache(maxsize=32)
 def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
-    """The graph with, for each edge, what draws it; its fields stand in ``docs/learn.md``. Do not change it."""
+    """The graph with the drawing of each edge (fields: ``docs/learn.md``). Cached: callers must not change it."""
     graph = graph_compile(game, reduced=reduced)
     symmetries = game.symmetries if reduced else game.symmetries[:1]
     steps: dict[Step, int] = {}
@@ -88,7 +88,7 @@ def graph_view(game: AnyGame, *, reduced: bool) -> dict[str, Any]:
 
 
 def _packed(numbers: Iterable[int]) -> str:
-    """Small whole numbers as text, a character each, "0" for 0: half of what a list takes."""
+    """Small whole numbers as text, one character each, "0" for 0: half the size of a list."""
     return "".join(chr(ord("0") + number) for number in numbers)
 
 
@@ -104,7 +104,7 @@ def _turned(game: AnyGame, step: Step, symmetry: Symmetry) -> Step:
 
 
 def _replies(graph: Graph, opponent: UniformOpponent) -> list[int]:
-    """For each edge 1 if the opponent may play it, whichever side is to move there, else 0."""
+    """For each edge 1 if the opponent may play it, with either side to move, else 0."""
     found = list[int]()
     for position in graph.positions:
         replies = opponent.replies(graph.game, position)

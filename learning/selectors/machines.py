@@ -1,4 +1,4 @@
-"""Reads of machines: which there are, what they are called and what they hold."""
+"""Reads of machines: lists, names, and contents."""
 
 from __future__ import annotations
 
@@ -62,16 +62,16 @@ def machine_list_of(user_id: int) -> QuerySet[Machine]:
     """The machines of an account, and the public copies made for rooms where it has a seat; newest first."""
     own = Machine.objects.filter(owner_id=user_id)
     played = Machine.objects.filter(room__in=Room.objects.filter(matches__seats__user_id=user_id), is_public=True)
-    # One set and the other, as in games.live.match_lists.rooms_of.
+    # A union of ids, as in games.live.match_lists.rooms_of.
     return Machine.objects.filter(pk__in=own.values("pk").union(played.values("pk"))).order_by("-pk")
 
 
 GONE = "gone-"
-"""So begins the slug of a machine that nobody has any more, and of which what it knew is being deleted."""
+"""Beginning of the slug of a deleted machine while its rows are being deleted."""
 
 
 def machines_unused() -> QuerySet[Machine]:
-    """Machines of guests, and copies made for rooms, that nobody has played, taught or trained for long.
+    """Machines of guests, and copies made for rooms, without a match, lesson or training for a long time.
 
     A machine that an unfinished training or a running tournament needs is not among them.
     """
@@ -118,13 +118,13 @@ COPIES_OF = """
 
 
 def copies_of(whose: RoomsOf, *, guests_alone: bool = False) -> list[tuple[int, int]]:
-    """Id and values of the copies made for the rooms of somebody, those that were played last first.
+    """Ids and numbers of values of the copies made for an owner's rooms, those played last first.
 
-    Within the minute that a room remembers, by the match that began last.
+    Rooms remember the minute; within it, the order is that of the matches that began last.
 
     Args:
         whose: an account, a guest or an address.
-        guests_alone: whether those are left out that count with an account.
+        guests_alone: whether copies that count for an account are left out.
     """
     is_theirs, values = rooms_where(whose)
     which = "machine.owner_id IS NULL" if guests_alone else "true"
@@ -138,7 +138,7 @@ def machine_list_seen(user: AnyUser | None, game: str, limit: int = 200) -> list
 
 
 def machine_list_own(viewer: Principal, limit: int) -> list[Machine]:
-    """The machines of this account or guest without copies for rooms, those with most games first; with standings."""
+    """The machines of this account or guest without copies for rooms, by games, most first; with standings."""
     own = owned_by(viewer)
     if own is None:
         return []
@@ -147,7 +147,7 @@ def machine_list_own(viewer: Principal, limit: int) -> list[Machine]:
 
 
 def card_facts(machine: Machine) -> dict[str, object]:
-    """What a card of a machine says of it."""
+    """The template context of a machine's card."""
     return {
         "id": machine.pk,
         "name": machine.name,
@@ -160,7 +160,7 @@ def card_facts(machine: Machine) -> dict[str, object]:
 
 
 def machine_brief(machine: Machine) -> MachineBrief:
-    """What the state of a room says of a machine; ``win_rate`` is ``None`` before its first game."""
+    """A machine in the state of a room; ``win_rate`` is ``None`` before its first game."""
     return {
         "id": machine.pk,
         "name": machine.name,
@@ -177,15 +177,15 @@ def machine_brief(machine: Machine) -> MachineBrief:
 
 
 def lesson_span(machine: Machine) -> tuple[int, int]:
-    """The numbers of the lesson before the first that is kept, and of the last: what a time machine can show."""
+    """The first and last lesson numbers of the time machine: the lesson before the first one kept, and the last."""
     return machine.n_told_from, machine.n_lessons
 
 
 def lessons_missing() -> list[int]:
-    """The machines (ids) whose ledger has a gap, or a folded lesson beyond what is folded: always none.
+    """Ids of machines with a gap in the ledger, or a compacted lesson beyond the compaction point: always empty.
 
-    A lesson stands for those up to the next one, and the last for all that the machine has had. Those of a machine that
-    is gone are being deleted, in no order.
+    A lesson stands for all numbers up to the next one, and the last for the rest of the machine's lessons. Deleted
+    machines are skipped, because their lessons are being deleted in no order.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -205,7 +205,7 @@ def lesson_at(machine: Machine, number: int) -> QuerySet[Lesson]:
 
 
 def games_at(machine: Machine, number: int) -> int:
-    """How many games the machine had played after the lesson of this number."""
+    """The number of games that the machine had played after the lesson of this number."""
     tally = machine.lessons.filter(number__gt=number).aggregate(
         n=Sum(F("n_wins") + F("n_draws") + F("n_losses"), default=0)
     )
@@ -214,10 +214,10 @@ def games_at(machine: Machine, number: int) -> int:
 
 
 def lesson_list_recent(machine: Machine, limit: int = 12, among: int = 500) -> QuerySet[Lesson]:
-    """The machine's latest lessons from matches and runs, found ``among`` so many.
+    """The machine's latest lessons from matches and runs, found ``among`` that many lessons.
 
-    The many lessons of a run stand for one: its last, annotated with ``run_tally``, what they all came to, those too
-    that are folded up by now.
+    The many lessons of a run appear as its last, annotated with ``run_tally``, the results of all of them, compacted
+    lessons included.
     """
     lessons = machine.lessons.filter(number__gt=machine.n_folded).exclude(kind=LessonKind.REFILL)
     last: dict[tuple[str, int], int] = {}
@@ -233,9 +233,9 @@ def lesson_list_recent(machine: Machine, limit: int = 12, among: int = 500) -> Q
 
 
 def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:
-    """A lesson as a line of the machine's record; if it stands for all of its run, with what they came to.
+    """A lesson as a line of the machine's record; a lesson that stands for its run has the run's results.
 
-    Where its match or run ``is_hidden`` (``access.cause_hidden``) nothing leads there.
+    If its match or run ``is_hidden`` (``access.cause_hidden``), the line has no link.
     """
     if lesson.kind == LessonKind.TRAINING:
         own = {"wins": lesson.n_wins, "draws": lesson.n_draws, "losses": lesson.n_losses}
@@ -260,7 +260,7 @@ def lesson_line(lesson: Lesson, *, is_hidden: bool) -> dict[str, Any]:
 
 
 def machine_loss(machine: Machine) -> dict[str, int]:
-    """What a machine holds that would be lost with it."""
+    """Counts of everything that a deletion of the machine would delete or stop."""
     return {
         "games": machine.n_games,
         "lessons": machine.n_lessons - machine.n_forgotten,
@@ -275,7 +275,7 @@ def machine_loss(machine: Machine) -> dict[str, int]:
 
 
 def machine_rows(machines: Sequence[Machine]) -> list[dict[str, Any]]:
-    """Machines as lines of a list, with how they stand; asks for nothing that was not read with them."""
+    """Machines as lines of a list, with their standings, which the caller has read with them; no query."""
     return [
         {
             **machine_brief(machine),
@@ -295,13 +295,13 @@ def machine_rows(machines: Sequence[Machine]) -> list[dict[str, Any]]:
 
 
 def curve_small(points: Sequence[tuple[float, float]]) -> str:
-    """A curve as the points of a line in a picture of 100 × 30: the root of the games across, the score upwards."""
+    """A curve as points of a line in a picture of 100 × 30: the square root of games across, the score upwards."""
     most = max((games for games, _ in points), default=0) or 1
     return " ".join(f"{100 * sqrt(games / most):.1f},{30 * (1 - score):.1f}" for games, score in points)
 
 
 def machine_list_found(user: AnyUser | None, text: str, beside: Sequence[Machine], limit: int = 12) -> list[Machine]:
-    """Machines with this in their name to put beside others: of the same game first, and none of those."""
+    """Machines with this text in their name to compare with others: the same game first, those others left out."""
     listed = machines_visible(user).filter(search_name__contains=name_search(text), room__isnull=True)
     found = listed.exclude(pk__in=[machine.pk for machine in beside])
     same = Q(game__in=[machine.game for machine in beside])
@@ -314,10 +314,10 @@ def houses_seen(user: AnyUser | None) -> dict[tuple[str, Side], Machine]:
 
 
 def rivals(game: AnyGame, houses: Mapping[tuple[str, Side], Machine]) -> list[dict[str, object]]:
-    """Whom a person meets who just wants to play, beginning and not.
+    """The opponents for a quick game: when the person begins, and when the opponent does.
 
-    The house's machine, else a usual opponent. Where levels have been measured it is always one of those: nobody
-    knows whether a beginner can beat a machine that learns. ``games`` is how many a machine has played.
+    This is the house's machine, or else a usual opponent. In games with measured levels it is always a level, since a
+    learning machine may be too strong for a beginner. ``games`` is the number of games that a machine has played.
     """
     met = list[dict[str, object]]()
     other = opponent_usual(game)
@@ -330,5 +330,5 @@ def rivals(game: AnyGame, houses: Mapping[tuple[str, Side], Machine]) -> list[di
 
 
 def folded_told(n_folded: int) -> str:
-    """Why what a machine was after an earlier lesson is not told."""
+    """The explanation of why the machine's state after an earlier lesson is not shown."""
     return f"The machine's history starts at lesson {n_folded:,}. Earlier lessons are kept as one sum."

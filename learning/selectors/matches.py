@@ -1,4 +1,4 @@
-"""Reads of a match: what the machines in it drew and learnt, and how it ended, in words."""
+"""Reads of a match: the draws and lessons of its machines, and its end in words."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from learning.models import Machine
 
 
 def lesson_told(name: str, result: str, deed: str, *, changed: bool) -> LessonDeed:
-    """What a game was for a machine: its ``result``, the ``deed`` done to the machine, and both as one ``sentence``."""
+    """A machine's lesson: the ``result``, its effect (``deed``), and both as one ``sentence``."""
     ended = {"win": "won", "draw": "drew", "loss": "lost"}[result]
     how = f": {deed[0].lower()}{deed[1:]}" if changed else f". {deed}"
     return {"result": result, "sentence": f"{name} {ended}{how}", "deed": deed}
 
 
 def nothing_learnt(match: Match, machine: Machine, what: str) -> str:
-    """What is said of a match of which a machine's ledger has no lesson: it may have been reset since, or folded up."""
+    """The explanation of a match without a lesson in the machine's ledger: after a reset or compaction, for example."""
     if machine.folded_at and match.finished_at is not None and match.finished_at <= machine.folded_at:
         return f"This match was long ago. Its lesson is in the {what}, but no longer listed game by game."
     if machine.learns:
@@ -30,7 +30,7 @@ def nothing_learnt(match: Match, machine: Machine, what: str) -> str:
 
 
 def match_sentence(match: Match, own_side: int | None) -> str:
-    """How a match ended, for one of its players."""
+    """The end of a match in words, for one of its players."""
     if not match.is_over:
         return "waiting for an opponent" if match.status == MatchStatus.WAITING else "not finished yet"
     if match.winner is None:
@@ -55,7 +55,7 @@ def match_line(match: Any) -> dict[str, object]:
 
 
 def match_waiting(match: Match) -> dict[str, object] | None:
-    """A room to join; ``None`` when somebody has taken its seat between two reads."""
+    """A room to join; ``None`` if its seat has been taken between two reads."""
     free = next((seat for seat in match.seats.all() if seat.is_free), None)
     host = next((seat for seat in match.seats.all() if not seat.is_free), None)
     if free is None:
@@ -70,7 +70,7 @@ def match_waiting(match: Match) -> dict[str, object] | None:
 
 
 def match_own(match: Match, is_own: Callable[[Seat], bool]) -> dict[str, object]:
-    """A match that somebody sits in, or hosts, to go back to; ``is_own`` tells which seats are theirs."""
+    """A match to return to, for its host or a player; ``is_own`` tells which seats are the reader's."""
     names = [
         ("you" if at else "You") if is_own(seat) else seat.name or "a free seat"
         for at, seat in enumerate(match.seats.all())
@@ -85,7 +85,7 @@ def match_own(match: Match, is_own: Callable[[Seat], bool]) -> dict[str, object]
 
 
 def match_live(match: Match) -> dict[str, object]:
-    """A match to watch."""
+    """A match for the list of matches to watch."""
     return {
         "code": match.room.code,
         "game_name": match.room.game_rules.name,

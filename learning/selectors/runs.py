@@ -20,11 +20,11 @@ from learning.models import CurvePoint, JobStatus, Machine, RunStage, TrainingRu
 from learning.states import PointState, RunProgress, RunState, ShareState
 
 STAGES = "stages__opponent_machine"
-"""What to prefetch with runs that are to be shown."""
+"""Relations to prefetch with runs that are shown."""
 
 
 def point_view(point: CurvePoint, before: CurvePoint | None) -> PointState:
-    """A point of a run's curve, and what the games since the point ``before`` it say as a sample."""
+    """A point of a run's curve, with the results of the games since the point ``before`` as a sample."""
     told: PointState = {
         "games": point.games_done,
         "wins": point.n_wins,
@@ -43,13 +43,13 @@ def point_view(point: CurvePoint, before: CurvePoint | None) -> PointState:
 
 
 def _share(k: int, n: int) -> ShareState:
-    """So many of ``n`` games, with the 95 % interval."""
+    """The share ``k`` of ``n`` games, with its 95 % interval."""
     low, high = wilson(k, n)
     return {"value": k / n, "low": low, "high": high}
 
 
 def run_progress(run: TrainingRun) -> RunProgress:
-    """How far a training run is: what may be told to everybody who may see its machine."""
+    """The progress of a training run, for all readers that may see its machine."""
     return {
         "id": run.pk,
         "machine": run.machine_id,
@@ -73,15 +73,15 @@ def run_progress(run: TrainingRun) -> RunProgress:
 
 
 def _waits_for_kernels(run: TrainingRun) -> bool:
-    """Whether a run is not begun before the kernels that it needs are compiled (``workers.runs``)."""
+    """Whether a run is not begun until the kernels that it needs are compiled (``workers.runs``)."""
     if run.n_games > MAX_PLAIN_GAMES and kernels_compiling():
         return True
-    games = games_compiling()  # as a rule none: then nobody reads the machine
+    games = games_compiling()  # usually empty; then the machine is not read
     return bool(games) and run.machine.game in games
 
 
 def run_view(run: TrainingRun, viewer: Principal = GUEST) -> RunState:
-    """A training run as this viewer, if not said a guest, may know it (``curve`` apart: :func:`run_curve`)."""
+    """A training run as this viewer may know it, by default a guest; without its curve (:func:`run_curve`)."""
     return {
         **run_progress(run),
         "opponents": [
@@ -107,14 +107,14 @@ def stage_is_hidden(stage: RunStage, viewer: Principal) -> bool:
 
 
 def run_curve(run: TrainingRun, *, after: int = -1) -> list[PointState]:
-    """The points of a run's curve so far, in order, those beyond so many games."""
+    """The points of a run's curve so far, in order, beyond ``after`` games."""
     points = list(run.curve.filter(games_done__gt=after).order_by("games_done"))
     last = run.curve.filter(games_done__lte=after).order_by("games_done").last() if points else None
     return [point_view(point, before) for before, point in pairwise([last, *points]) if point is not None]
 
 
 def stage_sentence(stage: RunStage, viewer: Principal = GUEST) -> str:
-    """So many games against whom; a machine that whoever asks may not see stays without a name."""
+    """The number of games and the opponent in words; a machine that the viewer may not see has no name."""
     other = stage.opponent_machine
     if stage_is_hidden(stage, viewer):
         return f"{stage.n_games:,} games against {HIDDEN}"
@@ -141,13 +141,13 @@ def run_line(run: TrainingRun, viewer: Principal) -> dict[str, object]:
 
 
 def run_list_going_on(user: AnyUser, limit: int = 5) -> list[TrainingRun]:
-    """The training runs that go on, of machines that a list may show to this user, the last begun first."""
+    """Running training runs of machines that a list may show to this user, the last begun first."""
     runs = TrainingRun.objects.filter(status=JobStatus.RUNNING, machine__in=machines_visible(user))
     return list(runs.select_related("machine").order_by("-pk")[:limit])
 
 
 def run_going_on(run: TrainingRun) -> dict[str, object]:
-    """A run as a line of what is going on."""
+    """A run as a line of the list of running trainings."""
     return {
         "url": reverse("run", args=[run.pk]),
         "machine": run.machine.name,
@@ -162,12 +162,12 @@ def run_list_of(machine: Machine, limit: int = 20) -> list[TrainingRun]:
 
 
 def run_list_open(machine: Machine) -> list[TrainingRun]:
-    """The machine's training runs that wait or go on."""
+    """The machine's training runs that are waiting or running."""
     return list(machine.runs.filter(finished_at__isnull=True).order_by("pk"))
 
 
 def runs_teaching(machine: Machine) -> QuerySet[TrainingRun]:
-    """The runs that wait or go on and teach the machine."""
+    """The waiting or running training runs that teach the machine."""
     teaches = Q(machine=machine) | Q(stages__opponent_machine=machine, stages__opponent_learns=True)
     return TrainingRun.objects.filter(teaches, finished_at__isnull=True)
 

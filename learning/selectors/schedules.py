@@ -1,4 +1,4 @@
-"""Reads of schedules: when they are due, and how they look."""
+"""Reads of schedules: their due moments, and their views."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ To = Literal["view", "change", "delete"]
 
 
 def sees_all_schedules(user: AnyUser | None, to: To = "view") -> bool:
-    """Whether somebody of the staff may do this with everybody's schedules."""
+    """Whether the user is staff with the permission to do this with the schedules of all accounts."""
     return staff_may(user, f"{to}_schedule", *(["change_schedule"] if to == "view" else []))
 
 
 def schedules_of(user: AnyUser | None, to: To = "view") -> QuerySet[Schedule]:
-    """The schedules with which an account may do this: its own; the staff's permissions are for all."""
+    """The schedules with which an account may do this: its own, or all with a permission of the staff."""
     schedules = Schedule.objects.select_related(
         "machine", "owner", "last_run", "task__crontab", "task__interval"
     ).order_by("-pk")
@@ -45,7 +45,7 @@ def schedules_of(user: AnyUser | None, to: To = "view") -> QuerySet[Schedule]:
 
 
 def schedule_for(user: AnyUser | None, schedule_id: int, to: To = "view") -> Schedule:
-    """The schedule, if the account may do this with it (:func:`schedules_of`); to all others it is not there.
+    """The schedule, if the account may do this with it (:func:`schedules_of`); for other accounts it does not exist.
 
     Raises:
         ScheduleNotFoundError.
@@ -57,7 +57,7 @@ def schedule_for(user: AnyUser | None, schedule_id: int, to: To = "view") -> Sch
 
 
 def due_after(task: PeriodicTask, moment: datetime) -> datetime:
-    """The first moment after this one at which a task is due; of an interval, that much later."""
+    """The first moment after this one at which a task is due; for an interval, one interval later."""
     if task.crontab is None:
         return moment + timedelta(**{task.interval.period: task.interval.every})
     return _crontab_of(task.crontab).after(moment)
@@ -65,7 +65,7 @@ def due_after(task: PeriodicTask, moment: datetime) -> datetime:
 
 @lru_cache(256)
 def crontab_parsed(fields: tuple[str, ...], zone: str) -> Crontab:
-    """A crontab by its five fields, as Celery keeps them, and its time zone."""
+    """The crontab with these five fields, as Celery keeps them, and this time zone."""
     minute, hour, month_days, month, weekdays = fields
     days = [part for part in month_days.split(",") if part != LAST_DAY]
     found: Any = celery_crontab(minute, hour, weekdays, ",".join(days) or "*", month)
@@ -86,7 +86,7 @@ def _crontab_of(at: CrontabSchedule) -> Crontab:
 
 
 def next_runs(schedule: Schedule, n: int = N_NEXT) -> list[datetime]:
-    """The next moments at which a schedule starts a run, none while it is paused."""
+    """The next ``n`` moments at which a schedule starts a run; none while it is paused."""
     return list(islice(_due(schedule), n)) if schedule.task.enabled else []
 
 
@@ -106,7 +106,7 @@ def crontab_text(task: PeriodicTask) -> str:
 
 
 def timezone_of(task: PeriodicTask) -> str | None:
-    """The name of the time zone on whose clocks a crontab is due; an interval has none."""
+    """The name of the time zone of a crontab; ``None`` for an interval."""
     return str(task.crontab.timezone) if task.crontab else None
 
 
@@ -117,7 +117,7 @@ def timezone_usual(user: AnyUser) -> str:
 
 
 def schedule_view(schedule: Schedule, viewer: Principal) -> dict[str, Any]:
-    """A schedule as the API shows it to this viewer: an opponent that they may not see is no more than a machine."""
+    """A schedule as the API shows it to this viewer: a hidden opponent is shown only as a machine."""
     task = schedule.task
     stages = opponents_named(schedule.stages, viewer)
     run = schedule.last_run
@@ -144,7 +144,7 @@ def schedule_view(schedule: Schedule, viewer: Principal) -> dict[str, Any]:
 
 
 def timing_sentence(task: PeriodicTask) -> str:
-    """When a task is due, in words as far as they go."""
+    """The due times of a task in words, or the crontab itself if it is too complex for words."""
     if task.interval:
         every, period = task.interval.every, task.interval.period
         return f"every {period.removesuffix('s')}" if every == 1 else f"every {every} {period}"
@@ -157,7 +157,7 @@ def timing_sentence(task: PeriodicTask) -> str:
 
 
 def _days(at: CrontabSchedule) -> str:
-    """On which days a crontab is due, in words; nothing where words do not go so far."""
+    """The days of a crontab in words; empty if they are too complex for words."""
     if at.month_of_year != "*":
         return ""
     if at.day_of_week == "*":
@@ -170,9 +170,9 @@ def _days(at: CrontabSchedule) -> str:
 
 
 def opponents_named(stages: Iterable[dict[str, Any]], viewer: Principal) -> list[dict[str, Any]]:
-    """The stages of a schedule with the name of each opponent; a machine that is gone says so. At most one query.
+    """The stages of a schedule with the name of each opponent, also for deleted machines. At most one query.
 
-    Of a machine that the viewer may not see there is neither name nor id: it is just a ``machine``.
+    A machine that the viewer may not see has neither name nor id: it is shown as ``machine``.
     """
     stages = list(stages)
     ids = [int(stage["opponent"]) for stage in stages if stage["opponent"] not in OPPONENTS]
@@ -192,7 +192,7 @@ def opponents_named(stages: Iterable[dict[str, Any]], viewer: Principal) -> list
 
 
 def schedule_line(schedule: Schedule, viewer: Principal) -> dict[str, object]:
-    """A schedule as a line of a list and as the head of its page, as this viewer may know it."""
+    """A schedule as a line of a list and as the head of its page, as far as this viewer may know it."""
     named = opponents_named(schedule.stages, viewer)
     at = schedule.task.crontab
     return {

@@ -1,4 +1,4 @@
-"""Reads of shared links."""
+"""Look-up of machines by secret links."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from learning.exceptions import LinkedMachineGoneError, LinkEndedError, LinkNotF
 from learning.models import Machine, SharedLink
 
 SECRET_FORM = re.compile(r"([A-Za-z0-9_-]{43})[^A-Za-z0-9_-]*")
-"""A secret, and the full stop or bracket that a message may have put behind the link."""
+"""A secret, and characters such as a full stop or bracket that a message may have put behind the link."""
 
 
 def machine_shared(secret: str) -> Machine:
     """The machine that a link shows. PostgreSQL compares the secret.
 
     Raises:
-        LinkNotFoundError: there has never been such a link, or too long ago.
-        LinkEndedError: it has been taken back, by its owner or as their account was closed.
+        LinkNotFoundError: such a link never existed, or was deleted long ago.
+        LinkEndedError: it was revoked by its owner, or when their account was closed.
         LinkedMachineGoneError: the machine has been deleted.
     """
     form = SECRET_FORM.fullmatch(secret)
@@ -25,7 +25,7 @@ def machine_shared(secret: str) -> Machine:
         raise LinkNotFoundError
     if link.ended_at is not None:
         raise LinkEndedError
-    # Copies that were played by the link belong to nobody.
+    # Copies that were played through the link have no owner.
     machine = Machine.objects.filter(share=link).exclude(owner=None, guest=None).first()
     if machine is None:
         raise LinkedMachineGoneError

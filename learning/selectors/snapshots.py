@@ -1,4 +1,4 @@
-"""Reads of what was kept on the way through a machine's trainings, and of what it was worth."""
+"""Reads of snapshots from a machine's trainings, and of their measurements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from learning.models import Machine, Measurement, Snapshot
 from learning.states import MeasurementState, SnapshotState
 
 SHOWN_MOST = 200
-"""So many snapshots are told, the latest."""
+"""Latest snapshots of a machine that are shown."""
 
 
 def snapshots_view(machine: Machine) -> list[SnapshotState]:
@@ -22,7 +22,7 @@ def snapshots_view(machine: Machine) -> list[SnapshotState]:
 
 
 def snapshots_told(machine: Machine) -> dict[str, object] | None:
-    """The same for its page: the table, the curve, and what plays; ``None`` where none was kept."""
+    """The snapshots for the machine's page: the table, the curve, and the chosen one; ``None`` if there are none."""
     found = snapshots_view(machine)
     if not found:
         return None
@@ -55,7 +55,7 @@ def snapshots_told(machine: Machine) -> dict[str, object] | None:
 
 
 def _playing(machine: Machine) -> dict[str, Any] | None:
-    """The snapshot that was chosen last: how it was confirmed, and how many lessons the machine has had since."""
+    """The snapshot that was chosen last, with its confirmation, and the number of lessons since the choice."""
     chosen = machine.snapshots.prefetch_related("measurements").filter(plays_since__isnull=False).first()
     if chosen is None or chosen.plays_since is None:
         return None
@@ -65,7 +65,7 @@ def _playing(machine: Machine) -> dict[str, Any] | None:
 
 
 def _told(one: MeasurementState) -> dict[str, Any]:
-    """A measurement, with whom it was against and its points out of a hundred in words."""
+    """A measurement with the name of its opponent, and its points out of a hundred as text."""
     points = one["points"]
     ends = {"value": points["value"], "low": points["low"], "high": points["high"]}
     hundred = {end: f"{100 * share:.0f}" for end, share in ends.items()}
@@ -73,12 +73,12 @@ def _told(one: MeasurementState) -> dict[str, Any]:
 
 
 def _within(name: str) -> str:
-    """A name as within a sentence."""
+    """A name in the form that fits the middle of a sentence."""
     return f"the {name[0].lower()}{name[1:]}" if name.endswith("engine") else f"{name[0].lower()}{name[1:]}"
 
 
 def snapshot_get(machine: Machine, snapshot_id: int) -> Snapshot:
-    """A snapshot of the machine.
+    """The machine's snapshot with this id.
 
     Raises:
         SnapshotNotFoundError: it has none of this id.

@@ -1,4 +1,4 @@
-"""Reads of exact strength, worked out once for each state of a machine's beads."""
+"""Reads of strength; exact strength is computed once for each state of a machine's memory."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ CURVE_AGAINST = {
     "perfect": "Perfect play",
     "worst": "The opponent that beats it most often",
 }
-"""Whom a strength may be measured against, in words, in the order of pages and tables."""
+"""Names of the opponents of strength measurements by key, in the order of pages and tables."""
 STRENGTH_CACHE_S = 24 * 3600
 
 
 Strength = dict[str, dict[str, object]]
-"""Chances of win, draw and loss by opponent; of a sample also ``games`` and the intervals."""
+"""Probabilities of win, draw and loss by opponent; a sample also has ``games`` and the intervals."""
 
 
 def policy_strength(graph: Graph, side: Side, policy: Floats) -> Strength:
-    """The same of a policy (``(n_edges,)``) on a side."""
+    """The exact strength of a policy (``(n_edges,)``) on a side, against each opponent and in the worst case."""
     exact = {
         name: expected(graph, side, policy, opponent_policy(graph.game, opponent, reduced=graph.reduced))
         for name, opponent in exact_opponents().items()
@@ -42,7 +42,7 @@ def policy_strength(graph: Graph, side: Side, policy: Floats) -> Strength:
 
 
 def strength_kept(machine: Machine, work_out: Callable[[], Strength]) -> Strength:
-    """The strength of a machine, kept in the cache under its last lesson: worked out once for each state of it."""
+    """The strength of a machine, cached by its last lesson, so computed once for each state of its memory."""
     key = f"strength:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}"
     strength: Strength | None = cache.get(key)
     if strength is None:
@@ -52,7 +52,7 @@ def strength_kept(machine: Machine, work_out: Callable[[], Strength]) -> Strengt
 
 
 def strength_measured_last(machine: Machine) -> Strength:
-    """What the last point of a machine's curves says, where its games take too long to be played for a page.
+    """The strength at the last point of a machine's curves, for machines with games too long to play for a page.
 
     Empty if it was never trained.
     """
@@ -61,5 +61,5 @@ def strength_measured_last(machine: Machine) -> Strength:
 
 
 def exact_opponents() -> dict[str, UniformOpponent]:
-    """Those whom exact strength is worked out against, by their keys."""
+    """The opponents of exact strength, by their keys."""
     return {slug.replace("-", "_"): UNIFORM[slug] for slug in STRENGTH_OPPONENTS}

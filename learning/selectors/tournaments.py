@@ -1,4 +1,4 @@
-"""Reads of tournaments: standings, crosstable, ratings, as pages, sockets and the API show them."""
+"""Reads of tournaments: standings, crosstable and ratings, as pages, sockets and the API show them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STOPPED = f"It had to stop, and {HIDDEN} takes part in it."
 
 
 def tournaments_visible(user: AnyUser | None) -> QuerySet[Tournament]:
-    """The tournaments that an account may see, newest first: public ones and its own; the staff all it may."""
+    """Tournaments that an account may see, newest first: public ones and its own, or all with staff permission."""
     tournaments = Tournament.objects.select_related("owner").order_by("-pk")
     if user is None or not user.is_authenticated:
         return tournaments.filter(is_public=True)
@@ -55,7 +55,7 @@ def tournament_for(user: AnyUser | None, tournament_id: int) -> Tournament:
 
 
 def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournament]:
-    """The same with how many entries and pairings each has, and how many of these are done."""
+    """The tournaments with their numbers of entries, pairings, and finished pairings."""
     return tournaments.annotate(
         n_entries=Count("entries", distinct=True),
         n_pairings=Count("pairings", distinct=True),
@@ -64,19 +64,19 @@ def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournamen
 
 
 def tournament_games(user: AnyUser | None) -> list[AnyGame]:
-    """Games of which every pairing can be worked out or played; with additions where there are machines for it."""
+    """Games in which every pairing can be computed or played; added games only if a machine plays them."""
     played = set(machines_visible(user).filter(side=None).values_list("game", flat=True).distinct())
     known = [game for game in GAMES.values() if game.enumerable or engine_of(game) is not None]
     return [game for game in known if not game.added or game.slug in played]
 
 
 def results_of(tournament: Tournament) -> list[Result]:
-    """The results of the pairings that are done, in their order; first and second are numbers of entries."""
+    """The results of the finished pairings, in order; ``first`` and ``second`` are numbers of entries."""
     return [_result(pairing) for pairing in _pairings(tournament) if pairing.status == JobStatus.FINISHED]
 
 
 def tournament_brief(tournament: Tournament) -> TournamentBrief:
-    """What a list says of a tournament."""
+    """A tournament in a list, as the API shows it."""
     return {
         "id": tournament.pk,
         "name": tournament.name,
@@ -115,15 +115,15 @@ def tournament_line(tournament: Tournament) -> dict[str, object]:
 
 
 def tournament_view(tournament: Tournament, viewer: Principal = GUEST) -> TournamentState:
-    """A tournament as it stands, as this viewer, if not said a guest, may know it."""
+    """A tournament with its tables, as this viewer may know it; by default a guest."""
     return tournament_told(*tournament_whole(tournament), viewer)
 
 
 def tournament_told(whole: TournamentState, private: list[PrivateEntry], viewer: Principal) -> TournamentState:
-    """Of :func:`tournament_whole` what this viewer may know. Reads nothing from the database.
+    """The part of :func:`tournament_whole` that this viewer may know. No query.
 
-    Of a machine that they may not see neither name nor id, nor what its beads promise; what it has played stays. Why a
-    tournament had to stop may name any machine, so nothing is left of that.
+    A hidden machine has neither name nor id nor expected results; its results stay. The error of a tournament may name
+    any machine, so its text is replaced.
     """
     hidden = {one["entry"] for one in private if not may_see(viewer, one["audience"])}
     if not hidden:
@@ -160,7 +160,7 @@ def tournament_told(whole: TournamentState, private: list[PrivateEntry], viewer:
 
 
 def tournament_change(before: TournamentState, after: TournamentState) -> TournamentChange:
-    """What there is to tell of a tournament to who was told how it stood before: as they may know it, both times."""
+    """The changes of a tournament between two states, both as the same viewer may know them."""
     entries = [line for line in after["entries"] if line not in before["entries"]]
     standings = {row["entry"]: row for row in before["standings"]}
     crosstable = {row["entry"]: row for row in before["crosstable"]}
@@ -177,10 +177,9 @@ def tournament_change(before: TournamentState, after: TournamentState) -> Tourna
 
 
 def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[PrivateEntry]]:
-    """A tournament as it stands, and its entries (``entry``) that are not for everybody with their ``audience``.
+    """A tournament with its tables, and its private entries (``entry``) with their ``audience``.
 
-    Entries, standings, crosstable and pairings in two queries. Ratings are worked out once for each version
-    and kept.
+    Entries, standings, crosstable and pairings take two queries. Ratings are computed once for each version and cached.
     """
     entries = list(tournament.entries.select_related("machine").defer("beads", "rule").order_by("number"))
     pairings = _pairings(tournament)
@@ -233,7 +232,7 @@ def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[Priv
 
 
 def standings_rows(view: TournamentState) -> Iterator[list[object]]:
-    """The standings of a tournament as a table."""
+    """The standings of a tournament as rows, with a header."""
     told = ("place", "games", "wins", "draws", "losses", "points", "score", "expected", "rating", "uncertainty")
     yield ["entry", "name", "machine", "opponent", "side", *told]
     entries = {entry["number"]: entry for entry in view["entries"]}
@@ -247,7 +246,7 @@ def standings_rows(view: TournamentState) -> Iterator[list[object]]:
 
 
 def pairing_rows(view: TournamentState) -> Iterator[list[object]]:
-    """The pairings of a tournament as a table; ``expected`` are shares of all games."""
+    """The pairings of a tournament as rows, with a header; ``expected`` are shares of all games."""
     expected = ("first_wins_expected", "draws_expected", "second_wins_expected")
     yield ["number", "round", "first", "second", "status", "first_wins", "draws", "second_wins", *expected]
     names = {entry["number"]: entry["name"] for entry in view["entries"]}

@@ -1,7 +1,7 @@
-"""Who uses most: what accounts and guests keep, train and play, and from where. For the staff.
+"""The heaviest users, for the staff: the machines, trainings and matches of accounts, guests and addresses.
 
-Each is one statement whose cost has a bound: machines carry their own sums, and of rooms the latest
-:data:`ROOMS_READ` are looked at.
+Each function runs one statement with limited cost: machines carry their own sums, and only the latest
+:data:`ROOMS_READ` rooms are read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PLAYERS = f"""{RECENT}
     JOIN games_seat ON match_id = games_match.id
     WHERE user_id IS NOT NULL OR guest IS NOT NULL
     GROUP BY user_id, guest ORDER BY matches DESC LIMIT {SHOWN}"""  # noqa: S608
-# At most one match of a room is not over.
+# At most one match of a room is unfinished.
 ADDRESSES = f"""{RECENT}
     SELECT opened_from AS address, count(*) AS rooms, count(room_id) AS open
     FROM recent LEFT JOIN games_match ON room_id = recent.id AND status <> 'finished'
@@ -45,30 +45,30 @@ TRAINERS = f"""
 
 
 def most_kept() -> list[dict[str, object]]:
-    """Accounts and guests by what their machines hold: machines, values, lessons; most first.
+    """Accounts and guests by the contents of their machines: machines, values, lessons; most first.
 
-    ``rows`` is values and lessons together: what grows.
+    ``rows`` is the sum of values and lessons, the parts that grow.
     """
     return _rows(KEEPERS)
 
 
 def most_trained(since: datetime) -> list[dict[str, object]]:
-    """Accounts by the games of the runs that they have started since, with those of them that are not over."""
+    """Accounts by the games of the runs that they have started since, with the number of unfinished runs."""
     return _rows(TRAINERS, since)
 
 
 def most_played(since: datetime) -> list[dict[str, object]]:
-    """Accounts and guests by the matches of rooms in which something has happened since, with the address's hash."""
+    """Accounts and guests by the matches of rooms changed since, with the hash of the address."""
     return _rows(PLAYERS, since)
 
 
 def most_opened(since: datetime) -> list[dict[str, object]]:
-    """Hashes of addresses by the rooms that were opened there and in which something has happened since."""
+    """Hashes of addresses by the rooms opened from them and changed since."""
     return _rows(ADDRESSES, since)
 
 
 def _rows(statement: str, *values: Any) -> list[dict[str, Any]]:
-    """The lines of a statement by name, each with the ``username`` of its ``user_id`` where it has one."""
+    """The rows of a statement as mappings by column, each with the ``username`` of its ``user_id``, if any."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         names = [column.name for column in cursor.description or ()]
