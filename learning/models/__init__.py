@@ -1,4 +1,4 @@
-"""The tables of learning, a module a subject; everybody imports them from here."""
+"""The tables of learning, one module for each subject; other packages import them from here."""
 
 from learning.models.experiments import ExperimentPart, ExperimentRun
 from learning.models.jobs import Job, JobStatus, Turn

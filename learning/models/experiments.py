@@ -1,4 +1,4 @@
-"""Experiments that were asked for, and what they came to."""
+"""Requested experiments and their results."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from learning.models.jobs import Job
 
 
 class ExperimentRun(Job):
-    """One experiment with its parameters and its seed: the same always comes to the same, so it is kept once.
+    """One experiment with its parameters and its seed. These determine the result, so it is kept once.
 
-    What is asked for again is answered from here. ``edition`` is that of the experiment: what an older one came to is
-    not taken for the newer one's.
+    A repeated request is answered from here. ``edition`` is that of the experiment: the result of an older edition does
+    not count for a newer one.
     """
 
     experiment = models.SlugField(max_length=40)
@@ -54,12 +54,12 @@ class ExperimentRun(Job):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come of it, unless it is asked for again."""
+        """Whether the run is finished, cancelled or failed, and waits for no worker."""
         return self.finished_at is not None
 
 
 class ExperimentPart(models.Model):
-    """What a run came to in one turn, while it goes on: its parts from ``number`` on, put together at the end."""
+    """The results of one turn of an unfinished run: its parts from ``number`` on, combined at the end."""
 
     run = models.ForeignKey(ExperimentRun, on_delete=models.CASCADE, related_name="parts")
     number = models.PositiveIntegerField(help_text="0 for the first part of the experiment.")

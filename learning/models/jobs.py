@@ -1,4 +1,4 @@
-"""What every background job has in common."""
+"""The model that all background jobs share, and the turns of accounts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from games.transport.request_context import request_id
 
 
 class JobStatus(models.TextChoices):
-    """Where a background job stands."""
+    """The status of a background job."""
 
     QUEUED = "queued", "waiting"
     RUNNING = "running", "running"
@@ -20,12 +20,12 @@ class JobStatus(models.TextChoices):
 
 
 class Job(models.Model):
-    """What every background job has in common: where it stands, and which worker has it (``jobs``)."""
+    """A background job: its status, and the lease of the worker that has it (``workers.jobs``)."""
 
     status = models.CharField(max_length=9, choices=JobStatus, default=JobStatus.QUEUED)
     knocked_at = models.DateTimeField(default=timezone.now, editable=False)
     lease_until = models.DateTimeField(null=True, blank=True, editable=False)
-    # With a default of the database's own: a worker of the release before knows nothing of it.
+    # The database has a default of its own, because workers of the previous release do not know the column.
     leased_by = models.CharField(
         max_length=100,
         blank=True,
@@ -48,7 +48,7 @@ class Job(models.Model):
 
 
 class Turn(models.Model):
-    """When jobs of a kind were last worked at for an account; guests and the house count as one."""
+    """The last time that jobs of a kind had a turn for an account; guests and the house count as one account."""
 
     kind = models.SlugField(max_length=12)
     account = models.ForeignKey(

@@ -1,8 +1,7 @@
 """The ledger of every bead and value: lessons with the changes they made.
 
-A box's beads are what it was laid out with plus the sum of its changes, always; whoever changes a bead holds the
-lock on the machine's row and writes the lesson in the same transaction. Several machines are locked in ascending
-order of id.
+The beads of a box are always its first beads plus the sum of its changes. A writer of beads holds the lock on the
+machine's row and writes the lesson in the same transaction. Several machines are locked in ascending order of id.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from learning.models.values import Value
 
 
 class LessonKind(models.TextChoices):
-    """What taught a machine."""
+    """The kind of event that gave a lesson."""
 
     MATCH = "match", "a match ended"
     REFILL = "refill", "an empty box was filled again during a match"
@@ -29,7 +28,7 @@ class LessonKind(models.TextChoices):
 
 
 class Lesson(models.Model):
-    """One entry of the ledger: a cause, and through its changes what became of the beads."""
+    """One entry of the ledger: a cause, and its effect on the beads or values as changes."""
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="lessons", db_index=False)
     number = models.PositiveBigIntegerField(help_text="1 for the machine's first lesson.")
@@ -54,7 +53,7 @@ class Lesson(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(name="lesson_number_once", fields=["machine", "number"]),
-            # Learning from a match happens once, whatever arrives twice.
+            # A machine learns from a match once, even if the end of the match arrives twice.
             models.UniqueConstraint(
                 name="lesson_match_once", fields=["machine", "match"], condition=Q(kind=LessonKind.MATCH)
             ),
@@ -74,12 +73,12 @@ class Lesson(models.Model):
 
     @property
     def last(self) -> int:
-        """The number of the last lesson that it stands for: with it the next one's number begins where this ends."""
+        """The number of the last lesson for which it stands; the next lesson has the number after it."""
         return self.number + self.stands_for - 1
 
 
 class Change(models.Model):
-    """What a lesson did to one box: beads added to each slot (negative: taken), as applied, and the beads after."""
+    """A lesson's effect on one box: beads added to each slot (negative: removed), as applied, and the beads after."""
 
     lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="changes")
     box = models.ForeignKey(Box, on_delete=models.CASCADE, related_name="changes", db_index=False)
@@ -92,7 +91,7 @@ class Change(models.Model):
             models.CheckConstraint(name="change_after_not_negative", condition=NoneNegative("after")),
             models.CheckConstraint(name="change_aligned", condition=SameLength("deltas", "after")),
         ]
-        # What a box held after a lesson, however many there were since.
+        # Finds the beads of a box after a lesson, however many lessons came later.
         indexes = [models.Index(fields=["box", "lesson"], name="change_box_lesson")]
 
     def __str__(self) -> str:
@@ -100,7 +99,7 @@ class Change(models.Model):
 
 
 class ValueChange(models.Model):
-    """What a lesson did to one value. The changes of a value are a chain: each begins with what the one before left."""
+    """A lesson's effect on one value. The changes of a value are a chain: each begins where the one before ended."""
 
     lesson = models.ForeignKey(Lesson, on_delete=models.CASCADE, related_name="value_changes")
     entry = models.ForeignKey(Value, on_delete=models.CASCADE, related_name="changes", db_index=False)

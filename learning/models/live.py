@@ -1,4 +1,4 @@
-"""What machines do in live matches."""
+"""Machines in live matches: their seats, draws, thoughts and decisions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learning.models.machines import Machine, SameLength
 
 
 class MachineSeat(models.Model):
-    """Which machine sits in a seat of a match, or has its seat taken over by a person."""
+    """The machine in a seat of a match; a person may have taken over the seat."""
 
     seat = models.OneToOneField(Seat, primary_key=True, on_delete=models.CASCADE, related_name="machine_seat")
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="machine_seats")
@@ -21,7 +21,7 @@ class MachineSeat(models.Model):
 
 
 class Draw(models.Model):
-    """A box opened in a live match: its beads before, and the slot drawn (none: the box was empty, it resigned)."""
+    """A box opened in a live match: its beads before, and the slot drawn (none: the box was empty, so it resigned)."""
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="drawn", db_index=False)
     seat = models.ForeignKey(Seat, on_delete=models.CASCADE, related_name="drawn", db_index=False)
@@ -40,9 +40,9 @@ class Draw(models.Model):
 
 
 class Thought(models.Model):
-    """A move of a machine that learns a value, in a live match: what its search said of every legal move then.
+    """A move of a machine that learns a value, in a live match, with the search scores of every legal move.
 
-    Scores are those of ``beadbox.engines.position_values.Look``. What the machine knew then its ledger tells.
+    Scores are those of ``beadbox.engines.position_values.Look``. The machine's weights at that time are in its ledger.
     """
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="thoughts")

@@ -28,12 +28,12 @@ from games.validators import name_validate
 from learning.exceptions import NoBoxesError
 
 AccessList = list[int | str] | None
-"""The accounts (ids), guests (numbers in hex) and links (:func:`link_mark`) that may see a machine, as JSON;
-``None``: everybody."""
+"""The accounts (ids), guests (numbers in hex) and links (:func:`link_mark`) that may see a machine, as JSON; ``None``:
+public."""
 
 
 def link_mark(link_id: int) -> str:
-    """How an :data:`AccessList` names the browsers that have opened a shared link."""
+    """The entry of an :data:`AccessList` for browsers that have opened a shared link."""
     return f"link {link_id}"
 
 
@@ -45,9 +45,9 @@ def link_secret() -> str:
 class SharedLink(models.Model):
     """A secret link that shows a machine which is not public (docs/decisions/0111-shared-links.md).
 
-    The machine, and the copies that were played by the link, refer to it for as long as it works. The row outlives
-    them for a while, to say what became of the link. The secret is stored as it is: the owner copies the link more than
-    once, and a reader of the database finds the boxes themselves beside it.
+    While the link works, the machine and its copies played through the link refer to it. The row outlives them for a
+    while, to explain the state of the link. The secret is stored as it is, because the owner copies the link more than
+    once. A reader of the database would find the boxes beside it anyway.
     """
 
     secret = models.CharField(max_length=43, unique=True, default=link_secret, editable=False)
@@ -69,7 +69,7 @@ MACHINE_SIDES = [(None, "plays either side"), *SIDES]
 
 
 class NoneNegative(Func):
-    """``0 <= ALL (array)``."""
+    """SQL: whether no element of an array is negative."""
 
     template = "0 <= ALL (%(expressions)s)"
     output_field = BooleanField()
@@ -77,7 +77,7 @@ class NoneNegative(Func):
 
 
 class SameLength(Func):
-    """Two arrays have the same number of elements."""
+    """SQL: whether two arrays have the same number of elements."""
 
     template = "cardinality(%(expressions)s)"
     arg_joiner = ") = cardinality("
@@ -87,21 +87,21 @@ class SameLength(Func):
 
 @lru_cache(maxsize=10_000)
 def _address(machine_id: int) -> str:
-    """The address of a machine's page, which stands in a room's state three times: to make one takes 25 µs."""
+    """The address of a machine's page, cached: a room's state has it three times, and each look-up takes 25 µs."""
     return reverse("machine", args=[machine_id])
 
 
 SLUG_LENGTH = 10
-"""Characters of a slug that is drawn. Nobody looks whether it is taken: beside a million machines one in 10**9 is."""
+"""Characters of a random slug. It is not checked: with a million machines, the chance of a clash is one in 10**9."""
 
 
 def machine_slug() -> str:
-    """A slug for a machine that nobody named: one of 31**10, about 8 * 10**14."""
+    """A random slug for a machine without one: one of 31**10, about 8 * 10**14."""
     return f"m-{new_code(SLUG_LENGTH)}"
 
 
 class Machine(models.Model):
-    """A learner: its own copy of a rule, the side it plays, and totals of what it has learnt from."""
+    """A learner: its own copy of a rule, the side it plays, and the totals of the games it has learnt from."""
 
     slug = models.SlugField(max_length=60, unique=True, default=machine_slug)
     name = models.CharField(max_length=80, validators=[name_validate])
@@ -198,7 +198,8 @@ class Machine(models.Model):
 
     class Meta:
         constraints = [
-            # One that plays either side may explore (0: it never does); one that plays one side for good does not.
+            # A machine that plays either side has an exploration rate (0: none). A machine that plays one side has
+            # none.
             models.CheckConstraint(
                 name="machine_side",
                 condition=Q(side__isnull=False, side__lte=1, epsilon__isnull=True)
@@ -233,8 +234,8 @@ class Machine(models.Model):
                 | Q(shares__isnull=False, shares_to_lesson__isnull=False, shares_to_box__isnull=False),
             ),
         ]
-        # What the list of machines sorts by. None of it changes when a machine learns, so that its row can be stored
-        # in place; and copies made for rooms, which are made while somebody waits, are in no list.
+        # The list of machines sorts by these columns. No lesson changes them, so PostgreSQL can update the row in
+        # place. Copies made for rooms are in no list, and are made while a person waits.
         indexes = [
             models.Index(fields=[*fields, "id"], name=f"machine_by_{fields[0]}", condition=Q(room__isnull=True))
             for fields in (["name"], ["game", "name"], ["side", "name"], ["preset", "name"])
@@ -247,19 +248,18 @@ class Machine(models.Model):
         return self.name
 
     def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
-        """Store it, and how its name is searched."""
+        """Store the machine, and the search form of its name."""
         if update_fields is None or "name" in update_fields:
             self.search_name = name_search(self.name)
             update_fields = None if update_fields is None else {*update_fields, "search_name"}
         super().save(*args, update_fields=update_fields, **kwargs)
 
     def get_absolute_url(self) -> str:
-        """The machine's page."""
         return _address(self.pk)
 
     @property
     def audience(self) -> AccessList:
-        """Who may see it, the staff apart: what ``access.may_see`` decides by."""
+        """The access list by which ``access.may_see`` decides; staff are not in it."""
         if self.is_public:
             return None
         whose = self.owner_id if self.guest is None else self.guest.hex
@@ -273,12 +273,12 @@ class Machine(models.Model):
 
     @cached_property
     def rule(self) -> Rule:
-        """The machine's own copy of its rule, of whatever kind."""
+        """The machine's own copy of its rule, of any kind."""
         return rule_read(self.rule_json)
 
     @property
     def box_rule(self) -> BoxRule:
-        """The machine's own copy of its rule, of a machine that keeps boxes.
+        """The machine's own copy of its rule, if it keeps boxes.
 
         Raises:
             NoBoxesError: it keeps something else.
@@ -289,7 +289,7 @@ class Machine(models.Model):
 
     @cached_property
     def cabinet(self) -> Cabinet:
-        """Which boxes the machine has, and what its beads stand for.
+        """The boxes that such a machine has, and the meaning of its beads.
 
         Raises:
             NoBoxesError: it keeps something else.
@@ -300,12 +300,12 @@ class Machine(models.Model):
 
     @property
     def boxes(self) -> QuerySet[AnyBox]:
-        """Its boxes, those that it shares among them. Who shares none reads rows of its own alone."""
+        """All boxes of the machine, shared ones included. A machine that shares none reads only its own rows."""
         return self.own_boxes.all() if self.shares_id is None else HeldBox.objects.filter(machine=self)
 
     @property
     def n_told_from(self) -> int:
-        """What it was after so many lessons, and after any later one, can be told; before, it was reset or folded."""
+        """Fewest lessons after which the state of the machine is known; earlier ones were reset or compacted."""
         return max(self.n_forgotten, self.n_folded)
 
     @property
@@ -315,7 +315,7 @@ class Machine(models.Model):
 
 
 class AnyBox(models.Model):
-    """A matchbox: a canonical position and, per slot, its beads."""
+    """A matchbox: a canonical position, and the beads of each slot."""
 
     machine = models.ForeignKey(Machine, on_delete=models.DO_NOTHING, related_name="+")
     position = models.CharField(max_length=100)
@@ -332,14 +332,14 @@ class AnyBox(models.Model):
         return self.position
 
     def get_absolute_url(self) -> str:
-        """The box's page."""
         return reverse("box", args=[self.machine_id, self.position])
 
 
 class Box(AnyBox):
     """A box as a row of its machine's own (docs/decisions/0020-ledger.md)."""
 
-    # No index of its own, as with values: ``box_once`` does both, and is not passed over for one that reads every box.
+    # No index of its own, as with values: ``box_once`` serves both, and the planner cannot prefer one that reads every
+    # box.
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="own_boxes", db_index=False)
 
     class Meta:
@@ -356,9 +356,9 @@ class Box(AnyBox):
 
 
 class HeldBox(AnyBox):
-    """A box that a machine has, its own or shared: a view, to be read (docs/decisions/0075-shared-boxes.md).
+    """A box of a machine, its own or shared: a read-only view (docs/decisions/0075-shared-boxes.md).
 
-    ``id`` is that of the machine's own row; a box that it shares has none, and no past in this machine.
+    ``id`` is that of the machine's own row. A shared box has no id, and no history in this machine.
     """
 
     class Meta:
@@ -367,9 +367,9 @@ class HeldBox(AnyBox):
 
 
 class MovedGuest(models.Model):
-    """A visitor's number whose machines have all gone to an account: nothing is made for it any more.
+    """A guest number with all machines moved to an account; no more are made for this guest.
 
-    Requests that were on their way when it did could else make what nobody would find. Kept for a day.
+    A request already on its way could otherwise make a machine that no browser would find. Rows are kept for a day.
     """
 
     guest = models.UUIDField(primary_key=True)

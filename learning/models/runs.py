@@ -12,7 +12,7 @@ from learning.models.machines import Machine
 
 
 class TrainingRun(Job):
-    """A bulk training job. The row is the truth; the random state makes it go on exactly where it stopped."""
+    """A bulk training job. The row is authoritative; from the random state it goes on exactly where it stopped."""
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="runs")
     n_games = models.PositiveBigIntegerField()
@@ -108,7 +108,7 @@ class RunStage(models.Model):
 
 
 class CurvePoint(models.Model):
-    """What a machine was worth after so many games of a run: sampled by the games since, and exactly."""
+    """A machine's strength after some games of a run: exact or measured, and the results of training so far."""
 
     run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="curve")
     games_done = models.PositiveBigIntegerField()

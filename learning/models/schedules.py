@@ -1,4 +1,4 @@
-"""Training runs that start again and again."""
+"""Schedules of training runs that start again and again."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from learning.models.runs import TrainingRun
 
 
 class Schedule(models.Model):
-    """A training run that starts again and again. When, and whether it rests, is in the periodic task underneath.
+    """A training run that starts again and again. Its times, and whether it is paused, are in the periodic task.
 
-    ``next_at`` is the truth about what is due: beat only knocks, so a knock that comes twice, or ten that waited for a
-    worker, start one run (``services.schedules.schedule_fire``).
+    ``next_at`` is authoritative on the next due moment. Beat sends only wake-ups, so a wake-up that comes twice, or ten
+    that waited for a worker, start one run (``services.schedules.schedule_fire``).
     """
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="schedules")
@@ -39,10 +39,8 @@ class Schedule(models.Model):
         return f"schedule {self.pk} of {self.machine}"
 
     def get_absolute_url(self) -> str:
-        """The schedule's page."""
         return reverse("schedule", args=[self.pk])
 
     @property
     def n_games(self) -> int:
-        """Games of each run."""
         return sum(stage["games"] for stage in self.stages)

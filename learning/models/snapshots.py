@@ -1,4 +1,4 @@
-"""What machines were on the way through their trainings, what each of these was worth, and which of them plays."""
+"""Snapshots of machines during their trainings, their measurements, and the one that plays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from learning.models.runs import TrainingRun
 
 
 class Snapshot(models.Model):
-    """A machine as it was after so many games of a run: what its ledger says it knew after that lesson."""
+    """A machine as it was after some games of a run: a place in its ledger, by the number of the last lesson."""
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="snapshots", db_index=False)
     run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="snapshots")
@@ -41,7 +41,7 @@ class Snapshot(models.Model):
 
 
 class Measurement(models.Model):
-    """What a snapshot made of a set of openings against a level: so far, until all games of the run's measure are."""
+    """A snapshot's results with a set of openings against a level; complete with the games the run asks for."""
 
     snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="measurements")
     level = models.SlugField(max_length=40, help_text="The slug of a fixed opponent.")
@@ -59,5 +59,4 @@ class Measurement(models.Model):
 
     @property
     def points(self) -> Points:
-        """What came of its games."""
         return Points(self.n_wins, self.n_draws, self.n_losses)

@@ -1,4 +1,4 @@
-"""How machines stand in the list of all of them: what it shows and sorts by and what a machine's row does not say."""
+"""Standings of machines: columns that the list of machines shows and sorts by, besides those of the machine's row."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from learning.models.machines import Machine
 
 
 class Standing(models.Model):
-    """How a machine stands: its games, how strong it was last found, and how that has come about.
+    """The standing of a machine: its games, its latest known strength, and the curve of its strength.
 
-    Every machine that lists may show has one; a copy made for a room has none. A lesson tells it of its number and of
-    the games in the statement that stores it; what that changes about the strength is worked out a little later, by
-    the clerk. It is a row of its own: an index on a column that changes with every lesson would keep PostgreSQL from
-    updating the machine's row in place, and every move reads that row.
+    Every machine that lists may show has one; a copy made for a room has none. A lesson updates its numbers of lessons
+    and games in the statement that stores the lesson. The strength is computed a little later, by the maintenance
+    worker. The standing is a row of its own: an index on a column that changes with every lesson would keep PostgreSQL
+    from updating the machine's row in place, and every move reads that row.
     """
 
     machine = models.OneToOneField(Machine, primary_key=True, on_delete=models.CASCADE, related_name="standing")
@@ -38,7 +38,7 @@ class Standing(models.Model):
                 | Q(win__isnull=False, draw__isnull=False, loss__isnull=False, score__isnull=False),
             ),
         ]
-        # What nobody has measured stands at the end, whichever way the list is read: below the weakest.
+        # Machines without a measurement come last in either order, below the weakest.
         indexes = [
             models.Index(F("score").desc(nulls_last=True), F("machine").desc(), name="standing_score"),
             models.Index(F("games").desc(), F("machine").desc(), name="standing_games"),
@@ -50,5 +50,5 @@ class Standing(models.Model):
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """Its curve as (games, score)."""
+        """The curve as pairs of games and score, in order of games."""
         return list(zip(self.curve[::2], self.curve[1::2], strict=True))

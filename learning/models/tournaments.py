@@ -1,4 +1,4 @@
-"""Tournaments, who takes part, and their pairings."""
+"""Tournaments, their entries and their pairings."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from learning.models.machines import SIDES, Machine
 
 
 class TournamentFormat(models.TextChoices):
-    """Who meets whom."""
+    """The rule by which entries are paired."""
 
     ROUND_ROBIN = "round-robin", "everyone plays everyone"
     SWISS = "swiss", "Swiss: players with similar scores meet"
 
 
 class Tournament(models.Model):
-    """Machines and fixed opponents against each other. Nobody learns: every machine plays as it was at the start."""
+    """Machines and fixed opponents against each other. No machine learns: each plays as it was at the start."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="tournaments"
@@ -52,19 +52,18 @@ class Tournament(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        """The tournament's page."""
         return reverse("tournament", args=[self.pk])
 
     @property
     def game_rules(self) -> AnyGame:
-        """The rules of the game that is played."""
+        """The rules of the tournament's game."""
         return game_get(self.game)
 
 
 class TournamentEntry(models.Model):
-    """Who takes part. Of a machine, side, rule and beads are those of the moment the tournament began.
+    """A machine or fixed opponent in a tournament. A machine's side, rule and beads are those at its start.
 
-    Values can be a million, so they are not copied: ``n_lessons`` says up to where the machine's ledger counts.
+    Values are not copied, because there can be a million: ``n_lessons`` is the place in the machine's ledger.
     """
 
     tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="entries")
@@ -105,7 +104,7 @@ class TournamentEntry(models.Model):
 
 
 class Pairing(Job):
-    """So many games between two entries, one task: its games follow from the tournament's seed and its number."""
+    """The games between two entries, one job: they follow from the tournament's seed and the pairing's number."""
 
     tournament = models.ForeignKey(Tournament, on_delete=models.CASCADE, related_name="pairings")
     number = models.PositiveIntegerField(help_text="0 for the first; the stream of its random source.")

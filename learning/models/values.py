@@ -1,4 +1,4 @@
-"""What machines that keep a table of values know."""
+"""Values of machines that keep a table of them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from learning.models.machines import Machine
 
 
 class Value(models.Model):
-    """An entry of the table of a machine that keeps values: what an action on a board is worth to it.
+    """An entry of the table of a machine that keeps values: the value of an action on a board.
 
-    Only what was learnt has a row; everything else is 0. Rows are many, and a move reads those of its own actions.
+    Only learnt entries have a row; every other value is 0. Rows are many, and a move reads those of its own actions.
     """
 
-    # No index of its own: while nothing is known of the table's statistics the planner would rather take that one, and
-    # read every entry of the machine. ``value_once`` does both.
+    # No index of its own: ``value_once`` serves both. Without statistics of the table, the planner would prefer the
+    # other index, and read every entry of the machine.
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="values", db_index=False)
     key = models.CharField(max_length=700, help_text="Action and pieces, as docs/rules/romgon.md writes them.")
     start = models.FloatField(default=0, help_text="Where its ledger begins; not 0 in a copy.")
@@ -24,8 +24,8 @@ class Value(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(name="value_once", fields=["machine", "key"])]
-        # By the board of a key: training asks for all that is stored on one. The machine's number is in the hash, for a
-        # planner that has no statistics yet would read all of its entries by an index that begins with it.
+        # By the board of a key, because training reads all entries of a board. The machine's id is inside the hash:
+        # without statistics, the planner would use an index that begins with the id to read all of a machine's entries.
         indexes = [
             models.Index(
                 Func(

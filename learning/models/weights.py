@@ -1,4 +1,4 @@
-"""What machines that learn a value of positions know: a list of weights, as it was after each of their lessons."""
+"""Weights of machines that learn a value of positions, as they were after each lesson."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from learning.models.machines import Machine
 
 
 class SameOctets(Func):
-    """Two byte strings are of one length."""
+    """SQL: whether two byte strings have the same length."""
 
     template = "octet_length(%(expressions)s)"
     arg_joiner = ") = octet_length("
@@ -19,7 +19,7 @@ class SameOctets(Func):
 
 
 class WholeFloats(Func):
-    """A byte string is as long as some number of float64, at least one."""
+    """SQL: whether a byte string has the length of a whole number of float64, at least one."""
 
     template = "octet_length(%(expressions)s) > 0 AND mod(octet_length(%(expressions)s), 8) = 0"
     output_field = BooleanField()
@@ -27,9 +27,9 @@ class WholeFloats(Func):
 
 
 class Weights(models.Model):
-    """What a machine knew when it began, and after each of its lessons: its latest row is what it knows.
+    """The weights of a machine at its beginning, and after each of its lessons; the latest row is the present state.
 
-    So the ledger needs no sum: what a lesson did is the difference of its row and the one before.
+    So the ledger needs no sum: the effect of a lesson is the difference between its row and the one before.
     """
 
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="weights", db_index=False)
