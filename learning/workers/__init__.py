@@ -1,1 +1,1 @@
-"""What workers do: the protocol of background jobs, and a road for each kind of them."""
+"""Background workers: the protocol of jobs, a module for each kind of job, and maintenance."""

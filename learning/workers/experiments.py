@@ -1,7 +1,7 @@
-"""The one road of an experiment on the site: claim it, run it, keep what it came to.
+"""Experiments as background jobs: claim a run, execute it, store its result.
 
-An experiment follows from its parameters and its seed, and is made of parts: what they come to is kept from turn to
-turn and put together at the end. A worker that dies costs its turn, which another takes again.
+An experiment follows from its parameters and its seed, and is made of parts. Their results are stored after each turn
+and combined at the end. A worker that dies loses only its turn, which another worker repeats.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from learning.workers import jobs
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 
 LEASE_S = 60
-"""A run whose worker has not been heard of for this long may be taken up by another. Kernels may be compiled first."""
+"""Seconds without a renewal after which another worker may take the run; kernels may be compiled first."""
 TELL_EVERY_S = 0.25
-"""How often the row hears how far its experiment is, and a cancel is looked for."""
+"""Seconds between two updates of the row's progress, each with a check for a cancellation."""
 
 
 class ExperimentCancelledError(Exception):
-    """Whoever asked for it asks no more."""
+    """The experiment's cancellation was requested."""
 
 
 class TurnOverError(Exception):
-    """The worker has had its turn; what is found so far is stored."""
+    """The worker's turn is over; the results so far are stored."""
 
 
 def experiment_execute(run: ExperimentRun, turn: TurnEnd | None = None) -> None:
-    """Run a claimed experiment to its end, or until it is cancelled or lost or the turn ends, a part at least."""
+    """Run a claimed experiment, at least one part, until it ends, is cancelled or lost, or the turn ends."""
     hold = _Hold(run, turn)
     try:
         experiment = EXPERIMENTS.get(run.experiment)
@@ -58,10 +58,10 @@ def experiment_execute(run: ExperimentRun, turn: TurnEnd | None = None) -> None:
 
 
 class _Hold:
-    """A worker's hold on a run: what it writes counts only while the lease is its own.
+    """A worker's hold on a run: its writes count only while it has the lease.
 
     Attributes:
-        found: what the parts have come to, those of earlier turns first.
+        found: results of the parts, earlier turns first.
     """
 
     def __init__(self, run: ExperimentRun, turn: TurnEnd | None = None) -> None:
@@ -71,7 +71,7 @@ class _Hold:
         self.told_at = time.monotonic()
 
     def tell(self, done: int, total: int) -> None:
-        """Store how far it is, from time to time, and at the end of the turn what was found in it.
+        """Store the progress from time to time, and at the end of the turn its results.
 
         Raises:
             ExperimentCancelledError, JobLostError, TurnOverError.
@@ -92,14 +92,14 @@ class _Hold:
         raise TurnOverError
 
     def end(self, status: JobStatus, **fields: object) -> None:
-        """End the run; nothing happens if it is somebody else's by now."""
+        """End the run; no effect if another worker has it by now."""
         with contextlib.suppress(JobLostError), transaction.atomic():
             jobs.end(self.run, status, finished_at=timezone.now(), **fields)
             self.run.parts.all().delete()
 
 
 class Experiments(JobKind[ExperimentRun]):
-    """Experiments as jobs: a turn is so many parts."""
+    """Experiments as jobs: a turn consists of several parts."""
 
     slug = "experiments"
     model = ExperimentRun
@@ -110,7 +110,7 @@ class Experiments(JobKind[ExperimentRun]):
 
     @property
     def going_on(self) -> QuerySet[ExperimentRun]:
-        """All, once every kernel is compiled: they play millions of games."""
+        """All runs, but none while kernels are being compiled, because experiments play millions of games."""
         return self.rows.none() if kernels_compiling() or games_compiling() else self.rows
 
     def account_of(self, job: ExperimentRun) -> int | None:

@@ -1,12 +1,13 @@
 """The protocol of every background job: training runs, pairings of tournaments, experiments.
 
-The row is the truth, and a message to the workers only a knock: *somebody look*. Whoever hears it takes the job whose
-turn it is by compare-and-set (:meth:`JobKind.claim`) and has it as long as the lease is the one that it was given,
-renewing it as it goes (:func:`renew`). After its turn it lets go (:func:`let_go`), always, and knocks again. A worker
-that dies leaves a lease that runs out, a broker that is away loses knocks: both are noticed (:func:`forgotten`).
+The row is authoritative; a message to the workers is only a wake-up: *some job waits*. The worker that gets it takes
+the job that is next by compare-and-set (:meth:`JobKind.claim`). It has the job as long as the lease is the one that it
+was given, and renews the lease as it goes (:func:`renew`). After its turn it always releases the job (:func:`let_go`),
+and sends a wake-up. A dead worker leaves a lease that runs out, and an unavailable broker loses wake-ups: recovery
+finds both (:func:`forgotten`).
 
-Turns go round by kind, and within a kind by account, to whoever was served longest ago: so neither somebody's many jobs
-nor the long ones of a kind keep the others waiting for longer than a few turns.
+Turns go round by kind, and within a kind by account, to the one served longest ago. So neither the many jobs of one
+account nor the long jobs of a kind delay the others by more than a few turns.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from learning.models import Job, JobStatus, Turn
 JobT = TypeVar("JobT", bound=Job)
 
 WAKE_UP_AGAIN_S = 10
-"""A job that waits is knocked for again when the last knock is this old: the message may be lost."""
+"""Age in seconds of a job's last wake-up after which a new one is sent: the message may be lost."""
 LONGEST_LEASE = timedelta(minutes=2)
-"""A lease that ends later was taken, or given back, before the clock was set back: nobody may have it."""
+"""A lease that ends later dates from before the clock was set back, and counts as expired."""
 KNOCKS_AT_ONCE = 20
-"""And no more than so many at a time: a knock is a turn for whoever waits, so a few bring all of them on."""
+"""Most wake-ups in a recovery pass: each serves any waiting job, so a few are enough to start the queue again."""
 
 TURNS = Counter("beadbox_turns", "Turns that jobs have had", ["kind"])
 JOBS_ENDED = Counter("beadbox_jobs_ended", "Jobs that have ended, by how", ["model", "status"])
@@ -43,38 +44,38 @@ LEASES_LOST = Counter("beadbox_leases_lost", "Leases that ran out: a worker died
 
 
 class JobLostError(Exception):
-    """Another worker has the job, or it is over, or gone: stop without a word."""
+    """Another worker has the job, or it is over or deleted: stop silently."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """When a worker's turn is over; never, unless seconds are given."""
+    """The end of a worker's turn; without ``seconds`` it never ends."""
 
     seconds: float | None = None
     begun_at: float = field(default_factory=monotonic)
 
     @property
     def is_reached(self) -> bool:
-        """Whether the worker has to let go."""
+        """Whether the worker has to release its job."""
         return self.seconds is not None and monotonic() - self.begun_at >= self.seconds
 
 
 def waits(now: datetime) -> Q:
-    """Jobs that wait for a worker: never begun, let go, or left by a worker that has died."""
+    """A filter for jobs that wait for a worker: never begun, released, or left by a worker that has died."""
     is_over = Q(lease_until__lt=now) | Q(lease_until__gt=now + LONGEST_LEASE)
     return Q(status=JobStatus.QUEUED) | Q(status=JobStatus.RUNNING) & is_over
 
 
 class JobKind(ABC, Generic[JobT]):
-    """A kind of job.
+    """A kind of background job, with its rows and the order of their turns.
 
     Attributes:
-        slug: of the kind, in knocks and turns.
+        slug: of the kind, in wake-ups and turns.
         model: its rows; ``related`` is read with each that is taken.
-        lease_s: a job whose worker has not been heard of for this long may be taken by another.
-        account: the field that leads to the account for which it is done; guests and the house count as one.
-        order: which of the waiting jobs of an account comes first.
-        begun: what is stored when a job is taken, besides who has it.
+        lease_s: seconds without a renewal after which another worker may take a job.
+        account: the path to the account for which a job is done; guests and the house count as one.
+        order: the order of an account's waiting jobs.
+        begun: fields stored when a job is taken, besides the lease.
     """
 
     slug: ClassVar[str]
@@ -87,20 +88,19 @@ class JobKind(ABC, Generic[JobT]):
 
     @property
     def rows(self) -> QuerySet[JobT]:
-        """All jobs of the kind."""
         return self.model._default_manager.all()
 
     @property
     def going_on(self) -> QuerySet[JobT]:
-        """Those that are given turns just now; the others wait, and nobody knocks for them."""
+        """The jobs that may have turns at present; the others wait, and get no wake-ups."""
         return self.rows
 
     def claim(self, job_id: int, now: datetime | None = None) -> JobT | None:
-        """Take a job that waits, by compare-and-set: of any number of workers one gets it, the others ``None``."""
+        """Take a waiting job by compare-and-set: exactly one of several workers gets it, the others ``None``."""
         now = now or timezone.now()
-        # A condition on the row alone: one on another table would be a subquery, which is not asked again after a wait
-        # for the row, and two workers would both have it. Only the lease tells one worker's claim from another's, so no
-        # two are ever the same.
+        # The condition is on the row alone. On another table it would be a subquery, which PostgreSQL does not evaluate
+        # again after waiting for the row, so two workers could both get the job. Only the lease tells two claims apart,
+        # so no two leases are ever equal.
         taken = self.rows.filter(waits(now), pk=job_id).update(
             status=JobStatus.RUNNING,
             lease_until=now + timedelta(seconds=self.lease_s),
@@ -119,15 +119,15 @@ class JobKind(ABC, Generic[JobT]):
 
     @abstractmethod
     def account_of(self, job: JobT) -> int | None:
-        """The account for which a job is done, if it is anybody's."""
+        """The account for which a job is done; ``None`` for guests and the house."""
 
     @abstractmethod
     def take_turn(self, job: JobT, end: TurnEnd) -> list[int]:
-        """Work at a claimed job until it is over or the turn ends; the jobs of this kind that wait because of it."""
+        """Work on a claimed job until it is over or the turn ends; return the jobs of this kind that now wait."""
 
 
 def held(job: JobT) -> JobT:
-    """A job that this worker has, as its row stands now, which is locked until the transaction ends.
+    """The present row of a job that this worker has, locked until the transaction ends.
 
     Raises:
         JobLostError: it is no longer this worker's.
@@ -139,7 +139,7 @@ def held(job: JobT) -> JobT:
 
 
 def renew(job: Job, lease_s: float, **fields: Any) -> None:
-    """Go on holding a job, and store what has become of it.
+    """Renew a job's lease, and store its new fields.
 
     Raises:
         JobLostError: it is no longer this worker's; nothing was stored.
@@ -148,7 +148,7 @@ def renew(job: Job, lease_s: float, **fields: Any) -> None:
 
 
 def let_go(job: Job, **fields: Any) -> None:
-    """Give the lease back, and store what has become of the job: it waits for its next turn.
+    """Release a job and store its new fields; it waits for its next turn.
 
     Raises:
         JobLostError: it is no longer this worker's; nothing was stored.
@@ -158,7 +158,7 @@ def let_go(job: Job, **fields: Any) -> None:
 
 
 def end(job: Job, status: JobStatus, **fields: Any) -> None:
-    """End a job, and store what it came to.
+    """End a job and store its result.
 
     Raises:
         JobLostError: it is no longer this worker's; nothing was stored.
@@ -168,9 +168,9 @@ def end(job: Job, status: JobStatus, **fields: Any) -> None:
 
 
 def take_back(kind: JobKind[Any], job_id: int) -> bool:
-    """Take a job from the worker that has it, alive or not: it waits for its turn; whether there was one to take.
+    """Take a job from its worker, alive or not, so that it waits for its turn; return whether a worker had it.
 
-    What that worker has stored stays, and what it is about to store it drops (:class:`JobLostError`).
+    Everything that the worker has stored stays. Its next write fails (:class:`JobLostError`).
     """
     now = timezone.now()
     leased = kind.rows.filter(pk=job_id, status=JobStatus.RUNNING).exclude(leased_by="")
@@ -178,12 +178,12 @@ def take_back(kind: JobKind[Any], job_id: int) -> bool:
 
 
 def worker_name() -> str:
-    """What this process is called where it has a job."""
+    """The name of this process in leases: host and process id."""
     return f"{gethostname()[:80]} {os.getpid()}"
 
 
 def fault(error: Exception) -> str:
-    """What a job that failed says of its fault: a sentence of ours as it is, else what kind of fault it was as well."""
+    """The error text of a failed job: a refusal as it is, another exception with its type; at most 2,000 characters."""
     said = str(error) if refusal_of(error) else f"{type(error).__name__}: {error}"
     return said[:2000]
 
@@ -200,7 +200,7 @@ def _update(job: Job, **fields: Any) -> None:
 
 
 def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None:
-    """Take the job whose turn it is, with its kind; ``None`` when none waits."""
+    """Take the next job by turns, with its kind; ``None`` if no job waits."""
     while True:
         now = timezone.now()
         waiting = [
@@ -224,7 +224,7 @@ def claim_next(kinds: Sequence[JobKind[Any]]) -> tuple[JobKind[Any], Any] | None
 
 
 class _Waiting(NamedTuple):
-    """An account of which jobs of a kind wait; ``first_id`` is the oldest of them."""
+    """An account with waiting jobs of a kind; ``first_id`` is the oldest of them."""
 
     kind: JobKind[Any]
     account: int | None
@@ -232,7 +232,7 @@ class _Waiting(NamedTuple):
 
 
 def _served_at(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float, float, int]]:
-    """When a kind, and in it an account, last had a turn; what never had one comes first, the oldest before others."""
+    """A sort key by the last turn of a kind, and of an account in it: those without a turn first, older jobs first."""
     of_kinds = {
         kind: Turn.objects.filter(kind=kind).aggregate(at=Max("last_at"))["at"]
         for kind in {one.kind.slug for one in waiting}
@@ -250,7 +250,7 @@ def _served_at(waiting: Sequence[_Waiting]) -> Callable[[_Waiting], tuple[float,
 
 
 def forgotten(kind: JobKind[Any]) -> list[int]:
-    """What waits although the last knock for it is long past, longest first; a knock for it is taken as given."""
+    """Ids of waiting jobs with a last wake-up long ago, longest first; their rows are marked as woken now."""
     now = timezone.now()
     long_ago = Q(knocked_at__lt=now - timedelta(seconds=WAKE_UP_AGAIN_S)) | Q(knocked_at__gt=now + LONGEST_LEASE)
     waiting = kind.going_on.filter(waits(now), long_ago)
@@ -262,8 +262,8 @@ def forgotten(kind: JobKind[Any]) -> list[int]:
 
 
 def _has_run_out(job: Job) -> bool:
-    """Whether a job that waits was left by its worker, and nobody has noticed yet.
+    """Whether a waiting job was left by its worker, and this has not been counted before.
 
-    Who lets go knocks at the moment when the lease ends, and who finds one that has run out knocks later.
+    A release sets ``knocked_at`` to the end of the lease, and recovery of an expired lease sets it to a later moment.
     """
     return job.lease_until is not None and job.knocked_at < job.lease_until

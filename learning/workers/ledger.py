@@ -1,4 +1,4 @@
-"""The ledgers of machines are folded up behind a place, so that none grows for ever (docs/decisions/0096)."""
+"""Compaction of machines' ledgers, so that none grows for ever (docs/decisions/0096)."""
 
 from __future__ import annotations
 
@@ -19,31 +19,32 @@ from learning.workers.jobs import TurnEnd
 logger = logging.getLogger("learning.workers.ledger")
 
 LOOKED_AT_LESSONS = 300
-"""A machine with no more lessons than these has not too many changes."""
+"""Lessons of a ledger above which its changes are counted; with no more, it cannot have too many changes."""
 LOOKED_AT_S = 3600
-"""One that has learnt nothing since it was looked at is looked at again after this long: its changes are counted."""
+"""Seconds until a machine without new lessons is examined again, because its changes have to be counted."""
 AFTER = "ledgers:after"
-"""Under this name is kept where the next stretch of machines begins; if that is lost, it is the first again."""
+"""The cache key of the start of the next stretch of machines; if it is lost, the first stretch is next."""
 SLACK = 5
-"""Folded is what is older by a day, or more by a fifth, than what is kept: not a little of it every minute."""
+"""A ledger is compacted once it exceeds its limit by a day, or by a fifth of its changes, not a little every minute."""
 
 
 def ledgers_compact(turn: TurnEnd) -> bool:
-    """Fold up what lies too far behind of any machine's ledger, until the turn ends; whether there is more to fold.
+    """Compact ledgers that are over their limits, until the turn ends; return whether more is left.
 
-    Each machine in short transactions, for which nobody waits. One whose row is taken for long is left for next time.
+    Each machine takes short transactions that delay no other. A machine with a row locked for long is left for the next
+    time.
     """
     n_steps = 0
     before = timezone.now() - timedelta(days=_days_kept(of_guest=True) + 1)
     ids, after = compactions_due(before, LOOKED_AT_LESSONS, cache.get(AFTER, 0))
-    # Whatever becomes of these: who is not reached is found the next time round, and none keeps the others waiting.
+    # Stored before the work: a machine not reached is found in the next round, and a failure does not stop the round.
     cache.set(AFTER, after, LOOKED_AT_S)
     for pk in ids:
         try:
             n_steps += _fold(pk, turn)
         except OperationalError:
             logger.warning("the ledger of machine %s is in use, and is folded later", pk, exc_info=True)
-        except Exception:  # one broken ledger must not keep the others from being folded
+        except Exception:  # one broken ledger must not prevent the compaction of the others
             logger.exception("the ledger of machine %s could not be folded", pk)
         if turn.is_reached:
             return n_steps > 0
@@ -51,13 +52,13 @@ def ledgers_compact(turn: TurnEnd) -> bool:
 
 
 def _days_kept(*, of_guest: bool) -> float:
-    """For how many days a ledger is kept lesson by lesson: one of a guest, or of a copy, no longer than its matches."""
+    """Days for which a ledger keeps single lessons; for guests and copies no longer than their matches."""
     days: int = settings.KEEP_LEDGER_DAYS
     return days * guests_share() if of_guest else days
 
 
 def _fold(machine_id: int, turn: TurnEnd) -> int:
-    """Fold up one machine's ledger as far as it should be, or until the turn ends; in how many steps."""
+    """Compact one machine's ledger as far as it is due, or until the turn ends; return the number of steps."""
     machine, n_steps = Machine.objects.filter(pk=machine_id).first(), 0
     if machine is None:
         return 0
@@ -78,7 +79,7 @@ def _fold(machine_id: int, turn: TurnEnd) -> int:
             if turn.is_reached:
                 return n_steps
         machine.refresh_from_db()
-        if machine.is_folding:  # somebody else is at it, or has announced more
+        if machine.is_folding:  # another worker is compacting it, or has announced more
             return n_steps
     cache.set(looked_at, machine.n_lessons, LOOKED_AT_S)
     return n_steps

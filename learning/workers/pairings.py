@@ -1,8 +1,8 @@
-"""The one road of a tournament: pairing by pairing, each by whoever claims it, and a new round after the last of one.
+"""Tournaments as background jobs: each pairing is played by the worker that claims it, then the next round begins.
 
-A pairing's games follow from the tournament's seed, the pairing's number and the beads stored with the entries, so
-it does not matter who plays it, when, or how often. A worker that dies leaves a lease that runs out; another plays
-the pairing again, from its beginning or, where games are long, from where it last said how far it was.
+A pairing's games follow from the tournament's seed, the pairing's number and the beads stored with the entries. So it
+makes no difference which worker plays it, when, or how often. A worker that dies leaves a lease that runs out. Another
+worker then plays the pairing again, from its beginning or, for long games, from the last stored progress.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 logger = logging.getLogger("learning.workers.pairings")
 
 LEASE_S = 20
-"""A pairing whose worker has not come back for this long may be played by another."""
+"""Seconds without a renewal after which another worker may play a pairing."""
 LOOK_AGAIN_S = 0.2
-"""How often who has nothing to play looks whether the others have done."""
+"""Seconds between two checks for claimable pairings in a process that has none to play."""
 SAY_EVERY_S = 1
-"""How often a pairing of long games says how far it is, and that it is still being played."""
+"""Seconds between two updates of the progress and the lease of a pairing of long games."""
 TELL_EVERY_S = 1
-"""How often a tournament's page hears of it; of its last pairing it always hears."""
+"""Least seconds between two messages to a tournament's page; its end is always sent."""
 DRAW_STREAM = 1 << 32
-"""The lots of a Swiss round take streams from here on; the pairings take those below."""
+"""First random stream for the draw of Swiss rounds; pairings use the streams below."""
 
 
 def claimable(tournament_id: int) -> list[int]:
-    """The pairings of a tournament that wait, or whose worker's lease has run out, in their order."""
+    """The pairings of a tournament that wait or have an expired lease, in order."""
     pairings = Pairing.objects.filter(jobs.waits(timezone.now()), tournament_id=tournament_id)
     return list(pairings.order_by("number").values_list("pk", flat=True))
 
 
 def pairing_play(pairing: Pairing, turn: TurnEnd | None = None) -> list[int]:
-    """Play a claimed pairing and store what came of it; the pairings that wait because of it.
+    """Play a claimed pairing and store its result; return the pairings that now wait because of it.
 
-    Those are the ones of the next round, if it was the last of one, and itself, if its games are long and the turn
-    ended between two of them. A pairing that somebody else has meanwhile, or whose tournament was called off or
-    deleted, is left as it is.
+    These are the pairings of the next round if it was the last of its round, and itself if the turn ended between two
+    of its long games. A pairing that another worker has by now, or of a cancelled or deleted tournament, is left as it
+    is.
     """
     try:
         played = _games(pairing, turn or TurnEnd())
@@ -84,7 +84,7 @@ def _counts(played: Contest) -> dict[str, int]:
 
 
 def tournament_play(tournament_id: int, progress: Callable[[Pairing], None] | None = None) -> None:
-    """Play a tournament to its end in this process; pairings that others have claimed are left to them, and awaited."""
+    """Play a tournament to its end in this process; pairings claimed by other workers are awaited."""
     while Tournament.objects.filter(pk=tournament_id, status=JobStatus.RUNNING).exists():
         waiting = claimable(tournament_id)
         if not waiting:
@@ -98,7 +98,7 @@ def tournament_play(tournament_id: int, progress: Callable[[Pairing], None] | No
 
 
 def round_begin(tournament: Tournament) -> list[int]:
-    """Store the pairings of the tournament's round; their ids, none when nobody can meet any more.
+    """Store the pairings of the tournament's round; return their ids, none if every possible pair has met.
 
     Call inside a transaction that holds the tournament's lock.
     """
@@ -119,14 +119,14 @@ def round_begin(tournament: Tournament) -> list[int]:
 
 
 def entrant_of(entry: TournamentEntry) -> Entrant:
-    """An entry as the pairing knows it."""
+    """An entry in the form that the pairing algorithms use."""
     return Entrant(entry.number) if entry.side is None else Entrant(entry.number, frozenset((entry.side,)))
 
 
 def pairing_fail(pairing: Pairing, error: Exception) -> None:
     """End a tournament in which a pairing cannot be played: without it there is no result.
 
-    One that somebody else has meanwhile is left as it is: they may be able to play it.
+    A pairing that another worker has by now is left as it is, because that worker may be able to play it.
     """
     try:
         with transaction.atomic():
@@ -141,7 +141,7 @@ def pairing_fail(pairing: Pairing, error: Exception) -> None:
 
 
 def tournament_end(tournament: Tournament, status: JobStatus, error: str = "") -> None:
-    """End a tournament before its time; what waits will not be played. Call inside a transaction that has its lock."""
+    """End a tournament early and cancel its waiting pairings. Call inside a transaction that has its lock."""
     left = Q(status=JobStatus.QUEUED) | Q(status=JobStatus.RUNNING)
     tournament.pairings.filter(left).update(status=JobStatus.CANCELLED, lease_until=None)
     tournament.status, tournament.error, tournament.finished_at = status, error, timezone.now()
@@ -150,7 +150,7 @@ def tournament_end(tournament: Tournament, status: JobStatus, error: str = "") -
 
 
 def tournament_tell(tournament: Tournament) -> None:
-    """Tell a tournament's page, if anybody watches it, how it stands; not too often while it goes on."""
+    """Send the state of a tournament to its page, if one is open; at limited frequency while it runs."""
     over = tournament.status != JobStatus.RUNNING
     is_time = over or cache.add(f"tournament-told:{tournament.pk}", 1, TELL_EVERY_S)
     if is_time and events.tournament_is_watched(tournament.pk):
@@ -158,7 +158,7 @@ def tournament_tell(tournament: Tournament) -> None:
 
 
 def _going_on(pairing: Pairing) -> Tournament | None:
-    """The tournament of a pairing, locked, if it still goes on. Call inside a transaction."""
+    """The tournament of a pairing, locked, if it is still running. Call inside a transaction."""
     going_on = Tournament.objects.filter(pk=pairing.tournament_id, status=JobStatus.RUNNING)
     return going_on.select_for_update(of=("self",)).first()
 
@@ -170,7 +170,7 @@ def _advance(tournament: Tournament) -> list[int]:
         following = round_begin(tournament)
         if following:
             return following
-        tournament.round -= 1  # everybody has met everybody before the rounds were over
+        tournament.round -= 1  # all possible pairs have met before the last round
         tournament.n_rounds = tournament.round
     tournament.status, tournament.finished_at = JobStatus.FINISHED, timezone.now()
     return []
@@ -196,10 +196,10 @@ def _unfinished(tournament: Tournament) -> QuerySet[Pairing]:
 
 
 def _games(pairing: Pairing, turn: TurnEnd) -> Contest | None:
-    """What comes of a pairing; ``None`` if the turn ended before it was over.
+    """The result of a pairing; ``None`` if the turn ended before it was over.
 
     Raises:
-        JobLostError: in the middle of it nobody wanted to know any more.
+        JobLostError: the pairing was cancelled or taken by another worker.
     """
     tournament = pairing.tournament
     rng, game = RandomSource(tournament.seed, pairing.number), tournament.game_rules
@@ -212,7 +212,7 @@ def _games(pairing: Pairing, turn: TurnEnd) -> Contest | None:
 def _long_games(
     pairing: Pairing, first: MovePlayer, second: MovePlayer, rng: RandomSource, turn: TurnEnd
 ) -> Contest | None:
-    """As :func:`_games`, move by move: now and then they say how far they are, and some may have been played before."""
+    """Like :func:`_games`, but move by move: progress is stored now and then, and earlier progress is used."""
     tournament = pairing.tournament
     said_at, before = time.monotonic(), NO_GAMES
     if pairing.random_state:
@@ -239,10 +239,10 @@ def _long_games(
 
 
 def _say(pairing: Pairing, state: dict[str, Any]) -> None:
-    """Renew the lease of a pairing and store how far it is.
+    """Renew the lease of a pairing and store its progress.
 
     Raises:
-        JobLostError: it is no longer wanted, or no longer ours.
+        JobLostError: it was cancelled, or taken by another worker.
     """
     jobs.renew(pairing, LEASE_S, **state)
     tournament_tell(pairing.tournament)
@@ -256,19 +256,19 @@ def _player(entry: TournamentEntry, game: AnyGame) -> ContestPlayer:
 
 
 class Pairings(JobKind[Pairing]):
-    """Pairings as jobs: a turn is as many of one tournament as fit into it."""
+    """Pairings as jobs: a turn plays as many pairings of one tournament as fit into it."""
 
     slug = "pairings"
     model = Pairing
     related = ("tournament", "first", "second")
     lease_s = LEASE_S
     account = "tournament__owner"
-    # What was begun in an earlier turn has a lower number than what has not.
+    # A pairing begun in an earlier turn has a lower number than one not begun.
     order = ("number", "pk")
 
     @property
     def going_on(self) -> QuerySet[Pairing]:
-        """All, but for those that wait for compiled kernels."""
+        """All pairings except those that wait for compiled kernels."""
         rows = self.rows
         if kernels_compiling():
             rows = rows.filter(tournament__n_games__lte=MAX_PLAIN_GAMES)

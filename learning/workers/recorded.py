@@ -1,4 +1,4 @@
-"""Trainings that come with the program: made without a database, and stored as if a worker had done them here."""
+"""Trainings that come with the program: made without a database, and stored as if a worker had run them here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from learning.workers.runs import run_marks
 
 
 def house_record(house: HouseMachine) -> Recorded:
-    """Train a built-in machine; what a run of a worker comes to, to the last bit."""
+    """Train a built-in machine; the result equals that of a worker's run to the last bit."""
     machine = Machine(game=house.game, side=house.side)
     rules = machine.game_rules
     preset = ALL_PRESETS.get(house.preset)
@@ -44,7 +44,7 @@ def house_record(house: HouseMachine) -> Recorded:
 
 @transaction.atomic
 def recorded_store(run: TrainingRun, found: Recorded) -> None:
-    """End a run that has not begun with what was recorded: a lesson for each part, the curve, the place in the list."""
+    """Finish a new run with a recorded training: a lesson for each part, the curve, and the standing."""
     (machine,) = machine_lock(run.machine_id)
     last = found.curve[-1]
     run.status, run.games_done, run.random_state = JobStatus.FINISHED, last.games, found.random_state

@@ -1,4 +1,4 @@
-"""Retention: deletes what the site keeps no longer, in short transactions beside everybody who plays."""
+"""Retention: deletes rows that the site no longer keeps, in short transactions that do not disturb play."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ from learning.workers.jobs import TurnEnd
 logger = logging.getLogger("learning.workers.retention")
 
 ROWS_OF_A_MACHINE = 20_000
-"""Rows of a deleted machine that go in one transaction, at most as many of each table."""
+"""Most rows of a deleted machine deleted in one transaction, from each table."""
 LOCK_MS = 20
-"""A transaction waits no longer for a lock. Its rows are tried in smaller batches, or the next time."""
+"""Longest wait for a lock in milliseconds. After it, the rows are tried in smaller batches, or the next time."""
 STATEMENT_MS = 1_000
 MAX_FAILED = 5
-"""Rows that take too long or are locked, after which the fault is not the rows': the rule waits for the next time."""
+"""Slow or locked rows after which the fault is not the rows': the rule then waits for the next time."""
 LEFT_FILES = ("pymp-*", "tmp*.upload*")
-"""Files that Python's processes and Django's uploads leave in the temporary folder when they are killed."""
+"""Files that killed Python processes and Django uploads leave in the temporary folder."""
 KEEP_FILES_S = 24 * 3600
 
 Place = tuple[str, Key | None]
-"""Where a run stopped: the name of its rule, and the key behind which it goes on."""
+"""The place where a run stopped: the name of its rule, and the key behind which it goes on."""
 Took = list[tuple[str, float]]
 
 
 def _machines_abandon(machines: QuerySet[Machine]) -> None:
-    """Take machines from whoever had them. What they knew is deleted later, a batch at a time (:data:`GONE`)."""
+    """Take machines from their owners. Their memory is deleted later, a batch at a time (:data:`GONE`)."""
     for machine in machines.filter(sharers__isnull=False).distinct():
         kind_of(machine).memory.unshare(machine)
     names_forget(list(machines.values_list("pk", flat=True)))
@@ -81,13 +81,13 @@ RULES: Sequence[RetentionRule] = (
 
 
 def retention_run(turn: TurnEnd, place: Place | None = None, took: Took | None = None) -> Place | None:
-    """Apply the rules from a place on until the turn ends; where to go on, ``None`` when all is done.
+    """Apply the rules from a place on until the turn ends; return where to go on, or ``None`` if all is done.
 
     An interrupted batch is rolled back. Two runs at once skip each other's rows.
 
     Args:
         turn: when to stop.
-        place: where an earlier run stopped. A rule that an older release knew is the beginning.
+        place: where an earlier run stopped. If the rule no longer exists, the run begins at the first one.
         took: gets the rule and the seconds of each batch.
     """
     names = [rule.name for rule in RULES]
@@ -106,7 +106,7 @@ def retention_run(turn: TurnEnd, place: Place | None = None, took: Took | None =
 
 
 def _steps(rule: RetentionRule, after: Key | None, took: Took) -> Iterator[Key | None]:
-    """Act on the rows that are due, a batch at a time; the keys behind which to go on."""
+    """Act on the rows that are due, a batch at a time; yield the keys behind which to go on."""
     failed: list[Key] = []
     while True:
         begun = perf_counter()
@@ -127,9 +127,9 @@ def _steps(rule: RetentionRule, after: Key | None, took: Took) -> Iterator[Key |
 
 
 def _act(rule: RetentionRule, due: Rows, keys: Sequence[Key], failed: list[Key]) -> int:
-    """Act on those of these rows that nobody has locked and that are still due; how many.
+    """Act on those of these rows that are not locked and still due; return their number.
 
-    A batch that fails is tried by halves. A row that fails alone is skipped, and logged.
+    A batch that fails is tried by halves. A row that fails alone is skipped and logged.
     """
     rows = due.model._default_manager
     try:
@@ -155,7 +155,7 @@ def _act(rule: RetentionRule, due: Rows, keys: Sequence[Key], failed: list[Key])
 
 @contextmanager
 def _transaction() -> Iterator[None]:
-    """A transaction that waits for nobody. A crash may lose it, so its commit does not wait for the disk."""
+    """A transaction with short time limits. A crash may lose it, so its commit does not wait for the disk."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true),"
@@ -166,7 +166,7 @@ def _transaction() -> Iterator[None]:
 
 
 def files_clear() -> None:
-    """Delete what killed processes of this account have left in the temporary folder, once it is a day old."""
+    """Delete files that killed processes of this account left in the temporary folder, if they are a day old."""
     before = timezone.now().timestamp() - KEEP_FILES_S
     old = [
         path for pattern in LEFT_FILES for path in Path(tempfile.gettempdir()).glob(pattern) if _is_ours(path, before)
@@ -178,7 +178,7 @@ def files_clear() -> None:
 
 
 def _is_ours(path: Path, before: float) -> bool:
-    """Whether a file is this account's, no link to elsewhere, and unchanged since that moment."""
+    """Whether a file is this account's, no symbolic link, and unchanged since that moment."""
     try:
         found = path.lstat()
     except OSError:
@@ -187,11 +187,11 @@ def _is_ours(path: Path, before: float) -> bool:
 
 
 def _in_use() -> str:
-    """The names of files that processes have mapped or listen at, as far as this account may see them."""
+    """Names of files that processes have mapped, and of their sockets, as far as this account may see them."""
     texts = []
     for file in (Path("/proc/net/unix"), *Path("/proc").glob("[0-9]*/maps")):
         try:
             texts.append(file.read_text(errors="replace"))
-        except OSError:  # the process has ended, or belongs to somebody else
+        except OSError:  # the process has ended, or belongs to another account
             continue
     return "\n".join(texts)

@@ -1,7 +1,7 @@
-"""The one road of a training run: chunk by chunk, each in one transaction with the machine's lock.
+"""Training runs as background jobs: chunk by chunk, each in one transaction with the machine's lock.
 
-A chunk stores beads, the random state and the games done together, so a run that is interrupted anywhere and taken
-up again ends with exactly the beads of an uninterrupted one; matches played meanwhile interleave and lose nothing.
+A chunk stores beads, the random state and the games done together. So an interrupted run ends with exactly the beads of
+an uninterrupted one. Lessons of matches come between chunks, and none is lost.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 from learning.workers.trainees import News, Trainees
 
 CHUNK_S = 0.1
-"""How long a chunk should train: a cancel is answered and a match gets its turn within this time.
+"""Target duration of a chunk in seconds: a cancellation takes effect, and a match gets its turn, within this time.
 
-A sample of the curve lasts longer: a cancel waits for it, a match does not."""
+A sample of the curve takes longer: a cancellation waits for it, a match does not."""
 CURVE_POINTS = 60
-"""A run's curve has this many points and its start, at the squares of equal steps."""
+"""Points of a run's curve besides its start, at the squares of equal steps."""
 TELL_EVERY_S = 0.25
-"""How often the pages of a run and its machines hear of it: sending costs a connection each time."""
+"""Seconds between two messages to the pages of a run and its machines: each send takes a connection."""
 LEASE_S = 20
-"""A run whose worker has not been heard of for this long may be taken up by another."""
+"""Seconds without a renewal after which another worker may take a run."""
 
 GAMES = Counter("beadbox_training_games", "Games that runs have trained, as far as they are stored")
 
 
 @dataclass(slots=True)
 class Pace:
-    """How many games to put into the next chunk so that it takes about :data:`CHUNK_S`; ``None`` before the first."""
+    """The number of games for the next chunk to take about :data:`CHUNK_S`; ``None`` before the first."""
 
     n_games: int | None = None
 
     def adapt(self, n_games: int, seconds: float) -> None:
-        """Learn from a chunk of so many games that took so long; at most four times as many the next time."""
+        """Adapt to the duration of a chunk; the next has at most four times as many games."""
         factor = CHUNK_S / max(seconds, CHUNK_S / 4)
         self.n_games = max(1, int(n_games * factor))
 
@@ -65,12 +65,12 @@ class Pace:
 def run_execute(
     run: TrainingRun, progress: Callable[[TrainingRun], None] | None = None, *, turn: TurnEnd | None = None
 ) -> TrainingRun:
-    """Train a claimed run to its end, or until it is cancelled or lost; the run as it then stands.
+    """Train a claimed run to its end, a cancellation or the loss of its lease; return the run as it then stands.
 
     Args:
-        run: a run that ``RUNS.claim`` has given.
+        run: a run from ``RUNS.claim``.
         progress: called after every chunk in which games were played.
-        turn: when it ends, after a chunk at least, the worker is let go: the run waits to be claimed again.
+        turn: when it ends, after at least one chunk, the run is released and waits to be claimed again.
     """
     pace, news, told_at, told, done = Pace(), News(), 0.0, -1, -1
     while run.status == JobStatus.RUNNING:
@@ -80,7 +80,7 @@ def run_execute(
             news.tell()
             return TrainingRun.objects.filter(pk=run.pk).first() or run
         except DATABASE_ERRORS:
-            # The database went away: the run is still ours to lose, and the reaper takes it up when the lease is out.
+            # The database is unavailable: this worker keeps the run until its lease expires, then recovery takes it up.
             raise
         except Exception as error:
             with contextlib.suppress(JobLostError):
@@ -103,17 +103,17 @@ def run_execute(
 
 
 def _audience(run: TrainingRun) -> AccessList:
-    """Who may be told of a run: whoever may see its machine now. Nobody, if that is gone."""
+    """The present audience of a run's machine; empty if the machine was deleted."""
     machine = Machine.objects.filter(pk=run.machine_id).only("is_public", "owner", "guest").first()
     return [] if machine is None else machine.audience
 
 
 def run_chunk(run: TrainingRun, pace: Pace, news: News | None = None) -> TrainingRun:
-    """Take the sample that is due, train one chunk, and store everything that came of both; the run after it.
+    """Take the sample that is due, train one chunk, and store both; return the run after it.
 
-    While a snapshot is to be measured a part of that instead: a chunk is either.
+    While a snapshot has to be measured, the chunk is a part of that measurement instead.
 
-    What is to be told to machines' pages is added to ``news``, or told at once without it.
+    News for machines' pages is added to ``news``, or sent at once without it.
 
     Raises:
         JobLostError: the run is no longer this worker's.
@@ -128,11 +128,11 @@ def run_chunk(run: TrainingRun, pace: Pace, news: News | None = None) -> Trainin
 
 
 def _sampled_point(run: TrainingRun) -> CurvePoint | None:
-    """The point of its curve that a run has come to, where that takes a sample; ``None`` if none is due.
+    """The point of the curve that a run has reached, if that takes a sample; ``None`` if none is due.
 
-    Its games take a second, so they are played before anything is locked, and matches may end meanwhile: what these
-    teach may count in the later ones of the sample. It follows from the stored machine and the seed alone, so who takes
-    the run up after a death before the point was stored finds the same one.
+    The games of a sample take a second, so they are played without a lock. Matches may end meanwhile, and their lessons
+    may affect later games of the sample. The point follows from the stored machine and the seed alone. So a worker that
+    takes the run up after a crash before the point was stored finds the same one.
     """
     machine = Machine.objects.filter(pk=run.machine_id).first()
     if machine is None or not _is_sampled(machine) or run.games_done not in run_marks(run, machine):
@@ -148,7 +148,8 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
     try:
         machines = machine_lock(run.machine_id, *filter(None, [stage.opponent_machine_id]))
     except MachineNotFoundError:
-        # Deleted while we waited: the machine and the run with it, or the opponent, which the next chunk will miss.
+        # Deleted while the lock was awaited: the machine and with it the run, or the opponent, which the next chunk
+        # will miss.
         return jobs.held(run)
     trainees = Trainees(jobs.held(run), stage, *machines)
     run, machine = trainees.run, trainees.machine
@@ -163,7 +164,7 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
         points += _train(trainees, n_games, pace, news)
     run.save()
     transaction.on_commit(partial(GAMES.inc, run.games_done - done))
-    # Where the last point is a sample it is still to be taken.
+    # If the last point is a sample, it has still to be taken.
     if run.games_done == run.n_games and not (left and _is_sampled(machine)):
         snapshots.run_choose(run, machine)
         jobs.end(run, JobStatus.FINISHED, finished_at=timezone.now())
@@ -178,34 +179,34 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
 
 
 def _list(run: TrainingRun, machine: Machine, points: list[CurvePoint]) -> None:
-    """Keep points of a run beside its machine, for the list, and how strong that is if the last one says so."""
+    """Add points of a run to the machine's standing, and its strength if the last point gives the present one."""
     told = curve_told(points, machine.n_games - run.games_done)
     is_now = _is_sampled(machine) or points[-1].games_done == run.games_done
     standing_add(machine.pk, told, **strength_found(points[-1].strength, machine.n_lessons) if is_now else {})
 
 
 def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:
-    """After how many games a run takes a point of its curve, ascending, its end included; dense at first.
+    """The numbers of games at which a run takes a point of its curve, ascending, with its end; dense at first.
 
-    They follow from the length of the run alone, so that interrupting it changes nothing.
+    They follow from the length of the run alone, so an interruption changes nothing.
     """
     return sorted({-(-n_games * k * k // n_points**2) for k in range(n_points + 1)})
 
 
 def _is_sampled(machine: Machine) -> bool:
-    """Whether the machine's strength is a sample, which takes its time, and not a sum."""
+    """Whether the machine's strength is a sample, which takes time, and not an exact sum."""
     return not kind_of(machine).training.has_table(machine)
 
 
 def run_marks(run: TrainingRun, machine: Machine) -> list[int]:
-    """After how many games the run takes a point of its curve."""
+    """The numbers of games at which this run takes a point of its curve, ascending."""
     if not _is_sampled(machine):
         return curve_marks(run.n_games)
     return curve_marks(run.n_games, points_most(machine, run.n_games))
 
 
 def _stage(run: TrainingRun) -> tuple[RunStage, int]:
-    """The opponent that is next, and the games left against it (of a finished run: the last, and none).
+    """The next opponent, and the games left against it (for a finished run: the last one, and 0).
 
     Raises:
         JobLostError: the run has been deleted.
@@ -221,10 +222,10 @@ def _stage(run: TrainingRun) -> tuple[RunStage, int]:
 
 
 def _train(trainees: Trainees, n_games: int, pace: Pace, news: News) -> list[CurvePoint]:
-    """Train ``n_games`` and store what they taught; the points of the curve passed on the way.
+    """Train ``n_games`` and store the lessons; return the points of the curve passed on the way.
 
-    A lesson ends where a snapshot is due, which is what the machine knows after a lesson. Where a point is a sample the
-    games end there, and with the next point: that is taken before the next chunk.
+    A lesson ends where a snapshot is due, since a snapshot is the machine's state after a lesson. If a point of the
+    curve is a sample, the games end there, because the sample is taken before the next chunk.
     """
     run, machine = trainees.run, trainees.machine
     rng = RandomSource.from_text(run.random_state)
@@ -252,7 +253,7 @@ def _train(trainees: Trainees, n_games: int, pace: Pace, news: News) -> list[Cur
 
 
 def _snapshots_until(end: int, done: int) -> list[int]:
-    """After how many games, more than these and fewer than those at the end, a machine is kept as it is."""
+    """The numbers of games between ``done`` and ``end``, both excluded, at which a snapshot is taken."""
     found: list[int] = []
     while (due := snapshot_after(found[-1] if found else done)) < end:
         found.append(due)
@@ -266,13 +267,13 @@ def _point(run: TrainingRun, machine: Machine, memory: AnyMemory) -> CurvePoint:
         n_wins=run.n_wins,
         n_draws=run.n_draws,
         n_losses=run.n_losses,
-        # A sample is drawn from a stream of its own, so that it changes nothing about the training.
+        # A sample has a random stream of its own, so that it does not affect the training.
         strength=kind_of(machine).training.measured(memory, RandomSource(run.seed, run.games_done + 1)),
     )
 
 
 class TrainingRuns(JobKind[TrainingRun]):
-    """Runs as jobs: a turn is so many chunks."""
+    """Runs as jobs: a turn consists of several chunks."""
 
     slug = "runs"
     model = TrainingRun
@@ -283,7 +284,7 @@ class TrainingRuns(JobKind[TrainingRun]):
 
     @property
     def going_on(self) -> QuerySet[TrainingRun]:
-        """All, but for those that wait for room or for compiled kernels; of those the ones that a turn only ends."""
+        """All runs except those that wait for room or for compiled kernels; a cancelled run never waits."""
         if site_is_full():
             return self.rows.filter(cancel_requested=True)
         rows = self.rows

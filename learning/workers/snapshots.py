@@ -1,4 +1,4 @@
-"""Snapshots in the life of a training run: measured between its chunks, and the best put back when it is over."""
+"""Snapshots of a training run: measured between its chunks, and the best put back at its end."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from learning.selectors.runs import runs_teaching
 from learning.workers import jobs
 
 PART_S = 0.3
-"""How long a part of a measurement should take: a cancel is answered within it."""
+"""Target duration of a part of a measurement in seconds: a cancellation takes effect within it."""
 
 
 def run_measure(run: TrainingRun, lease_s: float) -> TrainingRun | None:
-    """Play and store a part of the measurement that a run has come to; the run after it, ``None`` if none is due.
+    """Play and store a part of the measurement that is due; return the run after it, or ``None`` if none is due.
 
-    The games are played before anything is locked. They follow from the ledger and the seeds alone: who takes the run
-    up after a death before they were stored plays the same ones, and what was stored is not played again.
+    The games are played without a lock. They follow from the ledger and the seeds alone. So after a crash another
+    worker plays the same games, except those already stored.
 
     Raises:
         JobLostError: the run is no longer this worker's.
@@ -48,7 +48,7 @@ def run_measure(run: TrainingRun, lease_s: float) -> TrainingRun | None:
         )
     except (EntryGoneError, ObjectDoesNotExist):
         with transaction.atomic():
-            jobs.held(run)  # lost with the machine, if that was deleted meanwhile
+            jobs.held(run)  # raises JobLostError if the machine was deleted meanwhile
         raise
     with transaction.atomic():
         run = jobs.held(run)
@@ -62,10 +62,10 @@ def run_measure(run: TrainingRun, lease_s: float) -> TrainingRun | None:
 
 
 def run_choose(run: TrainingRun, machine: Machine) -> None:
-    """Let the machine play by the best of a run's snapshots, now that all is measured. Its lock is held.
+    """Let the machine play by the best of a run's snapshots, all of which are measured. Its lock is held.
 
-    Not while another run teaches it, nor once it is frozen, nor if it has learnt more since than can be put back at
-    once: then what it knows now plays, and its owner may choose.
+    This is skipped while another run teaches it, if it is frozen, or if it has learnt too much since to be put back at
+    once. Then its present memory plays, and its owner may choose.
     """
     if not run.n_measured or not machine.learns or runs_teaching(machine).exclude(pk=run.pk).exists():
         return

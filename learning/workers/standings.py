@@ -1,4 +1,4 @@
-"""What machines that have learnt are worth now, worked out for the list after they have (``models.Standing``)."""
+"""The strength of machines that have learnt, computed later for the list (``models.Standing``)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ AT_ONCE = 500
 
 
 def standings_measure(turn: TurnEnd) -> int:
-    """Measure machines that have learnt since they were measured, until the turn ends; how many.
+    """Measure machines that have learnt since their last measurement, until the turn ends; return their number.
 
-    Those that have had fewest lessons since come first: what learns all the time keeps nobody else waiting.
+    Machines with the fewest new lessons come first, so that one that learns all the time delays no other.
     """
     n_measured = 0
     behind = Standing.objects.filter(~Q(measured=F("lessons"))).select_related("machine")
@@ -30,7 +30,7 @@ def standings_measure(turn: TurnEnd) -> int:
     for standing in behind.order_by(F("lessons") - F("measured"), "pk")[:AT_ONCE]:
         try:
             _measure(standing)
-        except Exception:  # one broken machine must not keep the others waiting; it is tried again when it has learnt
+        except Exception:  # one broken machine must not delay the others; its next lesson leads to another attempt
             logger.exception("the strength of machine %s could not be found", standing.pk)
             Standing.objects.filter(pk=standing.pk).update(measured=standing.lessons)
         n_measured += 1
@@ -40,7 +40,7 @@ def standings_measure(turn: TurnEnd) -> int:
 
 
 def _measure(standing: Standing) -> None:
-    """Store how strong the machine is. What it learns meanwhile leaves it behind again, for the next time."""
+    """Store the machine's strength. Lessons learnt meanwhile lead to another measurement."""
     machine = standing.machine
     found = strength_found(strength_at_hand(machine), standing.lessons)
     points = [] if standing.measured >= 0 else _trained(machine)
@@ -50,7 +50,7 @@ def _measure(standing: Standing) -> None:
 
 
 def _trained(machine: Machine) -> list[tuple[float, float]]:
-    """The curves of its trainings, one after the other, of a machine that was never measured: it may be an old one."""
+    """The curves of a machine's trainings as one, for a machine never measured before, perhaps an old one."""
     points, before = [], 0
     for run in machine.runs.filter(started_at__isnull=False).prefetch_related("curve").order_by("started_at", "pk"):
         points += curve_told(run.curve.all(), before)

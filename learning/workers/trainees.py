@@ -22,21 +22,21 @@ from learning.storage.lessons import Cause
 
 @dataclass(slots=True)
 class News:
-    """What has become of the boxes of the machines in training since their pages were told."""
+    """Changes of boxes of the machines in training since the last message to their pages."""
 
     machines: dict[int, Machine] = field(default_factory=dict)
     boxes: dict[int, dict[str, BoxNews]] = field(default_factory=dict)
     lessons: dict[int, list[int]] = field(default_factory=dict)
 
     def add(self, machine: Machine, touched: Iterable[TouchedBox], lesson: int) -> None:
-        """Note a lesson of the machine, which is stored."""
+        """Add a stored lesson of the machine."""
         told = box_news(touched, lesson)
         self.machines[machine.pk] = machine
         self.boxes.setdefault(machine.pk, {}).update((box["position"], box) for box in told)
         self.lessons.setdefault(machine.pk, []).append(lesson)
 
     def tell(self) -> None:
-        """Tell the machines' pages, once each; what could not be told is told again with what comes next."""
+        """Send one message to each machine's page; a message that fails is sent again with the next changes."""
         for pk, machine in list(self.machines.items()):
             if events.boxes_changed(machine, list(self.boxes[pk].values()), self.lessons[pk]):
                 del self.machines[pk], self.boxes[pk], self.lessons[pk]
@@ -49,7 +49,7 @@ class Trainees:
     Games are added to the run as they are played; the caller saves it.
 
     Attributes:
-        opponent: the very same object where the machine plays itself; ``None`` where the opponent is no machine.
+        opponent: the same object if the machine plays itself; ``None`` if the opponent is no machine.
         tally: the games of the machine since its last lesson.
     """
 
@@ -72,7 +72,7 @@ class Trainees:
         return self.opponent is not None and self.stage.opponent_learns and self.opponent.learns
 
     def load(self) -> None:
-        """Read what each machine knows, and keep a snapshot if one is due before the next game."""
+        """Read the memory of each machine, and take a snapshot if one is due before the next game."""
         snapshot_take(self.run, self.machine)
         self.memory = self.opponent_memory = kind_of(self.machine).memory.load(self.machine, self.run.most_values)
         if self.opponent is not None and not self.plays_itself:
