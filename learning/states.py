@@ -291,8 +291,8 @@ class Progress(TypedDict):
     """The progress of a machine. ``results`` are those of its latest matches, ten at most, oldest first.
 
     ``points`` are its exact points in a game against random play. ``holds`` is its exact probability of not losing
-    against perfect play. Both are null if unknown. Curves are pairs of games and the figure after so many games, empty
-    if unknown.
+    against perfect play. Both are null if unknown. Curves are pairs of games and the figure after them, empty if
+    unknown.
     """
 
     games: int

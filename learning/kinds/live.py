@@ -78,7 +78,7 @@ class KindLive(ABC, Generic[MemoT]):
         return None
 
     def level_insight(self, live: LiveMatch, moves: Sequence[LevelMove]) -> Insight | None:
-        """Thoughts of levels that play by what such a machine has learnt; ``None`` if they have not moved."""
+        """Thoughts of levels that play by the memory of such a machine; ``None`` if they have not moved."""
         return None
 
     @abstractmethod

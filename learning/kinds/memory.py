@@ -23,7 +23,7 @@ class Audit(NamedTuple):
 
 
 class KindMemory(ABC):
-    """Where the machines of a kind keep what they know."""
+    """Storage of the memory of a kind of machine: boxes, values or weights."""
 
     ledger: ClassVar[Ledger]
     """The table of changes, and how it is compacted."""

@@ -46,7 +46,7 @@ def snapshot_take(run: TrainingRun, machine: Machine) -> None:
     if not (keeps_snapshots(machine) and is_taken(run, run.games_done)):
         return
     earlier = TrainingRun.objects.filter(machine=machine, pk__lt=run.pk)
-    # A reset keeps the machine's runs, and deletes only what they taught.
+    # A reset keeps the machine's runs, and deletes only their lessons.
     known = earlier.filter(last_lesson__gt=machine.n_forgotten)
     # The oldest runs may have been deleted; snapshots of later runs have counted their games.
     counted = machine.snapshots.filter(run__lt=run.pk).aggregate(n=Max("n_trained", default=0))["n"]

@@ -69,7 +69,7 @@ MACHINE_SIDES = [(None, "plays either side"), *SIDES]
 
 
 class NoneNegative(Func):
-    """SQL: whether no element of an array is negative."""
+    """SQL: whether all elements of an array are at least 0."""
 
     template = "0 <= ALL (%(expressions)s)"
     output_field = BooleanField()

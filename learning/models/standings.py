@@ -14,8 +14,8 @@ class Standing(models.Model):
 
     Every machine that lists may show has one; a copy made for a room has none. A lesson updates its numbers of lessons
     and games in the statement that stores the lesson. The strength is computed a little later, by the maintenance
-    worker. The standing is a row of its own: an index on a column that changes with every lesson would keep PostgreSQL
-    from updating the machine's row in place, and every move reads that row.
+    worker. The standing is a row of its own, because every move reads the machine's row. An index on a column that
+    changes with every lesson would keep PostgreSQL from updating that row in place.
     """
 
     machine = models.OneToOneField(Machine, primary_key=True, on_delete=models.CASCADE, related_name="standing")

@@ -21,7 +21,7 @@ class Line(TypedDict):
 
 
 def insights_joined(live: LiveMatch, found: Sequence[Insight]) -> Insight:
-    """Join the insights of one or more kinds of machines in a match; the side that moved last comes first.
+    """Join the insights of several kinds of machines; the fields for one side are those of the last to move.
 
     Each kind describes its machines in a part of its own; only lessons cover all machines.
     """

@@ -19,7 +19,7 @@ def values_most(machine: Machine, promised: Mapping[int, int | None] | None = No
 
 
 def values_left(owner_id: int, besides: int | None = None, promised: Mapping[int, int | None] | None = None) -> int:
-    """Entries left to an account under its limit, without those of its machines except ``besides``; at least 0.
+    """An account's limit of entries less the entries of its machines, ``besides`` excepted; at least 0.
 
     Each machine counts with its entries, or with the limit of an unfinished run if that is greater; machines without
     entries count 0. These are few rows: each machine carries its number of entries.

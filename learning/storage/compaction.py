@@ -145,7 +145,7 @@ def _places(machine: Machine, listed: Sequence[Listed]) -> list[int]:
     """
     places = set[int]()
     for n_lessons, plays_since in machine.snapshots.values_list("n_lessons", "plays_since"):
-        # A snapshot's page shows what its last lesson changed; a chosen one also needs the trainings after the choice.
+        # Pages show the changes of a snapshot's last lesson, and the trainings after a chosen snapshot.
         places |= {n_lessons - 1, n_lessons, plays_since or n_lessons}
     entries = TournamentEntry.objects.filter(machine=machine, tournament__status=JobStatus.RUNNING)
     places |= {place for place in entries.values_list("n_lessons", flat=True) if place is not None}

@@ -26,7 +26,7 @@ FORGET = """
     UPDATE games_seat SET name = %(gone)s WHERE player <> %(human)s AND id IN (
         SELECT seat_id FROM learning_machineseat WHERE machine_id IN (SELECT id FROM private)
     )"""
-"""A single statement, because a sweep's transaction would wait for each of several."""
+"""A single statement, because retention's transaction would wait for each of several."""
 
 
 def names_forget(machines: Sequence[int]) -> None:

@@ -57,9 +57,9 @@ def claimable(tournament_id: int) -> list[int]:
 def pairing_play(pairing: Pairing, turn: TurnEnd | None = None) -> list[int]:
     """Play a claimed pairing and store its result; return the pairings that now wait because of it.
 
-    These are the pairings of the next round if it was the last of its round, and itself if the turn ended between two
-    of its long games. A pairing that another worker has by now, or of a cancelled or deleted tournament, is left as it
-    is.
+    These are the pairings of the next round, if it was the last of its round. If the turn ended between two of its
+    long games, it waits itself. A pairing that another worker has by now, or of a cancelled or deleted tournament, is
+    left as it is.
     """
     try:
         played = _games(pairing, turn or TurnEnd())

@@ -64,8 +64,8 @@ def run_measure(run: TrainingRun, lease_s: float) -> TrainingRun | None:
 def run_choose(run: TrainingRun, machine: Machine) -> None:
     """Let the machine play by the best of a run's snapshots, all of which are measured. Its lock is held.
 
-    This is skipped while another run teaches it, if it is frozen, or if it has learnt too much since to be put back at
-    once. Then its present memory plays, and its owner may choose.
+    This is skipped while another run teaches it, if it is frozen, or if it has learnt too much since the snapshot.
+    Then its present memory plays, and its owner may choose.
     """
     if not run.n_measured or not machine.learns or runs_teaching(machine).exclude(pk=run.pk).exists():
         return

@@ -157,7 +157,7 @@ def _win(rule: BoxRule) -> list[str]:
 def _loss(rule: BoxRule) -> list[str]:
     found = []
     if rule.final_loss is FinalLoss.REMOVE:
-        # Without gains, a box never has more than its initial beads: here at most one of each colour.
+        # Without gains, and with at most one bead of each colour at the start, a colour never has two.
         gains = rule.win > 0 or rule.draw > 0 or rule.loss > 0 or rule.final_win is FinalWin.SOLE
         what = "every bead of the last colour played" if gains or max(rule.initial) > 1 else "the last bead"
         found.append(f"After a loss {what} is taken out for good.")

@@ -115,7 +115,7 @@ def gallery(request: HttpRequest, machine_id: int) -> HttpResponse:
 
 @require_safe
 def boxes_at(request: HttpRequest, machine_id: int, number: int) -> HttpResponse:
-    """The beads of all boxes as they stood after a lesson, and what that lesson was, for the time machine."""
+    """The beads of all boxes as they stood after a lesson, and that lesson in words, for the time machine."""
     try:
         machine = machine_for(request.user, machine_id)
     except PlayError as error:

@@ -32,7 +32,7 @@ class ValueLearnerTraining(KindTraining):
         engine = engine_of(learner.game)
         assert engine is not None, "its rule fits no other game"
         played = openings(learner.game, (self.sampling.n_games + 1) // 2, seed=CHOSEN_ON)
-        # Random play is what the weakest level of an engine plays.
+        # The weakest level of an engine plays at random.
         weakest = next(iter(engine.levels.values()))
         meetings = {
             slug: value_meeting(learner.game, learner.player, engine.levels.get(slug, weakest))
@@ -54,7 +54,7 @@ class ValueLearnerTraining(KindTraining):
 
     def knew(self, machine: Machine, n_lessons: int) -> dict[str, object]:
         after = weights_row_at(machine.pk, n_lessons)
-        # A machine that was reset or brought in began with a row of no lesson, and so has none before it.
+        # A new, imported or reset machine begins with a row without a lesson, before which it has none.
         before = None if after.lesson_id is None else weights_row_at(machine.pk, n_lessons - 1)
         return {
             "lesson": n_lessons,
