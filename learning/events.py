@@ -8,7 +8,7 @@ from learning.models import AccessList, Machine
 from learning.states import BoxNews, MachineNews, PointState, PrivateEntry, RunProgress, TournamentState
 
 TELL_EVERY_S = 0.25
-"""Least seconds between two messages of a process to a machine's page; events in between are sent as one."""
+"""Minimum seconds between two messages of a process to a machine's page; events in between are sent as one."""
 
 
 def machine_group(machine_id: int) -> str:

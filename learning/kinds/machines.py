@@ -23,7 +23,7 @@ from learning.storage.lessons import lessons_go_back_to
 FIRST_CHUNK_GAMES = 50_000
 """Games of the first chunk of a training that a compiled loop plays."""
 MAX_POINTS = 12
-"""Most points of a curve where strength is a sample."""
+"""Maximum number of points of a curve where strength is a sample."""
 
 
 def strength_at_hand(machine: Machine) -> Strength:
@@ -94,7 +94,7 @@ def games_first(machine: Machine) -> int:
 
 
 def points_most(machine: Machine, n_games: int) -> int:
-    """Most points, besides the start, of a curve over ``n_games`` games where strength is a sample."""
+    """Maximum number of points, besides the start, of a curve over ``n_games`` games where strength is a sample."""
     per_point = kind_of(machine).training.sampling.games_per_point
     return min(MAX_POINTS, max(3, n_games // per_point)) if per_point else MAX_POINTS
 

@@ -21,7 +21,7 @@ from learning.models import LessonKind, Machine, Measurement, Snapshot, Tourname
 from learning.storage.lessons import Cause, lessons_open
 
 MEASURED_MOST = 1000
-"""Most games of a measurement against each level."""
+"""Maximum number of games of a measurement against each level."""
 
 
 def measured_usually(machine: Machine) -> int:

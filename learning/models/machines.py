@@ -305,7 +305,7 @@ class Machine(models.Model):
 
     @property
     def n_told_from(self) -> int:
-        """Fewest lessons after which the state of the machine is known; earlier ones were reset or compacted."""
+        """Smallest number of lessons after which the machine's state is known; earlier ones were reset or compacted."""
         return max(self.n_forgotten, self.n_folded)
 
     @property

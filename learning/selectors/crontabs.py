@@ -19,7 +19,7 @@ LAST_DAY = "28-31/01"
 SHIFT = timedelta(hours=3)
 """Longer than any change of clocks."""
 MAX_DAYS = 366 * 41
-"""Most days searched: 29 February falls on each weekday within 40 years, also around a year like 2100."""
+"""Maximum number of days searched: 29 February falls on each weekday within 40 years, also around a year like 2100."""
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 _WEEKDAYS = "sun mon tue wed thu fri sat"

@@ -10,7 +10,7 @@ from learning.models import Machine, RunStage, TrainingRun
 
 
 def values_most(machine: Machine, promised: Mapping[int, int | None] | None = None) -> int:
-    """Most entries that the machine may have: the limit of a machine, or less if its account has little room left.
+    """Maximum number of entries that the machine may have: that of any machine, or less if its account is nearly full.
 
     ``promised`` has entries promised to other machines of the account in the same way, by id.
     """

@@ -32,10 +32,10 @@ from learning.storage.locks import machine_hold
 from learning.storage.retention import SILENT_DAYS
 
 CHANGES_AT_ONCE = 500
-"""Most changes compacted in one transaction, so that none takes a tenth of a second."""
+"""Maximum number of changes compacted in one transaction, so that none takes a tenth of a second."""
 LESSONS_AT_ONCE = 100
 AHEAD = 20_000
-"""Most lessons by which the compaction point advances at a time: all of them are read together."""
+"""Maximum number of lessons by which the compaction point advances at a time: all of them are read together."""
 SNAPSHOTS_KEPT = 200
 """Latest snapshots kept of a machine's finished trainings, as many as its page shows."""
 LOCK_S = 1.0

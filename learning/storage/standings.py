@@ -11,7 +11,7 @@ from django.db import transaction
 from learning.models import CurvePoint, Machine, Standing
 
 CURVE_POINTS = 32
-"""Most points of a curve: enough for the small curves of the list."""
+"""Maximum number of points of a curve: enough for the small curves of the list."""
 
 LISTED_AGAINST = "random"
 """The opponent that machines of every game meet, so that the strengths in the list are comparable."""

@@ -36,7 +36,7 @@ WAKE_UP_AGAIN_S = 10
 LONGEST_LEASE = timedelta(minutes=2)
 """A lease that ends later dates from before the clock was set back, and counts as expired."""
 KNOCKS_AT_ONCE = 20
-"""Most wake-ups in a recovery pass: each serves any waiting job, so a few are enough to start the queue again."""
+"""Maximum number of wake-ups in a recovery pass: each serves any waiting job, so a few restart the queue."""
 
 TURNS = Counter("beadbox_turns", "Turns that jobs have had", ["kind"])
 JOBS_ENDED = Counter("beadbox_jobs_ended", "Jobs that have ended, by how", ["model", "status"])

@@ -43,7 +43,7 @@ LOOK_AGAIN_S = 0.2
 SAY_EVERY_S = 1
 """Seconds between two updates of the progress and the lease of a pairing of long games."""
 TELL_EVERY_S = 1
-"""Least seconds between two messages to a tournament's page; its end is always sent."""
+"""Minimum seconds between two messages to a tournament's page; its end is always sent."""
 DRAW_STREAM = 1 << 32
 """First random stream for the draw of Swiss rounds; pairings use the streams below."""
 

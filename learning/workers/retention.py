@@ -37,7 +37,7 @@ from learning.workers.jobs import TurnEnd
 logger = logging.getLogger("learning.workers.retention")
 
 ROWS_OF_A_MACHINE = 20_000
-"""Most rows of a deleted machine deleted in one transaction, from each table."""
+"""Maximum number of rows of a deleted machine deleted in one transaction, from each table."""
 LOCK_MS = 20
 """Longest wait for a lock in milliseconds. After it, the rows are tried in smaller batches, or the next time."""
 STATEMENT_MS = 1_000

@@ -27,11 +27,11 @@ GARDNERS = ("gardner-her", "gardner-her-reward")
 
 
 SHOWN_MOST = 20_000
-"""Most boxes on a page: enough for all boxes of any game that can be listed."""
+"""Maximum number of boxes on a page: enough for all boxes of any game that can be listed."""
 
 
 FEW_BOXES = 100
-"""Most boxes of a machine for which Gardner's drawings are shown."""
+"""Maximum number of boxes of a machine for which Gardner's drawings are shown."""
 
 
 def moves_view(game: AnyGame, moves: Sequence[AnyMove]) -> MovesView:

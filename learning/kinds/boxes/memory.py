@@ -27,7 +27,7 @@ BoxRows = dict[str, tuple[Sequence[int], Sequence[int]]]
 """Beads and visits by position."""
 
 FETCHED_AT_ONCE = 50_000
-"""Most boxes read at once, for games too large for a table. Beyond it, each box is read when it is met."""
+"""Maximum number of boxes read at once, for games too large for a table. Beyond it, each box is read when it is met."""
 
 
 def table_of(machine: Machine) -> BoxTable:

@@ -20,13 +20,13 @@ from learning.selectors.strength import STRENGTH_CACHE_S
 from learning.states import BeadTold, FirstBox, FirstMove, LatestTold, Progress
 
 CURVE_POINTS = 40
-"""Most lessons of the curve, evenly spaced; the last lesson is added."""
+"""Maximum number of lessons of the curve, evenly spaced; the last lesson is added."""
 LOOKED_AT = 5000
 """Latest lessons that the curve is made of; earlier lessons are not read."""
 RUNS_LOOKED_AT = 10
 """Latest training runs that add their own curves, measured within a lesson, to the curve."""
 BOXES_READ = 20_000
-"""Most boxes read for all points of a curve together; each point reads all of the machine's own boxes."""
+"""Maximum number of boxes read for all points of a curve together; each point reads all of the machine's own boxes."""
 LATEST = 10
 """Number of latest matches with a result on the page."""
 RANDOM, PERFECT = UNIFORM["random"], UNIFORM["perfect"]

@@ -28,7 +28,7 @@ class Sight:
     has_outlook: bool
     """Whether a machine's choice depends on more than its values."""
     n_shown: int | None = None
-    """Most actions of a decision that are shown, best first; the one played is always shown. ``None``: all."""
+    """Maximum number of actions shown of a decision, best first; the one played is always shown. ``None``: all."""
 
 
 def decision_positions(live: LiveMatch, plies: Collection[int]) -> dict[int, AnyPosition]:

@@ -10,7 +10,7 @@ from learning.kinds.training import KindTraining
 from learning.models import Machine
 
 PUT_BACK_MOST = 20_000
-"""Most values put back at once: a match that ends with the machine waits for half a second or less."""
+"""Maximum number of values put back at once: a match that ends with the machine waits for half a second or less."""
 
 
 class KeyedTraining(KindTraining):

@@ -15,7 +15,7 @@ from games.live.states import MoveWorth, PartsState, PartsThought
 from learning.exceptions import BoxNotFoundError
 
 SHOWN = 6
-"""Most moves of a thought that are shown, best first; the move played is always shown."""
+"""Maximum number of moves of a thought that are shown, best first; the move played is always shown."""
 
 
 def board(machine: ValueLearner, position: AnyPosition) -> PartsState:

@@ -37,7 +37,7 @@ from learning.selectors.matches import lesson_told, nothing_learnt
 from learning.storage.lessons import Cause
 
 MOST = 12
-"""Most weights shown of a match's changes, largest changes first."""
+"""Maximum number of weights shown of a match's changes, largest changes first."""
 
 
 def match_moves(live: LiveMatch) -> list[tuple[AnyPosition, AnyMove]]:

@@ -27,7 +27,7 @@ from learning.selectors.machines import folded_told
 from learning.selectors.strength import Strength
 
 MOST = 12
-"""Most weights that are named first, largest first."""
+"""Maximum number of weights that are named first, largest first."""
 STEPS = 5
 """Shades of each colour (``static/css/heat.css``)."""
 
