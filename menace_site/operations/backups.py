@@ -28,12 +28,11 @@ from django.contrib.sessions.models import Session
 from django.db import Error as DatabaseError
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
-from psycopg.conninfo import make_conninfo
 
-from games.transport.database_errors import summary
 from menace_site.local import servers
 from menace_site.local.errors import ServerError
 from menace_site.local.given_servers import redis_answers
+from menace_site.operations.postgres_programs import BackupError, Place, place, program, program_run, with_password
 
 NAME = "beadbox-%Y%m%dT%H%M%SZ.dump"
 FILE_NAMES = f"beadbox-{'[0-9]' * 8}T{'[0-9]' * 6}Z.dump"
@@ -46,21 +45,8 @@ Migration = tuple[str, str]
 """Label of an application and name of a migration."""
 
 
-class BackupError(Exception):
-    """A back-up could not be made or restored; the message says why in a sentence."""
-
-
 class BackupRunningError(BackupError):
     """Another back-up is being made in the same folder."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A database for PostgreSQL's programs: connection string, password, and the server's major version."""
-
-    address: str
-    password: str
-    major: int
 
 
 @dataclass(frozen=True)
@@ -69,66 +55,6 @@ class Contents:
 
     major: int
     migrations: frozenset[Migration]
-
-
-# The programs
-
-
-def place() -> Place:
-    """Return the database of this site.
-
-    Raises:
-        BackupError: the database does not accept a connection.
-    """
-    try:
-        connection.ensure_connection()
-    except DatabaseError as error:
-        raise BackupError(f"The database does not let us in: {summary(error)}.") from error
-    info = connection.connection.info
-    # Only the configured parameters: older programs refuse some of the driver's own.
-    told = {name: value for name, value in info.get_parameters().items() if name in connection.get_connection_params()}
-    return Place(make_conninfo(**told), info.password, info.server_version // 10_000)
-
-
-def program(name: str, major: int | None = None) -> Path:
-    """Return a program of PostgreSQL in the lowest installed version from ``major`` on; older ones refuse the server.
-
-    Without ``major``, return the newest, which reads the output of every other version.
-
-    Raises:
-        BackupError: no such program is installed.
-    """
-    folders = [*Path("/usr/lib/postgresql").glob("*/bin"), *map(Path, os.get_exec_path())]
-    with contextlib.suppress(ServerError):
-        folders.append(servers.postgres_bin())
-    found = {_version(folder / name): folder / name for folder in folders if (folder / name).is_file()}
-    fitting = [version for version in found if version >= (major or 1)]
-    if not fitting:
-        which = f"{name} of version {major} or newer: install postgresql-client-{major}" if major else f"{name} here"
-        raise BackupError(f"There is no {which}.")
-    return found[min(fitting) if major else max(fitting)]
-
-
-def _version(file: Path) -> int:
-    """Return the major version of a program of PostgreSQL; 0 if it is another program or cannot run here."""
-    with contextlib.suppress(OSError):
-        told = subprocess.run([file, "--version"], capture_output=True, text=True, check=False).stdout
-        if match := re.search(r"\(PostgreSQL\) (\d+)", told):
-            return int(match[1])
-    return 0
-
-
-def _run(*command: str | Path, password: str = "") -> str:
-    """Run a program and return its standard output; raise ``BackupError`` if it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_with_password(password))
-    if done.returncode:
-        raise BackupError(f"{Path(command[0]).name} failed: {done.stderr.strip() or f'status {done.returncode}'}")
-    return done.stdout
-
-
-def _with_password(password: str) -> dict[str, str]:
-    """Return the environment of a program with the password, which other users of the machine cannot read there."""
-    return {**os.environ, **({"PGPASSWORD": password} if password else {})}
 
 
 # Backing up
@@ -160,7 +86,9 @@ def _written(source: Place, folder: Path) -> Path:
     try:
         os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
         dump = program("pg_dump", source.major)
-        _run(dump, *PORTABLE, "--format=custom", "--file", part, "--dbname", source.address, password=source.password)
+        program_run(
+            dump, *PORTABLE, "--format=custom", "--file", part, "--dbname", source.address, password=source.password
+        )
         contents(part)
         with open(os.open(digest_part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as digest:
             digest.write(f"{_digest(part)}  {file.name}\n")
@@ -267,8 +195,8 @@ def contents(file: Path) -> Contents:
         if digest_of(file).exists() and digest_of(file).read_bytes().split()[:1] != [_digest(file).encode()]:
             raise BackupError(f"{file} is not what was written: its checksum differs. Take another copy.")
         reader = program("pg_restore")
-        listed = _run(reader, "--list", file)
-        told = _run(reader, "--data-only", "--table", "django_migrations", "--file", "-", file)
+        listed = program_run(reader, "--list", file)
+        told = program_run(reader, "--data-only", "--table", "django_migrations", "--file", "-", file)
     except OSError as error:
         raise BackupError(f"{file} cannot be read: {error.strerror}.") from error
     version = re.search(r"Dumped from database version: (\d+)", listed)
@@ -317,7 +245,7 @@ def _brought_back(file: Path, target: Place) -> None:
     quiet = ("--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", target.address)
     read: list[str | Path] = [program("pg_restore"), *PORTABLE, "--file", "-", file]
     write: list[str | Path] = [program("psql"), *quiet]
-    pipe, env = subprocess.PIPE, _with_password(target.password)
+    pipe, env = subprocess.PIPE, with_password(target.password)
     with (
         tempfile.TemporaryFile() as told,
         subprocess.Popen(read, stdout=pipe, stderr=told) as reader,

@@ -6,8 +6,9 @@ from pathlib import Path
 from celery import shared_task
 from django.conf import settings
 
-from menace_site.operations.backups import BackupError, BackupRunningError
+from menace_site.operations.backups import BackupRunningError
 from menace_site.operations.backups import backup_daily as make
+from menace_site.operations.postgres_programs import BackupError
 
 logger = logging.getLogger("menace_site.tasks")
 

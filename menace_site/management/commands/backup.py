@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from menace_site.local.errors import ServerError
-from menace_site.operations.backups import BackupError, backup_make, servers_at_hand
+from menace_site.operations.backups import backup_make, servers_at_hand
+from menace_site.operations.postgres_programs import BackupError
 
 
 class Command(BaseCommand):

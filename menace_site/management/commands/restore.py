@@ -14,7 +14,8 @@ from games.models import ApiToken
 from games.transport.database_errors import summary
 from menace_site.local.errors import ServerError
 from menace_site.local.given_servers import check_given_redis
-from menace_site.operations.backups import BackupError, accounts_log_out, backup_restore, cache_forget, servers_at_hand
+from menace_site.operations.backups import accounts_log_out, backup_restore, cache_forget, servers_at_hand
+from menace_site.operations.postgres_programs import BackupError
 
 
 @contextlib.contextmanager
