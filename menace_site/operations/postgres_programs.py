@@ -43,7 +43,9 @@ def place() -> Place:
         raise BackupError(f"The database does not let us in: {summary(error)}.") from error
     info = connection.connection.info
     # Only the configured parameters: older programs refuse some of the driver's own.
-    parameters = {name: value for name, value in info.get_parameters().items() if name in connection.get_connection_params()}
+    parameters = {
+        name: value for name, value in info.get_parameters().items() if name in connection.get_connection_params()
+    }
     return Place(make_conninfo(**parameters), info.password, info.server_version // 10_000)
 
 
