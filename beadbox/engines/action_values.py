@@ -45,7 +45,7 @@ class Taught(NamedTuple):
     is_new: bool
 
 
-Recall = Callable[[Mapping[str, Sequence[AnyPosition]]], Mapping[str, float]]
+BoardLookup = Callable[[Mapping[str, Sequence[AnyPosition]]], Mapping[str, float]]
 """Return the stored values, by key, of all entries on some boards.
 
 The argument maps each board (as ``Engine.key_board`` writes it) to its positions with either side to move.
@@ -59,7 +59,7 @@ class Trainee:
     lessons: QLessons
     epsilon: float
     """Exploration rate; it changes with every game learnt from."""
-    recall: Recall
+    lookup: BoardLookup
     room: int | None = None
     """Number of entries that may be added; ``None`` for no limit."""
     taught: list[Taught] = field(default_factory=list)

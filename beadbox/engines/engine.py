@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeAlias
 
 from beadbox.engines.action_values import Entry, FastTrainer
-from beadbox.engines.level import Level, Rung
+from beadbox.engines.level import LadderEntry, Level
 from beadbox.engines.position_values import FastValuer
 from beadbox.kernels.jit import Readiness
 from beadbox.rules.chance import Random
@@ -46,9 +46,9 @@ class Engine(ABC, Generic[GameT, PositionT, MoveT]):
         """Whether the engine can play the game at one of its levels."""
         return True
 
-    def ladder(self, game: GameT) -> Sequence[Rung]:
+    def ladder(self, game: GameT) -> Sequence[LadderEntry]:
         """Return the levels for the game, weakest first, each clearly stronger than the one before."""
-        return [Rung(level, None) for level in self.levels.values() if self.plays_at(game, level)]
+        return [LadderEntry(level, None) for level in self.levels.values() if self.plays_at(game, level)]
 
     def learnt_file(self, game: GameT) -> Path | None:
         """Return the machine file with the learnt value of the game's levels; ``None`` if no level uses one."""

@@ -38,7 +38,7 @@ class Level:
         return self.depth > 2
 
 
-class Rung(NamedTuple):
+class LadderEntry(NamedTuple):
     """A level on a ladder, and its rating if it was measured."""
 
     level: Level

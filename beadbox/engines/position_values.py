@@ -132,7 +132,7 @@ class Valuer(ABC, Generic[GameT, PositionT, MoveT]):
         """Return the nonzero features of a position by index, as seen by the side that has just moved."""
 
     @abstractmethod
-    def told(self, index: int) -> str:
+    def describe_feature(self, index: int) -> str:
         """Describe the feature with this index; an index has the same meaning in every set."""
 
     @abstractmethod

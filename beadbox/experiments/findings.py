@@ -49,5 +49,5 @@ def agreement(figure: Figure, whose: str) -> tuple[str, ...]:
     if figure.published is None or figure.agrees is None:
         return ()
     same = tolerance(figure.unit, figure.published.low, figure.published.high)
-    told = "agrees: its interval reaches" if figure.agrees else "differs: its interval does not reach"
-    return (f"{whose} is {figure.published.words}{same and '; '}{same}. Our figure {told} there.",)
+    verdict = "agrees: its interval reaches" if figure.agrees else "differs: its interval does not reach"
+    return (f"{whose} is {figure.published.words}{same and '; '}{same}. Our figure {verdict} there.",)

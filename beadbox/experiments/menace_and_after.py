@@ -99,7 +99,7 @@ class Lesson:
     menace: NDArray[np.float64]
 
     @property
-    def told(self) -> str:
+    def title(self) -> str:
         """Seat and teacher in words, with the game if it is hexapawn."""
         where = SEATS[self.side] if self.game == NOUGHTS else f"Hexapawn, {SEATS[self.side].lower()}"
         return f"{where}, taught by {TEACHERS[self.teacher]}"
@@ -191,7 +191,7 @@ class MenaceAndAfter(Experiment[Sequence[object]]):
         lesson, first = divmod(first, _n_parts_of_lesson(settings))
         slug, side, teacher = LESSONS[lesson]
         game, marks = game_get(slug), _marks(settings)
-        measures = [UNIFORM[rival] for rival in TEACHERS]
+        measures = [UNIFORM[opponent] for opponent in TEACHERS]
         if first < settings["mark"]:
             menaces = population_fresh(game, side, MENACE, sources(seed, first, settings["mark"]))
             return _points_at_mark(menaces.train(UNIFORM[teacher], [N_GAMES], measures, worst=True).strength)
@@ -274,7 +274,7 @@ def _short(preset: str) -> str:
 
 
 def _figure(lesson: Lesson) -> Figure:
-    label = f"{lesson.told}: games until {_name(HEADLINE)} has MENACE’s points against its teacher"
+    label = f"{lesson.title}: games until {_name(HEADLINE)} has MENACE’s points against its teacher"
     return Figure(label, Unit.GAMES, *lesson.games(HEADLINE, lesson.by_teacher))
 
 
@@ -286,7 +286,7 @@ def _chart(lesson: Lesson) -> Chart:
         lines.append(Line(_name(preset), taught.mean(axis=0).tolist(), low.tolist(), high.tolist()))
     return Chart(
         "-".join((*([] if lesson.game == NOUGHTS else [lesson.game]), lesson.teacher, lesson.side.name.lower())),
-        f"{lesson.told}: points against the teacher, exact",
+        f"{lesson.title}: points against the teacher, exact",
         "games played",
         "points in 100 games",
         lesson.marks,
@@ -299,7 +299,7 @@ def _chart(lesson: Lesson) -> Chart:
 def _table_taught(lessons: Sequence[Lesson]) -> Table:
     rows = [
         (
-            lesson.told,
+            lesson.title,
             _mean(*lesson.wanted[lesson.by_teacher][0].tolist()),
             *(_games(lesson, preset, lesson.by_teacher) for preset in LEARNERS),
         )
@@ -312,7 +312,7 @@ def _table_taught(lessons: Sequence[Lesson]) -> Table:
 def _table_everybody(lessons: Sequence[Lesson]) -> Table:
     rows = [
         (
-            lesson.told,
+            lesson.title,
             *(_games(lesson, preset, slice(None)) for preset in LEARNERS),
             TRIED.get((lesson.game, lesson.side, lesson.teacher), "–"),
         )
@@ -327,7 +327,7 @@ def _table_then(lessons: Sequence[Lesson]) -> Table:
     for lesson in lessons:
         for preset in LEARNERS:
             cells = (_mean(*mean_interval(column)) for column in lesson.then(preset).T.tolist())
-            rows.append((f"{lesson.told}: {_name(preset)}", *cells))
+            rows.append((f"{lesson.title}: {_name(preset)}", *cells))
     heads = ("", *(f"against {name}" for name in TEACHERS.values()), "against the opponent that beats it most often")
     n_menace, n = (len(lessons[0].then(preset)) for preset in (MENACE, HEADLINE))
     whose = f"the mean of {n_menace:,} MENACEs and of {n:,} machines of each other kind"
@@ -347,9 +347,9 @@ def _findings(lessons: Sequence[Lesson]) -> tuple[str, ...]:
         sentences.append(f"{name} needs clearly fewer games than MENACE in {len(ahead)} of {n} lessons.")
         by_median = sorted(lessons, key=lambda lesson: finite(lesson.games(preset, lesson.by_teacher)[0]))
         for words, lesson in (("Fewest", by_median[0]), ("Most", by_median[-1])):
-            sentences.append(f"{words}: {_median(lesson, preset)} ({lesson.told}).")
+            sentences.append(f"{words}: {_median(lesson, preset)} ({lesson.title}).")
         for lesson in behind:
-            sentences += [f"{lesson.told}: {_short(slug)}, {_median(lesson, slug)}." for slug in (preset, MENACE)]
+            sentences += [f"{lesson.title}: {_short(slug)}, {_median(lesson, slug)}." for slug in (preset, MENACE)]
         ahead, behind = _compared(lessons, preset, taught=False)
         fewer = f"clearly fewer games in {len(ahead)} lessons and clearly more in {len(behind)}"
         sentences.append(f"Against all three opponents {name} needs {fewer}.")
@@ -357,7 +357,7 @@ def _findings(lessons: Sequence[Lesson]) -> tuple[str, ...]:
         if lesson.game == HEXAPAWN:
             n_perfect = sum(bool(lesson.then(preset)[:, -1].min() > 1 - ROUNDING) for preset in LEARNERS)
             made = f"in {n_perfect} of {len(LEARNERS)} methods no machine makes mistakes after {N_GAMES:,} games"
-            sentences.append(f"{lesson.told}: {made}.")
+            sentences.append(f"{lesson.title}: {made}.")
     return tuple(sentences)
 
 
@@ -381,8 +381,8 @@ def _median(lesson: Lesson, preset: str) -> str:
     """Format the median of the games that a method needs, with its interval, for a sentence."""
     middle, low, high = lesson.games(preset, lesson.by_teacher)
     games = f"over {lesson.marks[-1]:,}" if middle is None else number(middle)
-    told = f", {interval(low, high)}" if low is not None else ""
-    return f"median {games} games{told}"
+    bounds = f", {interval(low, high)}" if low is not None else ""
+    return f"median {games} games{bounds}"
 
 
 def _games(lesson: Lesson, preset: str, against: slice) -> str:

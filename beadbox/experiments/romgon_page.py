@@ -193,17 +193,17 @@ def _findings(
         assert None not in (gain.value, gain.low, gain.high), "a mean has an interval"
         more, low, high = (hundred(edge or 0.0) for edge in (gain.value, gain.low, gain.high))
         sentences.append(f"It gains {more} of 100 games (95 % interval {low} to {high}).")
-        sentences.append(f"That is {_beside_promise(gain)} the {promise} that the page promises.")
+        sentences.append(f"That is {_compare_with_promise(gain)} the {promise} that the page promises.")
     for level in list(LEVELS)[1:]:
         rating = ratings[level]
         assert rating.value is not None, "every level has a rating"
-        told = f"{number(rating.value, 0)}, {interval(rating.low, rating.high, 0)}"
-        sentences.append(f"With easy at {LEVELS['easy']}, the level {level} is rated {told}.")
+        text = f"{number(rating.value, 0)}, {interval(rating.low, rating.high, 0)}"
+        sentences.append(f"With easy at {LEVELS['easy']}, the level {level} is rated {text}.")
         sentences += agreement(rating, "The page’s figure")
     return tuple(sentences)
 
 
-def _beside_promise(gain: Figure) -> str:
+def _compare_with_promise(gain: Figure) -> str:
     assert gain.low is not None, "a mean has an interval"
     if gain.agrees:
         return "as much as"
@@ -266,13 +266,13 @@ def _chart(taught: Mapping[str, Sequence[Tallies]]) -> Chart:
 def _table(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -> Table:
     """Return the points against each level, with the scores of the levels that the page's ratings predict."""
     rows = [
-        (f"{LEARNERS[slug]}, after 100 games", *(_told(parts, f"{level} {MARKS[-1]}") for level in LEVELS))
+        (f"{LEARNERS[slug]}, after 100 games", *(_share_text(parts, f"{level} {MARKS[-1]}") for level in LEVELS))
         for slug, parts in taught.items()
     ]
     for strong, rating in LEVELS.items():
         weaker = {weak: other for weak, other in LEVELS.items() if other < rating}
         if weaker:
-            shares = [_told(levels, f"{strong} {weak}") for weak in weaker]
+            shares = [_share_text(levels, f"{strong} {weak}") for weak in weaker]
             expected = [f"{1 / (1 + 10 ** ((other - rating) / 400)):.2f}" for other in weaker.values()]
             blank = ["–"] * (len(LEVELS) - len(weaker))
             rows += [
@@ -282,7 +282,7 @@ def _table(taught: Mapping[str, Sequence[Tallies]], levels: Sequence[Tallies]) -
     return Table("Points, a draw half a point", ("", *(f"against {level}" for level in LEVELS)), rows)
 
 
-def _told(parts: Sequence[Tallies], key: str) -> str:
+def _share_text(parts: Sequence[Tallies], key: str) -> str:
     """Format the mean points of a pairing over the machines, with its interval."""
     share, low, high = share_interval([Points(*part[key]).share for part in parts])
     return f"{share:.2f} ({low:.2f} to {high:.2f})"

@@ -47,8 +47,10 @@ def identity(package: str, root: Path = ROOT) -> str:
 
 @cache
 def _processor() -> str:
-    with suppress(OSError), Path("/proc/cpuinfo").open() as told:
-        return repr(sorted({line for line in told if line.startswith(("model name", "flags", "Features", "CPU part"))}))
+    with suppress(OSError), Path("/proc/cpuinfo").open() as cpuinfo:
+        return repr(
+            sorted({line for line in cpuinfo if line.startswith(("model name", "flags", "Features", "CPU part"))})
+        )
     return f"{platform.machine()} {platform.processor()}"
 
 

@@ -16,7 +16,7 @@ from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.jit import inlined, kernel
 
 
-class RivalArrays(NamedTuple):
+class MeasureArrays(NamedTuple):
     """The opponents that measure the machines of a population, and the facts about the machines that this needs."""
 
     graph: GraphArrays
@@ -26,7 +26,7 @@ class RivalArrays(NamedTuple):
     when_empty: NDArray[np.int32]
     """``(n_slots,)``: weights that stand for the beads of an empty box of the machine."""
     theirs: NDArray[np.float64]
-    """``(n_rivals, n_edges)``: the policy of each rival."""
+    """``(n_opponents, n_edges)``: the policy of each opponent."""
     worst: int
     """1 to measure also against the best response, as the last opponent; else 0."""
 
@@ -37,7 +37,7 @@ class MarkArrays(NamedTuple):
     marks: NDArray[np.int64]
     """``(n_marks,)``, ascending: numbers of games from now on after which every machine is measured."""
     measured: NDArray[np.float64]
-    """``(n_machines, n_marks, n_rivals + worst, 3)``: chances that the first side wins, the second, and of a draw."""
+    """``(n_machines, n_marks, n_opponents + worst, 3)``: chances that the first or second side wins, and of a draw."""
     tallies: NDArray[np.int64]
     """``(n_machines, n_marks, 4)``: the tally of each machine at each mark."""
     openings: NDArray[np.int64]
@@ -71,25 +71,25 @@ def fill_policy(
 
 @inlined
 def measure(
-    learner: LearnerArrays, rivals: RivalArrays, policy: NDArray[np.float64], found: NDArray[np.float64]
+    learner: LearnerArrays, measures: MeasureArrays, policy: NDArray[np.float64], found: NDArray[np.float64]
 ) -> None:
-    """Write a machine's exact results, ``(n_rivals + worst, 3)``, into ``found``.
+    """Write a machine's exact results, ``(n_opponents + worst, 3)``, into ``found``.
 
     ``policy`` is overwritten, except the 1 for each forced move of the machine.
     """
-    indptr, successor, side = rivals.graph
-    theirs, machine_side, n_rivals = rivals.theirs, rivals.machine_side, len(rivals.theirs)
-    if n_rivals + rivals.worst == 0:
+    indptr, successor, side = measures.graph
+    theirs, machine_side, n_opponents = measures.theirs, measures.machine_side, len(measures.theirs)
+    if n_opponents + measures.worst == 0:
         return
-    fill_policy(learner.slot_indptr, learner.slot_edge, rivals.when_empty, learner.beads, learner.totals, policy)
-    for rival in range(n_rivals):
+    fill_policy(learner.slot_indptr, learner.slot_edge, measures.when_empty, learner.beads, learner.totals, policy)
+    for opponent in range(n_opponents):
         for node in range(len(side)):
             if side[node] != machine_side:
                 for edge in range(indptr[node], indptr[node + 1]):
-                    policy[edge] = theirs[rival, edge]
-        found[rival] = evaluate(indptr, successor, side, policy)[0]
-    if rivals.worst != 0:
-        found[n_rivals] = best_reply(indptr, successor, side, policy, machine_side)[0]
+                    policy[edge] = theirs[opponent, edge]
+        found[opponent] = evaluate(indptr, successor, side, policy)[0]
+    if measures.worst != 0:
+        found[n_opponents] = best_reply(indptr, successor, side, policy, machine_side)[0]
 
 
 @inlined
@@ -130,20 +130,20 @@ def train_population(
     learners: LearnerArrays,
     compiled: OpponentArrays,
     words: NDArray[np.uint64],
-    rivals: RivalArrays,
+    measures: MeasureArrays,
     at: MarkArrays,
 ) -> None:
     """Train machines ``first … end-1`` against a fixed opponent, each as by ``train_against_opponent``.
 
     ``words``: ``(n_machines, 2) uint64``, the random source of each.
     """
-    policy = rivals.forced.copy()
+    policy = measures.forced.copy()
     for row in range(first, end):
         done, learner = 0, learner_of(learners, row)
         for mark in range(len(at.marks)):
             train_against_opponent(at.marks[mark] - done, learner, compiled, words[row])
             done = at.marks[mark]
-            measure(learner, rivals, policy, at.measured[row, mark])
+            measure(learner, measures, policy, at.measured[row, mark])
             note(learner, at.tallies[row, mark], at.openings[row, mark])
 
 
@@ -154,19 +154,19 @@ def train_pairs(
     first_players: LearnerArrays,
     second_players: LearnerArrays,
     words: NDArray[np.uint64],
-    rivals: RivalArrays,
+    measures: MeasureArrays,
     at: MarkArrays,
 ) -> None:
     """Train machines ``first … end-1``, each with its own partner, as by ``train_pair``.
 
     Only machines of ``machine_side`` are measured. ``words``: ``(n_machines, 2) uint64``, the sources of the pairs.
     """
-    policy = rivals.forced.copy()
+    policy = measures.forced.copy()
     for row in range(first, end):
         done, players = 0, (learner_of(first_players, row), learner_of(second_players, row))
         for mark in range(len(at.marks)):
-            train_pair(at.marks[mark] - done, rivals.graph, players[0], players[1], words[row])
+            train_pair(at.marks[mark] - done, measures.graph, players[0], players[1], words[row])
             done = at.marks[mark]
-            learner = players[rivals.machine_side]
-            measure(learner, rivals, policy, at.measured[row, mark])
+            learner = players[measures.machine_side]
+            measure(learner, measures, policy, at.measured[row, mark])
             note(learner, at.tallies[row, mark], at.openings[row, mark])

@@ -106,15 +106,15 @@ class Recorded:
         """Yield the training part by part. In every part the visits of a box are its total after the last game."""
         last = self.curve[-1].tally
         held = {box.position: box.start for box in self.boxes}
-        done, told = Tally(), set[str]()
+        done, stepped = Tally(), set[str]()
         for step in self.steps:
             boxes = tuple(
                 _changed(box, held, step.beads[box.position]) for box in self.boxes if box.position in step.beads
             )
             yield RecordedPart(step.tally - done, step.n_removed, self.epsilon, boxes)
             done = step.tally
-            told |= step.beads.keys()
-        rest = [box for box in self.boxes if box.beads != held[box.position] or box.position not in told]
+            stepped |= step.beads.keys()
+        rest = [box for box in self.boxes if box.beads != held[box.position] or box.position not in stepped]
         boxes = tuple(_changed(box, held, box.beads) for box in rest)
         yield RecordedPart(last - done, self.n_removed, self.epsilon, boxes or self.values)
 

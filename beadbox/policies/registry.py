@@ -44,7 +44,7 @@ def opponent_usual(game: AnyGame) -> Opponent:
     """
     engine = engine_of(game)
     newcomers = () if engine is None else engine.newcomers
-    on_ladder = (rung.opponent for rung in opponents_offered(game) if rung.opponent.slug in newcomers)
+    on_ladder = (offered.opponent for offered in opponents_offered(game) if offered.opponent.slug in newcomers)
     return next(on_ladder, None) or opponent_at("medium", game) or LEVELS["easy"]
 
 

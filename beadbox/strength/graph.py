@@ -74,14 +74,14 @@ def graph_compile(game: AnyGame, *, reduced: bool) -> Graph:
     """
     if not game.enumerable:
         raise _not_listed(game, game.why_unlisted)
-    fold = game.canonical if reduced else _as_it_lies
-    start = fold(game.initial_position())
+    canonicalise = game.canonical if reduced else _as_it_lies
+    start = canonicalise(game.initial_position())
     replies: dict[AnyPosition, list[AnyPosition]] = {}
     frontier = [start]
     while frontier:
         found: dict[AnyPosition, None] = {}
         for position in frontier:
-            after = [fold(game.apply(position, move)) for move in game.legal_moves(position)]
+            after = [canonicalise(game.apply(position, move)) for move in game.legal_moves(position)]
             replies[position] = after
             found.update(dict.fromkeys(p for p in after if not game.is_terminal(p)))
         frontier = [position for position in found if position not in replies]

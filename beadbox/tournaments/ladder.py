@@ -30,7 +30,7 @@ LEAST = 0.65
 
 def neighbours(engine: AnyEngine, game: AnyGame) -> list[tuple[str, str]]:
     """Return each level of a ladder with the level below it, from the weakest up."""
-    slugs = [rung.level.slug for rung in engine.ladder(game)]
+    slugs = [entry.level.slug for entry in engine.ladder(game)]
     return list(zip(slugs[1:], slugs, strict=False))
 
 

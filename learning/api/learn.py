@@ -40,7 +40,7 @@ class AddressView(LearnView):
     @extend_schema(parameters=ADDRESS, responses={200: AddressSerializer, **refusals()})
     def get(self, request: Request) -> Response:
         """Return every part of an address; unusable parts are listed and replaced by the nearest valid value."""
-        return Response(asked_read(request.query_params).told)
+        return Response(asked_read(request.query_params).to_json())
 
 
 class GraphView(LearnView):

@@ -43,7 +43,7 @@ def learn_page(request: HttpRequest, slug: str = "") -> HttpResponse:
     query = _known(request)
     if slug:
         query["game"] = slug
-    reading = asked_read(query).told
+    reading = asked_read(query).to_json()
     return render(request, "learning/learn.html", {**_context(reading), "graph_url": graph_url(reading)})
 
 
@@ -55,7 +55,7 @@ def learn_save(request: HttpRequest) -> HttpResponse:
     graph = graph_view(plan.game, reduced=plan.rule.reduce_symmetry)
     needed = {plan.teacher, *MEASURES}
     context = {
-        **_context(asked.told),
+        **_context(asked.to_json()),
         "saved": True,
         "styles": STYLES,
         "graph": graph | {"replies": {who: text for who, text in graph["replies"].items() if who in needed}},

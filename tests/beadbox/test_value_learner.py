@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from beadbox.engines.romgon.answers import board_array, move_read, option_flags
-from beadbox.engines.romgon.value_games import ENDINGS, Start, played
+from beadbox.engines.romgon.value_games import TERMINATIONS, Start, played
 from beadbox.engines.romgon.value_minimax import ReadableValuer
 from beadbox.engines.romgon.valuer import RomgonValuer
 from beadbox.kernels.exact_floats import GRAIN, squash, worth
@@ -142,7 +142,7 @@ class TestLesson:
 
     def test_what_somebody_played_is_a_turn_too(self) -> None:
         one, start = learner(), romgon("romgon").initial_position()
-        found = one.valuer.look(one.game, start, one.thinker)
+        found = one.valuer.look(one.game, start, one.training_player)
         best, other = found.moves[found.best], found.moves[-1]
         assert one.turn(start, best) == Turn(start, worth(found.score, 0.99), followed=True)
         assert one.turn(start, other).followed is False
@@ -214,7 +214,7 @@ def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
         for action in actions.tolist():
             assert game.outcome(position) is None
             position = game.play(position, move_read(action))
-        outcome = Outcome((*Side, None)[winner], ENDINGS[ending])
+        outcome = Outcome((*Side, None)[winner], TERMINATIONS[ending])
         assert game.outcome(position) == outcome
         endings[outcome.termination] += 1
     assert len(endings) >= 3

@@ -48,7 +48,7 @@ def _plain(scratch, side, remaining, k, options, weights):
     """The score of the board for the side to move, by plain search: no pruning, no move order."""
     if remaining < 1:
         return 0.0
-    cells, sets, greatest = scratch.sight.cells, scratch.sight.sets, -2 * WIN
+    cells, sets, greatest = scratch.accumulator.cells, scratch.accumulator.sets, -2 * WIN
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(boards.generate_legal(cells, sets, side, options, scratch.actions[k])):
         action = scratch.actions[k, index]
@@ -58,7 +58,7 @@ def _plain(scratch, side, remaining, k, options, weights):
             if remaining > 1:
                 value = -_plain(scratch, 1 - side, remaining - 1, k + 1, options, weights)
             elif boards.has_legal(cells, sets, 1 - side, options):
-                value = score(scratch.sight, side, weights)
+                value = score(scratch.accumulator, side, weights)
             boards.undo(cells, sets, action, code, taken, before)
         greatest = max(greatest, value)
     return greatest if greatest > -2 * WIN else k - 1 - WIN
@@ -68,7 +68,7 @@ def _plain(scratch, side, remaining, k, options, weights):
 def plainly(board, side, options, depth, weights):
     """The score of a board by plain minimax, and by alpha-beta without bounds."""
     scratch = scratch_made(depth + 1, len(board), np.zeros(1, np.uint8))
-    boards.load(board, scratch.sight.cells, scratch.sight.sets)
+    boards.load(board, scratch.accumulator.cells, scratch.accumulator.sets)
     plain = _plain(scratch, side, depth, np.int64(1), options, weights)
     return plain, best(scratch, side, depth, np.int64(1), -2 * WIN, 2 * WIN, options, weights)
 

@@ -135,8 +135,8 @@ def _meetings(memory: ValueMemory, weights: Weights) -> Mapping[str, Meeting]:
 @kernel
 def _n_nodes(board, side, options, depth, weights):
     scratch = scratch_made(depth, len(board), np.zeros(1, np.uint8))
-    load(board, scratch.sight.cells, scratch.sight.sets)
-    n = generate_legal(scratch.sight.cells, scratch.sight.sets, side, options, scratch.actions[0])
+    load(board, scratch.accumulator.cells, scratch.accumulator.sets)
+    n = generate_legal(scratch.accumulator.cells, scratch.accumulator.sets, side, options, scratch.actions[0])
     look(scratch, n, side, options, depth, False, weights)
     return scratch.n_nodes[0]
 

@@ -36,11 +36,11 @@ MAX_SEEN = 1024
 """Upper bound of a board's features: a bias, and for each piece its cell, mobility, 13 attacks and that it hangs."""
 
 _NONE, _ONE = np.uint64(0), np.uint64(1)
-_FOLD = np.array([[folded(cell, me) for cell in range(N_CELLS)] for me in Side], np.int64)
+_FOLDED_CELL = np.array([[folded(cell, me) for cell in range(N_CELLS)] for me in Side], np.int64)
 _N_FOLDED = len(FOLDED)
 
 
-class Sight(NamedTuple):
+class Accumulator(NamedTuple):
     """A board in the form of the kernels, with buffers for its features."""
 
     cells: NDArray[np.uint8]
@@ -51,7 +51,7 @@ class Sight(NamedTuple):
     """``(MAX_SEEN,)``: amounts of these features; a feature may occur several times, its amounts then add up."""
 
 
-class Sweep(NamedTuple):
+class StruckCells(NamedTuple):
     """Cells that the pieces of a side strike, as sets of bits."""
 
     plain: np.uint64
@@ -63,9 +63,9 @@ class Sweep(NamedTuple):
 
 
 @kernel
-def sight_made(n_cells: int) -> Sight:
+def allocate_accumulator(n_cells: int) -> Accumulator:
     """Return empty buffers for a board of ``n_cells`` cells."""
-    return Sight(
+    return Accumulator(
         np.empty(n_cells, np.uint8),
         np.empty(N_SETS, np.uint64),
         np.empty(MAX_SEEN, np.int64),
@@ -79,16 +79,16 @@ def _slot(owner: int, code: Any) -> Any:
 
 
 @inlined
-def _see(index: Any, amount: float, sight: Sight, n: int) -> int:
-    sight.seen[n] = index
-    sight.amounts[n] = amount
+def _see(index: Any, amount: float, accumulator: Accumulator, n: int) -> int:
+    accumulator.seen[n] = index
+    accumulator.amounts[n] = amount
     return n + 1
 
 
 @inlined
-def _sweep(sight: Sight, side: int, owner: int, n: int) -> tuple[int, Sweep]:
+def _strike(accumulator: Accumulator, side: int, owner: int, n: int) -> tuple[int, StruckCells]:
     """Write the mobility and attacks of a side; return the number of features so far, and its struck cells."""
-    cells, sets = sight.cells, sight.sets
+    cells, sets = accumulator.cells, accumulator.sets
     occupied = sets[0] | sets[1]
     plain, flipped, taken = _NONE, _NONE, _NONE
     own = sets[side]
@@ -111,41 +111,41 @@ def _sweep(sight: Sight, side: int, owner: int, n: int) -> tuple[int, Sweep]:
         taken |= captures
         n_ends = count_of((takes | QUIET[PATTERN[code], cell]) & ~occupied | captures)
         if n_ends:
-            n = _see(MOBILITY + _slot(owner, code), n_ends * 0.125, sight, n)
+            n = _see(MOBILITY + _slot(owner, code), n_ends * 0.125, accumulator, n)
         first = ATTACKS + (owner * N_KINDS + kind - 1) * N_KINDS - 1
         while captures != _NONE:
             victim = np.int64(cells[first_of(captures)] & TYPE_BITS)
             captures &= captures - _ONE
-            n = _see(first + victim, 1.0, sight, n)
-    return n, Sweep(plain, flipped, taken)
+            n = _see(first + victim, 1.0, accumulator, n)
+    return n, StruckCells(plain, flipped, taken)
 
 
 @inlined
-def _hang(sight: Sight, owner: int, own: Sweep, other: Sweep, n: int) -> int:
+def _hang(accumulator: Accumulator, owner: int, own: StruckCells, other: StruckCells, n: int) -> int:
     """Write each piece of ``owner`` that the other side attacks, defended or not; return the number of features."""
     hit = other.taken
     while hit != _NONE:
         cell = first_of(hit)
         hit &= hit - _ONE
-        code = sight.cells[cell]
+        code = accumulator.cells[cell]
         defended = (own.flipped if code & FLIPPED_BIT else own.plain) >> np.uint64(cell) & _ONE
         place = (owner * N_KINDS + np.int64(code & TYPE_BITS) - 1) * 2 + np.int64(defended)
-        n = _see(HANGING + place, 1.0, sight, n)
+        n = _see(HANGING + place, 1.0, accumulator, n)
     return n
 
 
 @inlined
-def _race(sight: Sight, side: int, other: Sweep) -> tuple[int, int]:
+def _race(accumulator: Accumulator, side: int, other: StruckCells) -> tuple[int, int]:
     """Return the safe distance and the freedom of a side's rhombus, given the cells that the other side strikes."""
-    sets, distance, free = sight.sets, FAR, 0
+    sets, distance, free = accumulator.sets, FAR, 0
     own = sets[side] & sets[RHOMBI]
     if own != _NONE:
         start = first_of(own)
-        pattern = PATTERN[sight.cells[start]]
+        pattern = PATTERN[accumulator.cells[start]]
         prey = sets[1 - side] & ~sets[RHOMBI]
         goal = bit(GOAL[side])
         safe = goal
-        if sight.cells[start] & FLIPPED_BIT:
+        if accumulator.cells[start] & FLIPPED_BIT:
             prey &= sets[FLIPPED]
             safe |= ~other.flipped
         else:
@@ -175,50 +175,50 @@ def _race(sight: Sight, side: int, other: Sweep) -> tuple[int, int]:
 
 
 @inlined
-def see(sight: Sight, me: int, n_weights: int) -> int:
+def see(accumulator: Accumulator, me: int, n_weights: int) -> int:
     """Write the features of a board on which ``me`` has just acted; return the number of written items."""
-    cells, sets = sight.cells, sight.sets
-    n = _see(0, 1.0, sight, 0)
+    cells, sets = accumulator.cells, accumulator.sets
+    n = _see(0, 1.0, accumulator, 0)
     pieces = sets[0] | sets[1]
     while pieces != _NONE:
         cell = first_of(pieces)
         pieces &= pieces - _ONE
         owner = 0 if sets[me] >> np.uint64(cell) & _ONE else 1
-        n = _see(SQUARES + _slot(owner, cells[cell]) * _N_FOLDED + _FOLD[me, cell], 1.0, sight, n)
+        n = _see(SQUARES + _slot(owner, cells[cell]) * _N_FOLDED + _FOLDED_CELL[me, cell], 1.0, accumulator, n)
     if n_weights > MOBILITY:
-        n, mine = _sweep(sight, me, 0, n)
-        n, theirs = _sweep(sight, 1 - me, 1, n)
-        n = _hang(sight, 0, mine, theirs, n)
-        n = _hang(sight, 1, theirs, mine, n)
-        my_distance, my_free = _race(sight, me, theirs)
-        their_distance, their_free = _race(sight, 1 - me, mine)
-        n = _see(RACE + my_distance * (FAR + 1) + their_distance, 1.0, sight, n)
-        n = _see(FREEDOM + my_free, 1.0, sight, n)
-        n = _see(FREEDOM + FREE + 1 + their_free, 1.0, sight, n)
+        n, mine = _strike(accumulator, me, 0, n)
+        n, theirs = _strike(accumulator, 1 - me, 1, n)
+        n = _hang(accumulator, 0, mine, theirs, n)
+        n = _hang(accumulator, 1, theirs, mine, n)
+        my_distance, my_free = _race(accumulator, me, theirs)
+        their_distance, their_free = _race(accumulator, 1 - me, mine)
+        n = _see(RACE + my_distance * (FAR + 1) + their_distance, 1.0, accumulator, n)
+        n = _see(FREEDOM + my_free, 1.0, accumulator, n)
+        n = _see(FREEDOM + FREE + 1 + their_free, 1.0, accumulator, n)
     return n
 
 
 @kernel
-def score(sight: Sight, me: int, weights: NDArray[np.float64]) -> float:
+def score(accumulator: Accumulator, me: int, weights: NDArray[np.float64]) -> float:
     """Return the exact weighted sum of the features of a board on which ``me`` has just acted."""
     total = 0.0
-    for index in range(see(sight, me, len(weights))):
-        total += weights[sight.seen[index]] * sight.amounts[index]
+    for index in range(see(accumulator, me, len(weights))):
+        total += weights[accumulator.seen[index]] * accumulator.amounts[index]
     return total
 
 
 @inlined
-def spread(sight: Sight, me: int, phi: NDArray[np.float64]) -> None:
+def spread(accumulator: Accumulator, me: int, phi: NDArray[np.float64]) -> None:
     """Write the dense feature vector of a board into ``phi: (n_weights,)``."""
     phi[:] = 0.0
-    for index in range(see(sight, me, len(phi))):
-        phi[sight.seen[index]] += sight.amounts[index]
+    for index in range(see(accumulator, me, len(phi))):
+        phi[accumulator.seen[index]] += accumulator.amounts[index]
 
 
 @kernel
 def seen_features(board: NDArray[np.uint8], me: int, n_weights: int) -> NDArray[np.float64]:
     """Return the dense feature vector of a board on which ``me`` has just acted: ``(n_weights,) float64``."""
-    sight, phi = sight_made(len(board)), np.empty(n_weights, np.float64)
-    load(board, sight.cells, sight.sets)
-    spread(sight, me, phi)
+    accumulator, phi = allocate_accumulator(len(board)), np.empty(n_weights, np.float64)
+    load(board, accumulator.cells, accumulator.sets)
+    spread(accumulator, me, phi)
     return phi

@@ -216,7 +216,7 @@ def feature_read(index: int) -> Feature:
     return Feature("freedom", not owner, RHOMBUS, free=free)
 
 
-def feature_told(index: int) -> str:
+def feature_text(index: int) -> str:
     """Describe the feature with this index in words for a page."""
     one = feature_read(index)
     whose, other = ("its own", "the other's") if one.own else ("the other's", "its own")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from beadbox.engines.engine import Candidate
 from beadbox.engines.ladder import Measured, ladders_read
-from beadbox.engines.level import Level, Rung
+from beadbox.engines.level import LadderEntry, Level
 from beadbox.engines.position_values import Look
 from beadbox.engines.romgon import answers
 from beadbox.engines.romgon.answers import N_CANDIDATES, Answer
@@ -79,7 +79,7 @@ LEVELS: Mapping[str, Level] = {
 
 MODES: Mapping[str, str] = {"plain": "romgon", "flips": "romgon-flip"}
 NEWCOMERS = ("novice", "starter")
-_RUNGS = {
+_LADDERS = {
     "plain": ("easy", "novice", "medium", "skilled", "veteran", "champion", "grandmaster", "legend"),
     "flips": ("easy", "starter", "medium", "skilled", "veteran", "legend"),
 }
@@ -108,13 +108,13 @@ def plays_at(game: Romgon, level: Level) -> bool:
     return not level.learnt or not VALUER.refusal(game)
 
 
-def ladder(game: Romgon) -> list[Rung]:
+def ladder(game: Romgon) -> list[LadderEntry]:
     """Return the ladder of a game, weakest level first, with ratings if they were measured in that very game."""
     mode = shipped_name(game.options)
-    slugs = _UNLEARNT[mode] if VALUER.refusal(game) else _RUNGS[mode]
+    slugs = _UNLEARNT[mode] if VALUER.refusal(game) else _LADDERS[mode]
     found = measured().get(mode)  # None before the first measurement
     ratings = found.ratings if found is not None and found.game == game.slug else {}
-    return [Rung(LEVELS[slug], ratings.get(slug)) for slug in slugs]
+    return [LadderEntry(LEVELS[slug], ratings.get(slug)) for slug in slugs]
 
 
 def answer(

@@ -98,7 +98,7 @@ def trajectory_made(n_actions: int) -> Trajectory:
 @inlined
 def _wins_at_once(scratch: Scratch, n_legal: int, side: int, options: int, left: NDArray[np.int64]) -> int:
     """Write the indices of the actions that win at once; return their number."""
-    cells, sets = scratch.sight.cells, scratch.sight.sets
+    cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     n = 0
     for index in range(n_legal):
@@ -154,7 +154,7 @@ def _chosen(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, wor
     n_left = _left(scratch, record, n, n_legal, side, start, who.lessons, trajectory.left)
     if explores:
         return trajectory.left[drawn(words, n_left)]
-    cells, sets, board = scratch.sight.cells, scratch.sight.sets, trajectory.boards[n]
+    cells, sets, board = scratch.accumulator.cells, scratch.accumulator.sets, trajectory.boards[n]
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     best, greatest = np.int64(-1), 0.0
     for at in range(n_left):
@@ -179,7 +179,7 @@ def _index(game: GameArrays, n: int, n_legal: int, side: int, who: QPlayer, word
     if who.plays_by == UNIFORM:
         return drawn(words, n_legal)
     if who.plays_by == TABLE:
-        trajectory.boards[n] = board_at(who.table, record.keys[n], scratch.sight.cells)
+        trajectory.boards[n] = board_at(who.table, record.keys[n], scratch.accumulator.cells)
         return _chosen(game, n, n_legal, side, who, words)
     action = action_of(scratch, record, n, side, start, who.level, words)
     index = np.int64(0)
@@ -200,7 +200,9 @@ def _play(
     n, ending, side, is_missed = 0, GOES_ON, start.side, False
     begin(scratch, record, start)
     while ending == GOES_ON:
-        n_legal = generate_legal(scratch.sight.cells, scratch.sight.sets, side, start.options, scratch.actions[0])
+        n_legal = generate_legal(
+            scratch.accumulator.cells, scratch.accumulator.sets, side, start.options, scratch.actions[0]
+        )
         trajectory.n_legal[n] = n_legal
         who = players[0] if side == ours else players[1]
         if n < n_random:

@@ -51,10 +51,10 @@ class _Seat:
         lessons = lessons._replace(learns=lessons.learns and learns)
         return games.QPlayer(self.plays_by, self.table, lessons, self.epsilon, self.room, self.level)
 
-    def recall(self, missed: Mapping[str, tuple[Position, Position]]) -> bool:
+    def load_boards(self, missed: Mapping[str, tuple[Position, Position]]) -> bool:
         """Add these boards with their stored entries to the table; return whether any has an entry."""
         assert self.trainee is not None, "who has no table misses no board"
-        stored = self.trainee.recall(missed)
+        stored = self.trainee.lookup(missed)
         self.make_room(len(missed), len(stored))
         number = {}
         for text, (position, _) in missed.items():
@@ -127,7 +127,7 @@ class RomgonTrainer(FastTrainer[Romgon]):
                 seat.make_room()
             players = (seats[0].player(learns=True), seats[1].player(learns=other_learns))
             games.play_on(played, games.Meeting(players, n_games, in_turn, n_random), progress)
-            if state[games.IS_PENDING] and _recall(seats, first.side, record, trajectory, state):
+            if state[games.IS_PENDING] and _load_unknown_boards(seats, first.side, record, trajectory, state):
                 words[:] = saved
                 state[games.IS_PENDING] = 0
         for seat in dict.fromkeys(seats):
@@ -137,7 +137,7 @@ class RomgonTrainer(FastTrainer[Romgon]):
         return wins, draws, losses
 
 
-def _recall(
+def _load_unknown_boards(
     seats: Sequence[_Seat], first: Side, record: Record, trajectory: games.Trajectory, state: NDArray[np.int64]
 ) -> bool:
     """Load the unknown boards of the pending game into the tables; return whether any of them has entries."""
@@ -147,5 +147,5 @@ def _recall(
         board = Board(record.boards[ply].tobytes())
         whose = seats[0] if side == state[games.SIDE] else seats[1]
         missed[whose][pieces_key(board)] = Position(board, side), Position(board, side.other)
-    told = [seat.recall(boards) for seat, boards in missed.items() if boards]
-    return any(told)
+    found = [seat.load_boards(boards) for seat, boards in missed.items() if boards]
+    return any(found)

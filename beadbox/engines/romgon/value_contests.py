@@ -52,7 +52,7 @@ def _level_action(
             return random
     flags = options | PLAIN if level.plain else options
     n_best = MAX_ACTIONS if level.random_tenths else N_CANDIDATES
-    ranked = search(scratch.sight.cells, side, flags, level.depth, n_best, np.zeros(1, np.uint8))[0]
+    ranked = search(scratch.accumulator.cells, side, flags, level.depth, n_best, np.zeros(1, np.uint8))[0]
     # A random action stays as drawn, unless it is also the level's best action.
     if random >= 0 and random != ranked[0]:
         return random
@@ -98,7 +98,9 @@ def action_of(
     words: NDArray[np.uint64],
 ) -> Any:
     """Return a contestant's action after ``n`` actions of a game; the legal ones are then in ``scratch.actions[0]``."""
-    n_legal = generate_legal(scratch.sight.cells, scratch.sight.sets, side, start.options, scratch.actions[0])
+    n_legal = generate_legal(
+        scratch.accumulator.cells, scratch.accumulator.sets, side, start.options, scratch.actions[0]
+    )
     bar(scratch, record, n, n_legal, side, start.shuttle)
     if len(who.weights):
         if who.random_tenths and drawn(words, 10) < who.random_tenths:

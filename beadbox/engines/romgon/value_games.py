@@ -33,8 +33,8 @@ from beadbox.rules.romgon.rules import (
     THREEFOLD_REPETITION,
 )
 
-ENDINGS = (RHOMBUS_CAPTURED, BASE_CAPTURED, DEADLOCK, DRAGLOCK, THREEFOLD_REPETITION, SHUTTLE, MOVE_LIMIT)
-GOES_ON, _RHOMBUS, _BASE, _DEAD, _DRAG, _THREEFOLD, _SHUTTLE, _LIMIT = range(-1, len(ENDINGS))
+TERMINATIONS = (RHOMBUS_CAPTURED, BASE_CAPTURED, DEADLOCK, DRAGLOCK, THREEFOLD_REPETITION, SHUTTLE, MOVE_LIMIT)
+GOES_ON, _RHOMBUS, _BASE, _DEAD, _DRAG, _THREEFOLD, _SHUTTLE, _LIMIT = range(-1, len(TERMINATIONS))
 _NOBODY = 2
 
 
@@ -89,7 +89,7 @@ def drawn(words: NDArray[np.uint64], n: int) -> Any:
 @kernel
 def begin(scratch: Scratch, record: Record, start: Start) -> None:
     """Load the board at the start of a game, and record it."""
-    load(start.board, scratch.sight.cells, scratch.sight.sets)
+    load(start.board, scratch.accumulator.cells, scratch.accumulator.sets)
     _note(record, 0, start.board)
 
 
@@ -138,7 +138,7 @@ def _quiet_kind(cells: NDArray[np.uint8], action: int) -> Any:
 @kernel
 def bar(scratch: Scratch, record: Record, n: int, n_legal: int, side: int, shuttle: bool) -> None:
     """Mark in ``scratch.barred`` the legal actions that would lose at once by repetition or shuttling."""
-    cells, sets = scratch.sight.cells, scratch.sight.sets
+    cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(n_legal):
         action = scratch.actions[0, index]
@@ -162,7 +162,7 @@ def charge(scratch: Scratch, record: Record, n: int, n_legal: int, shuttle: bool
     since = _n_forgotten(record, n, shuttle) if restlessness > 0.0 else n
     for index in range(n_legal):
         action = scratch.actions[0, index]
-        kind, n_times = scratch.sight.cells[action & 63] & TYPE_BITS, 0
+        kind, n_times = scratch.accumulator.cells[action & 63] & TYPE_BITS, 0
         for at in range(n - 2, since - 1, -2):
             other = record.actions[at]
             is_alike = record.boards[at, other & 63] & TYPE_BITS == kind and (other ^ action) >> 6 & 63 == 0
@@ -208,7 +208,7 @@ def _chosen(scratch: Scratch, n_legal: int, best: int, lessons: Lessons, words: 
 @inlined
 def act(scratch: Scratch, record: Record, n: int, side: int, action: int, start: Start) -> int:
     """Play and record an action after ``n`` others; return the ending, or ``GOES_ON``."""
-    cells, sets = scratch.sight.cells, scratch.sight.sets
+    cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     record.actions[n] = action
     record.kinds[n] = _quiet_kind(cells, action)
     is_won = wins(cells, side, action)
@@ -243,12 +243,12 @@ def play(
     words: NDArray[np.uint64],
 ) -> tuple[int, int, int, int]:
     """Play a game to its end; return its plies, its random opening plies, its ending and its winner."""
-    sight, side, options = scratch.sight, start.side, start.options
+    accumulator, side, options = scratch.accumulator, start.side, start.options
     n, ending = 0, GOES_ON
     n_opening = drawn(words, lessons.random_opening + 1)
     begin(scratch, record, start)
     while ending == GOES_ON:
-        n_legal = generate_legal(sight.cells, sight.sets, side, options, scratch.actions[0])
+        n_legal = generate_legal(accumulator.cells, accumulator.sets, side, options, scratch.actions[0])
         if n < n_opening:
             index = drawn(words, n_legal)
             record.followed[n] = False
@@ -288,9 +288,9 @@ def learn(
         targets[at] = ahead
     for at in range(first, n - 1):
         me = side if at % 2 == 0 else 1 - side
-        load(record.boards[at + 1], scratch.sight.cells, scratch.sight.sets)
-        spread(scratch.sight, me, phi)
-        value = squash(score(scratch.sight, me, weights))
+        load(record.boards[at + 1], scratch.accumulator.cells, scratch.accumulator.sets)
+        spread(scratch.accumulator, me, phi)
+        value = squash(score(scratch.accumulator, me, weights))
         norm = 0.0
         for index in range(len(phi)):
             norm += phi[index] * phi[index]
@@ -317,7 +317,7 @@ def train(
     Returns:
         Numbers of games by winner (2 for a draw) and ending: ``(3, 7)``.
     """
-    n_cells, tally = len(start.board), np.zeros((3, len(ENDINGS)), np.int64)
+    n_cells, tally = len(start.board), np.zeros((3, len(TERMINATIONS)), np.int64)
     scratch = scratch_made(lessons.search_depth, n_cells, np.zeros(1, np.uint8))
     record, phi = record_made(n_cells), np.empty(len(weights))
     for number in range(n_learnt, n_learnt + n_games):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.engines.position_values import Learnt, Look, PartGroup, Valuer, WeightSheet
-from beadbox.engines.romgon.features import FEATURE_SETS, feature_told, features, refusal
+from beadbox.engines.romgon.features import FEATURE_SETS, feature_text, features, refusal
 from beadbox.engines.romgon.minimax import is_won_by
 from beadbox.engines.romgon.parts import parts, sheet
 from beadbox.kernels.exact_floats import WIN, grained
@@ -20,7 +20,7 @@ class ReadableValuer(Valuer[Romgon, Position, Move]):
     """Features and search for Romgon in plain Python: slow and readable."""
 
     sets = FEATURE_SETS
-    told = staticmethod(feature_told)
+    describe_feature = staticmethod(feature_text)
 
     def refusal(self, game: Romgon) -> str:
         return refusal(game.options)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beadbox.engines.compiled import kernel
-from beadbox.engines.romgon.accumulator import Sight, score, sight_made
+from beadbox.engines.romgon.accumulator import Accumulator, allocate_accumulator, score
 from beadbox.engines.romgon.boards import (
     MAX_ACTIONS,
     SHAPE,
@@ -40,7 +40,7 @@ It is smaller than the difference of any two scores, and exact in a float64 besi
 class Scratch(NamedTuple):
     """The arrays of a search: a board and its buffers. All are changed in place."""
 
-    sight: Sight
+    accumulator: Accumulator
     actions: NDArray[np.int32]
     """``(depth + 1, MAX_ACTIONS)``; the first row holds the legal actions of the root in canonical order."""
     promises: NDArray[np.int64]
@@ -63,7 +63,7 @@ class Scratch(NamedTuple):
 def scratch_made(depth: int, n_cells: int, stop: NDArray[np.uint8]) -> Scratch:
     """Return the arrays for searches of this depth."""
     return Scratch(
-        sight_made(n_cells),
+        allocate_accumulator(n_cells),
         np.empty((depth + 1, MAX_ACTIONS), np.int32),
         np.empty((depth + 1, MAX_ACTIONS), np.int64),
         np.zeros((2, 4096), np.int64),
@@ -93,7 +93,7 @@ def best(
     """
     if remaining < 1 or scratch.stop[0]:
         return 0.0
-    cells, sets = scratch.sight.cells, scratch.sight.sets
+    cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     actions, promises = scratch.actions[k], scratch.promises[k]
     other = 1 - side
     n = generate(cells, sets, side, options, actions)
@@ -125,7 +125,7 @@ def best(
         elif not has_legal(cells, sets, other, options):
             value = WIN - k
         else:
-            value = score(scratch.sight, side, weights)
+            value = score(scratch.accumulator, side, weights)
         undo(cells, sets, action, code, taken, before)
         if value > greatest:
             greatest = value
@@ -139,7 +139,7 @@ def best(
 
 @inlined
 def _look_near(scratch: Scratch, n: int, side: int, options: int, weights: NDArray[np.float64]) -> None:
-    cells, sets = scratch.sight.cells, scratch.sight.sets
+    cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     for index in range(n):
         action = scratch.actions[0, index]
@@ -152,7 +152,7 @@ def _look_near(scratch: Scratch, n: int, side: int, options: int, weights: NDArr
         elif scratch.barred[index]:
             scratch.near[index] = 1 - WIN
         else:
-            scratch.near[index] = score(scratch.sight, side, weights)
+            scratch.near[index] = score(scratch.accumulator, side, weights)
         undo(cells, sets, action, code, taken, before)
 
 
@@ -164,7 +164,7 @@ def look(
 
     With ``whole`` all scores are exact, not only the best.
     """
-    cells, sets = scratch.sight.cells, scratch.sight.sets
+    cells, sets = scratch.accumulator.cells, scratch.accumulator.sets
     _look_near(scratch, n, side, options, weights)
     before = (sets[0], sets[1], sets[2], sets[3], sets[4])
     chosen, greatest = -1, -INFINITE
@@ -211,8 +211,8 @@ def looked(
     Once ``stop`` is set the search ends soon and deep scores are meaningless; near scores are always complete.
     """
     scratch = scratch_made(depth, len(board), stop)
-    load(board, scratch.sight.cells, scratch.sight.sets)
-    n = generate_legal(scratch.sight.cells, scratch.sight.sets, side, options, scratch.actions[0])
+    load(board, scratch.accumulator.cells, scratch.accumulator.sets)
+    n = generate_legal(scratch.accumulator.cells, scratch.accumulator.sets, side, options, scratch.actions[0])
     scratch.barred[:n] = past.barred
     scratch.cost[:n] = past.cost
     chosen = look(scratch, n, side, options, depth, whole, weights)

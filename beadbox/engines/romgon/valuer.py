@@ -15,7 +15,7 @@ from beadbox.engines.romgon.answers import action_number, board_array, option_fl
 from beadbox.engines.romgon.features import FEATURE_SETS
 from beadbox.engines.romgon.shipped import shipped, shipped_name
 from beadbox.engines.romgon.value_contests import Contestant, contest
-from beadbox.engines.romgon.value_games import ENDINGS, Start, train
+from beadbox.engines.romgon.value_games import TERMINATIONS, Start, train
 from beadbox.engines.romgon.value_minimax import ReadableValuer, loses_by_history, n_visits
 from beadbox.engines.romgon.value_search import HistoryArrays, looked
 from beadbox.kernels.exact_floats import grained
@@ -117,4 +117,4 @@ def contestant(game: Romgon, player: Learnt | Level) -> Contestant:
 
 
 def _outcome(ending: int, winner: int) -> Outcome:
-    return Outcome((*Side, None)[winner], ENDINGS[ending])
+    return Outcome((*Side, None)[winner], TERMINATIONS[ending])

@@ -44,10 +44,10 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
     as a draw.
     """
     game = learner.game
-    fold = learner.cabinet.box_position
+    canonicalise = learner.cabinet.box_position
     draws: tuple[list[BeadDraw], list[BeadDraw]] = ([], [])
     turns: list[Turn] = []
-    position = fold(game.initial_position())
+    position = canonicalise(game.initial_position())
     resigned: Any = None
     while (outcome := game.outcome(position)) is None and len(turns) < MAX_PLIES:
         side = game.side_to_move(position)
@@ -66,7 +66,7 @@ def play_episode(learner: BoxMachine, opponent: Opponent | BoxMachine, rng: Rand
             draws[side].append(draw)
             move = player.cabinet.printed_moves(player.cabinet.box_position(position))[draw.slot]
         turns.append(Turn(position, move, draw))
-        position = fold(game.apply(position, move))
+        position = canonicalise(game.apply(position, move))
 
     def episode(player_side: Side) -> Episode:
         """Return the game as the episode of one side."""

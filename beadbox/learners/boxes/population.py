@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from beadbox.kernels.box_learning import LearnerArrays, OpponentArrays
 from beadbox.kernels.graph_arrays import GraphArrays
-from beadbox.kernels.population import MarkArrays, RivalArrays, train_pairs, train_population
+from beadbox.kernels.population import MarkArrays, MeasureArrays, train_pairs, train_population
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.memory import Memory, learner_arrays
 from beadbox.learners.boxes.presets import PRESETS
@@ -42,7 +42,7 @@ class Marked:
     """The state of machines at each mark of a training.
 
     Attributes:
-        strength: ``(n_machines, n_marks, n_rivals + worst, 3) float64``: exact chances of a win, a draw and a loss.
+        strength: ``(n_machines, n_marks, n_measures + worst, 3) float64``: exact chances of a win, a draw and a loss.
         tallies: ``(n_machines, n_marks, 4) int64``, like ``tally`` of :class:`Population`.
         openings: ``(n_machines, n_marks, n_slots, 2) int64``: beads and visits of the box for the start of the game;
             no slots where the other side begins.
@@ -114,7 +114,7 @@ class Population:
         self,
         opponent: Opponent,
         marks: Sequence[int],
-        rivals: Sequence[Opponent] = (),
+        measures: Sequence[Opponent] = (),
         *,
         worst: bool = False,
     ) -> Marked:
@@ -123,19 +123,19 @@ class Population:
         Args:
             opponent: the teacher.
             marks: ascending numbers of games from now on.
-            rivals: fixed opponents for the measurements.
+            measures: fixed opponents for the measurements.
             worst: whether to measure also against the best response, as the last opponent.
         """
         cabinet = self.table.cabinet
         compiled = opponent_compile(cabinet.game, cabinet.side, cabinet.rule, opponent)
         ground = OpponentArrays(compiled.start, compiled.slot_target, compiled.reply_indptr, compiled.reply_target)
-        return self._worked(train_population, (_arrays(self), ground), marks, rivals, worst)
+        return self._worked(train_population, (_arrays(self), ground), marks, measures, worst)
 
     def train_against(
         self,
         partners: Population,
         marks: Sequence[int],
-        rivals: Sequence[Opponent] = (),
+        measures: Sequence[Opponent] = (),
         *,
         worst: bool = False,
     ) -> Marked:
@@ -154,32 +154,32 @@ class Population:
         if len(partners) != len(self):
             raise ValueError("every machine needs a partner")
         players = (_arrays(self), _arrays(partners))
-        return self._worked(train_pairs, players if sides[0] == 0 else players[::-1], marks, rivals, worst)
+        return self._worked(train_pairs, players if sides[0] == 0 else players[::-1], marks, measures, worst)
 
     def _worked(
         self,
         kernel: Callable[..., None],
         players: tuple[Any, ...],
         marks: Sequence[int],
-        rivals: Sequence[Opponent],
+        measures: Sequence[Opponent],
         worst: bool,
     ) -> Marked:
         """Run a kernel on every slice; return the measurements from our side."""
         graph, cabinet, first_box = self.table.graph, self.table.cabinet, int(self.table.node_box[0])
         n_slots = 0 if first_box < 0 else int(np.diff(self.table.slot_indptr)[first_box])
-        theirs = [opponent_policy(cabinet.game, rival, reduced=graph.reduced) for rival in rivals]
+        theirs = [opponent_policy(cabinet.game, opponent, reduced=graph.reduced) for opponent in measures]
         looks = len(self), len(marks)
-        measured = np.zeros((*looks, len(rivals) + worst, 3))
+        measured = np.zeros((*looks, len(measures) + worst, 3))
         tallies, openings = np.zeros((*looks, 4), np.int64), np.zeros((*looks, n_slots, 2), np.int64)
         arguments = (
             *players,
             self.words,
-            RivalArrays(
+            MeasureArrays(
                 GraphArrays(graph.indptr, graph.successor, graph.side),
                 int(cabinet.side),
                 forced_policy(self.table),
                 self.table.when_empty,
-                np.array(theirs).reshape(len(rivals), len(graph.successor)),
+                np.array(theirs).reshape(len(measures), len(graph.successor)),
                 int(worst),
             ),
             MarkArrays(np.array(marks, np.int64), measured, tallies, openings),

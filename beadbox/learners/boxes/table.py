@@ -95,8 +95,8 @@ def boxes_compile(game: AnyGame, side: Side, rule: BoxRule) -> BoxTable:
             slot_edge.append(int(graph.indptr[node]) + legal.index(printed))
             slot_size.append(len(members) if merged else 1)
         for index, move in enumerate(legal):
-            standing = next(slot for slot, members in enumerate(slots) if move in members) if merged else index
-            edge_slot[graph.indptr[node] + index] = first_slot + standing
+            own_slot = next(slot for slot, members in enumerate(slots) if move in members) if merged else index
+            edge_slot[graph.indptr[node] + index] = first_slot + own_slot
         slot_indptr.append(len(slot_edge))
         initial += cabinet.initial_beads(position)
         number = cabinet.move_number(position)

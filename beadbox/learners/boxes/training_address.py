@@ -33,10 +33,10 @@ USUAL_TEACHER = "random"
 USUAL_SEED = 1
 NOTHING = "none"
 """The text of a cap in an address, for a rule without a cap."""
-BESIDE = "beside"
+SECOND_RULE = "beside"
 RULE_FIELDS = tuple(field.name for field in fields(BoxRule))
 NAMES = ("game", "side", "teacher", "preset", *RULE_FIELDS, "seed", "games", "against")
-KNOWN = (*NAMES, BESIDE, *(f"{BESIDE}.{name}" for name in RULE_FIELDS))
+KNOWN = (*NAMES, SECOND_RULE, *(f"{SECOND_RULE}.{name}" for name in RULE_FIELDS))
 LONGEST = 200
 """Characters of a value that are read; quotations are far shorter."""
 
@@ -75,26 +75,25 @@ class Asked:
     preset: str
     games: int
     against: str
-    beside: Named | None
+    second: Named | None
     problems: tuple[Problem, ...]
 
     @property
     def address(self) -> str:
         """The address as a query string: in a fixed order, without default values."""
-        return urlencode({**self._alone(self.preset, self.config.rule), **self._beside()})
+        return urlencode({**self._alone(self.preset, self.config.rule), **self._second_parts()})
 
     @property
-    def beside_address(self) -> str | None:
+    def second_address(self) -> str | None:
         """The address with the second rule as the first; ``None`` without a second rule."""
-        return None if self.beside is None else urlencode(self._alone(self.beside.preset, self.beside.rule))
+        return None if self.second is None else urlencode(self._alone(self.second.preset, self.second.rule))
 
-    @property
-    def told(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """The address, its parts and its problems as JSON types."""
-        beside = self.beside
+        second = self.second
         return {
             "address": self.address,
-            "beside_address": self.beside_address,
+            "beside_address": self.second_address,
             "game": self.config.game.slug,
             "side": self.config.side.name.lower(),
             "teacher": self.config.teacher,
@@ -103,7 +102,7 @@ class Asked:
             "seed": f"{self.config.seed}",
             "games": self.games,
             "against": self.against,
-            "beside": None if beside is None else {"preset": beside.preset, "rule": beside.rule.to_json()},
+            "beside": None if second is None else {"preset": second.preset, "rule": second.rule.to_json()},
             "problems": [{"field": problem.field, "detail": problem.detail} for problem in self.problems],
         }
 
@@ -118,7 +117,7 @@ class Asked:
             "games": "0",
             "against": USUAL_MEASURE,
         }
-        told = {
+        parts = {
             "game": game.slug,
             "side": side.name.lower(),
             "teacher": self.config.teacher,
@@ -128,13 +127,13 @@ class Asked:
             "games": f"{self.games}",
             "against": self.against,
         }
-        return {name: value for name, value in told.items() if usual.get(name) != value}
+        return {name: value for name, value in parts.items() if usual.get(name) != value}
 
-    def _beside(self) -> dict[str, str]:
-        if self.beside is None:
+    def _second_parts(self) -> dict[str, str]:
+        if self.second is None:
             return {}
-        own = _differences(self.beside.preset, self.beside.rule)
-        return {BESIDE: self.beside.preset} | {f"{BESIDE}.{name}": value for name, value in own.items()}
+        own = _differences(self.second.preset, self.second.rule)
+        return {SECOND_RULE: self.second.preset} | {f"{SECOND_RULE}.{name}": value for name, value in own.items()}
 
 
 def asked_read(query: Query) -> Asked:
@@ -169,22 +168,22 @@ class _Reader:
         for name in self.query:
             if name not in KNOWN:
                 self._tell(
-                    _quoted(name), f"The address has no such part. The parts are {', '.join(NAMES)} and {BESIDE}."
+                    _quoted(name), f"The address has no such part. The parts are {', '.join(NAMES)} and {SECOND_RULE}."
                 )
         game = self._game()
         side = SIDES[self._one_of("side", SIDES, "first")]
         teacher = self._one_of("teacher", TEACHERS, USUAL_TEACHER)
         named = self._rule("preset", "", DEFAULT_PRESETS[side])
-        beside = None
-        if any(name.partition(".")[0] == BESIDE for name in self.query if name in KNOWN):
-            beside = self._rule(BESIDE, f"{BESIDE}.", named.preset)
+        second = None
+        if any(name.partition(".")[0] == SECOND_RULE for name in self.query if name in KNOWN):
+            second = self._rule(SECOND_RULE, f"{SECOND_RULE}.", named.preset)
         config = TrainingConfig(game, side, named.rule, teacher, self._number("seed", MAX_SEED, USUAL_SEED))
         return Asked(
             config=config,
             preset=named.preset,
             games=self._number("games", MOST_GAMES, 0),
             against=self._one_of("against", MEASURES, USUAL_MEASURE),
-            beside=beside,
+            second=second,
             problems=tuple(self.problems),
         )
 

@@ -91,7 +91,7 @@ class Cohort:
 
         ``teacher`` is not used if the cohort has partners.
         """
-        rivals, worst = [UNIFORM[one] for one in measures if one != WORST], WORST in measures
+        opponents, worst = [UNIFORM[one] for one in measures if one != WORST], WORST in measures
         if self.partners is not None:
-            return self.learners.train_against(self.partners, marks, rivals, worst=worst)
-        return self.learners.train(UNIFORM[teacher], marks, rivals, worst=worst)
+            return self.learners.train_against(self.partners, marks, opponents, worst=worst)
+        return self.learners.train(UNIFORM[teacher], marks, opponents, worst=worst)

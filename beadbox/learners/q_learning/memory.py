@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from beadbox.engines.action_values import QLessons, Recall, Trainee
+from beadbox.engines.action_values import BoardLookup, QLessons, Trainee
 from beadbox.engines.level import Level
 from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.choice import Decision
@@ -143,16 +143,16 @@ class QMemory:
             learns=machine.learns,
         )
         room = None if machine.values.room is None else max(machine.values.room - machine.values.n_new, 0)
-        return Trainee(lessons, float(machine.epsilon), self._recall(), room)
+        return Trainee(lessons, float(machine.epsilon), self._board_lookup(), room)
 
-    def _recall(self) -> Recall:
+    def _board_lookup(self) -> BoardLookup:
         """Return a function that reads all entries on boards: as stored, or as changed since."""
         game, engine, values = self.machine.game, self.machine.engine, self.machine.values
         since = defaultdict[str, dict[str, float]](dict)
         for key in values.touched:
             since[engine.key_board(key)][key] = values[key]
 
-        def recall(boards: Mapping[str, Sequence[AnyPosition]]) -> dict[str, float]:
+        def lookup(boards: Mapping[str, Sequence[AnyPosition]]) -> dict[str, float]:
             """Return the values on these boards by key; values changed since loading replace the stored ones."""
             if values.fetch_boards is not None:
                 found = dict(values.fetch_boards(list(boards)))
@@ -163,7 +163,7 @@ class QMemory:
                 found |= since.get(board, {})
             return found
 
-        return recall
+        return lookup
 
     def take(self, trainee: Trainee) -> None:
         """Take over the values and ε that compiled games have taught a trainee of this machine."""

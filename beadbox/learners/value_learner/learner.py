@@ -152,7 +152,7 @@ class ValueLearner:
         return Learnt(self.played, self.rule.play_depth, self.rule.restlessness)
 
     @property
-    def thinker(self) -> Learnt:
+    def training_player(self) -> Learnt:
         """The weights and search settings for learning."""
         return Learnt(self.weights, self.rule.search_depth)
 
@@ -190,7 +190,7 @@ class ValueLearner:
     def try_move(self, position: AnyPosition, rng: Random) -> tuple[Turn, AnyMove]:
         """Choose a move while learning. Takes one random word, or two for a random or soft move."""
         rule = self.rule
-        found = self.valuer.look(self.game, position, self.thinker)
+        found = self.valuer.look(self.game, position, self.training_player)
         ticket, index = rng.below(TICKETS), found.best
         if ticket < rule.random_share * TICKETS:
             index = rng.below(len(found.moves))
@@ -201,7 +201,7 @@ class ValueLearner:
 
     def turn(self, position: AnyPosition, move: AnyMove) -> Turn:
         """Return the turn to learn from for a move made by either player."""
-        found = self.valuer.look(self.game, position, self.thinker)
+        found = self.valuer.look(self.game, position, self.training_player)
         return Turn(position, worth(found.score, self.rule.value_discount), found.moves[found.best] == move)
 
     def game_learnt(self, rng: Random, start: AnyPosition | None = None) -> Outcome:

@@ -54,7 +54,7 @@ PIECES = (
     ),
 )
 """Title, text and type of each piece, and the hex from which a black one demonstrates its moves."""
-ENDINGS = (
+OTHER_RULES = (
     ("Check", "You may not leave your rhombus where it could be taken, unless it has just reached its goal."),
     ("Repeating", "You lose if you bring about the same board for the third time. After 200 moves the game is a draw."),
 )

@@ -17,7 +17,7 @@ from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
 from beadbox.rules.game import Addition, Game, GuidePart, Look, Symmetry
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.romgon.geometry import CELL, IDS, N_CELLS, PLACES
-from beadbox.rules.romgon.guide import AIM, ENDINGS, PIECES, scene
+from beadbox.rules.romgon.guide import AIM, OTHER_RULES, PIECES, scene
 from beadbox.rules.romgon.layout import LAYOUT, SYMMETRIES
 from beadbox.rules.romgon.moves import (
     KEPT,
@@ -178,7 +178,7 @@ def _guide() -> tuple[GuidePart[Position, Move], ...]:
     for title, words, kind, cell_id in PIECES:
         board, moves = scene(kind, cell_id)
         parts.append(GuidePart(title, words, Position(board, BLACK), moves))
-    return (*parts, *(GuidePart(title, words) for title, words in ENDINGS))
+    return (*parts, *(GuidePart(title, words) for title, words in OTHER_RULES))
 
 
 class RomgonLook(Look[Position, Move]):

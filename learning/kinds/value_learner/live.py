@@ -233,7 +233,7 @@ def _learnt(
 def _changed(machine: Machine, role: str, row: Weights) -> WeightsLearnt:
     """The changes of a lesson; ``row`` holds the machine's weights after it."""
     before, after = weights_around(row)
-    change, name_of = np.abs(after - before), valuer_of(machine.game_rules).told
+    change, name_of = np.abs(after - before), valuer_of(machine.game_rules).describe_feature
     most = [int(index) for index in np.argsort(-change, kind="stable")[:MOST] if change[index]]
     assert row.lesson is not None, "it has taught"
     return {

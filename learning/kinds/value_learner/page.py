@@ -109,7 +109,7 @@ class ValueLearnerPage(KindPage):
 
 def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, object]:
     """Weights of a machine, or changes of its weights, laid out for ``learning/_weights.html``."""
-    laid, told = learner.valuer.sheet(learner.game, learner.rule.features), learner.valuer.told
+    laid, told = learner.valuer.sheet(learner.game, learner.rule.features), learner.valuer.describe_feature
     weights = numbers.tolist()
     order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))[:MOST]
     return {

@@ -41,9 +41,9 @@ def test_what_an_address_says_is_read_again_from_its_own_address(preset):
     again = read(asked.address)
     assert (asked, asked.problems) == (again, ())
     assert asked.config.rule.win == 7
-    assert asked.beside.rule == BoxRule.from_json(PRESETS[preset].rule.to_json() | {"win": 9})
-    laid_beside = read(asked.beside_address)
-    assert laid_beside.config.rule == asked.beside.rule
+    assert asked.second.rule == BoxRule.from_json(PRESETS[preset].rule.to_json() | {"win": 9})
+    laid_beside = read(asked.second_address)
+    assert laid_beside.config.rule == asked.second.rule
     assert laid_beside.config.seed == MAX_SEED
 
 

@@ -66,7 +66,7 @@ GAME = game_get("romgon")
 assert isinstance(GAME, Romgon)
 QUICK = ValueRule(features="squares-1", search_depth=1, play_depth=1, average_games=10.0, restlessness=0.01)
 """A rule with quick games: it searches one ply and plays by the mean of its weights."""
-told = valuer_of(GAME).told
+told = valuer_of(GAME).describe_feature
 pytestmark = pytest.mark.django_db
 
 

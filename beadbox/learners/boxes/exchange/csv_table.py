@@ -130,8 +130,8 @@ def _rows(text: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _tight(text: str, separator: str) -> io.StringIO:
     """Remove blanks between a separator and a quotation mark; the CSV reader would take the mark for text."""
-    beside = rf'(?<![^{separator}\r\n])[ \xa0]+(?=")|(?<=")[ \xa0]+(?![^{separator}\r\n])'
-    return io.StringIO(re.sub(beside, "", text), newline="")
+    padding = rf'(?<![^{separator}\r\n])[ \xa0]+(?=")|(?<=")[ \xa0]+(?![^{separator}\r\n])'
+    return io.StringIO(re.sub(padding, "", text), newline="")
 
 
 def _columns(row: list[str], line: str) -> list[str]:

@@ -119,9 +119,9 @@ class Face:
         edge = min(width, height)
         pad = 0.03 * edge
         room, across = height - 2 * pad, width - 2 * pad
-        beside = min(room / layout.rows, (across - 0.2 * width) / layout.columns)
-        above = min(across / layout.columns, (room - 0.15 * edge) / layout.rows)
-        scale = max(beside, above)
+        scale_at_side = min(room / layout.rows, (across - 0.2 * width) / layout.columns)
+        scale_above = min(across / layout.columns, (room - 0.15 * edge) / layout.rows)
+        scale = max(scale_at_side, scale_above)
         # In cells, the largest radius at which beads keep clear of pieces, of each other and of numbers.
         most = {(False, False): 0.49, (False, True): 0.36, (True, False): 0.385, (True, True): 0.315}[leaps, counts]
         if scale * most < SMALLEST_RADIUS:
@@ -134,7 +134,7 @@ class Face:
         # A bead between four pieces touches no more than their feet.
         piece = min(0.85, (0.55 - radius / scale) / 0.26) if leaps else 1
         board = scale * layout.columns, scale * layout.rows
-        if beside >= above:
+        if scale_at_side >= scale_above:
             thick = min(across - board[0], width / 2)
             panel = (width - thick, 0.0, thick, height)
             left, top = (width - thick - board[0]) / 2, (height + board[1]) / 2
