@@ -42,8 +42,7 @@ class PlayError(Exception):
         found = AT_FIELD.fullmatch(str(self))
         return (found[1], found[2]) if found else ("", str(self))
 
-    @property
-    def told(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, str]:
         """The refusal as JSON for the client."""
         return {"detail": str(self), "code": self.code}
 

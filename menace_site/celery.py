@@ -37,11 +37,11 @@ app.autodiscover_tasks(related_name="beat")
 
 
 @signals.worker_init.connect
-def _figures_are_told(**_: object) -> None:
+def _serve_metrics(**_: object) -> None:
     """Serve this machine's metrics from the worker if ``METRICS_PORT`` is set: no web process does so there."""
     from django.conf import settings
 
-    from menace_site.observability.metrics import metrics_serve_beside
+    from menace_site.observability.metrics import metrics_serve_in_thread
 
     if settings.METRICS_PORT:
-        metrics_serve_beside(settings.METRICS_PORT)
+        metrics_serve_in_thread(settings.METRICS_PORT)

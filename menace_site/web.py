@@ -22,7 +22,7 @@ from typing import Any
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 
-from menace_site.local.fallback_responder import standing_in
+from menace_site.local.fallback_responder import fallback_serving
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
 
@@ -94,7 +94,7 @@ def bound(config: uvicorn.Config) -> socket.socket:
 def serve(config: uvicorn.Config, *, stands_in: bool) -> int:
     """Serve with ``config.workers`` processes until SIGINT or SIGTERM, and return the exit status."""
     listening = bound(config)
-    with standing_in(listening) if stands_in else contextlib.nullcontext():
+    with fallback_serving(listening) if stands_in else contextlib.nullcontext():
         config.load()
     gc.collect()
     gc.freeze()  # the collector then leaves these objects alone, so the forked processes share their memory

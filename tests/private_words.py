@@ -49,6 +49,7 @@ KEPT = [
     ("*", "restlessness", "a field of rules in files and of the API"),
     ("docs/*", "clerk", "the service of that name in ``docker-compose.yml``"),
     ("docs/*", "master", "a level of Romgon's engine"),
+    ("games/live/states.py", "deed", "a field of the API"),
     ("docs/protocol.md", "deed", "a field of the API"),
     ("docs/protocol.md", "pupil", "the code ``no_pupil`` of the API"),
     ("docs/CHANGELOG.md", "schooling", "the name of a setting that is gone"),

@@ -7,12 +7,12 @@ from django.core.mail import send_mail
 from django.template.loader import get_template
 
 
-def password_told(user: User) -> None:
+def send_password_changed(user: User) -> None:
     """Send the owner an e-mail about a new password. A failure to send it does not undo the change."""
     _send(user, "Your password at Beadbox", "registration/password_changed_email.txt", user.email)
 
 
-def address_told(user: User, old: str) -> None:
+def send_address_changed(user: User, old: str) -> None:
     """E-mail both the old and the new address about a changed address, so that the reader of either learns of it."""
     for address in dict.fromkeys((old, user.email)):
         _send(user, "Your e-mail address at Beadbox", "registration/address_changed_email.txt", address)

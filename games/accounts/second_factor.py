@@ -243,7 +243,7 @@ def _asked(request: HttpRequest, code: str) -> list[Any]:
 
 def _wait(asked: list[Any]) -> str:
     """Return the refusal with the end of the lock-out after wrong codes; empty without a lock-out."""
-    until = [told["locked_until"] for may, told in (device.verify_is_allowed() for device in asked) if not may]
+    until = [reason["locked_until"] for may, reason in (device.verify_is_allowed() for device in asked) if not may]
     return TOO_SOON.format(max(until)) if until else ""
 
 

@@ -39,7 +39,7 @@ from beadbox.names import name_key
 from games.accounts.account_names import NAME_TAKEN, NameForm
 from games.accounts.authentication import GUEST_KEY
 from games.accounts.claims import WAITING_KEY, Claimed, ClaimSeats, codes_waiting_of
-from games.accounts.emails import password_told
+from games.accounts.emails import send_password_changed
 from games.accounts.forms import LogInForm, TokenForm, refusal_add
 from games.accounts.identity import person_of_request
 from games.accounts.throttles import AddressThrottle
@@ -52,7 +52,7 @@ from games.exceptions import (
 from games.limits.quotas import account_lock, site_require
 from games.transport.error_responses import form_only, sent_back, too_many
 
-NAMES_TOLD = 5
+MAX_NAMES_SHOWN = 5
 """Machine names listed in one message before the rest are counted."""
 
 RESERVED_NAMES = ("guest", "menace", "beadbox", "admin", "staff")
@@ -173,9 +173,9 @@ def _enter(request: HttpRequest, user: User, claim: ClaimSeats) -> None:
 
 
 def _some(names: list[str]) -> str:
-    """The first ``NAMES_TOLD`` names, and how many more there are."""
-    shown = ", ".join(names[:NAMES_TOLD])
-    return shown if len(names) <= NAMES_TOLD else f"{shown} and {len(names) - NAMES_TOLD} more"
+    """The first ``MAX_NAMES_SHOWN`` names, and how many more there are."""
+    shown = ", ".join(names[:MAX_NAMES_SHOWN])
+    return shown if len(names) <= MAX_NAMES_SHOWN else f"{shown} and {len(names) - MAX_NAMES_SHOWN} more"
 
 
 @method_decorator(counting("signup", successes=True), name="dispatch")
@@ -301,7 +301,7 @@ class TellsOfNewPassword:
         except AccountClosedError as error:
             refusal_add(form, error)
             return self.form_invalid(form)  # type: ignore[attr-defined,no-any-return]
-        password_told(form.user)
+        send_password_changed(form.user)
         return response
 
 

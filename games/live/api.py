@@ -205,8 +205,8 @@ class RoomJoinedView(RoomCodeView):
 
 def _unless_known(request: Request, response: Response, view: RoomState, *more: Any) -> HttpResponseBase:
     """Return 304 if the client already has this version of the state, with the same ``more``."""
-    told = (view["version"], [seat["hidden"] for seat in view["seats"]], *more)
-    response["ETag"] = f'W/"{sha256(repr(told).encode()).hexdigest()[:16]}"'
+    shown = (view["version"], [seat["hidden"] for seat in view["seats"]], *more)
+    response["ETag"] = f'W/"{sha256(repr(shown).encode()).hexdigest()[:16]}"'
     response["Cache-Control"] = "private, no-cache"
     answer = get_conditional_response(request, etag=response["ETag"], response=response)
     return response if answer is None else answer

@@ -103,11 +103,11 @@ def think(question: Callable[[], None], whose: Whose) -> None:
             _threads.append(threading.Thread(target=_work, name=f"thinker-{len(_threads)}", daemon=True))
             _threads[-1].start()
     # In the caller's context, so that log lines name the request that the move answers.
-    if not _questions.put(whose, partial(copy_context().run, _told, question)):
+    if not _questions.put(whose, partial(copy_context().run, _run_question, question)):
         logger.warning("%d questions are waiting for a thinker, so one more is put off", MOST_WAITING)
 
 
-def _told(question: Callable[[], None]) -> None:
+def _run_question(question: Callable[[], None]) -> None:
     """Work on a question. The result goes to every socket, the caller's included: its frame was answered long ago."""
     with answering(""):
         question()

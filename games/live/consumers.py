@@ -336,13 +336,13 @@ class RoomConsumer(FrameConsumer):
 
     async def _pong(self) -> None:
         """Answer a ping, with the current state in case the broker has lost one, as it buffers nothing."""
-        view = await self._told(await in_thread(room_watch, code=self.code))
+        view = await self._redacted(await in_thread(room_watch, code=self.code))
         await self.send_state(view)
         await self.send_frame("pong", {"version": view["version"]})
 
     async def room_state(self, event: dict[str, Any]) -> None:
         """Send a state from the group, redacted for this socket's principal."""
-        await self.send_state(await self._told(State(event["whole"], event["private"])))
+        await self.send_state(await self._redacted(State(event["whole"], event["private"])))
 
     async def send_state(self, view: RoomState) -> None:
         """Send a state unless this socket already has it or a later one."""
@@ -350,16 +350,16 @@ class RoomConsumer(FrameConsumer):
             self.version = view["version"]
             await self.send(text_data=STATES.text(view))
 
-    async def _told(self, state: State) -> RoomState:
+    async def _redacted(self, state: State) -> RoomState:
         """Redact a state for this socket's principal, which is read again only where that makes a difference."""
         if state.private and time.monotonic() - self.asked_at >= ASK_AGAIN_S:
             try:
                 await in_thread(self._person, "read")
             except UnavailableError:  # the principal is unknown for now; the next state reads it again
-                return state.told(GUEST)
+                return state.redacted_for(GUEST)
             except PlayError:  # an invalid token: the client goes on as a stranger with the link
                 self.person, self.asked_at = Principal(), time.monotonic()
-        return state.told(self.person)
+        return state.redacted_for(self.person)
 
     def _person(self, needs: str) -> Principal:
         """Read the principal again. Queries the database. Raises as :func:`person_of_scope`."""

@@ -51,7 +51,7 @@ def match_play_move(*, code: str, person: Principal, move: str, ply: int | None 
         move_play(live, seat_held(live, person), move, ply)
         return live
 
-    return match_tell(match_change(change)).told(person)
+    return match_tell(match_change(change)).redacted_for(person)
 
 
 def move_play(live: LiveMatch, seat: LiveSeat, move: str, ply: int | None) -> None:
@@ -89,7 +89,7 @@ def match_resign(*, code: str, person: Principal) -> RoomState:
         _finish(live.match, Outcome(Side(seat.row.side).other, RESIGNATION))
         return live
 
-    return match_tell(match_change(change)).told(person)
+    return match_tell(match_change(change)).redacted_for(person)
 
 
 @begun_anew
@@ -115,9 +115,9 @@ def match_step(*, code: str, person: Principal, ply: int | None = None, plies: i
     if ply is not None and ply != live.match.n_plies:
         raise exceptions.StalePlyError
     if live.match.answer_by is not None and not _is_overdue(live.match):
-        return room_state(live).told(person)
+        return room_state(live).redacted_for(person)
     play_on(live, live.game.decode(live.match.position), most=plies)
-    return match_changed(live).told(person)
+    return match_changed(live).redacted_for(person)
 
 
 def match_answer(*, match_id: int, answer_by: datetime, most: int | None) -> None:
@@ -234,7 +234,7 @@ def play_on(live: LiveMatch, position: AnyPosition, *, most: int | None = None, 
             live.after = partial(_think_later, live, None if most is None else most - n_answers)
             break
         choice, answer = answer or seat.player.choose(live, seat, position), None
-        _remember(live, seat, choice.memo)
+        _remember(live, seat, choice.record)
         if choice.move is None:
             outcome = Outcome(Side(seat.row.side).other, EMPTY_BOX)
         else:
@@ -245,10 +245,10 @@ def play_on(live: LiveMatch, position: AnyPosition, *, most: int | None = None, 
         _finish(live.match, outcome)
 
 
-def _remember(live: LiveMatch, seat: LiveSeat, memo: Any) -> None:
+def _remember(live: LiveMatch, seat: LiveSeat, record: Any) -> None:
     """Keep the decision record of the next move with its seat."""
-    if memo is not None:
-        seat.memos.append((live.match.n_plies, memo))
+    if record is not None:
+        seat.records.append((live.match.n_plies, record))
 
 
 def _ply_add(live: LiveMatch, side: int, move: str, position: str) -> None:

@@ -30,7 +30,7 @@ from games.models import HUMAN, Match, Ply, Room, Seat
 MACHINE = "machine"
 """The player that stands for every machine. An id or slug selects the machine."""
 
-Memo = tuple[int, object]
+DecisionRecord = tuple[int, object]
 """The ply of a move, and the player's record of how it chose that move."""
 
 
@@ -39,7 +39,7 @@ class Choice:
     """A move, or ``None`` to resign, and the player's record of how it chose."""
 
     move: AnyMove | None
-    memo: object = field(default=None, repr=False)
+    record: object = field(default=None, repr=False)
 
 
 class NotHeldError(Exception):
@@ -55,7 +55,7 @@ class LiveSeat:
     """The automated player of this seat, even after a person has taken the seat over."""
     occupant: Any = None
     """Data that the player has read for the seat; only the player knows their type."""
-    memos: list[Memo] = field(default_factory=list)
+    records: list[DecisionRecord] = field(default_factory=list)
     """Decision records of moves that are not stored yet."""
 
     @classmethod
@@ -240,7 +240,7 @@ class SeatPlayer(ABC):
         The record is that of a :class:`Choice` of the same move. The move is legal. Raises as :meth:`choose` does.
         """
 
-    def remember(self, seat: LiveSeat, memos: Sequence[Memo]) -> Statement | None:
+    def remember(self, seat: LiveSeat, records: Sequence[DecisionRecord]) -> Statement | None:
         """Return the statement that stores decision records of this seat, at least one; ``None``: nothing is stored."""
 
     def learner_id(self, seat: LiveSeat) -> Hashable | None:
@@ -273,7 +273,7 @@ class SeatPlayer(ABC):
         """Return a condition for seats with a machine hidden from the viewer; ``None`` if this player hides none."""
         return None
 
-    def insight_told(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
+    def redact_insight(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
         """Redact an :meth:`insight` for a viewer of only these machines, given by role; ``None`` if nothing remains."""
         return None
 

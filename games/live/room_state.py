@@ -63,13 +63,13 @@ def reason_of(match: Match) -> str:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The whole state of a room. Only the redacted form of :meth:`told` leaves the server."""
+    """The whole state of a room. Only the redacted form of :meth:`redacted_for` leaves the server."""
 
     whole: RoomState
     private: list[PrivateSeat]
     """Seats with a machine that is not public. JSON, like the state."""
 
-    def told(self, viewer: Principal) -> RoomState:
+    def redacted_for(self, viewer: Principal) -> RoomState:
         """Return the state without the parts hidden from this viewer. Does not query the database."""
         hidden = {
             one["side"]: PLAYERS[one["player"]]
@@ -78,11 +78,11 @@ class State:
         }
         if not hidden:
             return self.whole
-        seats = [_seat_told(seat) if seat["side"] in hidden else seat for seat in self.whole["seats"]]
+        seats = [_redact_seat(seat) if seat["side"] in hidden else seat for seat in self.whole["seats"]]
         insight = self.whole["learning"]
         if insight is not None:
             machines = {seat["role"]: seat["machine"] for seat in seats if seat["machine"] is not None}
-            insight = next(iter(hidden.values())).insight_told(insight, machines)
+            insight = next(iter(hidden.values())).redact_insight(insight, machines)
         outcome = self.whole["outcome"]
         if outcome is not None and outcome["termination"] == EMPTY_BOX:
             losers = {seat["side"] for seat in seats if seat["role"] != outcome["winner"]}
@@ -91,7 +91,7 @@ class State:
         return {**self.whole, "seats": seats, "learning": insight, "outcome": outcome}
 
 
-def _seat_told(seat: SeatState) -> SeatState:
+def _redact_seat(seat: SeatState) -> SeatState:
     """A seat without its machine. After a take-over, the person's name stays."""
     name = seat["name"] if seat["takes_over"] else HIDDEN_NAME
     return {**seat, "name": name, "machine": None, "hidden": True}

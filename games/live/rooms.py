@@ -225,7 +225,7 @@ def room_look(*, code: str, person: Principal | None = None) -> RoomState:
     Raises:
         RoomNotFoundError.
     """
-    return room_watch(code=code).told(person or Principal())
+    return room_watch(code=code).redacted_for(person or Principal())
 
 
 def room_watch(*, code: str) -> State:
@@ -265,7 +265,7 @@ def room_reset(*, code: str, person: Principal, swap: bool = False) -> RoomState
     rows = [seat.row for seat in live.seats if seat.row.is_human]
     humans = {(Side(row.side).other if swap else Side(row.side)): row for row in rows}
     follows = _match_start(room, number=live.match.number + 1, human_seats=humans, ids=live.next_ids, before=live)
-    return _opened(person, follows).told(person)
+    return _opened(person, follows).redacted_for(person)
 
 
 def room_enter(*, code: str, person: Principal) -> Entered:
@@ -283,7 +283,7 @@ def room_enter(*, code: str, person: Principal) -> Entered:
 
 def _entered(live: LiveMatch, person: Principal, *, is_host: bool) -> Entered:
     roles = [live.game.look.layout.roles[seat.row.side] for seat in live.seats if person.holds(seat.row)]
-    return Entered(live.room, roles, is_host, room_state(live).told(person))
+    return Entered(live.room, roles, is_host, room_state(live).redacted_for(person))
 
 
 def match_enter(*, code: str, number: int, person: Principal) -> Entered:
@@ -376,14 +376,14 @@ def _match_start(
     live = LiveMatch(room, match, game, seats, [], is_held=True, before=before)
     for side, holder in human_seats.items():
         _seat_person(seats[side].row, holder)
-    sitting = [(seats[side], *asked[side]) for side in Side if side in asked]
-    for seat, player, _ in sitting:
+    automated = [(seats[side], *asked[side]) for side in Side if side in asked]
+    for seat, player, _ in automated:
         if seat.row.side not in human_seats:
             seat.row.player = player.slug
         seat.give(player, player.name)
-    if len(sitting) > 1:  # so that they lock rows in ascending order
-        sitting.sort(key=lambda one: one[1].precedence(live, one[0], one[2]))
-    for seat, player, machine in sitting:
+    if len(automated) > 1:  # so that they lock rows in ascending order
+        automated.sort(key=lambda one: one[1].precedence(live, one[0], one[2]))
+    for seat, player, machine in automated:
         player.sit(live, seat, machine)
     if not (waiting or room.is_exhibition or seats[game.side_to_move(start)].row.is_human):
         match_store(live)

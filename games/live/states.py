@@ -119,20 +119,20 @@ class DrawState(TypedDict):
     by_hand: bool
 
 
-class LessonTold(TypedDict):
+class LessonResult(TypedDict):
     """The result of a match for a machine, in words."""
 
     result: str
     sentence: str
 
 
-class LessonDeed(LessonTold):
+class LessonSummary(LessonResult):
     """The result of a match for a machine, and its effect on the machine."""
 
     deed: str
 
 
-class LessonState(LessonDeed):
+class LessonState(LessonSummary):
     """The result of a match, its effect on a machine, and the machine."""
 
     role: str
@@ -296,7 +296,7 @@ class BoxesInsight(TypedDict):
     beads_before: list[int] | None
     slot: int | None
     draws: list[DrawState]
-    lesson: LessonTold | None
+    lesson: LessonResult | None
     lessons: list[LessonState]
     changes: list[BeadChange]
 

@@ -202,9 +202,9 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
         rows = [[getattr(ply, name) for name in PLY_FIELDS] for ply in new_plies]
         parts.append(Statement.insert(Ply, PLY_FIELDS, rows))
     for seat, player in live.automata:
-        if seat.memos:
-            memos, seat.memos = seat.memos, []
-            remembered = player.remember(seat, memos)
+        if seat.records:
+            records, seat.records = seat.records, []
+            remembered = player.remember(seat, records)
             parts += [] if remembered is None else [remembered]
     with connection.cursor() as cursor:
         cursor.execute(

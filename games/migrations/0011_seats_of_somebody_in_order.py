@@ -7,7 +7,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-from games.transport.migration_operations import index_beside
+from games.transport.migration_operations import index_concurrently
 
 
 class Migration(migrations.Migration):
@@ -19,11 +19,11 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        *index_beside(
+        *index_concurrently(
             "seat",
             models.Index(fields=["user", "match"], name="seat_user_match", condition=models.Q(("user__isnull", False))),
         ),
-        *index_beside(
+        *index_concurrently(
             "seat",
             models.Index(
                 fields=["guest", "match"], name="seat_guest_match", condition=models.Q(("guest__isnull", False))

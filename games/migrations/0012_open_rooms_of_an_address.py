@@ -5,7 +5,7 @@ One index for two: of a text, Django makes another for searching by its beginnin
 
 from django.db import migrations, models
 
-from games.transport.migration_operations import index_beside
+from games.transport.migration_operations import index_concurrently
 
 OLD = "games_room_opened_from_cce6bd1f"
 
@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
     dependencies = [("games", "0011_seats_of_somebody_in_order")]
 
     operations = [
-        *index_beside("room", models.Index(fields=["opened_from", "changed_at"], name="room_opened_from")),
+        *index_concurrently("room", models.Index(fields=["opened_from", "changed_at"], name="room_opened_from")),
         # The schema editor would drop them while nobody can write.
         migrations.SeparateDatabaseAndState(
             [

@@ -91,7 +91,7 @@ def too_many(request: HttpRequest, wait_s: float, template: str = "429.html", re
 def refused_json(error: PlayError) -> JsonResponse:
     """Return the refusal as JSON, for scripts and programs."""
     REFUSALS.labels("page", error.code).inc()
-    return _for_later(JsonResponse(error.told), error)
+    return _for_later(JsonResponse(error.to_json()), error)
 
 
 def form_only(to: str, *kept: str) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:

@@ -12,7 +12,7 @@ With the timeout the migration fails instead, and ``set_up`` tries again.
 """
 
 
-def index_beside(model_name: str, index: models.Index) -> list[Operation]:
+def index_concurrently(model_name: str, index: models.Index) -> list[Operation]:
     """Build an index without blocking reads or writes, even if an interrupted attempt has left an invalid index.
 
     Args:

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from beadbox.names import did_you_mean
 
-MAX_NAMES_TOLD = 10
+MAX_NAMES_REFUSED = 10
 MAX_NAME_CHARACTERS = 40
 
 
@@ -22,12 +22,12 @@ def known_require(request: Request, names: Iterable[str]) -> None:
         ValidationError: names the unknown parameters, each with the most similar known name.
     """
     known = sorted(names)
-    told = {
+    refusals = {
         name[:MAX_NAME_CHARACTERS]: [f"This list has no such parameter. {did_you_mean(name, known)}"]
-        for name in sorted(set(request.query_params) - set(known))[:MAX_NAMES_TOLD]
+        for name in sorted(set(request.query_params) - set(known))[:MAX_NAMES_REFUSED]
     }
-    if told:
-        raise ValidationError(told)
+    if refusals:
+        raise ValidationError(refusals)
 
 
 class Page(LimitOffsetPagination):

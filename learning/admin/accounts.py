@@ -19,7 +19,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 
 from games.accounts.account_names import NameForm, log_in_name
-from games.accounts.emails import address_told, password_told
+from games.accounts.emails import send_address_changed, send_password_changed
 from games.accounts.throttles import AddressThrottle
 from games.admin.base import Choices, Counted, Finder, Large, NameSearch, ReadOnly, log_each
 from learning.exceptions import AccountNotClosedError
@@ -41,7 +41,7 @@ class PasswordForm(AdminPasswordChangeForm):
         for counted in ("failures", "log-ins"):
             AddressThrottle("account", str(user.pk), counted).forget(None)
         axes.utils.reset(username=log_in_name(user.get_username()))
-        password_told(user)
+        send_password_changed(user)
         return user
 
 
@@ -142,7 +142,7 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
         """Save the account; notify its owner of a changed e-mail address after the commit."""
         super().save_model(request, obj, form, change)
         if change and "email" in form.changed_data:
-            transaction.on_commit(lambda: address_told(obj, form.initial["email"]))
+            transaction.on_commit(lambda: send_address_changed(obj, form.initial["email"]))
 
     def get_urls(self) -> list[URLPattern]:
         """Add the page that closes an account."""

@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from games.transport.migration_operations import index_beside
+from games.transport.migration_operations import index_concurrently
 
 
 class Migration(migrations.Migration):
@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [("learning", "0030_jobs_request_id")]
 
     operations = [
-        *index_beside(
+        *index_concurrently(
             "machine", models.Index(condition=models.Q(("is_folding", True)), fields=["id"], name="machine_folding")
         ),
     ]

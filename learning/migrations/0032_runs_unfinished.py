@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from games.transport.migration_operations import index_beside
+from games.transport.migration_operations import index_concurrently
 
 
 class Migration(migrations.Migration):
@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [("learning", "0031_machine_folding")]
 
     operations = [
-        *index_beside(
+        *index_concurrently(
             "trainingrun",
             models.Index(condition=models.Q(("finished_at", None)), fields=["machine"], name="run_unfinished"),
         ),

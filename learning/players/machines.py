@@ -15,7 +15,7 @@ from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Side
 from games.accounts.principal import AnyUser, Principal, Visitor
 from games.exceptions import MalformedError
-from games.live.players import MACHINE, Choice, LiveMatch, LiveSeat, Memo, Offer, SeatPlayer, Statement
+from games.live.players import MACHINE, Choice, DecisionRecord, LiveMatch, LiveSeat, Offer, SeatPlayer, Statement
 from games.live.states import Insight, MachineBrief, SeatMachine
 from learning.access import (
     To,
@@ -160,9 +160,9 @@ class MachinePlayer(SeatPlayer):
         occupant: Occupant | None = seat.occupant
         return None if occupant is None else occupant.kind.live.follow(live, seat, occupant.machine, position, move)
 
-    def remember(self, seat: LiveSeat, memos: Sequence[Memo]) -> Statement | None:
+    def remember(self, seat: LiveSeat, records: Sequence[DecisionRecord]) -> Statement | None:
         occupant: Occupant | None = seat.occupant
-        return None if occupant is None else occupant.kind.live.remember(seat, occupant.machine, memos)
+        return None if occupant is None else occupant.kind.live.remember(seat, occupant.machine, records)
 
     def pupil(self, seat: LiveSeat) -> int | None:
         occupant: Occupant | None = seat.occupant
@@ -198,7 +198,7 @@ class MachinePlayer(SeatPlayer):
     def unseen(self, viewer: Principal) -> Q:
         return unseen(viewer, "machine_seat__machine__")
 
-    def insight_told(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
+    def redact_insight(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
         return insight_told(insight, machines)
 
     def manages(self, seat: LiveSeat, user: AnyUser) -> bool:

@@ -7,13 +7,13 @@ from typing import Any
 
 from games.live.room_state import reason_of, role_of
 from games.live.states import (
-    LessonDeed,
+    LessonSummary,
 )
 from games.models import Match, MatchStatus, Seat
 from learning.models import Machine
 
 
-def lesson_told(name: str, result: str, deed: str, *, changed: bool) -> LessonDeed:
+def lesson_told(name: str, result: str, deed: str, *, changed: bool) -> LessonSummary:
     """A machine's lesson: the ``result``, its effect (``deed``), and both as one ``sentence``."""
     ended = {"win": "won", "draw": "drew", "loss": "lost"}[result]
     how = f": {deed[0].lower()}{deed[1:]}" if changed else f". {deed}"

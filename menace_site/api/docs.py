@@ -78,11 +78,11 @@ def _below(error: type[PlayError]) -> Iterator[type[PlayError]]:
 
 def rates() -> dict[str, str]:
     """Return each throttle rate of the settings in words, such as "1,800 a minute", by its scope."""
-    told = {}
+    found_rates = {}
     for scope, text in api_settings.DEFAULT_THROTTLE_RATES.items():
         if found := RATE.match(str(text)):
-            told[scope] = f"{int(found[1]):,} a {UNITS[found[2]]}"
-    return told
+            found_rates[scope] = f"{int(found[1]):,} a {UNITS[found[2]]}"
+    return found_rates
 
 
 def roots(request: HttpRequest) -> JsonResponse:

@@ -49,7 +49,7 @@ class _Refusal(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def standing_in(listening: socket.socket) -> Iterator[None]:
+def fallback_serving(listening: socket.socket) -> Iterator[None]:
     """Answer requests on a bound socket with 503 until the ``with`` block ends."""
     server = ThreadingHTTPServer(("", 0), _Refusal, bind_and_activate=False)
     server.socket.close()

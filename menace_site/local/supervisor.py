@@ -202,12 +202,12 @@ class Supervisor:
         web = f"menace_site.web --stand-in --workers 2 --host {place.address} --port {self.port}"
         worker = f"worker --queues bulk --hostname worker@%h --concurrency {max(2, cores)} --loglevel warning"
         # Short tasks have a worker of their own, so that they never wait for long jobs.
-        clerk = "worker --queues default --hostname clerk@%h --pool solo --loglevel warning"
+        maintenance = "worker --queues default --hostname clerk@%h --pool solo --loglevel warning"
         # The worker's pool dies with it; a training it was busy with goes on from its last checkpoint.
         site = (
             Child("web", [*python, *web.split()], env=WEB_ENV),
             Child("worker", [*celery, *worker.split()], env=WORKER_ENV, death_signal=signal.SIGKILL),
-            Child("clerk", [*celery, *clerk.split()], env=WORKER_ENV, death_signal=signal.SIGKILL),
+            Child("clerk", [*celery, *maintenance.split()], env=WORKER_ENV, death_signal=signal.SIGKILL),
             Child("beat", [*celery, *["beat", "--loglevel", "warning"]], env=SITE_ENV, death_signal=signal.SIGKILL),
         )
         for child in site:

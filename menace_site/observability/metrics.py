@@ -44,7 +44,7 @@ from menace_site.server.boundary import Application, Receive, Scope, Send, answe
 logger = logging.getLogger("menace_site.metrics")
 
 TICK_S = 2
-NOT_TOLD = "Figures are told to those who look after the site."
+METRICS_REFUSAL_TEXT = "Figures are told to those who look after the site."
 ANSWER_S = 2
 """Seconds after which a silent database or broker counts as down."""
 SINCE = {"pairings": "(SELECT created_at FROM learning_tournament WHERE id = tournament_id)"}
@@ -117,8 +117,8 @@ class Site(Collector):
 
     def collect(self) -> Iterator[Metric]:
         rows, queues = _rows(), _queues()
-        for name, what, told in (("database", "database", rows), ("broker", "broker", queues)):
-            yield _gauge(f"{name}_up", f"Whether the {what} answers within {ANSWER_S} s", {(): float(told is not None)})
+        for name, what, data in (("database", "database", rows), ("broker", "broker", queues)):
+            yield _gauge(f"{name}_up", f"Whether the {what} answers within {ANSWER_S} s", {(): float(data is not None)})
         if queues is not None:
             yield _gauge("queue_length", "Messages that wait in the broker", queues, "queue")
         if rows is None:
@@ -242,7 +242,7 @@ class Metrics:
         forwarded = [value for name, value in headers if name == b"x-forwarded-for"]
         hidden = any(name == b"forwarded" for name, _ in headers)
         if hidden or not may_ask((scope.get("client") or [""])[0], forwarded):
-            await answer(send, 403, {"detail": NOT_TOLD, "code": "forbidden"})
+            await answer(send, 403, {"detail": METRICS_REFUSAL_TEXT, "code": "forbidden"})
         elif scope["method"] not in ("GET", "HEAD"):
             says = {"detail": method_not_allowed(scope["method"], "GET"), "code": "method_not_allowed"}
             await answer(send, 405, says, (b"allow", b"GET, HEAD"))
@@ -271,9 +271,9 @@ def _say_how_it_is() -> None:
     THREAD_WAIT.set(ADMISSION.waits_s())
     pool = getattr(connection, "pool", None)
     if pool is not None:
-        told = pool.get_stats()
+        stats = pool.get_stats()
         for state, name in (("open", "pool_size"), ("free", "pool_available"), ("waiting", "requests_waiting")):
-            POOL.labels(state).set(told.get(name, 0))
+            POOL.labels(state).set(stats.get(name, 0))
 
 
 class _Server(ThreadingMixIn, WSGIServer):
@@ -299,11 +299,11 @@ def _worker_answer(environ: dict[str, Any], start: Callable[..., Any]) -> list[b
     forwarded = [environ[name] for name in ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED") if name in environ]
     if not may_ask(environ["REMOTE_ADDR"], forwarded):
         start("403 Forbidden", [("Content-Type", "text/plain")])
-        return [NOT_TOLD.encode()]
+        return [METRICS_REFUSAL_TEXT.encode()]
     start("200 OK", [("Content-Type", CONTENT_TYPE_LATEST)])
     return [metrics_text(Processes(), Copies())]
 
 
-def metrics_serve_beside(port: int) -> None:
+def metrics_serve_in_thread(port: int) -> None:
     """Call :func:`metrics_serve` in a daemon thread."""
     threading.Thread(target=metrics_serve, args=(port,), name="metrics", daemon=True).start()

@@ -196,11 +196,11 @@ def contents(file: Path) -> Contents:
             raise BackupError(f"{file} is not what was written: its checksum differs. Take another copy.")
         reader = program("pg_restore")
         listed = program_run(reader, "--list", file)
-        told = program_run(reader, "--data-only", "--table", "django_migrations", "--file", "-", file)
+        script = program_run(reader, "--data-only", "--table", "django_migrations", "--file", "-", file)
     except OSError as error:
         raise BackupError(f"{file} cannot be read: {error.strerror}.") from error
     version = re.search(r"Dumped from database version: (\d+)", listed)
-    rows = re.search(r"^COPY \S*django_migrations \(id, app, name, .*?\n(.*?)^\\\.$", told, re.DOTALL | re.MULTILINE)
+    rows = re.search(r"^COPY \S*django_migrations \(id, app, name, .*?\n(.*?)^\\\.$", script, re.DOTALL | re.MULTILINE)
     if version is None or rows is None:
         raise BackupError(f"{file} holds no data of a Beadbox.")
     migrations = (tuple(row.split("\t")[1:3]) for row in rows[1].splitlines())
@@ -220,12 +220,12 @@ def backup_restore(file: Path) -> None:
     Raises:
         BackupError: the file is damaged or of a newer release, the server too old, or the database not empty.
     """
-    told, target = contents(file), place()
-    if unknown := migrations_unknown(told.migrations):
+    found, target = contents(file), place()
+    if unknown := migrations_unknown(found.migrations):
         raise BackupError(f"{file} is of a newer release, which brings {', '.join(unknown)}: restore it with that one.")
-    if told.major > target.major:
+    if found.major > target.major:
         raise BackupError(
-            f"{file} was made from PostgreSQL {told.major}, and this is {target.major}: take a newer one."
+            f"{file} was made from PostgreSQL {found.major}, and this is {target.major}: take a newer one."
         )
     if tables := _tables():
         raise BackupError(
@@ -247,9 +247,9 @@ def _brought_back(file: Path, target: Place) -> None:
     write: list[str | Path] = [program("psql"), *quiet]
     pipe, env = subprocess.PIPE, with_password(target.password)
     with (
-        tempfile.TemporaryFile() as told,
-        subprocess.Popen(read, stdout=pipe, stderr=told) as reader,
-        subprocess.Popen(write, stdin=pipe, stdout=subprocess.DEVNULL, stderr=told, env=env) as writer,
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(read, stdout=pipe, stderr=errors) as reader,
+        subprocess.Popen(write, stdin=pipe, stdout=subprocess.DEVNULL, stderr=errors, env=env) as writer,
     ):
         assert reader.stdout is not None
         assert writer.stdin is not None
@@ -264,9 +264,9 @@ def _brought_back(file: Path, target: Place) -> None:
             writer.stdin.close()
         reader.stdout.close()
         if writer.wait() or reader.wait():
-            told.seek(0)
+            errors.seek(0)
             which = "psql" if writer.returncode else "pg_restore"
-            raise BackupError(f"{which} failed: {told.read().decode(errors='replace').strip()}")
+            raise BackupError(f"{which} failed: {errors.read().decode(errors='replace').strip()}")
 
 
 def _tables() -> int:

@@ -30,7 +30,7 @@ from django.db.models import CASCADE, NOT_PROVIDED, Value
 from django.db.models.fields import PositiveIntegerRelDbTypeMixin
 from django.db.models.functions import Now
 
-from games.transport.migration_operations import BRIEFLY, index_beside
+from games.transport.migration_operations import BRIEFLY, index_concurrently
 from learning.models import Machine
 from menace_site.local.servers import BASE_DIR
 from menace_site.management.commands import set_up
@@ -304,7 +304,7 @@ def test_an_index_of_which_half_is_there_is_built_again() -> None:
     (index,) = (one for one in Machine._meta.indexes if one.name == "machine_folding")
     for _ in range(2):
         with connection.schema_editor(atomic=False) as editor:
-            for operation in index_beside("machine", index):
+            for operation in index_concurrently("machine", index):
                 operation.database_forwards("learning", editor, state, state)
 
 

@@ -42,7 +42,7 @@ class BoxesLive(KindLive[BeadDraw]):
             return Choice(None)
         machine, player, boxes = opened
         move, draw = player.choose(position, rng)
-        return Choice(move, memo=_drawn(live, machine, boxes, draw))
+        return Choice(move, record=_drawn(live, machine, boxes, draw))
 
     def follow(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
@@ -54,15 +54,16 @@ class BoxesLive(KindLive[BeadDraw]):
         machine, player, boxes = opened
         return _drawn(live, machine, boxes, player.follow(position, move))
 
-    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, BeadDraw]]) -> Statement:
+    def remember(self, seat: LiveSeat, machine: Machine, records: Sequence[tuple[int, BeadDraw]]) -> Statement:
         """The statement that stores a machine's draws; the seat's occupant in memory gets the draws too."""
         rows = [
-            [machine.pk, seat.row.pk, ply, draw.box, draw.slot, list(draw.beads), draw.refilled] for ply, draw in memos
+            [machine.pk, seat.row.pk, ply, draw.box, draw.slot, list(draw.beads), draw.refilled]
+            for ply, draw in records
         ]
         if seat.occupant is not None:
             seat.occupant.draws += [Draw(**dict(zip(DRAWN, row, strict=True))) for row in rows]
         stores = Statement.insert(Draw, DRAWN, rows)
-        _, last = memos[-1]
+        _, last = records[-1]
         if last.slot is None:
             return stores
         return stores._replace(after=partial(events.bead_drawn, machine, {"position": last.box, "slot": last.slot}))

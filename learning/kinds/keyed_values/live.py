@@ -31,7 +31,7 @@ class KeyedLive(KindLive[Chosen]):
     sight: ClassVar[Sight | None] = None
     """The source of the thoughts shown for a machine; ``None``: nothing is shown."""
 
-    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, Chosen]]) -> Statement:
+    def remember(self, seat: LiveSeat, machine: Machine, records: Sequence[tuple[int, Chosen]]) -> Statement:
         """The statement that stores its decisions, each noted as a ``Chosen``."""
         rows = [
             [
@@ -44,7 +44,7 @@ class KeyedLive(KindLive[Chosen]):
                 chosen.explored,
                 machine.epsilon or 0.0,
             ]
-            for ply, chosen in memos
+            for ply, chosen in records
         ]
         return Statement.insert(Decision, DECIDED, rows)
 

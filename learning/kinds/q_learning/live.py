@@ -55,7 +55,7 @@ class QLearningLive(KeyedLive):
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
         chosen = values_learner(machine).choose(position, rng)
-        return Choice(chosen.move, memo=chosen)
+        return Choice(chosen.move, record=chosen)
 
     def follow(self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove) -> Chosen:
         return values_learner(machine).follow(position, move)

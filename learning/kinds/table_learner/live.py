@@ -88,7 +88,7 @@ class TableLearnerLive(KeyedLive):
         found = candidates(learner, position)
         choice = learner.choose_among([one.value for one in found], rng)
         chosen = Chosen(found, choice.index, choice.explored)
-        return Choice(chosen.move, memo=chosen)
+        return Choice(chosen.move, record=chosen)
 
     def follow(self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove) -> Chosen:
         """The choice that corresponds to a person's move in the machine's seat."""

@@ -93,7 +93,7 @@ class ValueLearnerLive(KindLive[Remembered]):
     ) -> Choice:
         learner, n_lessons = weights_played(machine)
         move, scores = learner.think(position, time_limit_s=settings.AI_TIME_BUDGET_S)
-        return Choice(move, memo=Remembered(learner, n_lessons, position, scores))
+        return Choice(move, record=Remembered(learner, n_lessons, position, scores))
 
     def follow(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
@@ -103,9 +103,9 @@ class ValueLearnerLive(KindLive[Remembered]):
         _, scores = learner.think(position, move, time_limit_s=settings.AI_TIME_BUDGET_S)
         return Remembered(learner, n_lessons, position, scores)
 
-    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, Remembered]]) -> Statement:
+    def remember(self, seat: LiveSeat, machine: Machine, records: Sequence[tuple[int, Remembered]]) -> Statement:
         """The statement that stores its thoughts. The last one stays with the seat, for the next state of the room."""
-        seat.occupant.thought = memos[-1]
+        seat.occupant.thought = records[-1]
         rows = [
             [
                 machine.pk,
@@ -117,7 +117,7 @@ class ValueLearnerLive(KindLive[Remembered]):
                 list(scores.near),
                 list(scores.deep),
             ]
-            for ply, one in memos
+            for ply, one in records
             for scores in (one.scores,)
         ]
         return Statement.insert(Thought, _THOUGHT, rows)

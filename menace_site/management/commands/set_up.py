@@ -34,7 +34,7 @@ def collect() -> None:
 
 
 @contextmanager
-def beside(function: Callable[[], None]) -> Iterator[None]:
+def in_parallel(function: Callable[[], None]) -> Iterator[None]:
     """Call a function in a parallel process while the block runs, and wait for both.
 
     Raises:
@@ -58,7 +58,7 @@ class Command(BaseCommand):
                 f"These data are of a newer release, which brings {', '.join(unknown)}: start that one, or restore a "
                 "back-up that was made with this one (docs/backup.md)."
             )
-        with beside(collect) if settings.LOCAL else nullcontext(), self.step("Database", "making its tables"):
+        with in_parallel(collect) if settings.LOCAL else nullcontext(), self.step("Database", "making its tables"):
             self.migrate()
             # For accounts created without their names by ``loaddata``, or by an older release that ran meanwhile.
             account_names_fill(get_user_model(), AccountName)

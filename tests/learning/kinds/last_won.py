@@ -181,13 +181,13 @@ class LastWonLive(KeyedLive):
     def choose(self, live, seat, machine, position, rng):
         memory = MEMORY.load(machine)
         index = memory.choose(position, rng)
-        return Choice(machine.game_rules.legal_moves(position)[index], memo=(memory, position, index))
+        return Choice(machine.game_rules.legal_moves(position)[index], record=(memory, position, index))
 
     def follow(self, live, seat, machine, position, move):
         return MEMORY.load(machine), position, list(machine.game_rules.legal_moves(position)).index(move)
 
-    def remember(self, seat, machine, memos):
-        for ply, (memory, position, index) in memos:
+    def remember(self, seat, machine, records):
+        for ply, (memory, position, index) in records:
             keys = memory.keys(position)
             Decision.objects.create(
                 machine=machine,

@@ -70,7 +70,7 @@ def test_a_level_tells_what_it_saw_in_its_last_move(level: str, game: str) -> No
     assert state["learning"]["parts"]["changes"] == []
     # The explanation is the same when the room is read again, by any viewer.
     read = room_state(room_get(state["code"]))
-    assert read.told(GUEST)["learning"] == state["learning"]
+    assert read.redacted_for(GUEST)["learning"] == state["learning"]
 
 
 def test_of_a_move_that_was_left_to_chance_it_says_so() -> None:

@@ -432,7 +432,7 @@ class TestPlayed:
         match_step(code=seated.room.code, person=person(owner), plies=2)
         state = room_state(room_get(seated.room.code))
         for viewer, roles in ((Principal.of(owner), ["Black", "White"]), (GUEST, ["Black"])):
-            assert [one["role"] for one in parts_of(state.told(viewer))["thoughts"]] == roles
+            assert [one["role"] for one in parts_of(state.redacted_for(viewer))["thoughts"]] == roles
 
     def test_it_is_asked_for_a_move_and_tells_what_each_is_worth(self) -> None:
         machine = alone(learner())

@@ -19,7 +19,7 @@ from beadbox.kernels.random_source import RandomSource
 from beadbox.learners.boxes.presets import PRESETS
 from beadbox.learners.boxes.rule import OpenBoxes
 from beadbox.rules.outcome import Outcome, Side
-from games.live.players import LiveMatch, LiveSeat, Memo
+from games.live.players import DecisionRecord, LiveMatch, LiveSeat
 from games.live.rooms import room_create, room_reset
 from games.live.store import room_get
 from games.models import Match, Room, Seat
@@ -116,9 +116,9 @@ def matches_over(game: str, side: int, n: int) -> list[Seat]:
     return Seat.objects.bulk_create(Seat(match=match, side=side, player="machine") for match in matches)
 
 
-def played(row: Seat, learner: Machine) -> list[Memo]:
+def played(row: Seat, learner: Machine) -> list[DecisionRecord]:
     """Play a match of a machine against random play without a room's services, learn from it, and return the draws."""
-    match, memos = row.match, list[Memo]()
+    match, records = row.match, list[DecisionRecord]()
     seat = LiveSeat.of(row)
     live = LiveMatch(match.room, match, match.room.game_rules, [seat], [], is_held=True)  # the room is not shared
     occupants_fetch(live.seats)
@@ -130,18 +130,18 @@ def played(row: Seat, learner: Machine) -> list[Memo]:
             move = moves[rng.below(len(moves))]
         else:
             choice = kind.choose(live, seat, learner, position, rng)
-            if choice.memo is not None:
-                memos.append((match.n_plies, choice.memo))
+            if choice.record is not None:
+                records.append((match.n_plies, choice.record))
             if choice.move is None:
                 outcome = Outcome(Side(learner.side).other, "empty_box")
                 break
             move = choice.move
         position = game.apply(position, move)
         match.n_plies += 1
-    kind.remember(seat, learner, memos)
+    kind.remember(seat, learner, records)
     (learner,) = machine_lock(learner.pk)  # locked again, as after a refill
     kind.learn(learner, [Ended(live, outcome, [seat])])
-    return memos
+    return records
 
 
 @pytest.mark.django_db

@@ -20,7 +20,7 @@ class WinCounterLive(KindLive):
     def follow(self, live, seat, machine, position, move):
         return None
 
-    def remember(self, seat, machine, memos):
+    def remember(self, seat, machine, records):
         return None
 
     def learn(self, machine, ended):
