@@ -102,7 +102,7 @@ def _nobody_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _sweep_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def _retention_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Raise retention's limit per transaction: a test is a single transaction, and a slow machine would exceed it."""
     from learning.workers import retention
 
@@ -180,8 +180,8 @@ def start_worker(transactional_db: None) -> Iterator[StartWorker]:
     started: dict[subprocess.Popen[bytes], signal.Signals] = {}
 
     def start(log: IO[bytes] | None = None, **more: str) -> subprocess.Popen[bytes]:
-        told = {**env, **more} if log is None else {**env, **more, "LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
-        worker = processes.spawn([sys.executable, "-W", "ignore", "-m", *words.split()], env=told, output=log)
+        variables = {**env, **more} if log is None else {**env, **more, "LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
+        worker = processes.spawn([sys.executable, "-W", "ignore", "-m", *words.split()], env=variables, output=log)
         started[worker] = signal.SIGKILL
         assert wait_until(lambda: bool(app.control.ping(timeout=0.5)))
         return worker

@@ -9,7 +9,7 @@ from games.live.players import Choice, LiveMatch, LiveSeat, Offer, SeatPlayer
 from tests.waiting import HANG_S
 
 
-class Ponderer(SeatPlayer):
+class SlowPlayer(SeatPlayer):
     """Plays the first legal move, once the test allows it; records each call."""
 
     slug = "ponderer"

@@ -250,7 +250,7 @@ def test_an_interval_of_a_share_ends_where_shares_do() -> None:
     assert late.low == pytest.approx(0.852, abs=1e-3)
 
 
-def told(share: float) -> float:
+def percent_shown(share: float) -> float:
     """A share in percent as it appears in a finding."""
     return float(hundred(share).replace("−", "-"))
 
@@ -258,9 +258,9 @@ def told(share: float) -> float:
 @pytest.mark.parametrize("share", [0.07351, 0.0735, 0.0734, -0.0217, 0.99949, 0.99951, 0.9999999, 0.0, 1.0, 1 - 1e-12])
 def test_shares_below_100_percent_never_round_to_100(share: float) -> None:
     """Shares in findings are rounded as in tables."""
-    assert f"{told(share):.1f}%" == percent(share)
-    assert (told(share) == 100) == (share > 0.99999999)
-    if told(share) < 99.9:
+    assert f"{percent_shown(share):.1f}%" == percent(share)
+    assert (percent_shown(share) == 100) == (share > 0.99999999)
+    if percent_shown(share) < 99.9:
         assert percent(share) == f"{share:z.1%}"
 
 
@@ -392,10 +392,10 @@ class TestEvery:
 
     @pytest.mark.sampled(2)
     def test_progress_ends_at_the_end_and_may_stop_it(self, experiment: Experiment) -> None:
-        told: list[tuple[int, int]] = []
+        progress: list[tuple[int, int]] = []
         settings = experiment.settings(SMALL[experiment.slug])
-        experiment.run(settings, 1, lambda done, total: told.append((done, total)))
-        assert told == [(step, told[-1][1]) for step in range(1, told[-1][1] + 1)]
+        experiment.run(settings, 1, lambda done, total: progress.append((done, total)))
+        assert progress == [(step, progress[-1][1]) for step in range(1, progress[-1][1] + 1)]
 
         def stop(done: int, total: int) -> None:
             raise InterruptedError

@@ -87,7 +87,7 @@ def menace(number: int, n: int, marks: list[int]) -> Any:
     if number < MARK:
         memory = fresh(slug, menace_and_after.MENACE, side)
         memory.train(UNIFORM[teacher], menace_and_after.N_GAMES, RandomSource(SEED, number))
-        against = [against_opponent(memory, UNIFORM[rival]).score for rival in menace_and_after.TEACHERS]
+        against = [against_opponent(memory, UNIFORM[opponent]).score for opponent in menace_and_after.TEACHERS]
         return [*against, worst_case(memory).score]
     number -= MARK
     memory, rng, games = fresh(slug, menace_and_after.MENACE, side), RandomSource(SEED, number), 0
@@ -95,7 +95,7 @@ def menace(number: int, n: int, marks: list[int]) -> Any:
     for mark in marks:
         memory.train(UNIFORM[teacher], mark - games, rng)
         games = mark
-        points.append([against_opponent(memory, UNIFORM[rival]).score for rival in menace_and_after.TEACHERS])
+        points.append([against_opponent(memory, UNIFORM[opponent]).score for opponent in menace_and_after.TEACHERS])
         if games == menace_and_after.N_GAMES:
             worst = worst_case(memory).score
     return [points, worst]

@@ -106,15 +106,15 @@ class TestFile:
     def test_hard_is_on_no_ladder_above_medium_where_it_loses_to_it(self) -> None:
         ratings = ladders_read(FILE)["flips"].ratings
         assert ratings["hard"].elo < ratings["medium"].elo
-        assert all("hard" not in [rung.level.slug for rung in ENGINE.ladder(game)] for game in family_games("romgon"))
+        assert all("hard" not in [entry.level.slug for entry in ENGINE.ladder(game)] for game in family_games("romgon"))
 
     @pytest.mark.parametrize("game", family_games("romgon"), ids=lambda game: game.slug)
-    def test_a_rating_is_told_of_the_game_that_it_was_measured_in(self, game: Romgon) -> None:
-        rungs = ENGINE.ladder(game)
-        told = [rung.rating for rung in rungs if rung.rating is not None]
-        assert len(told) == (len(rungs) if game.slug in MODES.values() else 0)
-        assert told == sorted(told)
-        assert all(rung.level.whom for rung in rungs)
+    def test_ratings_belong_to_the_games_that_they_were_measured_in(self, game: Romgon) -> None:
+        entries = ENGINE.ladder(game)
+        ratings = [entry.rating for entry in entries if entry.rating is not None]
+        assert len(ratings) == (len(entries) if game.slug in MODES.values() else 0)
+        assert ratings == sorted(ratings)
+        assert all(entry.level.whom for entry in entries)
 
     def test_what_is_written_is_read(self, tmp_path: Path) -> None:
         rating = {"easy": Elo(0, -9, 9), "hard": Elo(200, 190, 210)}

@@ -51,10 +51,10 @@ RULES = {slug: preset.rule for slug, preset in PRESETS.items()} | {
 }
 
 
-def node(told: dict[str, Any]) -> dict[str, Any]:
+def node(request: dict[str, Any]) -> dict[str, Any]:
     run = subprocess.run(
         [str(Path(sys.executable).with_name("node")), str(ROOT / "tests" / "js" / "learn_kernel_run.js")],
-        input=json.dumps(told),
+        input=json.dumps(request),
         capture_output=True,
         text=True,
         check=False,
@@ -65,8 +65,8 @@ def node(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def case(plan: TrainingConfig, games: int) -> dict[str, Any]:
-    told = {"side": int(plan.side), "rule": plan.rule.to_json(), "teacher": plan.teacher}
-    return {"graph": str(plan.rule.reduce_symmetry), "plan": told, "seed": str(plan.seed), "games": games}
+    plan_json = {"side": int(plan.side), "rule": plan.rule.to_json(), "teacher": plan.teacher}
+    return {"graph": str(plan.rule.reduce_symmetry), "plan": plan_json, "seed": str(plan.seed), "games": games}
 
 
 def views(game: Any) -> dict[str, Any]:
@@ -101,15 +101,15 @@ class Readable:
         return found
 
 
-def assert_told(plan: TrainingConfig, played: Readable, told: dict[str, Any], keys: list[str]) -> None:
+def assert_same_game(plan: TrainingConfig, played: Readable, game_json: dict[str, Any], keys: list[str]) -> None:
     """Assert that the last game lists the legal moves of the unturned boards and of the boards of the boxes."""
     game, episode = plan.game, played.episode
-    position, fold = game.initial_position(), played.machine.cabinet.box_position
-    assert told["result"] == episode.result.name.lower()
-    assert told["resigned"] == episode.resigned
-    assert len(told["plies"]) == len(episode.turns)
-    for ply, turn in zip(told["plies"], episode.turns, strict=True):
-        assert fold(position) == turn.position
+    position, box_position = game.initial_position(), played.machine.cabinet.box_position
+    assert game_json["result"] == episode.result.name.lower()
+    assert game_json["resigned"] == episode.resigned
+    assert len(game_json["plies"]) == len(episode.turns)
+    for ply, turn in zip(game_json["plies"], episode.turns, strict=True):
+        assert box_position(position) == turn.position
         assert ply["side"] == game.side_to_move(position)
         if turn.draw is None or ply["side"] != plan.side:
             assert ply["draw"] is None
@@ -123,13 +123,13 @@ def assert_told(plan: TrainingConfig, played: Readable, told: dict[str, Any], ke
             assert (ply["name"], ply["cells"]) == (game.look.describe_move(move), list(game.path(move)))
             position = game.play(position, move)
         assert ply["board"] == list(game.pieces(position))
-    assert_changes(episode, played, told, keys)
+    assert_changes(episode, played, game_json, keys)
 
 
-def assert_changes(episode: Episode, played: Readable, told: dict[str, Any], keys: list[str]) -> None:
+def assert_changes(episode: Episode, played: Readable, game_json: dict[str, Any], keys: list[str]) -> None:
     deltas = {change.box: list(change.deltas) for change in played.changes}
-    assert [keys[change["box"]] for change in told["changes"]] == [draw.box for draw in episode.draws]
-    for change in told["changes"]:
+    assert [keys[change["box"]] for change in game_json["changes"]] == [draw.box for draw in episode.draws]
+    for change in game_json["changes"]:
         key = keys[change["box"]]
         assert change["deltas"] == deltas.get(key, [0] * len(change["after"]))
         assert change["after"] == played.machine.boxes[key]
@@ -152,7 +152,7 @@ def test_every_machine_is_the_readable_one_bead_for_bead(slug: str) -> None:
         assert found["state"] == [half for word in words for half in (word & 0xFFFFFFFF, word >> 32)], plan
         assert found["beads"] == one.beads(), plan
         assert found["tally"] == [one.tally.wins, one.tally.draws, one.tally.losses, one.machine.n_removed], plan
-        assert_told(plan, one, found["game"], found["keys"])
+        assert_same_game(plan, one, found["game"], found["keys"])
         memory = Memory.fresh(plan.table)
         memory.beads[:] = found["beads"][: len(memory.beads)]
         memory = Memory(plan.table, memory.beads, memory.visits)

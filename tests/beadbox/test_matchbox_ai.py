@@ -249,7 +249,7 @@ class TestFilesOfBefore:
             sorted(data.boxes, key=lambda box: (GAME.ply(GAME.decode(box.position)), box.position))
         )
 
-    def test_beside_its_own_both_keys_of_the_board_are_named(self) -> None:
+    def test_an_error_names_both_keys_of_a_doubled_box(self) -> None:
         before = written_before(machine_with(RULES["michie-1961"], Side.SECOND))
         both = [*before, *written("o_50_games")]
         with pytest.raises(ExchangeError) as refusal:

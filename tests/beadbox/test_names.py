@@ -78,7 +78,7 @@ def test_names_that_differ_otherwise_are_two() -> None:
 
 
 @given(st.text())
-def test_folding_is_stable_and_knows_no_case_and_no_normal_form(text: str) -> None:
+def test_name_keys_are_stable_and_ignore_case_and_normal_form(text: str) -> None:
     key = name_key(text)
     assert name_key(key) == key
     for form in ("NFC", "NFD", "NFKC", "NFKD"):
@@ -263,11 +263,11 @@ class TestAccountsOfBefore:
             client = Client()
             assert log_in(account.username, f"{PASSWORD} of {account.username}", client) == 302
             assert client.session["_auth_user_id"] == str(account.pk)
-        told = StringIO()
-        call_command("names", stdout=told)
-        for text in (folded, told.getvalue()):
+        output = StringIO()
+        call_command("names", stdout=output)
+        for text in (folded, output.getvalue()):
             assert f"'müller7' (id {first.pk}) and 'MÜLLER7' (id {later.pk})" in text
-        assert "1 accounts share" in told.getvalue()
+        assert "1 accounts share" in output.getvalue()
 
     def test_both_are_listed_in_the_admin(self, admin_client: Client) -> None:
         page = admin_client.get("/admin/auth/user/?account_name__is_duplicate=1")
@@ -284,9 +284,9 @@ class TestAccountsOfBefore:
         first.username = "meier"
         first.save()
         assert account_named("mÜLLER7") == later
-        told = StringIO()
-        call_command("names", stdout=told)
-        assert told.getvalue() == "0 accounts share the name of another one.\n"
+        output = StringIO()
+        call_command("names", stdout=output)
+        assert output.getvalue() == "0 accounts share the name of another one.\n"
 
 
 @pytest.mark.django_db

@@ -52,7 +52,7 @@ def test_who_plays_and_is_offered_depends_on_the_game(game):
         engine = engine_of(game)
         assert levels == {level: ENGINES[level] for level in levels}
         assert playing == ["random", *(slug for slug, level in engine.levels.items() if engine.plays_at(game, level))]
-        assert offered == [rung.level.slug for rung in engine.ladder(game)]
+        assert offered == [ladder_entry.level.slug for ladder_entry in engine.ladder(game)]
         assert set(offered) <= set(playing)
         assert opponent_usual(game).slug in {"novice", "starter"} & set(offered), "a beginner can beat it"
         assert all(one.whom for one in opponents_offered(game))

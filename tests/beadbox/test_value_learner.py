@@ -207,7 +207,7 @@ def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
         replace(RULE, search_depth=1, random_share=share, soft_share=0.0, random_opening=0) for share in (0.0, 0.3, 1.0)
     ]
     start = Start(board_array(START), 0, 0, option_flags(game.options), game.options.shuttle)
-    endings = Counter[str]()
+    terminations = Counter[str]()
     for _, rule in zip(range(n_games), itertools.cycle(rules), strict=False):
         position = game.initial_position()
         actions, ending, winner = played(start, rule.lessons, weights, words)
@@ -216,8 +216,8 @@ def test_games_end_as_the_rules_end_them(slug: str, n_games: int) -> None:
             position = game.play(position, move_read(action))
         outcome = Outcome((*Side, None)[winner], TERMINATIONS[ending])
         assert game.outcome(position) == outcome
-        endings[outcome.termination] += 1
-    assert len(endings) >= 3
+        terminations[outcome.termination] += 1
+    assert len(terminations) >= 3
 
 
 def test_a_run_is_the_same_however_it_is_cut() -> None:

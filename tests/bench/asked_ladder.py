@@ -123,8 +123,8 @@ def as_the_page_says() -> Iterator[Figure]:
     for strong, weak in ladder.neighbours(engine, game):
         cells = [cell(pair_measured(strong, weak, reading, N_OPENINGS)) for reading in READINGS.values()]
         end = f"| {' | '.join(cells)} |"
-        is_told = any(line.startswith(head(strong, weak)) and line.endswith(end) for line in lines)
-        yield Figure(f"{strong} against {weak}, asked", "; ".join(cells), "docs/ai.md", is_told)
+        is_documented = any(line.startswith(head(strong, weak)) and line.endswith(end) for line in lines)
+        yield Figure(f"{strong} against {weak}, asked", "; ".join(cells), "docs/ai.md", is_documented)
 
 
 def _moves(game: Romgon, position: Position) -> dict[tuple[str, str], Move]:

@@ -121,7 +121,7 @@ class Socket(asyncio.Protocol):
                 if first & 0x40:
                     payload = self.inflate.decompress(payload + b"\x00\x00\xff\xff")
                 frame = json.loads(payload)
-                self.told(frame["type"], frame["data"])
+                self.handle_frame(frame["type"], frame["data"])
 
     def _frame(self) -> tuple[int, bytes] | None:
         """Return the first byte and the payload of the next frame, or ``None`` if incomplete. A server never masks."""
@@ -148,7 +148,7 @@ class Socket(asyncio.Protocol):
         head = struct.pack("!BB", first, 0x80 | size) if size < 126 else struct.pack("!BBH", first, 0xFE, size)
         self.transport.write(head + b"\0\0\0\0" + payload)
 
-    def told(self, kind: str, data: Any) -> None:
+    def handle_frame(self, kind: str, data: Any) -> None:
         """Handle a frame from the server."""
 
     def refused(self, head: str) -> None:
@@ -169,7 +169,7 @@ class Watcher(Socket):
         self.n_bytes += len(data)
         super().data_received(data)
 
-    def told(self, kind: str, data: Any) -> None:
+    def handle_frame(self, kind: str, data: Any) -> None:
         if kind == "site":
             self.news.append((time.perf_counter(), data["database"]))
         elif kind != "joined":
@@ -201,7 +201,7 @@ class Player(Socket):
 
     # Frames from the server
 
-    def told(self, kind: str, data: Any) -> None:
+    def handle_frame(self, kind: str, data: Any) -> None:
         self.n_failures = 0
         if kind == "state":
             self._state(data)
@@ -371,7 +371,7 @@ class Crowd:
         self.is_over = self.is_closing = False
         self.n_joined = 0
         self.all_joined, self.all_stand = asyncio.Event(), asyncio.Event()
-        self.standing: set[Player] = set()
+        self.waiting: set[Player] = set()
         self.tasks: set[asyncio.Task[None]] = set()
         self.rates: list[float] = []
 
@@ -396,8 +396,8 @@ class Crowd:
 
     def stands(self, player: Player) -> None:
         """Note that a player has an answer and waits for the others."""
-        self.standing.add(player)
-        if len(self.standing) == len(self.players):
+        self.waiting.add(player)
+        if len(self.waiting) == len(self.players):
             self.all_stand.set()
 
     # Phases
@@ -463,7 +463,7 @@ class Crowd:
         self.is_closing = True
 
     async def _all(self, act: Callable[[Player], None]) -> None:
-        self.standing.clear()
+        self.waiting.clear()
         self.all_stand.clear()
         for player in self.players:
             act(player)
@@ -479,14 +479,14 @@ class Crowd:
             writer.write(f"{head}{len(body)}\r\n\r\n".encode() + body)
             answer = (await reader.readuntil(b"\r\n\r\n")).decode()
             length = int(re.findall(r"(?i)\r\ncontent-length: (\d+)", answer)[0])
-            told = await reader.readexactly(length)
+            content = await reader.readexactly(length)
             if re.match(r"HTTP/1.1 50[234]", answer):  # from the site, or from a proxy without a web process
-                self.errors[f"no room: {answer.splitlines()[0]} {told.decode()}"] += 1
+                self.errors[f"no room: {answer.splitlines()[0]} {content.decode()}"] += 1
                 todo.append(0)
                 await asyncio.sleep(AGAIN_S)
                 continue
-            assert answer.startswith("HTTP/1.1 201"), (answer, told)
-            room = json.loads(told)
+            assert answer.startswith("HTTP/1.1 201"), (answer, content)
+            room = json.loads(content)
             session = re.findall(r"sessionid=(\w+)", answer)[0]
             self.players.append(Player(self, room["code"], room["seat_token"], session))
         writer.close()

@@ -166,8 +166,8 @@ def wrong_rows(rooms: dict[str, Any], before: dict[int, tuple[int, int]]) -> lis
     stored = Room.objects.filter(code__in=rooms).values_list("code", "matches__number", "matches__status")
     ended = {(code, number) for code, number, status in stored if status == MatchStatus.FINISHED}
     wrong = []
-    for code, (finished, told) in rooms.items():
-        for number, own in told.items():
+    for code, (finished, answered) in rooms.items():
+        for number, own in answered.items():
             if own != moves.pop((code, int(number)), []):
                 wrong.append(f"{code}.{number}: the moves are not those that were answered")
         if {(code, number) for number in finished} != {one for one in ended if one[0] == code}:
@@ -224,8 +224,8 @@ def make_noise(noises: Sequence[str]) -> None:
 
     house = Machine.objects.get(slug=HOUSE_MACHINE)
     if "training" in noises:
-        pupil = machine_create(game=house.game, side=house.side, name="In training", preset=house.preset)
-        training_run_start(machine=pupil.slug, stages=[Stage("random", 1_000_000_000)], seed=1)
+        trainee = machine_create(game=house.game, side=house.side, name="In training", preset=house.preset)
+        training_run_start(machine=trainee.slug, stages=[Stage("random", 1_000_000_000)], seed=1)
     if "tournament" in noises:
         rivals = Machine.objects.filter(game=house.game, guest=None).exclude(side=None)
         owner = get_user_model().objects.create_user("bench", is_staff=True)

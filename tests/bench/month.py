@@ -113,7 +113,7 @@ def _month() -> Iterator[Figure]:
     refused = sum((Counter(one["refused"]) for one in played), Counter[str]())
     yield Figure("matches refused", ", ".join(f"{n} {code}" for code, n in refused.items()) or "none", "-", None)
     yield Figure("audit at the end", audited := _audited(), "clean", audited == "clean", is_fact=True)
-    _tables_told()
+    _write_row_sizes()
 
 
 def _simulated(sizes: list[int]) -> Iterator[dict[str, Any]]:
@@ -205,7 +205,7 @@ def _audited() -> str:
     return "clean"
 
 
-def _tables_told() -> None:
+def _write_row_sizes() -> None:
     """Write the bytes per row of each table to the standard error, for docs/bounds.md."""
     from django.db import connection
 

@@ -26,7 +26,7 @@ from uuid import UUID
 GAME = "noughts-and-crosses"
 DAYS = 30
 ADDRESSES = 100
-SWEEP_EVERY_H = 12
+RETENTION_EVERY_H = 12
 """Simulated hours between two retention passes: a tenth of the usual passes, as an hour lasts under a second."""
 NEW_CONNECTION_DAYS = 3
 """Simulated days for which a player keeps its connection.
@@ -171,7 +171,7 @@ def keep(clock: Clock) -> dict[str, Any]:
     from learning.workers.standings import standings_measure
 
     took: list[tuple[str, float]] = []
-    n_sweeps, next_sweep, next_look, is_left = 0, 0.0, 0.0, False
+    n_passes, next_retention, next_look, is_left = 0, 0.0, 0.0, False
     while clock[0] < 1 or TrainingRun.objects.filter(finished_at=None).exists():
         if clock[0] >= next_look:
             next_look, is_left = clock[0] + LOOK_EVERY_H / (24 * DAYS), True
@@ -180,14 +180,14 @@ def keep(clock: Clock) -> dict[str, Any]:
             standings_measure(TurnEnd(0.5))
         if is_left:
             is_left = ledgers_compact(TurnEnd(0.5))
-        if clock[0] >= next_sweep:
-            n_sweeps, next_sweep = n_sweeps + 1, clock[0] + SWEEP_EVERY_H / (24 * DAYS)
+        if clock[0] >= next_retention:
+            n_passes, next_retention = n_passes + 1, clock[0] + RETENTION_EVERY_H / (24 * DAYS)
             retention_run(TurnEnd(), took=took)
         time.sleep(0.05)
     while ledgers_compact(TurnEnd(5.0)):
         pass
     retention_run(TurnEnd(), took=took)
-    return {"took": took, "sweeps": n_sweeps + 1}
+    return {"took": took, "sweeps": n_passes + 1}
 
 
 def work(clock: Clock) -> dict[str, Any]:

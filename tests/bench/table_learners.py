@@ -29,7 +29,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "learning.md"
 PAGE_MACHINES = 400
 N_MACHINES = sized(PAGE_MACHINES, 4)
 GAMES = (1_000, 10_000)
-TEACHERS = RIVALS = ("random", "perfect")
+TEACHERS = OPPONENTS = ("random", "perfect")
 SEATS = {"first only": Side.FIRST, "second only": Side.SECOND, "both": None}
 MAX_DEVIATIONS = 5
 ROUNDING = 0.0005
@@ -75,9 +75,9 @@ def _points(preset: str, teacher: str, side: Side | None, seed: int) -> list[lis
         memory.train(UNIFORM[teacher], n_games - n_played, source, side)
         n_played = n_games
         for seat in Side:
-            for rival in RIVALS:
-                found[seat, rival, n_games] = table_against_opponent(memory, seat, UNIFORM[rival]).score
-    return [[found[seat, rival, n_games] for rival in RIVALS for n_games in GAMES] for seat in Side]
+            for opponent in OPPONENTS:
+                found[seat, opponent, n_games] = table_against_opponent(memory, seat, UNIFORM[opponent]).score
+    return [[found[seat, opponent, n_games] for opponent in OPPONENTS for n_games in GAMES] for seat in Side]
 
 
 def _row(preset: str, plays: str, points: np.ndarray) -> Row:

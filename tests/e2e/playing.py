@@ -102,9 +102,9 @@ def match_of(page: Page) -> Match:
     return Match.objects.filter(room__code=code_of(page)).latest("number")
 
 
-def changes_told(page: Page) -> list[tuple[str, int, int]]:
+def changes_shown(page: Page) -> list[tuple[str, int, int]]:
     """Return each bead's change on the page after the match: its mark, how many came or went, and the new number."""
-    told = []
+    shown = []
     for item in page.locator("#changes > li").all():
         words = item.locator(".change-words").inner_text()
         if "filled again" in words:
@@ -113,8 +113,8 @@ def changes_told(page: Page) -> list[tuple[str, int, int]]:
         assert after, words
         mark = item.locator(".bead-mark").first.text_content()
         delta = item.locator(".change-delta").inner_text().replace("\u2212", "-")
-        told.append((str(mark), int(delta.replace(",", "")), int(after[1].replace(",", ""))))
-    return told
+        shown.append((str(mark), int(delta.replace(",", "")), int(after[1].replace(",", ""))))
+    return shown
 
 
 def changes_stored(match: Match) -> list[tuple[str, int, int]]:

@@ -203,7 +203,7 @@ def test_a_forgotten_password(page: Page) -> None:
 
 
 @pytest.mark.soak
-def test_an_unknown_address_is_not_told_apart(page: Page) -> None:
+def test_an_unknown_address_gets_the_same_answer(page: Page) -> None:
     page.goto("/password/reset")
     page.get_by_label("Email").fill("nobody@example.com")
     page.get_by_role("button", name="Send the link").click()

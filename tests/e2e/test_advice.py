@@ -47,7 +47,7 @@ def test_a_board_is_set_up_asked_about_and_the_move_shown(page: Page, watch: Wat
     expect(page.locator("#answer")).to_contain_text("Invalid board")
 
 
-def test_an_answer_to_another_question_is_not_left_standing(page: Page) -> None:
+def test_an_answer_to_another_question_is_not_shown(page: Page) -> None:
     nothing = "Nothing has been asked about this board yet."
     held: list[Route] = []
     page.goto("/ai")

@@ -35,8 +35,8 @@ def test_the_examples_run_as_they_are_shown(page: Page, tmp_path: Path) -> None:
     by_requests, by_socket = page.locator("#match pre").all_inner_texts()
     header, body, url = re.fullmatch(r'curl -H "(.+)" \\\n +-d \'(.+)\' \\\n +(\S+)\n?', first).groups()  # type: ignore[union-attr]
     asked = urllib.request.Request(url, body.encode(), dict([header.split(": ")]))
-    with urllib.request.urlopen(asked, timeout=HANG_S) as told:  # our own site
-        answer = json.load(told)
+    with urllib.request.urlopen(asked, timeout=HANG_S) as response:  # our own site
+        answer = json.load(response)
     assert len(answer["candidateMoves"]) == 7
     for number, text in enumerate((by_requests, by_socket)):
         program = tmp_path / f"match_{number}.py"

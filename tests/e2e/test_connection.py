@@ -22,8 +22,8 @@ from tests.e2e.layout import broken
 from tests.e2e.playing import (
     NOUGHTS,
     cell,
+    changes_shown,
     changes_stored,
-    changes_told,
     expect_turn,
     free_cells,
     match_of,
@@ -55,7 +55,7 @@ def expect_board_stays(page: Page) -> None:
 
 def finish(page: Page) -> None:
     play_out_mouse(page)
-    assert changes_told(page) == changes_stored(match_of(page))
+    assert changes_shown(page) == changes_stored(match_of(page))
     assert match_of(page).number == 1
 
 
@@ -70,7 +70,7 @@ def test_a_reload_in_the_middle_and_on(page: Page) -> None:
     finish(page)
     page.reload()
     expect(page.locator("#status")).to_have_attribute("data-status", "finished")
-    assert changes_told(page) == changes_stored(match_of(page))
+    assert changes_shown(page) == changes_stored(match_of(page))
 
 
 def test_a_click_in_the_first_moment_of_a_page_is_played(page: Page) -> None:
@@ -124,7 +124,7 @@ def test_a_restart_of_the_server_in_the_middle(page: Page, live_site: LiveSite, 
 
 
 @contextlib.contextmanager
-def pulse_kept(site: LiveSite) -> Iterator[None]:
+def dependencies_watched(site: LiveSite) -> Iterator[None]:
     """Run the site's dependency monitor for the block, as a web process does."""
     keeping = asyncio.run_coroutine_threadsafe(DEPENDENCIES.keep(), site.server.servers[0].get_loop())
     try:
@@ -147,7 +147,7 @@ def test_pages_say_what_hangs_and_that_it_is_back(
     expect(learning.locator("#games")).to_contain_text("game")
     match, learn = page.locator("#connection"), learning.locator("#site-trouble")
     postgres = family(outage)
-    with pulse_kept(live_site):
+    with dependencies_watched(live_site):
         try:
             stop(*postgres)
             for said in (match, learn):
@@ -190,7 +190,7 @@ def test_pages_without_a_socket_of_their_own_say_so_too(
     own = opened(f"/machines/{machine.pk}")
     pages = [opened(address) for address in addresses]
     postgres = family(outage)
-    with pulse_kept(live_site):
+    with dependencies_watched(live_site):
         try:
             stop(*postgres)
             for one in pages:

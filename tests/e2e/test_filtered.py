@@ -15,8 +15,8 @@ from tests.e2e.everywhere import options
 from tests.e2e.layout import broken
 from tests.e2e.playing import (
     cell,
+    changes_shown,
     changes_stored,
-    changes_told,
     expect_turn,
     free_cells,
     match_of,
@@ -56,7 +56,7 @@ def test_a_match_is_played_to_its_end_and_another_begun(page: Page) -> None:
     play_mouse(page, "5")
     expect(page.locator("#matchbox > svg")).to_be_visible()
     play_out_mouse(page)
-    assert changes_told(page) == changes_stored(match_of(page))
+    assert changes_shown(page) == changes_stored(match_of(page))
     page.locator("#again").click()
     expect_turn(page)
     assert match_of(page).number == 2

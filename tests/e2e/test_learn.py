@@ -15,7 +15,7 @@ from tests.e2e.test_pages_hold import broken, unreachable
 
 pytestmark = pytest.mark.e2e
 
-TOLD = "() => [...document.querySelectorAll('.wall-box')].map((one) => one.getAttribute('aria-label'))"
+LABELS = "() => [...document.querySelectorAll('.wall-box')].map((one) => one.getAttribute('aria-label'))"
 
 HIDE = """() => {
   const hide = (is) => {
@@ -44,8 +44,8 @@ def speed(page: Page, name: str) -> None:
 def boxes(page: Page) -> list[str]:
     """Return every box of the wall in words, with its beads."""
     expect(page.locator(".wall-box")).to_have_count(304)
-    told: list[str] = page.evaluate(TOLD)
-    return told
+    labels: list[str] = page.evaluate(LABELS)
+    return labels
 
 
 # Opens every box of the wall in turn, and returns the text about its beads.
@@ -58,9 +58,9 @@ OPENED = """() => Object.fromEntries([...document.querySelectorAll('.wall-box')]
 def beads(page: Page) -> dict[str, list[int]]:
     """Return the beads of each box on the wall."""
     expect(page.locator(".wall-box")).to_have_count(304)
-    told: dict[str, str] = page.evaluate(OPENED)
-    numbers = {key: [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) of ", text)] for key, text in told.items()}
-    return {key: found or [0] for key, found in numbers.items()}
+    found: dict[str, str] = page.evaluate(OPENED)
+    numbers = {key: [int(n.replace(",", "")) for n in re.findall(r"([\d,]+) of ", text)] for key, text in found.items()}
+    return {key: shown or [0] for key, shown in numbers.items()}
 
 
 def test_learn_page_starts_by_itself_at_every_speed(page: Page, visitor: Visitor) -> None:
@@ -183,13 +183,13 @@ def test_it_goes_on_without_a_network_and_asks_for_nothing(page: Page, watch: Wa
     speed(page, "10 a second")
     expect(games(page)).to_have_text(re.compile(r"After \d\d games"))
     page.context.set_offline(True)
-    for name, told in (
+    for name, words in (
         ("a move", r"After (?!no )"),
         ("1,000 a second", r"After \d,\d{3} games"),
         ("full speed", r"After \d{3},\d{3} games"),
     ):
         speed(page, name)
-        expect(games(page)).to_have_text(re.compile(told))
+        expect(games(page)).to_have_text(re.compile(words))
     # A hidden page does no work.
     page.evaluate(HIDE)
     page.wait_for_function(STANDS)
@@ -265,7 +265,7 @@ def test_a_saved_page_runs_from_a_disk(page: Page, tmp_path: Path, watch: Watch)
         expect(page.get_by_role("alert").first).to_have_text(re.compile("This saved page is cut off"))
 
 
-def test_a_browser_without_workers_is_told(page: Page) -> None:
+def test_a_browser_without_workers_gets_a_message(page: Page) -> None:
     page.add_init_script("delete window.Worker")
     page.goto("/learn")
     expect(page.locator("#trouble")).to_contain_text("does not let a page learn in the background")

@@ -12,8 +12,8 @@ from learning.models import Draw, Lesson
 from tests.e2e.playing import (
     NOUGHTS,
     cell,
+    changes_shown,
     changes_stored,
-    changes_told,
     code_of,
     expect_plies,
     expect_turn,
@@ -55,7 +55,7 @@ def expect_end(page: Page) -> None:
     expect(page.locator("#lesson")).to_be_visible()
     expect(page.locator("#lesson-words")).not_to_be_empty()
     stored = changes_stored(match)
-    assert changes_told(page) == stored
+    assert changes_shown(page) == stored
     expect(page.locator("#no-changes")).to_be_visible(visible=not stored)
     assert Lesson.objects.filter(match=match, kind="match").count() == 1
 

@@ -35,7 +35,7 @@ def box(page: Page, selector: str) -> dict[str, float]:
     return {**found, "bottom": found["y"] + found["height"]}  # type: ignore[dict-item]  # a TypedDict is one
 
 
-def expect_in_sight(page: Page, *selectors: str) -> None:
+def expect_in_view(page: Page, *selectors: str) -> None:
     """Check that elements are entirely within the window, and not under the sheet."""
     sheet = page.locator("#box-sheet")
     fixed = sheet.is_visible() and sheet.evaluate("(one) => getComputedStyle(one).position") == "fixed"
@@ -50,7 +50,7 @@ def test_the_end_moves_nothing_and_shows_what_comes_next(visitor: Visitor) -> No
     house()
     page = visitor(**options(WIDTH, HEIGHT))
     start_first(page)
-    expect_in_sight(page, "#board", "#status", "#resign", "#how")
+    expect_in_view(page, "#board", "#status", "#resign", "#how")
     assert box(page, "#board")["y"] - box(page, "#seats")["bottom"] <= 16, "no gap below the names"
     assert box(page, "#status")["y"] - box(page, "#board")["bottom"] <= 16
     before = box(page, "#board")
@@ -62,7 +62,7 @@ def test_the_end_moves_nothing_and_shows_what_comes_next(visitor: Visitor) -> No
     assert box(page, "#board") == before, "the result does not move the board"
     assert page.evaluate("scrollY") == 0
     expect(page.locator("#why")).not_to_be_empty()
-    expect_in_sight(page, "#board", "#status", "#why", "#again")
+    expect_in_view(page, "#board", "#status", "#why", "#again")
     expect(page.locator("#box-summary")).to_contain_text("Changed:")
     expect(page.locator("#box-summary .bead").first).to_be_in_viewport()
     page.locator("#again").click()
@@ -70,7 +70,7 @@ def test_the_end_moves_nothing_and_shows_what_comes_next(visitor: Visitor) -> No
     assert box(page, "#board") == before
 
 
-def test_the_end_against_an_own_machine_is_in_sight_too(visitor: Visitor) -> None:
+def test_the_end_against_an_own_machine_is_in_view_too(visitor: Visitor) -> None:
     house()
     page = visitor(**options(WIDTH, HEIGHT))
     page.goto("/")
@@ -81,7 +81,7 @@ def test_the_end_against_an_own_machine_is_in_sight_too(visitor: Visitor) -> Non
     expect(page.locator("#why")).not_to_be_empty()
     expect(page.locator("#box-summary .bead").first).to_be_in_viewport()
     assert page.evaluate("scrollY") == 0
-    expect_in_sight(page, "#board", "#status", "#why", "#again")
+    expect_in_view(page, "#board", "#status", "#why", "#again")
     named = page.locator("#changes li").filter(has_text="It drew ").first.inner_text()
     played = page.locator("#moves button").first.inner_text().split("\n")
     assert any(f"({words.strip()})" in named for words in played), "squares are named as on the board"
@@ -97,28 +97,28 @@ def test_a_long_name_hides_neither_the_board_nor_what_comes_next(visitor: Visito
     page.reload()
     expect_turn(page)
     expect(page.locator("#box-summary")).to_contain_text("drew bead")
-    expect_in_sight(page, "#board", "#status")
+    expect_in_view(page, "#board", "#status")
     play_out_mouse(page)
-    expect_in_sight(page, "#board", "#status")
+    expect_in_view(page, "#board", "#status")
     page.locator("#again").click(trial=True)  # nothing covers it
 
 
-def test_romgon_ends_in_sight_too(visitor: Visitor) -> None:
+def test_the_end_of_a_romgon_match_is_in_view_too(visitor: Visitor) -> None:
     page = visitor(**options(WIDTH, HEIGHT))
     romgon_begin(page, "easy")
     expect_turn(page)
     before = box(page, "#board")
-    expect_in_sight(page, "#board", "#status", "#resign")
+    expect_in_view(page, "#board", "#status", "#resign")
     page.locator("#resign").click()
     page.locator("#resign-yes").click()
     expect(page.locator("#again")).to_be_visible()
     assert box(page, "#board") == before
-    expect_in_sight(page, "#board", "#status", "#again")
+    expect_in_view(page, "#board", "#status", "#again")
 
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("game", ["noughts-and-crosses", "hexapawn"])
-def test_with_text_twice_as_large_the_board_is_in_sight(visitor: Visitor, game: str) -> None:
+def test_the_board_is_in_view_with_text_twice_as_large(visitor: Visitor, game: str) -> None:
     house()
     page = visitor(**options(WIDTH, HEIGHT))
     page.goto(f"/play/{game}")
@@ -157,7 +157,7 @@ def test_keyboard_focus_follows_the_turn_and_the_end(visitor: Visitor, width: in
         expect(page.locator("#board .cell:focus-visible")).to_have_count(1)
 
 
-def test_a_friend_finds_the_free_seat_in_sight(page: Page, visitor: Visitor, live_site: LiveSite) -> None:
+def test_the_free_seat_is_in_view_for_a_friend(page: Page, visitor: Visitor, live_site: LiveSite) -> None:
     sign_in(page.context, live_site, user("W" * 150))  # as long as a name may be
     page.goto("/play/noughts-and-crosses")
     page.locator('.opponent:has(input[value="human"])').click()
@@ -165,7 +165,7 @@ def test_a_friend_finds_the_free_seat_in_sight(page: Page, visitor: Visitor, liv
     friend = visitor(**options(WIDTH, HEIGHT))
     friend.goto(page.url)
     expect(friend.locator("#join button")).to_be_visible()
-    expect_in_sight(friend, "#board", "#status", "#join button")
+    expect_in_view(friend, "#board", "#status", "#join button")
 
 
 def test_who_is_busy_elsewhere_keeps_the_keyboard(page: Page, visitor: Visitor) -> None:

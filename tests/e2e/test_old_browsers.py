@@ -204,8 +204,8 @@ def old_sheets() -> dict[str, str]:
     paths = [str(path.relative_to(settings.BASE_DIR)) for path in (settings.BASE_DIR / "static/css").glob("*.css")]
     node = Path(sys.executable).with_name("node")
     command = [node, "tests/js/old_browser.js", *paths]
-    told = subprocess.run(command, cwd=settings.BASE_DIR, check=True, capture_output=True, text=True).stdout
-    return {Path(path).stem: sheet for path, sheet in json.loads(told).items()}
+    output = subprocess.run(command, cwd=settings.BASE_DIR, check=True, capture_output=True, text=True).stdout
+    return {Path(path).stem: sheet for path, sheet in json.loads(output).items()}
 
 
 def grow_old(page: Page) -> Page:

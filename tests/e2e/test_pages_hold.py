@@ -182,8 +182,8 @@ def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, text: 
     nodes = browser.send("DOM.querySelectorAll", {"nodeId": root, "selector": "body *"})["nodeIds"]
 
     def used() -> set[str]:
-        told = (browser.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"] for node in nodes)
-        return {font["familyName"] for fonts in told for font in fonts}
+        answers = (browser.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"] for node in nodes)
+        return {font["familyName"] for fonts in answers for font in fonts}
 
     # A busy browser may render some lines once more before it applies the other font.
     assert wait_until(lambda: (NARROW.font in used()) == (text == NARROW)), used()

@@ -69,7 +69,7 @@ def test_phone_shows_host_the_link_and_guest_the_free_seat(visitor: Visitor) -> 
 
 
 @pytest.mark.soak
-def test_giving_up_is_told_to_both(page: Page, visitor: Visitor) -> None:
+def test_a_resignation_is_shown_to_both_players(page: Page, visitor: Visitor) -> None:
     friend = visitor()
     accept(friend, invite(page))
     expect_turn(page)
@@ -107,7 +107,7 @@ def test_a_third_person_watches_and_cannot_move(page: Page, visitor: Visitor) ->
     expect(third.locator("#again")).to_be_hidden()
 
 
-def test_a_spectator_who_asks_all_the_same_is_told_why_not(page: Page, visitor: Visitor) -> None:
+def test_a_move_by_a_spectator_is_refused_with_a_reason(page: Page, visitor: Visitor) -> None:
     house()
     page.goto(NOUGHTS)
     page.locator("#play-first").click()

@@ -18,7 +18,7 @@ TEACH = 'form[action="/teach"]:has([value="noughts-and-crosses"]) button'
 WORDS = "#progress-words > p"
 
 
-def pupil_of(page: Page) -> Machine:
+def personal_machine_of(page: Page) -> Machine:
     return Machine.objects.get(machine_seats__seat__match=match_of(page), is_pupil=True)
 
 
@@ -29,7 +29,7 @@ def test_one_click_and_it_learns_from_nobody_else(page: Page, visitor: Visitor, 
     expect(page.locator(WORDS)).to_contain_text(
         "It has not finished a game yet. At the start it draws each kind of bead equally often."
     )
-    mine = pupil_of(page)
+    mine = personal_machine_of(page)
     play_out_mouse(page)
     expect(page.locator(WORDS)).to_contain_text("It has played 1 game. It ")
     rising, perfect = page.locator("#progress-words .progress-curve").all()
@@ -73,7 +73,7 @@ def test_one_click_and_it_learns_from_nobody_else(page: Page, visitor: Visitor, 
     stranger.goto("/")
     stranger.locator(TEACH).first.click()
     expect_turn(stranger)
-    assert pupil_of(stranger) != mine
+    assert personal_machine_of(stranger) != mine
 
 
 def test_by_keyboard_on_a_phone_and_on_to_an_account(visitor: Visitor) -> None:
@@ -82,7 +82,7 @@ def test_by_keyboard_on_a_phone_and_on_to_an_account(visitor: Visitor) -> None:
     tab_to(phone, TEACH)
     phone.keyboard.press("Enter")
     expect_turn(phone)
-    mine = pupil_of(phone)
+    mine = personal_machine_of(phone)
     tab_to(phone, "#board [data-cell]")
     play_mouse(phone)
     expect(phone.locator(WORDS)).to_be_visible()

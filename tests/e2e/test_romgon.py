@@ -12,7 +12,7 @@ from games.models import Match, Ply
 from tests.e2e.conftest import Visitor
 from tests.e2e.layout import broken, with_each
 from tests.e2e.playing import cell, expect_plies, expect_turn, is_over, n_plies, start
-from tests.ponderer import Ponderer
+from tests.ponderer import SlowPlayer
 
 pytestmark = pytest.mark.e2e
 
@@ -202,8 +202,8 @@ def test_the_engine_is_asked_and_its_moves_are_looked_at(page: Page, visitor: Vi
 
 
 def test_who_thinks_is_shown_and_the_page_may_be_left_meanwhile(page: Page, visitor: Visitor) -> None:
-    ponderer = Ponderer()
-    PLAYERS[ponderer.slug] = ponderer
+    player = SlowPlayer()
+    PLAYERS[player.slug] = player
     try:
         page.goto("/play/romgon")
         page.locator("input[value=ponderer]").check()
@@ -218,10 +218,10 @@ def test_who_thinks_is_shown_and_the_page_may_be_left_meanwhile(page: Page, visi
         expect(friend.locator("#status")).to_have_text("Ponderer (White) is thinking…")
         address = page.url
         page.goto("/about")
-        ponderer.may_move.set()
+        player.may_move.set()
         expect(friend.locator("#moves > li")).to_have_count(2)
         page.goto(address)
         expect_turn(page)
     finally:
-        ponderer.may_move.set()
-        del PLAYERS[ponderer.slug]
+        player.may_move.set()
+        del PLAYERS[player.slug]

@@ -61,8 +61,8 @@ def parts_looked_at(page: Page, words: str) -> Locator:
     for summary in parts.locator("summary").all():
         summary.click()
     adds = parts.locator("[data-parts=board] tbody tr td:last-child").all_inner_texts()
-    (told,) = re.findall(r"All together ([+−][.\d]+): a value of", parts.locator(".parts-sum").inner_text())
-    assert abs(sum(map(number, adds)) - number(told)) < 0.01
+    (total,) = re.findall(r"All together ([+−][.\d]+): a value of", parts.locator(".parts-sum").inner_text())
+    assert abs(sum(map(number, adds)) - number(total)) < 0.01
     expect(parts.locator("[data-parts=moves] .tag")).to_have_text("played")
     return parts
 

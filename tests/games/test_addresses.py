@@ -159,14 +159,14 @@ async def test_sockets_count_them_together(ways: list[str], settings: Any) -> No
         await send({"type": "websocket.accept"})
         await receive()
 
-    limit, told, sockets = SocketLimit(stays), [], []
+    limit, answers, sockets = SocketLimit(stays), [], []
     for way in ways:
         handshake = scope(way, "websocket") | {"extensions": {"websocket.http.response": {}}}
         socket = ApplicationCommunicator(limit, handshake)
         await socket.send_input({"type": "websocket.connect"})
-        told.append((await socket.receive_output())["type"])
+        answers.append((await socket.receive_output())["type"])
         sockets.append(socket)
     for socket in sockets:
         await socket.send_input({"type": "websocket.disconnect"})
         await socket.wait()
-    assert told == ["websocket.accept"] * 3 + ["websocket.http.response.start"] * 2
+    assert answers == ["websocket.accept"] * 3 + ["websocket.http.response.start"] * 2

@@ -65,7 +65,7 @@ def test_a_role_proves_nothing(api: APIClient) -> None:
     assert (response.status_code, response.json()["code"]) == (403, "not_a_player")
 
 
-def test_friends_join_once_and_a_third_is_told_the_room_is_full(api: APIClient) -> None:
+def test_a_friend_joins_once_and_a_third_player_is_refused(api: APIClient) -> None:
     answer = opened(api, opponent="human")
     joined = APIClient().post(f"/api/rooms/{answer['code']}/join")
     assert (joined.status_code, joined.json()["role"]) == (200, "O")

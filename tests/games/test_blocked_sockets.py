@@ -34,7 +34,7 @@ def address() -> str:
     return str(IPv6Address(uuid4().int))
 
 
-def pupil(address: str, opponent: str = "perfect") -> tuple[Client, str]:
+def room_opened(address: str, opponent: str = "perfect") -> tuple[Client, str]:
     """A browser that has opened a room, and the path of the room in the API."""
     client = Client(REMOTE_ADDR=address)
     return client, "/api" + client.post("/rooms", {"game": NC, "opponent": opponent, "side": "X"}).url
@@ -45,8 +45,8 @@ def post(client: Client, path: str, **data: Any) -> Any:
 
 
 class TestNews:
-    def test_a_page_is_told_who_it_is_and_304_while_nothing_happens(self, address: str) -> None:
-        player, path = pupil(address, "human")
+    def test_a_page_gets_its_role_and_304_while_nothing_changes(self, address: str) -> None:
+        player, path = room_opened(address, "human")
         first = player.get(f"{path}/joined")
         assert (first.json()["role"], first.json()["host"], first.json()["state"]["status"]) == ("X", False, "waiting")
         same = player.get(f"{path}/joined", headers={"If-None-Match": first["ETag"]})
@@ -58,13 +58,13 @@ class TestNews:
         assert friend.get(f"{path}/joined").json()["role"] == "O"
 
     def test_another_role_is_news_though_the_room_is_the_same(self, address: str) -> None:
-        player, path = pupil(address)
+        player, path = room_opened(address)
         asked = Client(REMOTE_ADDR=address).get(f"{path}/joined")
         assert asked.json()["role"] is None
         assert player.get(f"{path}/joined", headers={"If-None-Match": asked["ETag"]}).json()["role"] == "X"
 
     def test_the_state_has_an_etag_as_well(self, address: str) -> None:
-        player, path = pupil(address)
+        player, path = room_opened(address)
         known = player.get(path)
         assert "private" in known["Cache-Control"]
         assert player.get(path, headers={"If-None-Match": known["ETag"]}).status_code == 304
@@ -95,7 +95,7 @@ class TestRates:
     def test_rate_limit_counts_each_seat_separately(self, address: str, rates: Rates) -> None:
         """A seat with too many requests is limited; the other seats at the same address are not."""
         rates(room="5/min", api="1/min")
-        (one, path), (other, elsewhere) = pupil(address), pupil(address)
+        (one, path), (other, elsewhere) = room_opened(address), room_opened(address)
         answers = [one.get(f"{path}/joined"), *(post(one, f"{path}/move", move="5", ply=0) for _ in range(4))]
         assert 429 not in [answer.status_code for answer in answers]
         for refused in (one.get(path), post(one, f"{path}/resign"), one.get(f"{path}/positions")):
@@ -126,15 +126,15 @@ class TestRates:
 
     def test_spectators_count_by_room_and_address(self, address: str, rates: Rates) -> None:
         rates(room="2/min")
-        (_, path), (_, another) = pupil(address), pupil(address)
+        (_, path), (_, another) = room_opened(address), room_opened(address)
         assert [Client(REMOTE_ADDR=address).get(path).status_code for _ in range(3)] == [200, 200, 429]
         assert Client(REMOTE_ADDR=address).get(another).status_code == 200
         assert Client(REMOTE_ADDR=str(IPv6Address(uuid4().int))).get(path).status_code == 200
 
     def test_an_address_has_a_bound_over_all_rooms(self, address: str, rates: Rates) -> None:
         rates(live="3/min")
-        pupils = [pupil(address) for _ in range(4)]
-        assert [client.get(path).status_code for client, path in pupils] == [200, 200, 200, 429]
+        browsers = [room_opened(address) for _ in range(4)]
+        assert [client.get(path).status_code for client, path in browsers] == [200, 200, 200, 429]
 
     def test_the_bound_on_open_rooms_of_an_address_stays(self, address: str, settings: Any) -> None:
         settings.OPEN_ROOMS_PER_ADDRESS = 2
@@ -153,8 +153,8 @@ class TestRates:
 
 def test_the_default_rates_bear_a_class_of_120() -> None:
     """At most 120 times the requests of one player in a minute, polling once a second."""
-    per_pupil = {"live": 150, "room": 45, "api": 10, "write": 8}
-    for scope, often in per_pupil.items():
+    per_browser = {"live": 150, "room": 45, "api": 10, "write": 8}
+    for scope, often in per_browser.items():
         assert int(SCOPES[scope].partition("/")[0]) >= 120 * often, scope
 
 

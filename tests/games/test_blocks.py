@@ -68,7 +68,7 @@ def test_a_hash_blocks_the_address_that_it_is_of_and_no_other() -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_socket_that_never_speaks_is_told_nothing_more() -> None:
+async def test_a_silent_socket_of_a_blocked_address_is_closed() -> None:
     tell = asyncio.Queue[str]()
 
     async def inner(scope: Scope, receive: Receive, send: Send) -> None:

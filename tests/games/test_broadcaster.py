@@ -36,15 +36,15 @@ in_db = database_sync_to_async
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
     """The messages sent to the broker: group and message."""
-    layer, told = get_channel_layer(), []
+    layer, messages = get_channel_layer(), []
     send = layer.group_send
 
     async def note(group: str, message: Any) -> None:
-        told.append((group, message))
+        messages.append((group, message))
         await send(group, message)
 
     monkeypatch.setattr(layer, "group_send", note)
-    return told
+    return messages
 
 
 class Listener:
@@ -102,23 +102,23 @@ def state(version: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("told", "n_sent"),
+    ("states", "n_sent"),
     [([("mover", 1)], 0), ([("mover", 1), ("", 2)], 1), ([("mover", 2), ("", 1)], 0), ([("", 2), ("mover", 1)], 1)],
 )
-async def test_whoever_was_answered_is_told_what_is_newer_only(
-    told: list[tuple[str, int]], n_sent: int, sent: list[Any]
+async def test_an_answered_socket_gets_newer_states_only(
+    states: list[tuple[str, int]], n_sent: int, sent: list[Any]
 ) -> None:
     """Threads may hand over two states in the wrong order; a socket with the newer state gets no older one."""
     broadcaster_open()
     async with Listener("room.x") as mover:
-        for who, version in told:
+        for who, version in states:
             with events.answering(mover.channel if who else ""):
                 events.room_changed("x", state(version), [])
         await emptied()
     assert [message["whole"]["version"] for _, message in sent] == [2] * n_sent
 
 
-async def test_a_group_is_told_no_more_often_than_its_letters_say(sent: list[Any]) -> None:
+async def test_a_group_gets_messages_no_faster_than_their_interval(sent: list[Any]) -> None:
     broadcaster_open()
 
     def both(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ async def test_a_group_is_told_no_more_often_than_its_letters_say(sent: list[Any
 
     async with Listener("slow", "fast") as listener:
         for n in (1, 10, 100):
-            group_write("slow", Broadcast(numbered(n), merge=both, every_s=outbox_longest()))
+            group_write("slow", Broadcast(numbered(n), merge=both, every_s=endless_s()))
             if n == 1:
                 assert await listener.hears() == 1, "the first at once"
         group_write("fast", Broadcast(numbered(5)))
@@ -136,18 +136,18 @@ async def test_a_group_is_told_no_more_often_than_its_letters_say(sent: list[Any
         assert await listener.hears() == 110, "what is left goes out at the end"
 
 
-def outbox_longest() -> float:
+def endless_s() -> float:
     """A timeout longer than any test, in seconds."""
     return 1e6
 
 
-async def test_what_is_left_is_told_when_the_server_stops() -> None:
+async def test_remaining_messages_go_out_when_the_server_stops() -> None:
     async with Listener("slow") as listener:
         server = ApplicationCommunicator(application, {"type": "lifespan"})
         await server.send_input({"type": "lifespan.startup"})
         assert (await server.receive_output())["type"] == "lifespan.startup.complete"
         for n in (1, 2):
-            group_write("slow", Broadcast(numbered(n), every_s=outbox_longest()))
+            group_write("slow", Broadcast(numbered(n), every_s=endless_s()))
             if n == 1:
                 await listener.hears()
         await server.send_input({"type": "lifespan.shutdown"})
@@ -212,7 +212,7 @@ async def test_the_broker_says_who_listens() -> None:
         assert await listeners(listener.layer, groups) == {group: 1 - n % 2 for n, group in enumerate(groups)}
 
 
-async def test_a_layer_that_cannot_be_asked_is_told_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_layer_that_cannot_be_asked_gets_every_message(monkeypatch: pytest.MonkeyPatch) -> None:
     layer = InMemoryChannelLayer()
     monkeypatch.setattr(broadcaster, "get_channel_layer", lambda: layer)
     channel = await layer.new_channel()
@@ -239,7 +239,7 @@ async def test_hanging_broker_delays_no_sender(
     monkeypatch.setattr(broadcaster, "get_channel_layer", lambda: layer)
     monkeypatch.setattr(broadcaster, "MOST_GROUPS", 10)
     monkeypatch.setattr(broadcaster.BROKER, "is_away", False)
-    monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", outbox_longest())
+    monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", endless_s())
     broadcaster_open()
     here = Broadcaster.here
     assert here is not None
@@ -287,7 +287,7 @@ async def test_a_move_waits_for_no_broker(blocks: str, monkeypatch: pytest.Monke
     async def hangs(*_: Any) -> Any:
         await never.wait()
 
-    monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", outbox_longest())
+    monkeypatch.setattr(broadcaster, "SEND_TIMEOUT_S", endless_s())
     place: tuple[Any, str] = (get_channel_layer(), blocks) if blocks == "group_send" else (broadcaster, blocks)
     seated = await in_db(room)("perfect")
     async with Socket(seated.room.code, seated.token) as mover, Socket(seated.room.code) as watcher:

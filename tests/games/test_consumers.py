@@ -50,12 +50,12 @@ async def test_two_sockets_play_one_match_and_a_third_watches() -> None:
         assert (await crosses.expect("state"))["position"] == "........X"
 
 
-async def test_a_token_of_another_room_watches_and_is_told_so() -> None:
+async def test_a_token_of_another_room_watches_and_gets_an_error() -> None:
     seated, other = await make(), await make()
     async with Socket(seated.room.code, other.token) as stranger:
         assert (await stranger.expect("joined"))["role"] is None
-        told = await stranger.expect("error")
-        assert told == {"code": "not_a_player", "detail": consumers.STRANGE_SEAT}
+        error = await stranger.expect("error")
+        assert error == {"code": "not_a_player", "detail": consumers.STRANGE_SEAT}
 
 
 async def test_a_move_sent_twice_is_played_once_and_refused_once() -> None:
@@ -259,7 +259,7 @@ async def test_whatever_a_thread_did_its_connection_goes_back(fault: type[Except
     assert used[0].connection is None
 
 
-async def test_what_all_in_a_room_are_told_is_read_and_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_state_for_all_in_a_room_is_read_and_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seated, written = await make("perfect"), []
 
     def note(kind: str, data: Any) -> str:
@@ -275,8 +275,8 @@ async def test_what_all_in_a_room_are_told_is_read_and_written_once(monkeypatch:
         for each in (mover, first, second):
             await each.expect("joined")
         await mover.frame("move", {"move": "5"})
-        told = [await each.expect("state") for each in (mover, first, second)]
-        assert told[0] == told[1] == told[2]
+        states = [await each.expect("state") for each in (mover, first, second)]
+        assert states[0] == states[1] == states[2]
         assert written.count("state") == 2, "for the mover, whom nothing is told, and for everybody else"
 
 

@@ -22,15 +22,15 @@ class Listener:
     """A socket that keeps the frames sent to it."""
 
     def __init__(self) -> None:
-        self.told: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+        self.received: asyncio.Queue[dict[str, str]] = asyncio.Queue()
 
     async def send_frame(self, kind: str, data: Any) -> None:
         assert kind == "site"
-        self.told.put_nowait(data)
+        self.received.put_nowait(data)
 
     async def hears(self) -> tuple[str, str]:
         async with asyncio.timeout(HANG_S):
-            data = await self.told.get()
+            data = await self.received.get()
         return data["database"], data["spectators"]
 
 
@@ -54,7 +54,7 @@ class Closing:
 
 
 @pytest.mark.soak
-async def test_sockets_are_told_of_what_hangs_and_that_it_is_back(outage: Outage, settings: Any) -> None:
+async def test_sockets_get_news_of_an_outage_and_of_its_end(outage: Outage, settings: Any) -> None:
     settings.DATABASE_URL = servers.private_database_url(outage.var)
     settings.REDIS_URL = outage.redis_url
     dependencies, before, late, closing, deaf = DependencyMonitor(), Listener(), Listener(), Closing(), Deaf()
@@ -80,7 +80,7 @@ async def test_sockets_are_told_of_what_hangs_and_that_it_is_back(outage: Outage
         assert await before.hears() == ("away", "ok")
         await asyncio.to_thread(outage.start_database)
         assert await before.hears() == ("ok", "ok")
-        assert late.told.empty()
+        assert late.received.empty()
         deaf.reads.set()
         assert [await deaf.hears(), await deaf.hears()] == [("away", "ok"), ("ok", "ok")], "it has missed nothing"
     finally:

@@ -117,7 +117,7 @@ class TestInput:
 
 @pytest.mark.django_db
 class TestPrivacy:
-    def test_people_are_told_what_is_kept_for_as_long_as_it_is(self, client: Client, settings: Any) -> None:
+    def test_the_about_page_states_the_configured_retention(self, client: Client, settings: Any) -> None:
         settings.KEEP_GUEST_MATCHES_DAYS, settings.KEEP_MATCHES_DAYS, settings.KEEP_LOG_INS_DAYS = 17, 170, 71
         page = client.get("/about").content.decode()
         assert "Matches of guests are stored for 17 days, and matches of accounts for 170 days." in page

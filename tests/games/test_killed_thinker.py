@@ -49,11 +49,11 @@ def test_match_continues_after_its_engine_process_is_killed() -> None:
     match.refresh_from_db()
     with transaction.atomic():
         Room.objects.select_for_update(no_key=True).get()  # the lock prevents the engine process from storing its move
-        thinker = processes.spawn([sys.executable, "-W", "ignore", "-c", THINK, code], env=environment())
+        process = processes.spawn([sys.executable, "-W", "ignore", "-c", THINK, code], env=environment())
         asked = Match.objects.filter(answer_by=match.answer_by)
         assert wait_until(lambda: not asked.exists()), "it has taken the question on"
-        os.killpg(thinker.pid, signal.SIGKILL)
-        thinker.wait()
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
     state = room_look(code=code)
     assert (state["ply"], state["turn"], state["thinking"]) == (1, "White", True)
     assert background_moves.is_idle(), "nobody else thinks before its time has passed"

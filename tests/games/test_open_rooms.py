@@ -168,9 +168,9 @@ def test_a_page_says_so_in_the_lobby() -> None:
     browser = Client()
     for _ in range(2):
         assert browser.post("/rooms", {**BODY, "side": "X"}).url.startswith("/rooms/")
-    told = browser.post("/rooms", {**BODY, "side": "X"}, follow=True)
-    assert told.redirect_chain[-1][0] == "/"
-    (message,) = told.context["messages"]
+    answer = browser.post("/rooms", {**BODY, "side": "X"}, follow=True)
+    assert answer.redirect_chain[-1][0] == "/"
+    (message,) = answer.context["messages"]
     assert str(message) == (
         "You have 2 open matches, the most a guest can have. Finish a match or give it up first."
         " A match without a move for an hour does not count."
@@ -185,8 +185,8 @@ def test_a_site_that_is_full_begins_nothing_new_and_goes_on(bound: str, settings
     setattr(settings, bound, 0)
     answer = APIClient().post("/api/rooms", BODY)
     assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "site_full", "3600")
-    told = Client().post("/rooms", {**BODY, "side": "X"}, follow=True)
-    assert [str(one) for one in told.context["messages"]] == [SiteFullError.message]
+    page = Client().post("/rooms", {**BODY, "side": "X"}, follow=True)
+    assert [str(one) for one in page.context["messages"]] == [SiteFullError.message]
     play_out(seated.room.code, guest())
     with pytest.raises(SiteFullError):
         room_reset(code=seated.room.code, person=guest())

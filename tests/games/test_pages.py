@@ -73,7 +73,7 @@ def test_friends_join_by_code_in_any_case_and_a_third_watches(client: Client) ->
     assert "Both seats" in str(next(iter(response.context["messages"])))
 
 
-def test_a_code_that_does_not_exist_is_told_kindly(client: Client) -> None:
+def test_an_unknown_room_code_gets_a_helpful_message(client: Client) -> None:
     joined = client.post("/rooms/join", {"code": "zzzzzz"}, follow=True)
     assert "no room" in str(next(iter(joined.context["messages"])))
     page = client.get("/rooms/zzzzzz")

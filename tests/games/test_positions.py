@@ -33,7 +33,7 @@ def friends(game: str) -> str:
     return code
 
 
-def told(api: APIClient, code: str, **query: Any) -> list[dict[str, Any]]:
+def positions_of(api: APIClient, code: str, **query: Any) -> list[dict[str, Any]]:
     answer = api.get(f"/api/rooms/{code}/positions", query)
     assert answer.status_code == 200
     positions: list[dict[str, Any]] = answer.json()["positions"]
@@ -46,24 +46,24 @@ def test_they_are_what_the_state_said_at_each_ply(api: APIClient, slug: str) -> 
     states = [room_look(code=code)]
     for move in random_game(GAMES[slug], seed=3)[:24]:
         states.append(match_play_move(code=code, person=FRIENDS[(len(states) + 1) % 2], move=move))
-    positions = told(api, code)
+    positions = positions_of(api, code)
     for name in ("ply", "board", "captured", "notices"):
         assert [one[name] for one in positions] == [state[name] for state in states]
     paths = [before["paths"][after["last_move"]] for before, after in pairwise(states)]
     assert [one["last_cells"] for one in positions] == [[], *paths]
 
 
-def test_mid_match_only_what_is_missing_is_told(api: APIClient) -> None:
+def test_only_missing_positions_are_sent_mid_match(api: APIClient) -> None:
     seated = room("human")
-    assert [one["board"] for one in told(api, seated.room.code)] == [[None] * 9], "before anybody sits opposite"
+    assert [one["board"] for one in positions_of(api, seated.room.code)] == [[None] * 9], "before anybody sits opposite"
     room_join(code=seated.room.code, person=guest(2))
     play(seated, guest(1), "5")
-    whole = told(api, seated.room.code)
+    whole = positions_of(api, seated.room.code)
     assert [one["ply"] for one in whole] == [0, 1]
-    assert told(api, seated.room.code, after=0) == whole[1:]
-    assert told(api, seated.room.code, after=1) == told(api, seated.room.code, after=10**30) == []
+    assert positions_of(api, seated.room.code, after=0) == whole[1:]
+    assert positions_of(api, seated.room.code, after=1) == positions_of(api, seated.room.code, after=10**30) == []
     play(seated, guest(2), "9")
-    assert [one["last_cells"] for one in told(api, seated.room.code, after=1)] == [["9"]]
+    assert [one["last_cells"] for one in positions_of(api, seated.room.code, after=1)] == [["9"]]
 
 
 def test_a_new_match_has_boards_of_its_own(api: APIClient) -> None:
@@ -71,7 +71,7 @@ def test_a_new_match_has_boards_of_its_own(api: APIClient) -> None:
     room_join(code=seated.room.code, person=guest(2))
     play(seated, guest(1), "5")
     match_resign(code=seated.room.code, person=guest(1))
-    assert len(told(api, seated.room.code)) == 2
+    assert len(positions_of(api, seated.room.code)) == 2
     room_reset(code=seated.room.code, person=guest(1))
     answer = api.get(f"/api/rooms/{seated.room.code}/positions").json()
     assert (answer["number"], [one["ply"] for one in answer["positions"]]) == (2, [0])
@@ -80,12 +80,12 @@ def test_a_new_match_has_boards_of_its_own(api: APIClient) -> None:
 def test_the_longest_match_takes_as_many_queries_as_none(api: APIClient, django_assert_num_queries: Any) -> None:
     code = friends("romgon")
     with django_assert_num_queries(3):
-        assert len(told(api, code)) == 1
+        assert len(positions_of(api, code)) == 1
     moves = max((random_game(GAMES["romgon"], seed) for seed in range(5)), key=len)
     match = Match.objects.get()
     Ply.objects.bulk_create(Ply(match=match, number=n, side=n % 2, move=move) for n, move in enumerate(moves))
     with django_assert_num_queries(3):
-        assert len(told(api, code)) == len(moves) + 1 > 50
+        assert len(positions_of(api, code)) == len(moves) + 1 > 50
 
 
 def test_who_has_the_code_may_look_as_at_the_state(api: APIClient) -> None:
@@ -96,8 +96,8 @@ def test_who_has_the_code_may_look_as_at_the_state(api: APIClient) -> None:
         answers = [program.get(f"/api/rooms/{code}{end}").status_code for end in ("", "/positions")]
         assert answers[0] == answers[1] == status, scope
     assert api.post(f"/api/rooms/{code}/positions").status_code == 405
-    told = api.get(f"/api/rooms/{code}/positions?afer=1").json()
-    assert told["detail"] == "afer: This list has no such parameter. Did you mean after?"
+    answer = api.get(f"/api/rooms/{code}/positions?afer=1").json()
+    assert answer["detail"] == "afer: This list has no such parameter. Did you mean after?"
 
 
 @pytest.mark.parametrize("after", ["-1", "1.5", "x"])

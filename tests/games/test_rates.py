@@ -87,7 +87,7 @@ class TestLogIn:
             assert visitor.post("/admin/login/", {"username": name, "password": "wrong"}).status_code == 200
         assert says_when(visitor.post("/login", {"username": "clara", "password": "wrong"}))
 
-    def test_who_is_locked_out_of_one_name_is_told_for_how_long(self, visitor: Client) -> None:
+    def test_a_locked_out_visitor_gets_the_waiting_time(self, visitor: Client) -> None:
         for _ in range(10):
             answer = visitor.post("/login", {"username": "ada", "password": "wrong"})
         assert (answer.status_code, answer["Retry-After"]) == (429, "900")
@@ -190,7 +190,7 @@ class TestLetters:
         assert len(mail.outbox) == 2
         assert says_when(answers[-1])
 
-    def test_nobody_is_told_whether_there_is_such_an_account(self, visitor: Client, rates: Rates) -> None:
+    def test_a_reset_does_not_reveal_whether_an_account_exists(self, visitor: Client, rates: Rates) -> None:
         rates(mailbox="1/hour")
         email = {"email": f"{uuid4()}@example.org"}
         assert [visitor.post("/password/reset", email).status_code for _ in range(2)] == [302, 429]
@@ -251,25 +251,25 @@ class TestCodes:
         rates(guess="1/hour", account="2/hour")
         code = factories.room("human").room.code
         by_state(visitor, next(WRONG))
-        pupil, other = Client(REMOTE_ADDR=address), Client(REMOTE_ADDR=address)
-        pupil.force_login(factories.user("ada"))
+        browser, other = Client(REMOTE_ADDR=address), Client(REMOTE_ADDR=address)
+        browser.force_login(factories.user("ada"))
         other.force_login(factories.user("berta"))
         for _ in range(2):
-            assert door(pupil, code).status_code != 429
-            assert door(pupil, next(WRONG)).status_code in (302, 404)
-        pupil.defaults["REMOTE_ADDR"] = elsewhere()  # an account is limited on every address
-        assert door(pupil, next(WRONG)).status_code == door(Client(REMOTE_ADDR=address), code).status_code == 429
+            assert door(browser, code).status_code != 429
+            assert door(browser, next(WRONG)).status_code in (302, 404)
+        browser.defaults["REMOTE_ADDR"] = elsewhere()  # an account is limited on every address
+        assert door(browser, next(WRONG)).status_code == door(Client(REMOTE_ADDR=address), code).status_code == 429
         assert door(other, code).status_code != 429
 
     def test_who_is_signed_in_uses_nothing_up_for_guests(self, address: str, visitor: Client, rates: Rates) -> None:
         rates(guess="1/hour", account="1/hour")
         code = factories.room("human").room.code
-        pupil = Client(REMOTE_ADDR=address)
-        pupil.force_login(factories.user("ada"))
-        assert [by_state(pupil, next(WRONG)).status_code for _ in range(2)] == [404, 429]
+        browser = Client(REMOTE_ADDR=address)
+        browser.force_login(factories.user("ada"))
+        assert [by_state(browser, next(WRONG)).status_code for _ in range(2)] == [404, 429]
         assert by_state(visitor, code).status_code == 200
 
-    def test_a_program_is_told_as_by_every_other_rate(self, visitor: Client, rates: Rates) -> None:
+    def test_a_program_is_refused_as_by_every_other_rate(self, visitor: Client, rates: Rates) -> None:
         rates(guess="1/hour")
         by_state(visitor, next(WRONG))
         refused = by_state(visitor, next(WRONG))
@@ -366,8 +366,8 @@ async def test_a_match_begun_at_a_socket_is_counted_too(address: str, rates: Rat
             await socket.frame("resign")
             await socket.expect("state")
             await socket.frame("reset")
-            told = await socket.expect(wanted)
-    assert (told["code"], told["retry_after_s"]) == ("throttled", int(UNTIL_TOMORROW))
+            error = await socket.expect(wanted)
+    assert (error["code"], error["retry_after_s"]) == ("throttled", int(UNTIL_TOMORROW))
 
 
 def test_matches_begin_while_nobody_counts(visitor: Client, rates: Rates, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,14 +381,14 @@ def test_a_class_of_120_behind_one_address_meets_none_of_them(address: str, rate
     rates(**{scope: SCOPES[scope] for scope in SCOPES})
     code = factories.room("human").room.code
     for number in range(120):
-        pupil, name = Client(REMOTE_ADDR=address), f"pupil{number}"
+        browser, name = Client(REMOTE_ADDR=address), f"pupil{number}"
         form = {"username": name, "email": f"{name}@example.org", "password1": "a good password"}
-        answers = [pupil.post("/signup", {**form, "password2": "a god password"})]
-        answers += [pupil.post("/signup", {**form, "password2": form["password1"]}), pupil.post("/logout")]
-        answers += [pupil.post("/login", {"username": name, "password": wrong}) for wrong in ("a", "b", "c")]
-        answers += [pupil.post("/login", {"username": name, "password": form["password1"]})]
-        answers += [by_form(pupil, wrong) for wrong in ("", code[:-1], next(WRONG))]
-        answers += [by_page(pupil, code), pupil.post("/password/reset", {"email": form["email"]})]
+        answers = [browser.post("/signup", {**form, "password2": "a god password"})]
+        answers += [browser.post("/signup", {**form, "password2": form["password1"]}), browser.post("/logout")]
+        answers += [browser.post("/login", {"username": name, "password": wrong}) for wrong in ("a", "b", "c")]
+        answers += [browser.post("/login", {"username": name, "password": form["password1"]})]
+        answers += [by_form(browser, wrong) for wrong in ("", code[:-1], next(WRONG))]
+        answers += [by_page(browser, code), browser.post("/password/reset", {"email": form["email"]})]
         assert [answer.status_code for answer in answers] == [
             200,
             302,

@@ -90,8 +90,8 @@ class TestLevels:
             offering += [one.slug] if "menace" in slugs else []
         assert offering == ["romgon"]
         form = {"game": "romgon", "opponent": "menace", "side": "0", "additions": ["flip"]}
-        told = client.post("/rooms", form, follow=True).content.decode()
-        assert "Q does not play Romgon with these rules. Choose another opponent." in told
+        page = client.post("/rooms", form, follow=True).content.decode()
+        assert "Q does not play Romgon with these rules. Choose another opponent." in page
         assert not Room.objects.exists()
 
     def test_the_lobby_offers_the_levels_and_nobody_who_cannot_play(self) -> None:
@@ -171,7 +171,7 @@ class TestAdditions:
         assert 'value="turn" checked' not in page
 
 
-class TestWhatPlayersAreTold:
+class TestViewsOfPlayers:
     def test_every_piece_has_a_look_and_a_name_of_its_own(self) -> None:
         looks = game_view(romgon())["layout"]["pieces"]
         assert len(looks) == 48
@@ -231,14 +231,14 @@ class TestWhatPlayersAreTold:
 class TestAdvice:
     def test_five_moves_best_first_with_their_cells_and_words(self, client: Client) -> None:
         room = opened("hard")
-        told = client.get(f"/api/rooms/{room.code}/advice").json()
+        advice = client.get(f"/api/rooms/{room.code}/advice").json()
         # The example of section 11 of the rules.
-        assert [(one["move"], one["value"]) for one in told["candidates"]] == [
+        assert [(one["move"], one["value"]) for one in advice["candidates"]] == [
             ("4-7>4-6", 0), ("4-7>3-7", -2), ("3-8>3-6", -9), ("2-7>3-6", -25), ("6-5>5-5", -25.5),
         ]  # fmt: skip
-        assert (told["role"], told["ply"], told["words"], told["share"]) == ("Black", 0, "even", 0.5)
-        assert told["candidates"][1]["path"] == ["4-7", "3-7"]
-        assert told["candidates"][4]["words"] == "White is better by 25.5"
+        assert (advice["role"], advice["ply"], advice["words"], advice["share"]) == ("Black", 0, "even", 0.5)
+        assert advice["candidates"][1]["path"] == ["4-7", "3-7"]
+        assert advice["candidates"][4]["words"] == "White is better by 25.5"
         assert Match.objects.get().n_plies == 0, "nothing is played"
 
     @pytest.mark.parametrize(
@@ -252,12 +252,12 @@ class TestAdvice:
     def test_what_a_value_means(self, client: Client, position: str, words: str, first_leads: bool | None) -> None:
         room = opened("human")
         Match.objects.update(position=position, status="playing")
-        told = client.get(f"/api/rooms/{room.code}/advice").json()
+        advice = client.get(f"/api/rooms/{room.code}/advice").json()
         if first_leads is not None:
-            assert told["words"] == words
-            assert (told["share"] > 0.99) is first_leads
-        assert 0 <= told["share"] <= 1
-        assert told["role"] == romgon().look.layout.roles[romgon().decode(position).side]
+            assert advice["words"] == words
+            assert (advice["share"] > 0.99) is first_leads
+        assert 0 <= advice["share"] <= 1
+        assert advice["role"] == romgon().look.layout.roles[romgon().decode(position).side]
 
     def test_who_is_not_answered(self, client: Client) -> None:
         small = room_create(person=guest(), game=NC, opponent="random").room

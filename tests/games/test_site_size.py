@@ -25,7 +25,7 @@ def ask(statement: str, *values: Any) -> list[Any]:
         return cursor.fetchall() if cursor.description else []
 
 
-def told() -> int:
+def counted_bytes() -> int:
     return int(dict(ask(SITE_COUNTS, list(SITE_MOST)))["bytes"])
 
 
@@ -44,7 +44,7 @@ def filled() -> int:
     """Store boxes with arrays and results with TOASTed JSON; return the reported size before."""
     looked_at("FULL")
     ask("VACUUM (ANALYZE)")  # other tables too, so that rows left by earlier tests do not distort the size
-    before, learner, rng = told(), machine(), random.Random(1)
+    before, learner, rng = counted_bytes(), machine(), random.Random(1)
     ask(
         "INSERT INTO learning_box (machine_id, position, ply, move_number, start, beads, visits)"
         " SELECT %s, md5(n::text), 1, 1, array_fill(4, ARRAY[9]), array_fill(3, ARRAY[9]), array_fill(7, ARRAY[9])"
@@ -67,13 +67,13 @@ def filled() -> int:
     return before
 
 
-def test_what_is_told_falls_with_what_is_there_and_files_do_not(filled: int) -> None:
-    full, on_disk = told() - filled, taken()
+def test_the_counted_size_falls_with_deletion_unlike_files(filled: int) -> None:
+    full, on_disk = counted_bytes() - filled, taken()
     assert full == pytest.approx(on_disk, rel=0.3)
     Box.objects.filter(pk__in=Box.objects.filter(position__lt="d").values("pk")).delete()
     ExperimentRun.objects.exclude(seed__in=range(0, N_RESULTS, 10)).delete()
     looked_at()
-    kept = told() - filled
+    kept = counted_bytes() - filled
     assert taken() > on_disk * 0.9, "the files are as large as they were"
     looked_at("FULL")
     assert kept == pytest.approx(taken(), rel=0.3)
@@ -81,7 +81,7 @@ def test_what_is_told_falls_with_what_is_there_and_files_do_not(filled: int) -> 
 
 
 def test_a_site_that_was_full_opens_again(filled: int, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.DATABASE_BYTES_MOST = (filled + told()) // 2
+    settings.DATABASE_BYTES_MOST = (filled + counted_bytes()) // 2
 
     def look_again() -> None:
         monkeypatch.setattr(site_counts, "again_at", -math.inf)

@@ -19,7 +19,7 @@ from games.live.players import PLAYERS
 from games.live.rooms import Seated, room_create, room_enter, room_look, room_reset
 from games.models import Match, Ply
 from tests.factories import NC, guest, play_out, room
-from tests.ponderer import Ponderer
+from tests.ponderer import SlowPlayer
 from tests.sockets import Socket
 from tests.waiting import wait_until
 
@@ -27,8 +27,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def ponderer() -> Iterator[Ponderer]:
-    player = Ponderer()
+def slow_player() -> Iterator[SlowPlayer]:
+    player = SlowPlayer()
     PLAYERS[player.slug] = player
     yield player
     player.may_move.set()
@@ -55,22 +55,22 @@ def overdue(seated: Seated) -> None:
     assert Match.objects.filter(room=seated.room, answer_by__isnull=False).update(answer_by=past) == 1
 
 
-def test_move_is_stored_at_once_and_the_answer_later(ponderer: Ponderer) -> None:
+def test_move_is_stored_at_once_and_the_answer_later(slow_player: SlowPlayer) -> None:
     seated = slow()
     state = match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
     assert (state["ply"], state["turn"], state["thinking"], state["status"]) == (1, "O", True, "playing")
-    until(lambda: ponderer.thoughts == [1])
-    assert ponderer.in_transaction == [False], "it holds no connection while it thinks"
+    until(lambda: slow_player.thoughts == [1])
+    assert slow_player.in_transaction == [False], "it holds no connection while it thinks"
     assert state_of(seated)["position"] == "....X...."
-    ponderer.may_move.set()
+    slow_player.may_move.set()
     until(lambda: state_of(seated)["ply"] == 2)
     state = state_of(seated)
     assert (state["position"], state["turn"], state["thinking"]) == ("O...X....", "X", False)
     assert Match.objects.get().answer_by is None
 
 
-def test_whole_matches_on_either_side_are_played_like_any_other(ponderer: Ponderer) -> None:
-    ponderer.may_move.set()
+def test_whole_matches_on_either_side_are_played_like_any_other(slow_player: SlowPlayer) -> None:
+    slow_player.may_move.set()
     for side in Side:
         seated = slow(side)
         state = state_of(seated)
@@ -85,7 +85,7 @@ def test_whole_matches_on_either_side_are_played_like_any_other(ponderer: Ponder
         assert [move["ply"] for move in state["moves"]] == list(range(state["ply"]))
 
 
-async def test_other_matches_continue_during_a_slow_move(ponderer: Ponderer) -> None:
+async def test_other_matches_continue_during_a_slow_move(slow_player: SlowPlayer) -> None:
     """The slow player's move reaches the socket as soon as it is stored."""
     seated, others = await in_db(slow)(), [await in_db(room)() for _ in range(8)]
     async with Socket(seated.room.code, seated.token) as socket:
@@ -96,29 +96,29 @@ async def test_other_matches_continue_during_a_slow_move(ponderer: Ponderer) -> 
             assert (await in_db(play_out)(other.room.code, guest()))["status"] == "finished"
         await socket.frame("move", {"move": "1", "ply": 1})
         assert (await socket.expect("error"))["code"] == "not_your_turn"
-        ponderer.may_move.set()
+        slow_player.may_move.set()
         state = await socket.expect("state")
         assert (state["ply"], state["thinking"]) == (2, False)
 
 
-def test_what_is_overdue_is_thought_about_again_and_played_once(ponderer: Ponderer) -> None:
-    ponderer.dies = True
+def test_what_is_overdue_is_thought_about_again_and_played_once(slow_player: SlowPlayer) -> None:
+    slow_player.dies = True
     seated = slow()
     match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
-    until(lambda: ponderer.thoughts == [1])
-    ponderer.may_move.set()
+    until(lambda: slow_player.thoughts == [1])
+    slow_player.may_move.set()
     until(background_moves.is_idle)
     assert (state_of(seated)["ply"], state_of(seated)["thinking"]) == (1, True), "it still has its time"
-    assert ponderer.thoughts == [1]
-    ponderer.dies = False
+    assert slow_player.thoughts == [1]
+    slow_player.dies = False
     overdue(seated)
     room_enter(code=seated.room.code, person=guest(2))  # any visitor of the room repeats the question
     until(lambda: state_of(seated)["ply"] == 2)
-    assert ponderer.thoughts == [1, 1]
+    assert slow_player.thoughts == [1, 1]
     assert list(Ply.objects.values_list("number", flat=True)) == [0, 1]
 
 
-def test_two_who_think_about_one_move_play_it_once(ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_who_think_about_one_move_play_it_once(slow_player: SlowPlayer, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Callable[[], None]] = []
     monkeypatch.setattr(background_moves, "think", lambda question, _: asked.append(question))
     seated = slow()
@@ -134,21 +134,23 @@ def test_two_who_think_about_one_move_play_it_once(ponderer: Ponderer, monkeypat
 
     late = threading.Thread(target=think_late)  # takes the question and computes slowly
     late.start()
-    until(lambda: ponderer.thoughts == [1])
+    until(lambda: slow_player.thoughts == [1])
     asked[0]()  # the first question, answered too late
     asked[2]()
-    assert ponderer.thoughts == [1], "who comes first has it"
+    assert slow_player.thoughts == [1], "who comes first has it"
     overdue(seated)
     state_of(seated)
-    ponderer.may_move.set()
+    slow_player.may_move.set()
     asked[3]()
     late.join()
-    assert ponderer.thoughts == [1, 1]
+    assert slow_player.thoughts == [1, 1]
     assert state_of(seated)["ply"] == 2
     assert Ply.objects.count() == 2
 
 
-def test_question_from_before_a_clock_reset_is_repeated(ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_question_from_before_a_clock_reset_is_repeated(
+    slow_player: SlowPlayer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[Callable[[], None]] = []
     monkeypatch.setattr(background_moves, "think", lambda question, _: asked.append(question))
     seated = slow()
@@ -157,52 +159,54 @@ def test_question_from_before_a_clock_reset_is_repeated(ponderer: Ponderer, monk
     assert len(asked) == 1
     Match.objects.filter(room=seated.room).update(answer_by=timezone.now() + timedelta(hours=1))
     state_of(seated)
-    ponderer.may_move.set()
+    slow_player.may_move.set()
     asked[1]()
     assert state_of(seated)["ply"] == 2
 
 
-def test_a_match_given_up_meanwhile_stays_given_up(ponderer: Ponderer) -> None:
+def test_a_match_given_up_meanwhile_stays_given_up(slow_player: SlowPlayer) -> None:
     seated = slow()
     match_play_move(code=seated.room.code, person=guest(), move="5", ply=0)
-    until(lambda: ponderer.thoughts == [1])
+    until(lambda: slow_player.thoughts == [1])
     state = match_resign(code=seated.room.code, person=guest())
     assert (state["status"], state["thinking"]) == ("finished", False)
     room_reset(code=seated.room.code, person=guest())
-    ponderer.may_move.set()
+    slow_player.may_move.set()
     until(background_moves.is_idle)
     assert Ply.objects.count() == 1
     assert (state_of(seated)["number"], state_of(seated)["ply"]) == (2, 0)
 
 
-def test_slow_player_plays_exhibitions_ply_by_ply(ponderer: Ponderer) -> None:
+def test_slow_player_plays_exhibitions_ply_by_ply(slow_player: SlowPlayer) -> None:
     """Exhibitions stop after the requested number of plies."""
     seated = room_create(person=guest(), game=NC, first="ponderer", second="random")
     state = match_step(code=seated.room.code, person=guest(), ply=0, plies=4)
     assert (state["ply"], state["thinking"]) == (0, True)
-    until(lambda: ponderer.thoughts == [0])
+    until(lambda: slow_player.thoughts == [0])
     assert match_step(code=seated.room.code, person=guest(), plies=100)["version"] == state["version"]
-    ponderer.may_move.set()
+    slow_player.may_move.set()
     until(lambda: state_of(seated)["ply"] == 4)
     assert state_of(seated)["thinking"] is False
-    ponderer.may_move.clear()
+    slow_player.may_move.clear()
     match_step(code=seated.room.code, person=guest(), ply=4, plies=50)
-    until(lambda: ponderer.thoughts == [0, 2, 4])
-    ponderer.dies = True
-    ponderer.may_move.set()
+    until(lambda: slow_player.thoughts == [0, 2, 4])
+    slow_player.dies = True
+    slow_player.may_move.set()
     until(background_moves.is_idle)
-    ponderer.dies = False
+    slow_player.dies = False
     overdue(seated)
     until(lambda: state_of(seated)["ply"] == 5)
 
 
-def test_more_questions_than_find_a_place_are_put_off(ponderer: Ponderer, caplog: pytest.LogCaptureFixture) -> None:
+def test_more_questions_than_find_a_place_are_put_off(
+    slow_player: SlowPlayer, caplog: pytest.LogCaptureFixture
+) -> None:
     guests = [guest(number) for number in range(1, settings.THINKERS + background_moves.MOST_WAITING + 2)]
     rooms = [slow(who=one) for one in guests]
     for seated, one in zip(rooms, guests, strict=True):
         match_play_move(code=seated.room.code, person=one, move="5", ply=0)
     assert "put off" in caplog.text
-    ponderer.may_move.set()
+    slow_player.may_move.set()
     until(background_moves.is_idle)
     assert Match.objects.filter(n_plies=2).count() == len(rooms) - 1
     last = Match.objects.get(n_plies=1).room
@@ -212,7 +216,9 @@ def test_more_questions_than_find_a_place_are_put_off(ponderer: Ponderer, caplog
 
 
 @pytest.mark.soak
-def test_single_match_waits_for_one_move_of_busy_players(ponderer: Ponderer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_single_match_waits_for_one_move_of_busy_players(
+    slow_player: SlowPlayer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Questions are answered in turn by player, so a player with 60 matches does not delay the others."""
     assert settings.THINKERS == 1
     monkeypatch.setattr(settings, "OPEN_ROOMS_PER_GUEST", 60)
@@ -220,7 +226,7 @@ def test_single_match_waits_for_one_move_of_busy_players(ponderer: Ponderer, mon
     rooms = [slow(who=one) for one in people]
     for seated, one in zip(rooms, people, strict=True):
         match_play_move(code=seated.room.code, person=one, move="5", ply=0)
-    ponderer.may_move.set()
+    slow_player.may_move.set()
     until(background_moves.is_idle)
     answered = Ply.objects.filter(number=1).order_by("pk").values_list("match__room", flat=True)
     first, *others, neighbour, elsewhere = (seated.room.pk for seated in rooms)

@@ -28,8 +28,8 @@ def schema() -> dict[str, Any]:
 def odd(schema: dict[str, Any], path: str, address: str) -> list[str]:
     answer = api_with(None).get(address)
     assert answer.status_code == 200, address
-    told = schema["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
-    return differences(answer.json(), told, schema["components"]["schemas"], path)
+    answer_schema = schema["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    return differences(answer.json(), answer_schema, schema["components"]["schemas"], path)
 
 
 def test_games_are_what_the_schema_says(schema: dict[str, Any]) -> None:
@@ -44,8 +44,8 @@ def rooms() -> list[Room]:
     waiting = factories.room("human", person)
     boxed = factories.room("machine", person, machine=factories.machine().slug)
     over = factories.room("machine", person, machine=factories.machine().slug)
-    keeper = machine_create(game="romgon", side=None, name="Q")
-    valued = room_create(person=person, game="romgon", opponent="machine", machine=keeper.slug, side=Side.FIRST)
+    q_machine = machine_create(game="romgon", side=None, name="Q")
+    valued = room_create(person=person, game="romgon", opponent="machine", machine=q_machine.slug, side=Side.FIRST)
     for seated in (boxed, over, valued):
         match_play_move(code=seated.room.code, person=person, move=first_move(seated.room))
     for seated in (over, valued):

@@ -52,7 +52,7 @@ def test_those_who_wait_are_stored_by_the_first_of_them() -> None:
     assert stores.found == {0: True, 1: True, 2: True, 3: True}
 
 
-def test_one_that_was_not_stored_is_told_so() -> None:
+def test_a_value_that_was_not_stored_is_reported() -> None:
     stores = Stores()
     stores.run(1, 7)
     assert stores.found == {0: True, 1: True, 7: False}

@@ -160,7 +160,7 @@ def test_a_token_that_does_not_count_is_never_taken_for_a_guest(how: str) -> Non
 
 
 @pytest.mark.parametrize("scheme", ["Token ", ""])
-def test_a_token_behind_another_word_is_told_what_to_send(scheme: str) -> None:
+def test_a_token_behind_another_word_gets_the_right_header(scheme: str) -> None:
     api = APIClient(headers={"Authorization": f"{scheme}{made(user())}"})
     response = api.get("/api/games")
     assert response.status_code == 401

@@ -306,7 +306,7 @@ class TestExhibition:
             games.append([move["move"] for move in to_the_end(seated)["moves"]])
         assert games[0] == games[1]
 
-    def test_a_machine_that_finds_no_bead_gives_up_when_told_to_move(self) -> None:
+    def test_a_machine_without_beads_resigns_when_it_has_to_move(self) -> None:
         first = machine(Side.FIRST, "scroggs")
         Box.objects.filter(machine=first, position=".........").update(beads=[0, 0, 0], start=[0, 0, 0])
         state = steps(exhibition(first, "random"), 1)

@@ -57,7 +57,7 @@ ENDLESS, N_ENDLESS = 1_000_000_000, 5
 One run alone could end within 80 s, sooner than a release.
 """
 SCHEDULERS = ("beat-1", "beat-2")
-STANDING = (*WORKERS, *WEBS, "beat-1", "clerk-1", "proxy-1")
+HEALTHY_FIRST = (*WORKERS, *WEBS, "beat-1", "clerk-1", "proxy-1")
 """Hosts that must be healthy before an act begins; they wait for the others themselves."""
 HOLD, FIRE = "learning.beat.house_tournament_hold", "learning.beat.schedule_fire"
 """Tasks that schedulers send: for the built-in tournament, and for a schedule."""
@@ -115,12 +115,12 @@ class Play:
             assert roles == ["X", "O", None], roles
             for ply, position in enumerate((1, 4, 2, 5, 3)):
                 sockets[ply % 2].send(json.dumps({"type": "move", "data": {"position": position, "ply": ply}}))
-                told = []
+                boards = []
                 for one in sockets:
                     while (state := hear(one, "state"))["ply"] != ply + 1:
                         pass
-                    told.append(state["board"])
-                assert told[0] == told[1] == told[2], told
+                    boards.append(state["board"])
+                assert boards[0] == boards[1] == boards[2], boards
             assert state["outcome"]["winner"] == "X", state["outcome"]
         return "five moves, told to three sockets"
 
@@ -152,10 +152,10 @@ class Play:
 
     def web_hosts(self) -> str:
         """Cut off, kill and restart each web host during matches; no move may be lost or doubled."""
-        told = self._told(self._crowd(lambda: self._each(WEBS, self._cut_and_killed)))
+        summary = self._summary(self._played_meanwhile(lambda: self._each(WEBS, self._cut_and_killed)))
         self._none_serves()
         self._half_open()
-        return told
+        return summary
 
     def _half_open(self) -> None:
         """Check that the proxy closes connections with incomplete requests."""
@@ -218,7 +218,7 @@ class Play:
     def data_hosts(self) -> str:
         """Cut off, kill and restart each single host: broker, database, maintenance worker and proxy."""
         names = ("redis-1", "postgres-1", "clerk-1", "proxy-1")
-        return self._told(self._crowd(lambda: self._each(names, self._cut_and_killed)))
+        return self._summary(self._played_meanwhile(lambda: self._each(names, self._cut_and_killed)))
 
     def schedulers(self) -> str:
         """Check that a second scheduler, started by mistake, starts no job twice, though both send every task."""
@@ -293,18 +293,18 @@ class Play:
 
         machines: list[int] = []
         begun: list[int] = []
-        found = self._crowd(renewed)
+        found = self._played_meanwhile(renewed)
         alone = self._machine("Undisturbed")
         n_games = self._run(begun[0])["games_done"]
         undisturbed = self._run_start(alone, n_games, seed=0)
         assert wait_until(lambda: self._is_finished(undisturbed), poll_s=1)
         assert self.ask("GET", f"machines/{machines[0]}")["games"] == n_games
         assert self._beads(machines[0]) == self._beads(alone), "a release left other beads"
-        told = f"{self._told(found)}; {n_games:,} games learnt, asked beside: {dict(asked.statuses)}"
-        assert not asked.broken, f"{asked.broken[:5]}; {told}"
-        assert found["away_s"], f"no socket broke; {told}"
-        assert IS_SMALL or max(found["away_s"]) <= BACK_S, f"a socket was away for {max(found['away_s']):.1f} s; {told}"
-        return told
+        text = f"{self._summary(found)}; {n_games:,} games learnt, asked beside: {dict(asked.statuses)}"
+        assert not asked.broken, f"{asked.broken[:5]}; {text}"
+        assert found["away_s"], f"no socket broke; {text}"
+        assert IS_SMALL or max(found["away_s"]) <= BACK_S, f"a socket was away for {max(found['away_s']):.1f} s; {text}"
+        return text
 
     def _renew(self) -> None:
         """Follow the runbook: migrate the database, then replace each process once the previous one is healthy."""
@@ -477,7 +477,7 @@ class Play:
 
     # People
 
-    def _crowd(self, meanwhile: Callable[[], None]) -> dict[str, Any]:
+    def _played_meanwhile(self, meanwhile: Callable[[], None]) -> dict[str, Any]:
         """Let people play until ``meanwhile`` returns, compare stored rows with their frames, return the results."""
         from django.db import connection
 
@@ -517,7 +517,7 @@ class Play:
         is_learning = TrainingRun.objects.filter(finished_at=None).exists()
         return Tournament.objects.filter(owner=None).exists() and not is_learning
 
-    def _told(self, found: dict[str, Any]) -> str:
+    def _summary(self, found: dict[str, Any]) -> str:
         slowest, away_s = max(found["milliseconds"]) / 1000, max(found["away_s"], default=0)
         return (
             f"{found['n_answered']} moves, the slowest answered after {slowest:.1f} s; sockets away for {away_s:.1f} s "
@@ -567,7 +567,7 @@ def perform(built: Machines | Docker, acts: Sequence[str]) -> int:
     """Build the cluster, run the acts and print their results; return the number of failed acts."""
     n_wrong, began = 0, time.monotonic()
     with built as cluster, tempfile.TemporaryDirectory() as here:
-        assert wait_until(lambda: all(cluster.is_well(name) for name in STANDING), poll_s=1)
+        assert wait_until(lambda: all(cluster.is_well(name) for name in HEALTHY_FIRST), poll_s=1)
         assert wait_until(cluster.authority.exists, poll_s=1)
         set_up_with(BEADBOX_VAR=here, DATABASE_URL=cluster.database)
         play = Play(cluster)

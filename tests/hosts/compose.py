@@ -39,9 +39,9 @@ class Compose:
         """Return a service's environment: its existing env files, then the compose file's own values, which win."""
         files = [self.folder / one["path"] for one in self.services[service].get("env_file", [])]
         lines = [line for file in files if file.exists() for line in file.read_text().splitlines()]
-        told = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+        variables = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
         named = self.services[service].get("environment", {})
-        return told | {name: self.filled(value) for name, value in named.items()}
+        return variables | {name: self.filled(value) for name, value in named.items()}
 
     def command(self, service: str) -> list[str]:
         return [self.filled(word) for word in self.services[service]["command"]]

@@ -110,8 +110,8 @@ class Docker:
 
     def figure(self, name: str, what: str) -> float:
         """Return a metric of a worker, or 0 if it has no samples yet."""
-        told = f"import urllib.request as u; print(u.urlopen('http://localhost:{PORTS['worker']}/metrics').read().decode())"
-        return figure_of(self._docker("exec", self._container(name), "python", "-c", told), what)
+        script = f"import urllib.request as u; print(u.urlopen('http://localhost:{PORTS['worker']}/metrics').read().decode())"
+        return figure_of(self._docker("exec", self._container(name), "python", "-c", script), what)
 
     def hostname(self, name: str) -> str:
         """Return a container's own host name."""

@@ -212,8 +212,8 @@ class Machines:
 
     def figure(self, name: str, what: str) -> float:
         """Return a metric of a worker host, or 0 if it has no samples yet."""
-        told = f"import urllib.request as u; print(u.urlopen('http://localhost:{PORTS['worker']}/metrics').read().decode())"
-        command = ["ip", "netns", "exec", self.hosts[name].name, sys.executable, "-c", told]
+        script = f"import urllib.request as u; print(u.urlopen('http://localhost:{PORTS['worker']}/metrics').read().decode())"
+        command = ["ip", "netns", "exec", self.hosts[name].name, sys.executable, "-c", script]
         return figure_of(subprocess.check_output(command, text=True), what)
 
     def address_of(self, name: str) -> str:
@@ -372,9 +372,9 @@ class Machines:
         return folder
 
 
-def figure_of(told: str, what: str) -> float:
+def figure_of(metrics: str, what: str) -> float:
     """Return a metric from the text of ``/metrics``, or 0 if it is missing."""
-    return sum(float(line.rpartition(" ")[2]) for line in told.splitlines() if line.rpartition(" ")[0] == what)
+    return sum(float(line.rpartition(" ")[2]) for line in metrics.splitlines() if line.rpartition(" ")[0] == what)
 
 
 def postgres_programs() -> Path | None:

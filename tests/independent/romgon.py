@@ -71,7 +71,7 @@ def distance(one: Hex, two: Hex) -> int:
 
 
 ZONE = {hexagon: min(distance(hexagon, dead) for dead in DEAD) for hexagon in HEXES}
-BESIDE = {one: [step(one, by) for by in AROUND if step(one, by) in ZONE] for one in HEXES}
+NEIGHBOURS = {one: [step(one, by) for by in AROUND if step(one, by) in ZONE] for one in HEXES}
 
 
 def start() -> Board:
@@ -87,7 +87,7 @@ def reached(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
     """
     piece = board[origin]
     if piece.is_flipped:
-        enters = [one for one in BESIDE[origin] if piece.kind != "circle" or ZONE[one] or not ZONE[origin]]
+        enters = [one for one in NEIGHBOURS[origin] if piece.kind != "circle" or ZONE[one] or not ZONE[origin]]
         yield from ((one, True) for one in enters)
     elif piece.kind == "circle":
         yield from _of_circle(board, origin)
@@ -113,14 +113,14 @@ def _vectors(piece: Piece) -> list[Hex]:
 def _of_circle(board: Board, origin: Hex) -> Iterator[tuple[Hex, bool]]:
     if not ZONE[origin]:
         return
-    yield from ((one, False) for one in BESIDE[origin] if ZONE[one] not in {0, ZONE[origin]})
-    for first in (one for one in BESIDE[origin] if ZONE[one] == ZONE[origin]):
+    yield from ((one, False) for one in NEIGHBOURS[origin] if ZONE[one] not in {0, ZONE[origin]})
+    for first in (one for one in NEIGHBOURS[origin] if ZONE[one] == ZONE[origin]):
         before, at = origin, first
         while at != origin:
             yield at, True
             if at in board:
                 break
-            before, at = at, next(one for one in BESIDE[at] if ZONE[one] == ZONE[at] and one != before)
+            before, at = at, next(one for one in NEIGHBOURS[at] if ZONE[one] == ZONE[at] and one != before)
 
 
 def targets(board: Board, origin: Hex, flips: bool) -> set[Hex]:
@@ -217,11 +217,11 @@ def asker(ask: Ask, level: str) -> Player:
     """Return a player that plays the endpoint's answers at a level."""
 
     def choose(board: Board, colour: str) -> Action:
-        told = {
+        board_json = {
             named(one): {"color": piece.colour, "type": piece.kind, "flipped": piece.is_flipped}
             for one, piece in board.items()
         }
-        answer = ask({"board": told, "playerColor": colour, "flipModeEnabled": True, "difficulty": level})
+        answer = ask({"board": board_json, "playerColor": colour, "flipModeEnabled": True, "difficulty": level})
         return Action(hex_of(answer["move"]["from"]), hex_of(answer["move"]["to"]))
 
     return choose

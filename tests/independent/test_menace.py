@@ -84,8 +84,8 @@ def test_a_table_that_learns_both_seats(teacher: str, replies: Replies) -> None:
     machines = [both_seats(seed, replies, 1000) for seed in range(N_TABLES)]
     for seat, plays in (("X", "both, as first"), ("O", "both, as second")):
         row = next(line for line in page.splitlines() if line.startswith(f"| `q-table` | {plays} |"))
-        for cell, rival in ((3, moves), (5, good)):
+        for cell, opponent in ((3, moves), (5, good)):
             mean, half = (float(word) for word in row.split("|")[cell].split("±"))
-            found = [points(values, seat, rival) for values in machines]
+            found = [points(values, seat, opponent) for values in machines]
             error = math.hypot(statistics.stdev(found) / math.sqrt(N_TABLES), half / 1.96)
             assert statistics.fmean(found) == pytest.approx(mean, abs=4 * error + 0.0005)

@@ -26,10 +26,10 @@ VECTORS = json.loads((ROOT / "tests" / "data" / "romgon" / "vectors.json").read_
 N_OPENINGS = 8
 
 
-def board_read(told: dict[str, Any], flips: bool) -> Board:
+def board_read(board_json: dict[str, Any], flips: bool) -> Board:
     return {
         hex_of(name): Piece(piece["color"], piece["type"], flips and piece.get("flipped", False))
-        for name, piece in told.items()
+        for name, piece in board_json.items()
     }
 
 

@@ -20,7 +20,7 @@ def test_perft_prints_each_first_move_and_the_sum():
     assert lines == [*(f"{square}: 56" for square in range(1, 10)), "504"]
 
 
-def test_perft_begins_where_it_is_told():
+def test_perft_begins_at_the_given_position():
     assert printed("perft", "noughts-and-crosses", "XX.OO....", "1")[-1] == "5"
     assert printed("perft", "noughts-and-crosses", "XX.OO....", "0") == ["1"]
 

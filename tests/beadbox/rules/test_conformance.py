@@ -89,7 +89,7 @@ def test_board_shows_each_number_used_in_cell_names(game):
 
 
 @every_game
-def test_each_side_is_told_what_to_do_in_a_sentence(game):
+def test_each_side_has_a_prompt_in_one_sentence(game):
     prompts = game.look.layout.prompts
     assert all(prompt.startswith("Your turn") and prompt.endswith(".") for prompt in prompts)
 

@@ -256,7 +256,7 @@ class TestCheck:
         assert moves.in_check(position({**at_hand, "3-4": "R"}, WHITE, FLIPS).board, WHITE)
 
 
-class TestEndings:
+class TestTerminations:
     @pytest.mark.parametrize(
         ("pieces", "side", "outcome"),
         [
@@ -343,7 +343,7 @@ class TestTurning:
         where = position({"3-3": "S", "3-1": "C", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
         assert not [text for text in texts(self.GAME, where) if "@" in text]
 
-    def test_the_rotation_goes_along_and_is_told(self):
+    def test_the_rotation_moves_along_and_is_encoded(self):
         where = position({"3-3": "T", "6-0": "R", "0-0": "r"}, WHITE, self.GAME)
         after = self.GAME.play(where, self.GAME.parse_move("3-3>3-4@2"))
         assert self.GAME.pieces(after)[CELL["3-4"]] == "T@2"
@@ -471,7 +471,7 @@ class TestWhatIsShown:
         assert names == ["R", "r~", "t@2", "H~@1"]
         assert EVERYTHING.pieces(EVERYTHING.initial_position())[0] == "S"
 
-    def test_actions_on_the_same_cells_are_told_apart(self):
+    def test_actions_on_the_same_cells_differ_in_kind_and_words(self):
         kinds = {"3-0>3-1": "move", "3-0~": "flip", "1-0@3": "turn", "1-0>1-1@3": "turn"}
         assert {text: EVERYTHING.look.kind(EVERYTHING.parse_move(text)) for text in kinds} == kinds
         words = {
@@ -482,7 +482,7 @@ class TestWhatIsShown:
         }
         assert {text: EVERYTHING.look.describe_move(EVERYTHING.parse_move(text)) for text in words} == words
 
-    def test_moves_are_told_from_the_board_they_are_made_on(self):
+    def test_descriptions_of_moves_name_the_pieces_on_the_board(self):
         board = position(
             {"3-4": "R", "1-0": "T@1", "2-2": "H~", "3-1": "S", "4-1": "t", "3-8": "r", "5-5": "h@1"}, WHITE, EVERYTHING
         )
@@ -494,8 +494,8 @@ class TestWhatIsShown:
             "1-0@0": "triangle 1-0 turns left",
             "1-0>1-1@4": "triangle 1-0 to 1-1, turns round",
         }
-        told = {text: EVERYTHING.look.tell_move(board, EVERYTHING.parse_move(text)) for text in words}
-        assert told == words
+        described = {text: EVERYTHING.look.tell_move(board, EVERYTHING.parse_move(text)) for text in words}
+        assert described == words
         assert [EVERYTHING.look.mover(board, EVERYTHING.parse_move(text)) for text in words] == [
             "R",
             "S",
