@@ -54,8 +54,8 @@ def python_licences() -> dict[str, str]:
     # "System" packages are those of pip-licenses itself.
     words = ("--with-system", "--from=mixed", "--format=json", "--packages", *names)
     command = [Path(sys.executable).with_name("pip-licenses"), *words]
-    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return {one["Name"]: READ_BY_HAND.get(one["Name"].lower(), one["License"]) for one in told}
+    packages = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return {one["Name"]: READ_BY_HAND.get(one["Name"].lower(), one["License"]) for one in packages}
 
 
 def missing(lock: str, found: Iterable[str]) -> list[str]:

@@ -54,6 +54,13 @@ KEPT = [
     ("docs/protocol.md", "pupil", "the code ``no_pupil`` of the API"),
     ("docs/CHANGELOG.md", "schooling", "the name of a setting that is gone"),
     ("docs/renamed.md", "*", "the table of old names and new ones"),
+    ("tests/*", "outbox", "``django.core.mail.outbox``"),
+    ("tests/*", "pupils", "the modules ``tests.pupils``, ``learning.services.pupils`` and its tests"),
+    ("tests/e2e/test_romgon.py", "ponderer", "the module ``tests.ponderer``"),
+    ("tests/games/test_slow_players.py", "ponderer", "the module ``tests.ponderer``"),
+    ("tests/*/test_names.py", "fold", "a function of two migrations"),
+    ("tests/learning/services/test_house_recorded.py", "standing", "a related name"),
+    ("tests/learning/api/test_learn.py", "beside", "``beside`` and ``beside_address`` are names of the API"),
     ("*/migrations/*", "*", "migrations are history"),
 ]
 """Files that keep a word, the word (``*`` for each), and why."""

@@ -83,6 +83,6 @@ class Prober:
 def _is_refusal(body: str) -> bool:
     """Whether an answer is the API's own refusal, with a code; a proxy's answer has none."""
     with contextlib.suppress(ValueError):
-        told = json.loads(body)
-        return isinstance(told, dict) and "code" in told
+        data = json.loads(body)
+        return isinstance(data, dict) and "code" in data
     return False

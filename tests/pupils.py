@@ -39,7 +39,7 @@ class Lesson:
     """Minimum and maximum of a pupil's thinking time in seconds."""
     statuses: Counter[int] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
-    n_pupils: int = 0
+    n_browsers: int = 0
     n_moves: int = 0
     n_matches: int = 0
     n_asked: int = 0
@@ -48,7 +48,7 @@ class Lesson:
     @property
     def is_over(self) -> bool:
         """Whether the time is up and there are as many moves as pupils; so it lasts longer on a busy machine."""
-        return time.monotonic() - self.begin >= self.seconds and self.n_moves >= self.n_pupils
+        return time.monotonic() - self.begin >= self.seconds and self.n_moves >= self.n_browsers
 
     @property
     def figures(self) -> str:
@@ -70,7 +70,7 @@ class Answer:
     body: bytes
 
     @property
-    def told(self) -> Any:
+    def json_data(self) -> Any:
         return json.loads(self.body)
 
     def data(self, name: str) -> Any:
@@ -225,7 +225,7 @@ class AskedMatch(Match):
     async def send(self, kind: str, data: Any) -> None:
         answer = await self.browser.post(f"{self.path}/{kind}", data)
         if answer.status == 200:
-            self.take(answer.told)
+            self.take(answer.json_data)
         elif answer.status == 503:
             await asyncio.sleep(float(answer.headers["retry-after"]))
         self.n_idle = 0
@@ -238,8 +238,8 @@ class AskedMatch(Match):
             self.lesson.n_asked += 1
             if answer.status == 200:
                 self.etag, self.n_idle = answer.headers["etag"], 0
-                self.roles = answer.told["roles"]
-                self.take(answer.told["state"])
+                self.roles = answer.json_data["roles"]
+                self.take(answer.json_data["state"])
             self.n_idle += 1
             while True:
                 self.acted.clear()
@@ -323,7 +323,7 @@ async def _follow(match: Match) -> None:
         match.browser.close()
 
 
-async def _pupil(lesson: Lesson, kind: type[Match]) -> None:
+async def _teach(lesson: Lesson, kind: type[Match]) -> None:
     """Let a pupil teach a machine of their own."""
     browser = Browser(lesson)
     front = await browser.get("/")
@@ -350,12 +350,12 @@ async def _two(lesson: Lesson, kind: type[Match]) -> None:
 
 async def hold(lesson: Lesson, *, blocked: int, sockets: int = 0) -> None:
     """Run a lesson of ``blocked`` polling pupils and ``sockets`` pupils with sockets; half of them play in threes."""
-    lesson.n_pupils = blocked + sockets
+    lesson.n_browsers = blocked + sockets
     groups = []
-    for kind, n_pupils in ((AskedMatch, blocked), (SocketMatch, sockets)):
-        n_threes = n_pupils // 6
+    for kind, n_browsers in ((AskedMatch, blocked), (SocketMatch, sockets)):
+        n_threes = n_browsers // 6
         groups += [_two(lesson, kind) for _ in range(n_threes)]
-        groups += [_pupil(lesson, kind) for _ in range(n_pupils - 3 * n_threes)]
+        groups += [_teach(lesson, kind) for _ in range(n_browsers - 3 * n_threes)]
     async with asyncio.TaskGroup() as together:
         for group in groups:
             together.create_task(group)

@@ -77,8 +77,8 @@ def installed() -> dict[str, Any]:
     """Run cyclonedx-bom on the installed packages: their licences and dependencies."""
     words = ("environment", "--output-reproducible", "--pyproject", "pyproject.toml", sys.executable)
     command = [sys.executable, "-W", "ignore", "-m", "cyclonedx_py", *words]
-    told: dict[str, Any] = json.loads(subprocess.run(command, check=True, cwd=ROOT, capture_output=True).stdout)
-    return told
+    bill: dict[str, Any] = json.loads(subprocess.run(command, check=True, cwd=ROOT, capture_output=True).stdout)
+    return bill
 
 
 def completed(bill: dict[str, Any], here: dict[str, Any], licences: dict[str, str]) -> None:
@@ -92,9 +92,9 @@ def completed(bill: dict[str, Any], here: dict[str, Any], licences: dict[str, st
     needs = {purls.get(one["ref"], one["ref"]): one.get("dependsOn", []) for one in here["dependencies"]}
     for component in bill["components"]:
         component["bom-ref"] = component["purl"]  # before, a line number
-        told = known.get(component["purl"], {}).get("licenses") or names.get(canonicalize_name(component["name"]))
-        if told:
-            component["licenses"] = told
+        found = known.get(component["purl"], {}).get("licenses") or names.get(canonicalize_name(component["name"]))
+        if found:
+            component["licenses"] = found
     locked = {component["purl"] for component in bill["components"]}
     bill["dependencies"] = [
         {"ref": ref, "dependsOn": sorted(locked & {purls[needed] for needed in needs.get(ref, [])})}

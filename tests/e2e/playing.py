@@ -118,7 +118,7 @@ def changes_shown(page: Page) -> list[tuple[str, int, int]]:
 
 
 def changes_stored(match: Match) -> list[tuple[str, int, int]]:
-    """Return each bead's change in the ledger, like ``changes_told``."""
+    """Return each bead's change in the ledger, like ``changes_shown``."""
     from learning.kinds.boxes.look import slots_view
     from learning.models import Change
 

@@ -256,7 +256,7 @@ class _Statements:
 
 def test_to_be_of_the_staff_is_no_permission(people: dict[str, Any], client: Client) -> None:
     """A hostile staff member acts outside the admin, where no second factor is required."""
-    owner, clerk = people["owner"], people["no more than staff"]
+    owner, member = people["owner"], people["no more than staff"]
     hidden = machine(owner=owner, is_public=False, slug="hidden")
     shown = machine(owner=owner, slug="shown")
     schedule = schedule_create(user=owner, machine="shown", stages=[Stage("random", 5)], timing=Timing(every=2))
@@ -275,7 +275,7 @@ def test_to_be_of_the_staff_is_no_permission(people: dict[str, Any], client: Cli
         ("delete", "/api/machines/shown", 403),
         ("delete", "/api/machines/hidden", 404),
     )
-    client.force_login(clerk)
+    client.force_login(member)
     for method, address, status in asked:
         assert getattr(client, method)(address).status_code == status, (method, address)
     assert "All schedules" not in client.get("/schedules").content.decode()
@@ -319,12 +319,12 @@ def test_viewers_of_schedules_and_tournaments_end_none(people: dict[str, Any], c
 
 def test_limits_apply_to_staff_without_the_change_permission(settings: Any) -> None:
     settings.OPEN_RUNS_PER_ACCOUNT = settings.OPEN_TOURNAMENTS_PER_ACCOUNT = 0
-    machine(owner=(clerk := user("clerk", is_staff=True, may=())), slug="own")
+    machine(owner=(member := user("clerk", is_staff=True, may=())), slug="own")
     stages, entries = [Stage("random", 10)], ["own", "random"]
     with pytest.raises(RunQuotaError):
-        services_runs.training_run_request(user=clerk, machine="own", stages=stages)
+        services_runs.training_run_request(user=member, machine="own", stages=stages)
     with pytest.raises(TournamentQuotaError):
-        tournament_start(user=clerk, entries=entries, games=5, enqueue=False)
+        tournament_start(user=member, entries=entries, games=5, enqueue=False)
     chief = user("chief", is_staff=True)
     assert services_runs.training_run_request(user=chief, machine="own", stages=stages).pk
     assert tournament_start(user=chief, entries=entries, games=5, enqueue=False).pk

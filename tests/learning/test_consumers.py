@@ -41,7 +41,7 @@ async def tell(group: str, kind: str, data: dict[str, Any], *lessons: int) -> No
     await get_channel_layer().group_send(group, message)
 
 
-async def test_who_may_not_look_any_more_is_told_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_viewer_without_permission_gets_no_more_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "ASK_AGAIN_S", 0.0)
     learner, run, session = await in_db(watched)()
     machine_path, run_path = f"/api/machines/{learner.pk}/ws", f"/api/training-runs/{run.pk}/ws"
@@ -75,12 +75,12 @@ async def test_a_worker_of_the_release_before_tells_less() -> None:
 
 
 async def test_a_refused_socket_hears_nothing_of_what_was_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    def told_while_asking(self: Any) -> None:
+    def message_while_asking(self: Any) -> None:
         user_of_scope(self.scope)
         async_to_sync(tell)(f"machine.{self.number}", "machine.boxes", {"secret": True})
         raise MachineNotFoundError
 
-    monkeypatch.setattr(consumers.MachineConsumer, "found", told_while_asking)
+    monkeypatch.setattr(consumers.MachineConsumer, "found", message_while_asking)
     async with RunSocket("/api/machines/1/ws") as socket:
         await socket.expect("error")
         assert (await socket.receive_output())["type"] == "websocket.close"
@@ -88,7 +88,7 @@ async def test_a_refused_socket_hears_nothing_of_what_was_under_way(monkeypatch:
         await socket.wait()
 
 
-async def test_a_socket_that_cannot_be_told_is_closed(
+async def test_a_socket_whose_message_fails_is_closed(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(self: Any, data: dict[str, Any]) -> dict[str, Any]:
@@ -169,27 +169,27 @@ async def a_page_shows_what_is_stored() -> bool:
         )
     for _, state in states:
         curve += state["points"]
-    shown = {box["position"]: (box["beads"], box["draws"]) for _, told in boxes for box in told["boxes"]}
+    shown = {box["position"]: (box["beads"], box["draws"]) for _, data in boxes for box in data["boxes"]}
     rows = await in_db(lambda: list(learner.boxes.values_list("position", "beads", "visits")))()
     stored = {position: (beads, visits) for position, beads, visits in rows if any(visits)}
     return curve == await in_db(run_curve)(run) and shown == stored
 
 
-async def test_what_comes_between_two_frames_is_told_in_one() -> None:
+async def test_messages_between_two_frames_are_merged() -> None:
     learner, *_ = await in_db(watched)()
     group = f"machine.{learner.pk}"
 
-    def told(number: int, lesson: int, **fields: Any) -> dict[str, Any]:
+    def boxes_message(number: int, lesson: int, **fields: Any) -> dict[str, Any]:
         boxes = [{"position": str(n), "beads": [number], "draws": [n], "lesson": lesson} for n in range(number)]
         return {"boxes": boxes, "drawn": None, "totals": None, "lesson": lesson, **fields}
 
     async with RunSocket(f"/api/machines/{learner.pk}/ws") as page:
         assert await page.expect("joined") == {"lesson": 0}
-        await tell(group, "machine.boxes", told(3, 1), 1)
-        assert (await page.expect("boxes")) == told(3, 1)
+        await tell(group, "machine.boxes", boxes_message(3, 1), 1)
+        assert (await page.expect("boxes")) == boxes_message(3, 1)
         begin = time.monotonic()
-        await tell(group, "machine.boxes", told(2, 2, drawn={"position": "1", "slot": 0}), 2)
-        await tell(group, "machine.boxes", told(1, 3, totals={"games": 1}), 3)
+        await tell(group, "machine.boxes", boxes_message(2, 2, drawn={"position": "1", "slot": 0}), 2)
+        await tell(group, "machine.boxes", boxes_message(1, 3, totals={"games": 1}), 3)
         both = await page.expect("boxes")
         assert time.monotonic() - begin > 0.9 * consumers.TELL_EVERY_S
         assert [box["beads"] for box in both["boxes"]] == [[1], [2]]
@@ -209,7 +209,7 @@ async def closed(socket: RunSocket) -> int:
     return int(frame["code"])
 
 
-def lesson_told(number: int) -> dict[str, Any]:
+def lesson_message(number: int) -> dict[str, Any]:
     return {"boxes": [], "drawn": None, "totals": None, "lesson": number}
 
 
@@ -219,15 +219,15 @@ async def test_page_that_missed_a_lesson_is_closed_to_reload(monkeypatch: pytest
     group, path = f"machine.{learner.pk}", f"/api/machines/{learner.pk}/ws"
     async with RunSocket(path) as page:
         await page.expect("joined")
-        await tell(group, "machine.boxes", lesson_told(1), 1)
+        await tell(group, "machine.boxes", lesson_message(1), 1)
         assert (await page.expect("boxes"))["lesson"] == 1
-        await tell(group, "machine.boxes", lesson_told(3), 3)
+        await tell(group, "machine.boxes", lesson_message(3), 3)
         assert await closed(page) == 1011
         assert await page.receive_nothing(), "nor is it told what came of it"
     await in_db(Machine.objects.update)(n_lessons=3)
     async with RunSocket(path) as again:
         assert await again.expect("joined") == {"lesson": 3}
-        await tell(group, "machine.boxes", lesson_told(3), 2, 3)
+        await tell(group, "machine.boxes", lesson_message(3), 2, 3)
         assert (await again.expect("boxes"))["lesson"] == 3
         await again.send_json_to({"type": "ping"})
         await again.expect("pong")
@@ -237,13 +237,13 @@ async def test_page_that_missed_a_lesson_is_closed_to_reload(monkeypatch: pytest
         assert await closed(again) == 1011
 
 
-async def test_lessons_may_be_told_in_another_order(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_messages_of_lessons_may_come_in_another_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "MISSED_AFTER_S", FOR_EVER)
     learner, *_ = await in_db(watched)()
     async with RunSocket(f"/api/machines/{learner.pk}/ws") as page:
         await page.expect("joined")
-        for told, reached in (([2, 5], 0), ([1], 2), ([3, 4], 5)):
-            await tell(f"machine.{learner.pk}", "machine.boxes", lesson_told(5), *told)
+        for lessons, reached in (([2, 5], 0), ([1], 2), ([3, 4], 5)):
+            await tell(f"machine.{learner.pk}", "machine.boxes", lesson_message(5), *lessons)
             assert (await page.expect("boxes"))["lesson"] == reached
 
 
@@ -268,10 +268,10 @@ async def test_page_gets_four_frames_a_second_from_many_matches(
         await asyncio.gather(*(live_matches(number, n_matches) for number in range(n_players)))
         lesson, totals = 0, {}
         while lesson < n_players * n_matches:
-            told = await page.expect("boxes")
-            assert told["lesson"] >= lesson
-            lesson, totals = told["lesson"], told["totals"] or totals
-            shown |= {box["position"]: (box["beads"], box["draws"]) for box in told["boxes"]}
+            news = await page.expect("boxes")
+            assert news["lesson"] >= lesson
+            lesson, totals = news["lesson"], news["totals"] or totals
+            shown |= {box["position"]: (box["beads"], box["draws"]) for box in news["boxes"]}
     rows = await in_db(lambda: list(learner.boxes.values_list("position", "beads", "visits")))()
     assert shown == {position: (beads, visits) for position, beads, visits in rows if any(visits)}
     await in_db(learner.refresh_from_db)()

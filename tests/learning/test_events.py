@@ -17,8 +17,8 @@ def news(lesson: int, *positions: str, drawn: str = "") -> MachineNews:
 
 
 def test_whichever_process_speaks_first_the_later_lesson_stays() -> None:
-    told = [news(1, "a", "b"), news(2, "b", "c"), news(3, "c"), news(2, drawn="d")]
-    for order in itertools.permutations(told):
+    messages = [news(1, "a", "b"), news(2, "b", "c"), news(3, "c"), news(2, drawn="d")]
+    for order in itertools.permutations(messages):
         first, *others = order
         for other in others:
             first = news_merge(first, other)

@@ -237,12 +237,12 @@ def test_lists_refuse_parameters_that_they_do_not_know(owner: Any, world: dict[s
             assert "no such parameter" not in str(owner.get(f"{address}?{name}=1").content), (path, name)
 
 
-def test_a_parameter_that_is_mistyped_is_told_the_right_one(client: Client) -> None:
-    told = client.get("/api/machines?gmae=hexapawn&serach=a").json()
-    assert told["detail"] == "gmae: This list has no such parameter. Did you mean game?"
-    assert told["fields"]["serach"] == ["This list has no such parameter. Did you mean search?"]
-    told = client.get("/api/games?zzz=1&limit=1").json()
-    assert told["detail"] == "zzz: This list has no such parameter. There are limit, offset."
+def test_a_mistyped_parameter_is_answered_with_the_right_one(client: Client) -> None:
+    answer = client.get("/api/machines?gmae=hexapawn&serach=a").json()
+    assert answer["detail"] == "gmae: This list has no such parameter. Did you mean game?"
+    assert answer["fields"]["serach"] == ["This list has no such parameter. Did you mean search?"]
+    answer = client.get("/api/games?zzz=1&limit=1").json()
+    assert answer["detail"] == "zzz: This list has no such parameter. There are limit, offset."
     assert client.get(f"/api/games?{'x' * 5_000}=1").status_code == 400
 
 

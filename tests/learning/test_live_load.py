@@ -24,7 +24,7 @@ LOG = """\
 
 
 @pytest.fixture
-def told() -> dict[str, Any]:
+def answered() -> dict[str, Any]:
     """The answers to the players of a match by room code, as the load generator records them."""
     house()
     seated = room("menace")
@@ -35,33 +35,33 @@ def told() -> dict[str, Any]:
 
 @pytest.mark.django_db
 class TestWhatIsStored:
-    def test_is_what_the_players_were_told(self, told: dict[str, Any]) -> None:
-        assert wrong_rows(told, {}) == []
+    def test_stored_moves_equal_the_answers(self, answered: dict[str, Any]) -> None:
+        assert wrong_rows(answered, {}) == []
 
-    def test_without_a_move(self, told: dict[str, Any]) -> None:
+    def test_without_a_move(self, answered: dict[str, Any]) -> None:
         Ply.objects.filter(side=0).latest("number").delete()
-        assert len(wrong_rows(told, {})) == 1
+        assert len(wrong_rows(answered, {})) == 1
 
-    def test_with_a_move_that_nobody_was_told_of(self, told: dict[str, Any]) -> None:
-        next(iter(told.values()))[1]["1"].pop()
-        assert len(wrong_rows(told, {})) == 1
+    def test_a_move_without_an_answer_is_reported(self, answered: dict[str, Any]) -> None:
+        next(iter(answered.values()))[1]["1"].pop()
+        assert len(wrong_rows(answered, {})) == 1
 
-    def test_with_a_match_that_has_not_ended(self, told: dict[str, Any]) -> None:
+    def test_with_a_match_that_has_not_ended(self, answered: dict[str, Any]) -> None:
         Match.objects.update(status="playing", finished_at=None, termination="", winner=None)
-        assert "ended" in wrong_rows(told, {})[0]
+        assert "ended" in wrong_rows(answered, {})[0]
 
-    def test_with_a_game_that_is_counted_twice(self, told: dict[str, Any]) -> None:
+    def test_with_a_game_that_is_counted_twice(self, answered: dict[str, Any]) -> None:
         before = totals()
-        assert wrong_rows(told, before) == []
+        assert wrong_rows(answered, before) == []
         learner = Machine.objects.get(n_games=1)
         Machine.objects.filter(pk=learner.pk).update(n_games=2, n_wins=learner.n_wins + 1)
-        assert [learner.slug in one for one in wrong_rows(told, before)] == [True]
+        assert [learner.slug in one for one in wrong_rows(answered, before)] == [True]
 
-    def test_with_a_bead_that_has_no_cause(self, told: dict[str, Any]) -> None:
+    def test_with_a_bead_that_has_no_cause(self, answered: dict[str, Any]) -> None:
         box = Box.objects.filter(visits__0__gt=0).first() or Box.objects.all()[0]
         box.beads[0] += 1
         box.save(update_fields=["beads"])
-        assert "do not add up" in wrong_rows(told, {})[0]
+        assert "do not add up" in wrong_rows(answered, {})[0]
 
 
 def test_statements_are_counted_from_the_log_by_kind() -> None:

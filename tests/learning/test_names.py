@@ -158,9 +158,9 @@ def test_commands_know_an_account_in_any_spelling(owner: Any, tmp_path: Any) -> 
     path.write_text(machine_export(machine(), "native").text)
     call_command("import_machine", str(path), owner="GRÖSSE", stdout=StringIO())
     assert Machine.objects.get(owner=owner)
-    told = StringIO()
-    call_command("second_factor_reset", "grösse", stdout=told)
-    assert told.getvalue().startswith("Größe has no second factor")
+    output = StringIO()
+    call_command("second_factor_reset", "grösse", stdout=output)
+    assert output.getvalue().startswith("Größe has no second factor")
 
 
 def test_machines_of_before_are_searched() -> None:

@@ -50,16 +50,16 @@ EMPTY = "........."
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request. ``told``: whether the answer names the machines to permitted viewers (``None``: to some of them)."""
+    """A request. ``named``: whether the answer names the machines to permitted viewers (``None``: to some of them)."""
 
     path: str
-    told: bool | None = False
+    named: bool | None = False
     body: Any = None
     method: str = "get"
 
 
-def posted(path: str, body: Any = None, told: bool | None = False) -> Ask:
-    return Ask(path, told, {} if body is None else body, "post")
+def posted(path: str, body: Any = None, named: bool | None = False) -> Ask:
+    return Ask(path, named, {} if body is None else body, "post")
 
 
 def both(path: str, **options: Any) -> list[Ask]:
@@ -71,11 +71,11 @@ PLACES = ["{live}", "{over}", "{show}", "{going}", "{seat}", "{deep}", "{fresh}"
 """Codes of the rooms with the machines, in every kind of seat."""
 
 TABLE: dict[str, list[Ask]] = {
-    "": [Ask("/", told=True)],
+    "": [Ask("/", named=True)],
     "play/<slug:slug>": [
-        Ask(f"/play/{NC}", told=True),
-        Ask(f"/play/{NC}?machine={PK}", told=True),
-        Ask("/play/romgon", told=True),
+        Ask(f"/play/{NC}", named=True),
+        Ask(f"/play/{NC}?machine={PK}", named=True),
+        Ask("/play/romgon", named=True),
     ],
     "teach": [posted("/teach", {"game": NC})],
     "lab": [Ask("/lab")],
@@ -87,31 +87,31 @@ TABLE: dict[str, list[Ask]] = {
     "ai": [Ask("/ai")],
     "about": [Ask("/about")],
     "about/teachers": [Ask("/about/teachers")],
-    "account": [Ask("/account", told=None)],
+    "account": [Ask("/account", named=None)],
     "rooms": [posted("/rooms", {"opponent": "machine", "machine": PK}), posted("/rooms", {"opponent": PK})],
     "^rooms/join/?$": [posted("/rooms/join", {"code": "{live}"})],
     r"^rooms/(?P<code>[^/]+)/matches/(?P<number>[^/]+)/?$": [
-        Ask(f"/rooms/{code}/matches/1", told=None) for code in PLACES
+        Ask(f"/rooms/{code}/matches/1", named=None) for code in PLACES
     ],
-    "rooms/<path:code>": [Ask(f"/rooms/{code}", told=True) for code in PLACES],
+    "rooms/<path:code>": [Ask(f"/rooms/{code}", named=True) for code in PLACES],
     # Pages of machines
-    "machines": [Ask("/machines", told=True), Ask(f"/machines?game={NC}", told=True)],
+    "machines": [Ask("/machines", named=True), Ask(f"/machines?game={NC}", named=True)],
     "machines/<int:machine_id>": [
-        Ask(f"/machines/{PK}", told=True),
-        Ask(f"/machines/{VALUES_PK}", told=True),
+        Ask(f"/machines/{PK}", named=True),
+        Ask(f"/machines/{VALUES_PK}", named=True),
         *(Ask(path) for path in ("/machines/{open}", "/machines/{child}", "/machines/{theirs}")),
     ],
     "machines/<int:machine_id>/boxes/<str:position>": [
-        Ask(f"/machines/{PK}/boxes/X........", told=True),
+        Ask(f"/machines/{PK}/boxes/X........", named=True),
         Ask(f"/machines/{{open}}/boxes/{EMPTY}"),
     ],
     "machines/new": both("/machines/new"),
     "machines/compare": [
-        Ask(f"/machines/compare?machine={PK}", told=True),
-        Ask(f"/machines/compare?machine={{open}}&machine={SLUG}", told=True),
+        Ask(f"/machines/compare?machine={PK}", named=True),
+        Ask(f"/machines/compare?machine={{open}}&machine={SLUG}", named=True),
     ],
-    "machines/compare.csv": [Ask(f"/machines/compare.csv?machine={PK}", told=True)],
-    "machines/compare.json": [Ask(f"/machines/compare.json?machine={PK}", told=True)],
+    "machines/compare.csv": [Ask(f"/machines/compare.csv?machine={PK}", named=True)],
+    "machines/compare.json": [Ask(f"/machines/compare.json?machine={PK}", named=True)],
     "machines/<int:machine_id>/edit": both(f"/machines/{PK}/edit"),
     "machines/<int:machine_id>/share": both(f"/machines/{PK}/share"),
     "shared/<str:secret>": [Ask("/shared/none")],
@@ -124,42 +124,45 @@ TABLE: dict[str, list[Ask]] = {
         posted(f"/machines/{PK}/train-together", {"opponent": "{open}", "games": 5}),
         posted("/machines/{theirs}/train-together", {"opponent": PK, "games": 5}),
     ],
-    "machines/<int:machine_id>/boxes": [Ask(f"/machines/{PK}/boxes", told=True), Ask("/machines/{open}/boxes")],
+    "machines/<int:machine_id>/boxes": [Ask(f"/machines/{PK}/boxes", named=True), Ask("/machines/{open}/boxes")],
     "machines/<int:machine_id>/boxes-at/<int:number>": [
         Ask(f"/machines/{PK}/boxes-at/1"),
         *(Ask(f"/machines/{{open}}/boxes-at/{number}") for number in (1, 2, 3)),
     ],
-    "machines/<int:machine_id>/why": [Ask(f"/machines/{PK}/why", told=True)],
-    "machines/<int:machine_id>/values": [Ask(f"/machines/{VALUES_PK}/values", told=True)],
+    "machines/<int:machine_id>/why": [Ask(f"/machines/{PK}/why", named=True)],
+    "machines/<int:machine_id>/values": [Ask(f"/machines/{VALUES_PK}/values", named=True)],
     "machines/<int:machine_id>/drawings": [Ask(f"/machines/{PK}/drawings")],
     "machines/<int:machine_id>/boxes.csv": [Ask(f"/machines/{PK}/boxes.csv")],
     "machines/<int:machine_id>/print": [
-        Ask(f"/machines/{PK}/print", told=True),
+        Ask(f"/machines/{PK}/print", named=True),
         Ask(f"/machines/{PK}/print?paper=a4&size=matchbox"),
     ],
     "machines/<int:machine_id>/snapshot": [posted(f"/machines/{VALUES_PK}/snapshot", {"snapshot": "newest"})],
     "machines/<int:machine_id>/schedule": both(f"/machines/{PK}/schedule"),
     "machines/import": both("/machines/import"),
     # Runs, schedules, tournaments
-    "runs/<int:run_id>": [Ask("/runs/{taught}", told=True), Ask("/runs/{own_run}", told=True)],
+    "runs/<int:run_id>": [Ask("/runs/{taught}", named=True), Ask("/runs/{own_run}", named=True)],
     "runs/<int:run_id>/cancel": [posted("/runs/{taught}/cancel"), posted("/runs/{own_run}/cancel")],
     "runs/<int:run_id>/curve.csv": [Ask("/runs/{taught}/curve.csv"), Ask("/runs/{own_run}/curve.csv")],
     "runs/<int:run_id>/run.json": [
-        Ask("/runs/{taught}/run.json", told=True),
-        Ask("/runs/{own_run}/run.json", told=True),
+        Ask("/runs/{taught}/run.json", named=True),
+        Ask("/runs/{own_run}/run.json", named=True),
     ],
-    "schedules": [Ask("/schedules", told=None)],
-    "schedules/<int:schedule_id>": both("/schedules/{schedule}", told=None),
+    "schedules": [Ask("/schedules", named=None)],
+    "schedules/<int:schedule_id>": both("/schedules/{schedule}", named=None),
     "schedules/<int:schedule_id>/pause": [posted("/schedules/{schedule}/pause", {"paused": "on"})],
     "schedules/<int:schedule_id>/delete": both("/schedules/{schedule}/delete"),
-    "tournaments": [Ask("/tournaments", told=True)],
-    "tournaments/new": [Ask("/tournaments/new", told=True), Ask(f"/tournaments/new?game={NC}", told=True)],
-    "tournaments/<int:tournament_id>": [Ask("/tournaments/{cup}", told=True), Ask("/tournaments/{own_cup}", told=True)],
-    "tournaments/<int:tournament_id>/standings.csv": [Ask("/tournaments/{cup}/standings.csv", told=True)],
-    "tournaments/<int:tournament_id>/pairings.csv": [Ask("/tournaments/{cup}/pairings.csv", told=True)],
+    "tournaments": [Ask("/tournaments", named=True)],
+    "tournaments/new": [Ask("/tournaments/new", named=True), Ask(f"/tournaments/new?game={NC}", named=True)],
+    "tournaments/<int:tournament_id>": [
+        Ask("/tournaments/{cup}", named=True),
+        Ask("/tournaments/{own_cup}", named=True),
+    ],
+    "tournaments/<int:tournament_id>/standings.csv": [Ask("/tournaments/{cup}/standings.csv", named=True)],
+    "tournaments/<int:tournament_id>/pairings.csv": [Ask("/tournaments/{cup}/pairings.csv", named=True)],
     "tournaments/<int:tournament_id>/tournament.json": [
-        Ask("/tournaments/{cup}/tournament.json", told=True),
-        Ask("/tournaments/{own_cup}/tournament.json", told=True),
+        Ask("/tournaments/{cup}/tournament.json", named=True),
+        Ask("/tournaments/{own_cup}/tournament.json", named=True),
     ],
     "tournaments/<int:tournament_id>/cancel": [posted("/tournaments/{cup}/cancel")],
     "tournaments/<int:tournament_id>/delete": both("/tournaments/{cup}/delete"),
@@ -183,10 +186,10 @@ TABLE: dict[str, list[Ask]] = {
         posted("/api/rooms", {"opponent": "random", "takes_over": str(PK)}),
         posted("/api/rooms", {"first": "{open}", "second": SLUG}),
     ],
-    "^api/rooms/(?P<code>[^/]+)/?$": [Ask(f"/api/rooms/{code}", told=True) for code in PLACES],
-    "^api/rooms/(?P<code>[^/]+)/joined/?$": [Ask(f"/api/rooms/{code}/joined", told=True) for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/?$": [Ask(f"/api/rooms/{code}", named=True) for code in PLACES],
+    "^api/rooms/(?P<code>[^/]+)/joined/?$": [Ask(f"/api/rooms/{code}/joined", named=True) for code in PLACES],
     r"^api/rooms/(?P<code>[^/]+)/matches/(?P<number>\d{1,9})/?$": [
-        Ask(f"/api/rooms/{code}/matches/1", told=True) for code in PLACES
+        Ask(f"/api/rooms/{code}/matches/1", named=True) for code in PLACES
     ],
     "^api/rooms/(?P<code>[^/]+)/positions/?$": [Ask(f"/api/rooms/{code}/positions") for code in PLACES],
     "^api/rooms/(?P<code>[^/]+)/advice/?$": [Ask("/api/rooms/{deep}/advice")],
@@ -202,24 +205,27 @@ TABLE: dict[str, list[Ask]] = {
     "^api/ai/evaluate/?$": [posted("/api/ai/evaluate", {"game": NC, "board": EMPTY, "machine": SLUG})],
     "^api/ai/health/?$": [Ask("/api/ai/health")],
     "^api/machines/?$": [
-        Ask("/api/machines", told=True),
+        Ask("/api/machines", named=True),
         *(
-            Ask(f"/api/machines?{query}", told=True)
+            Ask(f"/api/machines?{query}", named=True)
             for query in ("search=Qxzsecret", "owner=owner", f"game={NC}", "side=O", "rule=scroggs", "learns=true")
         ),
-        *(Ask(f"/api/machines?ordering={order}", told=True) for order in ("id", "-id", "name", "-games", "created_at")),
+        *(
+            Ask(f"/api/machines?ordering={order}", named=True)
+            for order in ("id", "-id", "name", "-games", "created_at")
+        ),
         posted("/api/machines", {"game": NC}),
     ],
     "^api/machines/(?P<ref>[-\\w]+)/?$": [
-        Ask(f"/api/machines/{PK}", told=True),
-        Ask(f"/api/machines/{SLUG}", told=True),
-        Ask("/api/machines/{child}", told=True),
-        Ask(f"/api/machines/{PK}", told=True, body={"name": "Mine"}, method="patch"),
+        Ask(f"/api/machines/{PK}", named=True),
+        Ask(f"/api/machines/{SLUG}", named=True),
+        Ask("/api/machines/{child}", named=True),
+        Ask(f"/api/machines/{PK}", named=True, body={"name": "Mine"}, method="patch"),
         Ask(f"/api/machines/{PK}", method="delete"),
     ],
-    "^api/machines/(?P<ref>[-\\w]+)/clone/?$": [posted(f"/api/machines/{PK}/clone", told=True)],
+    "^api/machines/(?P<ref>[-\\w]+)/clone/?$": [posted(f"/api/machines/{PK}/clone", named=True)],
     "^api/machines/(?P<ref>[-\\w]+)/reset/?$": [posted(f"/api/machines/{PK}/reset")],
-    "^api/machines/(?P<ref>[-\\w]+)/progress/?$": [Ask(f"/api/machines/{PK}/progress", told=None)],
+    "^api/machines/(?P<ref>[-\\w]+)/progress/?$": [Ask(f"/api/machines/{PK}/progress", named=None)],
     "^api/machines/(?P<ref>[-\\w]+)/strength/?$": [Ask(f"/api/machines/{PK}/strength")],
     "^api/machines/(?P<ref>[-\\w]+)/snapshots/?$": [Ask(f"/api/machines/{VALUES_PK}/snapshots")],
     "^api/machines/(?P<ref>[-\\w]+)/snapshots/choose/?$": [
@@ -229,56 +235,56 @@ TABLE: dict[str, list[Ask]] = {
         Ask(f"/api/machines/{VALUES_PK}/snapshots/1/weights")
     ],
     "^api/machines/(?P<ref>[-\\w]+)/boxes/?$": [
-        Ask(f"/api/machines/{PK}/boxes", told=True),
+        Ask(f"/api/machines/{PK}/boxes", named=True),
         Ask("/api/machines/{open}/boxes"),
     ],
     "^api/machines/(?P<ref>[-\\w]+)/boxes/(?P<position>[^/]+)/?$": [
-        Ask(f"/api/machines/{PK}/boxes/X........", told=True),
+        Ask(f"/api/machines/{PK}/boxes/X........", named=True),
         Ask(f"/api/machines/{{open}}/boxes/{EMPTY}"),
     ],
     "^api/machines/(?P<ref>[-\\w]+)/values/(?P<position>[^/]+)/?$": [Ask(f"/api/machines/{VALUES_PK}/values/x")],
     "^api/machines/(?P<ref>[-\\w]+)/export/?$": [
         *(Ask(f"/api/machines/{PK}/export?format={form}") for form in ("matchbox-ai", "csv")),
-        Ask(f"/api/machines/{PK}/export", told=True),
+        Ask(f"/api/machines/{PK}/export", named=True),
         Ask("/api/machines/{child}/export"),
     ],
     "^api/machines/import/?$": [posted("/api/machines/import", {"format": "beadbox-machine"})],
     "^api/training-runs/?$": [
-        Ask("/api/training-runs", told=True),
-        Ask(f"/api/training-runs?opponent={SLUG}", told=True),
-        Ask(f"/api/training-runs?machine={PK}", told=True),
+        Ask("/api/training-runs", named=True),
+        Ask(f"/api/training-runs?opponent={SLUG}", named=True),
+        Ask(f"/api/training-runs?machine={PK}", named=True),
         Ask("/api/training-runs?opponent=machine"),
         posted("/api/training-runs", {"machine": "{theirs}", "opponent": SLUG, "games": 5}),
         posted("/api/training-runs", {"machine": SLUG, "opponent": "random", "games": 5}),
     ],
     "^api/training-runs/(?P<run_id>\\d{1,18})/?$": [
-        Ask("/api/training-runs/{taught}", told=True),
-        Ask("/api/training-runs/{own_run}", told=True),
+        Ask("/api/training-runs/{taught}", named=True),
+        Ask("/api/training-runs/{own_run}", named=True),
     ],
     "^api/training-runs/(?P<run_id>\\d{1,18})/cancel/?$": [posted("/api/training-runs/{taught}/cancel")],
     "^api/schedules/?$": [
-        Ask("/api/schedules", told=None),
-        Ask(f"/api/schedules?machine={PK}", told=None),
+        Ask("/api/schedules", named=None),
+        Ask(f"/api/schedules?machine={PK}", named=None),
         posted(
             "/api/schedules",
             {"machine": "{theirs}", "opponent": SLUG, "games": 5, "every": 1},
         ),
     ],
     "^api/schedules/(?P<schedule_id>\\d{1,18})/?$": [
-        Ask("/api/schedules/{schedule}", told=None),
-        Ask("/api/schedules/{schedule}", told=None, body={"paused": True}, method="patch"),
+        Ask("/api/schedules/{schedule}", named=None),
+        Ask("/api/schedules/{schedule}", named=None, body={"paused": True}, method="patch"),
         Ask("/api/schedules/{schedule}", method="delete"),
     ],
     "^api/tournaments/?$": [
-        Ask("/api/tournaments", told=True),
+        Ask("/api/tournaments", named=True),
         posted("/api/tournaments", {"entries": [SLUG, "random"], "games": 2}),
     ],
     "^api/tournaments/(?P<tournament_id>\\d{1,18})/?$": [
-        Ask("/api/tournaments/{cup}", told=True),
-        Ask("/api/tournaments/{own_cup}", told=True),
+        Ask("/api/tournaments/{cup}", named=True),
+        Ask("/api/tournaments/{own_cup}", named=True),
         Ask("/api/tournaments/{cup}", method="delete"),
     ],
-    "^api/tournaments/(?P<tournament_id>\\d{1,18})/cancel/?$": [posted("/api/tournaments/{cup}/cancel", told=None)],
+    "^api/tournaments/(?P<tournament_id>\\d{1,18})/cancel/?$": [posted("/api/tournaments/{cup}/cancel", named=None)],
     "^api/learn/?$": [Ask("/api/learn?games=3")],
     "^api/learn/graph/?$": [Ask("/api/learn/graph?game=hexapawn")],
     "^api/learn/keep/?$": [posted("/api/learn/keep", {"address": "games=3"})],
@@ -446,11 +452,11 @@ def test_who_may_not_see_a_machine_finds_it_nowhere(viewer: str, people: dict[st
         if status >= 500:
             faults.append((ask.method, path, status))
         elif not sees:
-            told = path + json.dumps(filled(ask.body, world))
-            codes = [code for code in world["codes"] if code in said and code not in told]
+            request = path + json.dumps(filled(ask.body, world))
+            codes = [code for code in world["codes"] if code in said and code not in request]
             if found or codes:
                 faults.append((ask.method, path, status, found, codes))
-        elif ask.told and (viewer in SEES or (viewer == "owner's read" and ask.method == "get")) and not found:
+        elif ask.named and (viewer in SEES or (viewer == "owner's read" and ask.method == "get")) and not found:
             faults.append((ask.method, path, status, "should tell"))
     assert not faults, "\n".join(map(str, faults))
 

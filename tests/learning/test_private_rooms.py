@@ -129,8 +129,8 @@ def test_missing_bead_of_a_hidden_machine_is_its_owners_secret() -> None:
     move = room_look(code=code)["legal_moves"][0]
     seen = match_play_move(code=code, person=person(owner), move=move)["outcome"]
     assert seen["termination"] == "empty_box"
-    told = room_look(code=code)["outcome"]
-    assert told == {"winner": seen["winner"], "termination": "resignation", "reason": "the loser resigned"}
+    outcome = room_look(code=code)["outcome"]
+    assert outcome == {"winner": seen["winner"], "termination": "resignation", "reason": "the loser resigned"}
 
 
 async def test_view_follows_a_machine_hidden_or_shown_during_a_match() -> None:
@@ -143,15 +143,15 @@ async def test_view_follows_a_machine_hidden_or_shown_during_a_match() -> None:
             state = await in_db(match_play_move)(
                 code=seated.room.code, person=person(owner), move=state["legal_moves"][0]
             )
-            told = await stranger.expect("state")
-            assert (names(told), told["seats"][1]["hidden"], told["learning"] is not None) == (
+            view = await stranger.expect("state")
+            assert (names(view), view["seats"][1]["hidden"], view["learning"] is not None) == (
                 public,
                 not public,
                 public,
             )
 
 
-async def test_who_has_logged_out_is_soon_told_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_logged_out_viewer_soon_gets_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(consumers, "ASK_AGAIN_S", 0.0)
     owner, _, seated = await in_db(secret_room)()
     session, reads = await in_db(logged_in)(owner), await in_db(token_of)(owner, "read")
@@ -180,7 +180,7 @@ def exhibition(**fields: Any) -> tuple[Any, Seated]:
     return owner, seated
 
 
-async def test_of_two_machines_the_one_that_may_be_seen_is_told() -> None:
+async def test_the_visible_one_of_two_machines_is_shown() -> None:
     owner, seated = await in_db(exhibition)()
     code = seated.room.code
     async with Socket(code) as stranger:
@@ -188,11 +188,11 @@ async def test_of_two_machines_the_one_that_may_be_seen_is_told() -> None:
         whole: dict[str, Any] = {"status": "playing"}
         while whole["status"] == "playing":
             whole = await in_db(match_step)(code=code, person=person(owner))
-            told = await stranger.expect("state")
+            view = await stranger.expect("state")
             assert names(whole)
-            assert not names(told)
+            assert not names(view)
             own = [draw for draw in whole["learning"]["draws"] if draw["role"] == "X"]
-            learning = told["learning"]
+            learning = view["learning"]
             assert learning["draws"] == own
             assert (learning["role"], learning["machine"]["name"]) == ("X", "Open")
             assert (learning["box"], learning["slot"]) == (own[-1]["box"]["position"], own[-1]["slot"])
@@ -202,7 +202,7 @@ async def test_of_two_machines_the_one_that_may_be_seen_is_told() -> None:
         assert learning["changes"] == [one for one in whole["learning"]["changes"] if one["role"] == "X"]
 
 
-async def test_of_a_seat_that_was_taken_over_only_the_person_is_told() -> None:
+async def test_a_seat_that_was_taken_over_shows_the_person_only() -> None:
     def taken_over() -> tuple[Any, str]:
         owner = user("owner")
         hidden = machine(Side.SECOND, owner=owner, name="Qxz", is_public=False)
@@ -212,12 +212,12 @@ async def test_of_a_seat_that_was_taken_over_only_the_person_is_told() -> None:
     async with Socket(code) as stranger:
         await stranger.expect("joined")
         await in_db(play_out)(code, person(owner))
-        told = {"status": "playing"}
-        while told["status"] != "finished":  # states in quick succession are merged
-            told = await stranger.expect("state")
-            seat = told["seats"][1]
+        view = {"status": "playing"}
+        while view["status"] != "finished":  # states in quick succession are merged
+            view = await stranger.expect("state")
+            seat = view["seats"][1]
             assert (seat["name"], seat["takes_over"], seat["hidden"], seat["machine"]) == ("owner", True, True, None)
-            assert (names(told), told["learning"]) == (False, None)
+            assert (names(view), view["learning"]) == (False, None)
 
 
 def test_a_machine_that_keeps_values_is_as_private() -> None:
@@ -227,14 +227,14 @@ def test_a_machine_that_keeps_values_is_as_private() -> None:
     code = room_create(person=person(owner), game="romgon", first="open", second="qxz").room.code
     for plies in (1, 1, 2):
         whole = match_step(code=code, person=person(owner), plies=plies)
-        told = room_look(code=code)
+        view = room_look(code=code)
         assert names(whole)
-        assert not names(told)
-        values, mine = whole["learning"]["values"], told["learning"]["values"]
-        role = told["seats"][0]["role"]
+        assert not names(view)
+        values, mine = whole["learning"]["values"], view["learning"]["values"]
+        role = view["seats"][0]["role"]
         assert mine["plies"] == [one for one in values["plies"] if one["role"] == role]
         assert mine["thought"] == (values["thought"] if values["thought"]["role"] == role else None)
-        assert (told["learning"]["machine"]["name"], told["learning"]["role"]) == ("Open", role)
+        assert (view["learning"]["machine"]["name"], view["learning"]["role"]) == ("Open", role)
     code = room_create(person=person(owner), game="romgon", first="qxz", second="qxz").room.code
     match_step(code=code, person=person(owner), plies=2)
     assert room_look(code=code)["learning"] is None
@@ -344,15 +344,15 @@ async def test_tournament_hides_private_machines_and_their_beads() -> None:
     async with RunSocket(path) as stranger, RunSocket(path, session=session) as editor:
         states = [await socket.expect("joined") for socket in (stranger, editor)]
         for again in (False, True):
-            told, whole = states
-            assert (names(told), names(whole)) == (False, True)
-            assert [entry["machine"] is None for entry in told["entries"]] == [False, True, True]
-            for pairing, full in zip(told["pairings"], whole["pairings"], strict=True):
+            public_view, whole = states
+            assert (names(public_view), names(whole)) == (False, True)
+            assert [entry["machine"] is None for entry in public_view["entries"]] == [False, True, True]
+            for pairing, full in zip(public_view["pairings"], whole["pairings"], strict=True):
                 meets = 1 in (pairing["first"], pairing["second"])
                 assert pairing == ({**full, "expected": None} if meets else full)
-            for line, full in zip(told["standings"], whole["standings"], strict=True):
+            for line, full in zip(public_view["standings"], whole["standings"], strict=True):
                 assert line == {**full, "expected": None}, "each has met it"
-            for row, full in zip(told["crosstable"], whole["crosstable"], strict=True):
+            for row, full in zip(public_view["crosstable"], whole["crosstable"], strict=True):
                 for cell, known in zip(row["against"], full["against"], strict=True):
                     meets = 1 in (row["entry"], cell["entry"])
                     assert cell == ({**known, "expected": None} if meets else known)
@@ -444,11 +444,11 @@ def test_a_seat_token_is_no_account() -> None:
 def test_credentials_added_to_an_account_change_no_view() -> None:
     owner, _, seated = secret_room()
     plain, other = person(owner), person(user("other"))
-    told = room_look(code=seated.room.code, person=plain)
-    assert names(told)
+    view = room_look(code=seated.room.code, person=plain)
+    assert names(view)
     carried: dict[str, Any] = {"guest": uuid4(), "address": "somewhere", "token": seated.token, "name": "Ada"}
     for key, value in carried.items():
-        assert room_look(code=seated.room.code, person=replace(plain, **{key: value})) == told, key
+        assert room_look(code=seated.room.code, person=replace(plain, **{key: value})) == view, key
         assert not names(room_look(code=seated.room.code, person=replace(other, **{key: value}))), key
 
 

@@ -86,8 +86,8 @@ def test_only_the_owner_reads_of_matches_against_you(
     fallen = [(0, Strong(0.66, 0.24)), (10, Strong(0.61, 0.19))]
     monkeypatch.setattr(progress, "_curve", lambda machine: fallen)
     for browser, says in ((owner, True), (friend, False)):
-        told = browser.get(f"/api/machines/{own.pk}/progress").json()
-        for words in (told["points_words"], told["curve_words"]):
+        shown = browser.get(f"/api/machines/{own.pk}/progress").json()
+        for words in (shown["points_words"], shown["curve_words"]):
             assert words.count(". It ") == 2, "the fall is told, and explained"
             assert ("you" in words) is says
 
@@ -264,8 +264,8 @@ def test_a_link_ends_when_the_account_of_its_owner_is_closed(with_heir: bool) ->
     friend.get(link)
     _, copy = copy_played(friend, own)
     account_close(by=boss, account=account, heir=heir)
-    told = friend.get(link)
-    assert (told.status_code, b"This link has been taken back" in told.content) == (404, True)
+    page = friend.get(link)
+    assert (page.status_code, b"This link has been taken back" in page.content) == (404, True)
     for one in (own, copy):
         assert friend.get(f"/machines/{one.pk}").status_code == 404
     assert not Machine.objects.exclude(share=None).exists()
@@ -337,10 +337,10 @@ def test_only_its_owner_changes_a_shared_machine(who: str, link: str, own: Machi
         for method in ("get", "post", "put", "patch", "delete"):
             if method == "get" and "with the link" in who:
                 continue  # other tests cover what a friend may see
-            told = [sent(browser, method, path, body) for body in (FILLED, {"name": "Mine"})]
+            answers = [sent(browser, method, path, body) for body in (FILLED, {"name": "Mine"})]
             # One of the two bodies is valid; addresses that check the body first answer 400 to the other.
-            if not set(told) - {400} or not set(told) <= {400, 401, 403, 404, 405, "log in", "form"}:
-                faults.append((method, path, told))
+            if not set(answers) - {400} or not set(answers) <= {400, 401, 403, 404, 405, "log in", "form"}:
+                faults.append((method, path, answers))
     assert not faults, "\n".join(map(str, faults))
     assert Machine.objects.filter(pk=own.pk).values().get() == before
     assert list(SharedLink.objects.order_by("pk").values()) == links

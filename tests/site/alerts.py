@@ -213,7 +213,7 @@ def test_the_scheduler_hangs(watched: Watched) -> None:
         watched.fires("SchedulerSilent")
 
 
-def test_the_clerk_hangs(watched: Watched) -> None:
+def test_the_maintenance_worker_hangs(watched: Watched) -> None:
     # The clerk also knocks for what waits: on a busy machine the first tournament of the house may be among it.
     with watched.stopped("clerk"):
         watched.fires("SchedulerSilent", "WorkersAway")
@@ -235,8 +235,8 @@ SLOW = """
 def test_moves_are_slow(watched: Watched) -> None:
     def play() -> None:
         room = watched.room()
-        told = {"X-Seat-Token": room["seat_token"]}
-        status, state = watched.ask(f"/api/rooms/{room['code']}/move", {"move": "5"}, **told)
+        headers = {"X-Seat-Token": room["seat_token"]}
+        status, state = watched.ask(f"/api/rooms/{room['code']}/move", {"move": "5"}, **headers)
         assert status == 200, state
 
     with watched.changed(SLOW, "DROP TRIGGER slow ON games_ply; DROP FUNCTION slow()"):

@@ -148,7 +148,9 @@ def test_printed_addresses_are_allowed_and_reachable(
         (ONE, "localhost", "other computers reach it at 192.168.1.20"),
     ],
 )
-def test_a_list_that_keeps_everybody_out_is_told(place: Listening, allowed: str, warning: str, computer: None) -> None:
+def test_a_list_of_hosts_that_excludes_everybody_is_reported(
+    place: Listening, allowed: str, warning: str, computer: None
+) -> None:
     said = place.warning(allowed)
     assert warning in said
     assert bool(said) is bool(warning)

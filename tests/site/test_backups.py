@@ -257,8 +257,8 @@ def test_data_of_a_newer_release_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_server_older_than_the_file_is_refused(file: Path, empty: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = replace(backups.contents(file), major=99)
-    monkeypatch.setattr(backups, "contents", lambda file: told)
+    newer = replace(backups.contents(file), major=99)
+    monkeypatch.setattr(backups, "contents", lambda file: newer)
     with pytest.raises(BackupError, match="made from PostgreSQL 99"):
         backup_restore(file)
 

@@ -190,13 +190,13 @@ async def test_an_address_has_so_many_sockets_open_and_no_more(settings: Any) ->
         return socket, (await socket.receive_output())["type"]
 
     sockets = [await opened(address) for address in ("2001:db8::1", "2001:db8::2", "2001:db8::3", "1.1.1.1")]
-    assert [told for _, told in sockets] == [
+    assert [answer for _, answer in sockets] == [
         *["websocket.accept"] * 2, "websocket.http.response.start", "websocket.accept"
     ]  # fmt: skip
     await sockets[0][0].send_input({"type": "websocket.disconnect"})
     await sockets[0][0].wait()
-    last, told = await opened("2001:db8::4")
-    assert told == "websocket.accept"
+    last, answer = await opened("2001:db8::4")
+    assert answer == "websocket.accept"
     for socket in (sockets[1][0], sockets[3][0], last):
         await socket.send_input({"type": "websocket.disconnect"})
         await socket.wait()
@@ -471,14 +471,14 @@ async def test_a_socket_that_was_let_in_is_closed_with_its_code() -> None:
 
 def test_every_refusal_stands_in_the_protocol_with_its_status() -> None:
     page = (settings.BASE_DIR / "docs" / "protocol.md").read_text().partition("\n## Errors\n")[2]
-    told: dict[str, str] = {}
+    documented: dict[str, str] = {}
     for codes, statuses in re.findall(r"^\| (`.*?`) \| ([\d, –]+) \|", page, re.MULTILINE):
         several, names = statuses.split(", "), re.findall(r"`(\w+)`", codes)
-        assert not told.keys() & set(names), "each stands there once"
-        told |= dict(zip(names, several * len(names) if len(several) == 1 else several, strict=len(several) > 1))
+        assert not documented.keys() & set(names), "each stands there once"
+        documented |= dict(zip(names, several * len(names) if len(several) == 1 else several, strict=len(several) > 1))
     known = {kind.code: str(kind.status) for kind in refusals() if kind is not MoveRefusedError}  # the rules word it
-    assert {code: told.get(code) for code in known} == {
-        code: "–" if told.get(code) == "–" else status for code, status in known.items()
+    assert {code: documented.get(code) for code in known} == {
+        code: "–" if documented.get(code) == "–" else status for code, status in known.items()
     }  # "–": sent over sockets only
     for code in {kind.code for kind in refusals() if kind.retry_after_s is not None} | {"throttled"}:
         (row,) = re.findall(rf"^\| `{code}` \|.*", page, re.MULTILINE)

@@ -129,10 +129,10 @@ def interpreter(version: str) -> str | None:
     """Return the path of a working Python of this version, from PATH or pyenv."""
     kept = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
     for found in [sys.executable, shutil.which(f"python{version}"), *map(str, kept)]:
-        told = "import sys; print('{}.{}'.format(*sys.version_info))"
+        script = "import sys; print('{}.{}'.format(*sys.version_info))"
         if found is None:
             continue
-        done = subprocess.run([found, "-c", told], capture_output=True, text=True, check=False)
+        done = subprocess.run([found, "-c", script], capture_output=True, text=True, check=False)
         if done.stdout.strip() == version:
             return found
     return None

@@ -158,9 +158,9 @@ def test_a_name_that_is_nearly_right_is_suggested(method: str, address: str, bod
     machine(owner=owner, slug="mine-one", is_public=False)
     api = api_with(owner, "read", "play", "train")
     answer = api.get(address) if method == "get" else api.post(address, body, format="json")
-    told = answer.json() if "schema" not in address else {"detail": answer.content.decode()}
+    answered = answer.json() if "schema" not in address else {"detail": answer.content.decode()}
     assert answer.status_code in (400, 404)
-    assert f"Did you mean {near}?" in told["detail"]
+    assert f"Did you mean {near}?" in answered["detail"]
 
 
 def test_no_slug_of_a_private_machine_is_suggested_to_others() -> None:
@@ -178,7 +178,7 @@ def test_the_schema_comes_in_the_format_of_its_address(client: Client, asked: st
         assert answer.json()["openapi"].startswith("3.")
 
 
-def test_a_token_in_the_wrong_place_is_told_where_it_belongs() -> None:
+def test_a_token_in_the_wrong_place_gets_the_right_place() -> None:
     seated = room("human", guest())
     account = user("owner")
     text = token_make(user=account, name="robot", scopes=["play"], lifetime=None)[1]
@@ -197,14 +197,14 @@ def test_a_token_in_the_wrong_place_is_told_where_it_belongs() -> None:
     assert "Authorization: Bearer" in refused.json()["detail"]
 
 
-def test_who_needs_an_account_is_told_what_to_send() -> None:
+def test_a_request_without_an_account_gets_what_to_send() -> None:
     for address in ("/api/schedules", "/api/schedules/5"):
         refused = api_with(None).get(address)
         assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")
         assert "Send the header Authorization: Bearer" in refused.json()["detail"]
 
 
-def test_a_body_of_another_kind_is_told_which_to_send() -> None:
+def test_a_body_of_another_kind_gets_the_right_kind() -> None:
     api = api_with(user("owner"), "read", "play", "train")
     wrong = api.post("/api/rooms", "opponent=random", content_type="application/x-www-form-urlencoded")
     assert (wrong.status_code, wrong.json()["detail"]) == (415, "Send Content-Type: application/json.")

@@ -56,8 +56,8 @@ def test_what_failed_is_known_after_a_log_in(client: Client) -> None:
     kept = AccessFailureLog.objects.values_list("username", "ip_address", "locked_out")
     assert list(kept) == [("ada", "127.0.0.1", False)] * 9
     client.force_login(factories.user("staff", is_staff=True, is_superuser=True))
-    told = client.get("/admin/axes/accessfailurelog/?q=ada")
-    assert told.context["cl"].result_count == 9
+    page = client.get("/admin/axes/accessfailurelog/?q=ada")
+    assert page.context["cl"].result_count == 9
     assert client.get("/admin/axes/accessfailurelog/?q=127.0.").context["cl"].result_count == 9
     assert client.get("/admin/axes/accessfailurelog/?q=berta").context["cl"].result_count == 0
 
@@ -75,7 +75,7 @@ def test_the_staff_ends_a_lock_and_changes_nothing_of_the_log(client: Client) ->
     assert client.post("/login", RIGHT).status_code == 302
 
 
-def test_who_is_locked_out_is_told_what_helps_here(client: Client, settings: Any) -> None:
+def test_a_locked_out_visitor_gets_advice_that_helps_here(client: Client, settings: Any) -> None:
     factories.user("ada")
     for sends_letters, words in ((True, b"by letter"), (False, b"Ask the operator of this site")):
         settings.SENDS_LETTERS = sends_letters

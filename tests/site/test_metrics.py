@@ -114,7 +114,7 @@ async def test_a_process_is_watched_whatever_its_figures_are(
 
 
 @pytest.mark.parametrize(
-    ("peer", "forwarded", "is_told"),
+    ("peer", "forwarded", "is_allowed"),
     [
         ("127.0.0.1", [], True),
         ("::1", [], True),
@@ -137,12 +137,12 @@ async def test_a_process_is_watched_whatever_its_figures_are(
     ],
 )
 @pytest.mark.parametrize("n_proxies", [0, 1, 2])
-def test_figures_are_told_where_every_address_on_the_way_is_ours(
-    peer: str, forwarded: list[str], is_told: bool, n_proxies: int, settings: Any
+def test_figures_go_out_where_every_address_on_the_way_is_ours(
+    peer: str, forwarded: list[str], is_allowed: bool, n_proxies: int, settings: Any
 ) -> None:
     settings.NUM_PROXIES = n_proxies
     settings.METRICS_ADDRESSES = ["127.0.0.0/8", "::1", "10.0.0.0/8"]
-    assert may_ask(peer, forwarded) is is_told
+    assert may_ask(peer, forwarded) is is_allowed
     settings.METRICS_ADDRESSES = []
     assert not may_ask(peer, forwarded)
 
@@ -157,7 +157,7 @@ def test_an_address_that_is_none_is_said_at_the_start(networks: list[str], error
 
 
 @pytest.fixture
-def told_here(settings: Any) -> None:
+def allowed_here(settings: Any) -> None:
     """Permit metrics for this machine."""
     settings.METRICS_ADDRESSES = ["127.0.0.0/8"]
 
@@ -185,10 +185,10 @@ async def ask(
     ],
 )
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("told_here")
+@pytest.mark.usefixtures("allowed_here")
 async def test_who_asks_how_is_answered_with(asked: dict[str, Any], status: int) -> None:
-    told, body = await ask(**asked)
-    assert told == status
+    answered, body = await ask(**asked)
+    assert answered == status
     assert "beadbox_" not in body
 
 
@@ -226,7 +226,7 @@ async def test_a_match_is_counted_and_so_is_what_was_refused() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("told_here")
+@pytest.mark.usefixtures("allowed_here")
 async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     @database_sync_to_async
     def prepared() -> None:
@@ -235,7 +235,7 @@ async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monk
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE learning_machine")
 
-    async def told() -> dict[tuple[str, ...], float]:
+    async def samples_by_name() -> dict[tuple[str, ...], float]:
         status, text = await ask()
         assert status == 200
         families = text_string_to_metric_families(text)
@@ -243,7 +243,7 @@ async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monk
         return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
 
     await prepared()
-    found = await told()
+    found = await samples_by_name()
     expected = {
         ("database_up",): 1,
         ("broker_up",): 1,
@@ -259,13 +259,13 @@ async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monk
     assert found[("beadbox_database_bytes",)] > 1e6
     assert found[("beadbox_site_full",)] == 0
     settings.DATABASE_BYTES_MOST = 1
-    found = await told()
+    found = await samples_by_name()
     waiting = [found["beadbox_jobs_waiting", "runs"], found["beadbox_jobs_oldest_wait_seconds", "runs"]]
     assert (found[("beadbox_site_full",)], waiting) == (1, [0, 0]), "it waits for room, and not for a worker"
 
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
     monkeypatch.setitem(connection.settings_dict, "HOST", "/nowhere")
-    found = await told()
+    found = await samples_by_name()
     assert (found[("beadbox_database_up",)], found[("beadbox_broker_up",)]) == (0, 0)
     assert ("beadbox_plies_total",) in found
     assert not [key for key in found if key[0].startswith(("beadbox_jobs_waiting", "beadbox_queue"))]
@@ -274,24 +274,24 @@ async def test_the_rows_say_what_waits_and_how_much_there_is(settings: Any, monk
 def test_the_latest_back_up_has_an_age_where_any_are_kept(
     settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def told() -> list[float]:
+    def ages() -> list[float]:
         return [sample.value for family in Copies().collect() for sample in family.samples]
 
     settings.BACKUP_DIR = ""
-    assert told() == []
+    assert ages() == []
     settings.BACKUP_DIR = str(tmp_path / "no folder yet")
-    assert told() == [math.inf]
+    assert ages() == [math.inf]
     settings.BACKUP_DIR = str(tmp_path)
     for hours in (30, 3, -5):  # the last by a wrong clock
         (tmp_path / (datetime.now(UTC) - timedelta(hours=hours)).strftime(NAME)).touch()
     (tmp_path / "beadbox-20260230T000000Z.dump").touch()
-    assert told() == [pytest.approx(3 * 3600, abs=60)]
+    assert ages() == [pytest.approx(3 * 3600, abs=60)]
 
     def broken(_: Path) -> None:
         raise PermissionError
 
     monkeypatch.setattr(metrics, "latest_age", broken)
-    assert told() == [math.inf], "whatever it is, the other figures are told"
+    assert ages() == [math.inf], "whatever it is, the other figures are told"
 
 
 @pytest.mark.django_db
@@ -321,10 +321,10 @@ def test_the_rules_and_the_dashboard_ask_for_what_there_is() -> None:
     names = {name for text in asked for name in re.findall(r"beadbox_\w+", text)}
     there = [*REGISTRY.collect(), *Copies().collect(), *Site().collect()]
     # Queries name a histogram's buckets or count; a metric with labels has no sample before the first event.
-    told = {
+    existing = {
         name for one in there for name in (one.name, f"{one.name}_total", f"{one.name}_bucket", f"{one.name}_count")
     }
-    assert names <= told
+    assert names <= existing
     assert len(rules) == 11
     page = (BASE_DIR / "docs" / "operating.md").read_text()
     for rule in rules:

@@ -161,14 +161,14 @@ async def test_a_handshake_that_is_refused_is_no_fault_of_the_server(lines: Line
         await asyncio.sleep(0)
     reader, writer = await asyncio.open_connection("127.0.0.1", server.servers[0].sockets[0].getsockname()[1])
     writer.write(SOCKET_TO_NOWHERE)
-    told = await reader.read()
+    content = await reader.read()
     while server.server_state.tasks:
         await asyncio.sleep(0)
     writer.close()
     server.should_exit = True
     await serving
-    assert told.startswith(b"HTTP/1.1 404 ")
-    assert told.count(b"x-content-type-options: nosniff") == told.count(b"x-request-id: ") == 1
+    assert content.startswith(b"HTTP/1.1 404 ")
+    assert content.count(b"x-content-type-options: nosniff") == content.count(b"x-request-id: ") == 1
     (found,) = lines()
     assert (found["level"], found["method"], found["status"]) == ("INFO", "WS", 404)
 
@@ -190,9 +190,7 @@ def test_failed_letter_logs_the_fault_without_the_mailbox(lines: Lines) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_broker_that_is_away_is_told_of_without_the_rooms_code(
-    lines: Lines, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_broker_outage_is_logged_without_the_rooms_code(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
     code = await opened()
 
     async def fails(*args: Any) -> None:
@@ -206,7 +204,7 @@ async def test_a_broker_that_is_away_is_told_of_without_the_rooms_code(
     assert code not in json.dumps(lines())
 
 
-def test_a_room_that_cannot_be_told_is_told_of_without_its_code(lines: Lines) -> None:
+def test_a_failed_broadcast_is_logged_without_the_rooms_code(lines: Lines) -> None:
     class Broken:
         is_open = True
 

@@ -51,8 +51,8 @@ class Site:
         await request.wait()
         return start["status"], end["body"], dict(start["headers"])
 
-    async def busy(self, desk: Any, n: int) -> None:
-        while desk.n < n or len(self.threads) < 1:
+    async def busy(self, queue: Any, n: int) -> None:
+        while queue.n < n or len(self.threads) < 1:
             await asyncio.sleep(0)
 
 
@@ -67,8 +67,8 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     monkeypatch.setattr(fast_path, "warm_up_when_ready", lambda: site.warmed.append(threading.current_thread().name))
     yield site
     site.go_on.set()
-    for desk in site.endpoints.queues.values():
-        desk.thread.shutdown()
+    for queue in site.endpoints.queues.values():
+        queue.thread.shutdown()
 
 
 async def test_other_addresses_go_on_and_warm_the_engine_once(site: Site) -> None:
@@ -83,8 +83,12 @@ async def test_one_request_too_many_is_refused_at_once(site: Site) -> None:
     waiting = [asyncio.create_task(site.ask(b"mine")) for _ in range(3)]
     await site.busy(site.endpoints.queues["quick"], 3)
     status, body, headers = await site.ask()
-    told = {"error": "Too busy", "detail": "Too many questions wait already. Ask again in two seconds.", "code": "busy"}
-    assert (status, json.loads(body), headers[b"retry-after"]) == (503, told, b"2")
+    refusal = {
+        "error": "Too busy",
+        "detail": "Too many questions wait already. Ask again in two seconds.",
+        "code": "busy",
+    }
+    assert (status, json.loads(body), headers[b"retry-after"]) == (503, refusal, b"2")
     assert (await site.ask(path="/elsewhere"))[0] == 418
     site.go_on.set()
     assert [(status, body) for status, body, _ in await asyncio.gather(*waiting)] == [(200, b"mine")] * 3

@@ -80,11 +80,11 @@ def test_a_pool_finds_its_server_within_a_quarter_of_a_second(tmp_path: Path, mo
     assert max(pauses) <= 0.25
 
 
-def test_who_waits_for_a_server_that_is_away_is_told(tmp_path: Path) -> None:
+def test_a_wait_for_a_server_that_is_away_ends_in_an_error(tmp_path: Path) -> None:
     pool = {"min_size": 1, "max_size": 1, **RECONNECTS, "timeout": 0.1}
-    with pool_of(pool, host=str(tmp_path)) as away, pytest.raises(OperationalError) as told:
+    with pool_of(pool, host=str(tmp_path)) as away, pytest.raises(OperationalError) as error:
         backend_of(away)
-    assert is_database_outage(told.value), "which is a page that says so"
+    assert is_database_outage(error.value), "which is a page that says so"
     assert settings.DATABASES["default"]["OPTIONS"].get("pool", RECONNECTS)["timeout"] <= 5
 
 

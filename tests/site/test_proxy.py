@@ -209,10 +209,10 @@ async def test_a_body_that_is_too_large_is_refused_in_a_sentence(outside: int | 
             writer.write(HEAD + sent + b"\r\n\r\n" + body)
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             length = int(re.findall(r"(?i)content-length: (\d+)", head)[0])
-            told = json.loads(await reader.readexactly(length))
+            answer = json.loads(await reader.readexactly(length))
             assert head.startswith("HTTP/1.1 413 ")
             assert "Content-Type: application/json" in head
-            assert told == {"detail": TOO_LARGE, "code": "too_large"}
+            assert answer == {"detail": TOO_LARGE, "code": "too_large"}
 
 
 async def test_the_largest_body_passes(outside: int | None) -> None:

@@ -80,8 +80,8 @@ def test_addresses() -> None:
 
 
 def test_names_and_refusals() -> None:
-    told = subprocess.run([sys.executable, "-m", "tests.recording"], capture_output=True, check=True, text=True)
-    for name, found in json.loads(told.stdout).items():
+    output = subprocess.run([sys.executable, "-m", "tests.recording"], capture_output=True, check=True, text=True)
+    for name, found in json.loads(output.stdout).items():
         hold(f"names/{name}.json", found)
 
 
@@ -278,10 +278,10 @@ WRITES: list[tuple[str, str, Any]] = [
 
 def answered(world: dict[str, Any], method: str, path: str, body: Any = None) -> dict[str, Any]:
     answer = getattr(world["api"], method.lower())(path.format_map(world), body, format="json" if body else None)
-    told = json.loads(answer.content) if answer.content else None
+    data = json.loads(answer.content) if answer.content else None
     asked = f"{method} {path}"
     body = body if len(str(body)) < 200 else "<a file>"
-    return {"asked": asked if body is None else [asked, body], "status": answer.status_code, "answer": told}
+    return {"asked": asked if body is None else [asked, body], "status": answer.status_code, "answer": data}
 
 
 def test_answers(world: dict[str, Any]) -> None:

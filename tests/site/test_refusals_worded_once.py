@@ -228,7 +228,7 @@ def test_a_move_that_is_not_allowed_is_refused_by_its_text() -> None:
 
 
 @pytest.mark.django_db
-def test_what_the_rules_refuse_is_told_in_whole_sentences(client: Client) -> None:
+def test_refusals_by_the_rules_are_whole_sentences(client: Client) -> None:
     learner = house()[Side.FIRST]
     room = client.post("/api/rooms", {"opponent": "random"}, content_type="application/json").json()
     move = {"move": "0", "ply": 0, "seat_token": room["seat_token"]}

@@ -249,7 +249,7 @@ def test_in_no_transaction_it_holds_up_as_much(operation: Operation) -> None:
 
 
 @pytest.mark.parametrize("words", ["CREATE INDEX CONCURRENTLY a ON b (c)", "DROP INDEX CONCURRENTLY IF EXISTS a"])
-def test_an_index_of_a_field_comes_and_goes_beside_all_others(words: str) -> None:
+def test_indexes_of_fields_are_made_and_dropped_concurrently(words: str) -> None:
     assert expands(migrations.RunSQL(words), atomic=False) == []
     assert len(expands(migrations.RunSQL(words))) == 1
 

@@ -117,9 +117,9 @@ def owner(settings: Any) -> Any:
     factories.house()
     owner = factories.user("owner")
     learner = factories.trained(factories.machine(owner=owner, slug="learner"), games=50)
-    keeper = machine_create(game="romgon", side=None, name="Q", owner=owner, slug="keeper")
+    q_machine = machine_create(game="romgon", side=None, name="Q", owner=owner, slug="keeper")
     factories.machine(owner=factories.user("another"), slug="hidden", is_public=False)
-    factories.trained(keeper, games=2, opponent="easy")
+    factories.trained(q_machine, games=2, opponent="easy")
     schedule_create(user=owner, machine=learner.slug, stages=[Stage("random", 3)], timing=Timing(every=3))
     for entries in ([learner.slug, "random", "perfect"], ["random", "perfect"]):
         tournament_start(entries=entries, game=factories.NC, user=owner, games=2, enqueue=False)

@@ -14,7 +14,7 @@ NO_SUBJECT = re.compile(
     r"(Whoever|Somebody|Nobody|Anybody)\b|(Who|What|Those (that|who)|So (many|long|that)|Such as)\b.*\.$"
 )
 """Relative clauses and indefinite words as subjects. Questions and headings ("What the columns mean") may use them."""
-STUMBLED_OVER = re.compile(
+HARD_TO_READ = re.compile(
     "|".join(
         (
             r"\bwhoever\b",
@@ -67,7 +67,7 @@ def faults(sentence: Sentence) -> list[str]:
         found.append(f"{sentence.n_words} words")
     if NO_SUBJECT.match(sentence.text) and not sentence.text.endswith("?"):
         found.append("no subject at the beginning")
-    if turn := STUMBLED_OVER.search(sentence.text):
+    if turn := HARD_TO_READ.search(sentence.text):
         found.append(f"“{turn[0]}”")
     return found
 
@@ -85,7 +85,7 @@ def test_labels_of_experiments_use_no_such_turn() -> None:
         nodes = list(ast.walk(ast.parse(path.read_text())))
         unread = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         strings = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in unread]
-        wrong = [one.value for one in strings if STUMBLED_OVER.search(str(one.value))]
+        wrong = [one.value for one in strings if HARD_TO_READ.search(str(one.value))]
         assert wrong == [], path.name
 
 

@@ -181,7 +181,7 @@ def test_forms_are_taken_from_where_the_site_is() -> None:
     assert setting("CSRF_TRUSTED_ORIGINS", **SAFE | {"SITE_URL": ""}) == {"CSRF_TRUSTED_ORIGINS": []}
 
 
-def test_figures_are_told_to_nobody_who_was_not_named(tmp_path: Path) -> None:
+def test_figures_go_out_to_named_addresses_only(tmp_path: Path) -> None:
     for environment in (SAFE, {"BEADBOX_LOCAL": "1", "BEADBOX_VAR": str(tmp_path)}):
         assert setting("METRICS_ADDRESSES", **environment) == {"METRICS_ADDRESSES": []}
 
@@ -192,7 +192,7 @@ def test_no_letter_is_sent_or_shown_until_it_is_said_by_whom(tmp_path: Path) -> 
     assert setting("EMAIL_BACKEND", **local) == {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
 
 
-def test_a_site_without_a_second_factor_starts_and_is_told_of_it() -> None:
+def test_a_site_without_a_second_factor_starts_with_a_warning() -> None:
     done = deploy_check(**SAFE, STAFF_SECOND_FACTOR="0")
     assert done.returncode == 0, done.stderr
     assert "beadbox.I001" in done.stderr

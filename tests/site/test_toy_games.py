@@ -93,8 +93,8 @@ def test_the_lobby_offers_it_and_a_click_begins_a_match(client: Client, game: Ga
         shown = next(one for one in client.get("/").context["games"] if one["slug"] == game.slug)
         assert (shown["teach"] is not None, shown["rival"] is not None) == (game.takes_boxes, not game.takes_boxes)
         rivals = client.get(f"/play/{game.slug}").context["game"]["rivals"]
-        rival = next(one for one in rivals if one["side"] == str(side.value))
-        body = {"game": game.slug, "opponent": rival["opponent"], "side": rival["side"]}
+        opponent = next(one for one in rivals if one["side"] == str(side.value))
+        body = {"game": game.slug, "opponent": opponent["opponent"], "side": opponent["side"]}
         page = client.post(reverse("room_create"), body, follow=True)
         assert page.status_code == 200
         room = Room.objects.latest("pk")
@@ -127,10 +127,10 @@ def test_every_page_that_links_lead_to_can_be_read(client: Client, staff: Any) -
         assert game.name in read["/"]
         assert (f'value="{game.slug}"' in read["/ai"]) == bool(alphabet(game))
     ours = re.compile(rf"This game ({POSITIONS_RETURN}|has too many positions), so")
-    told = {address: set(ours.findall(page)) for address, page in read.items() if ours.search(page)}
-    assert set.union(*told.values()) == {POSITIONS_RETURN}
-    assert any(address.startswith("/runs/") for address in told)
-    assert any(address.startswith("/machines/") for address in told)
+    notices = {address: set(ours.findall(page)) for address, page in read.items() if ours.search(page)}
+    assert set.union(*notices.values()) == {POSITIONS_RETURN}
+    assert any(address.startswith("/runs/") for address in notices)
+    assert any(address.startswith("/machines/") for address in notices)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -173,8 +173,8 @@ def test_machines_of_both_sides_learn_from_match_and_training(staff: Any, game: 
 def test_the_api_tells_of_it_and_plays_it(game: Game[Any, Any]) -> None:
     api = APIClient()
     assert game.slug in [one["slug"] for one in api.get("/api/games").json()["results"]]
-    told = api.get(f"/api/games/{game.slug}").json()
-    assert (told["boxes"], told["has_engine"], told["has_actions"]) == (game.takes_boxes, False, False)
+    view = api.get(f"/api/games/{game.slug}").json()
+    assert (view["boxes"], view["has_engine"], view["has_actions"]) == (game.takes_boxes, False, False)
     room = api.post("/api/rooms", {"game": game.slug, "opponent": "random", "side": "0"}, format="json").json()
     address, headers = f"/api/rooms/{room['code']}", {"X-Seat-Token": room["seat_token"]}
     state = api.get(address).json()

@@ -51,8 +51,8 @@ async def site(scope: Any, receive: Any, send: Any) -> None:
 class Server:
     """The processes of a web host, run by ``menace_site.web``."""
 
-    def __init__(self, told: Path, *options: str, application: str = "site") -> None:
-        self.told = told
+    def __init__(self, folder: Path, *options: str, application: str = "site") -> None:
+        self.folder = folder
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
@@ -60,12 +60,12 @@ class Server:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "menace_site.web", *words.split(), *options],
             cwd=BASE_DIR,
-            env={**os.environ, "TOLD": str(told)},
+            env={**os.environ, "TOLD": str(folder)},
         )
 
     def starting(self) -> list[int]:
         """The processes that have begun to start."""
-        return [int(file.name.removeprefix("starts-")) for file in self.told.glob("starts-*")]
+        return [int(file.name.removeprefix("starts-")) for file in self.folder.glob("starts-*")]
 
     def status(self) -> int | None:
         """Return the status of a response, or ``None`` if the connection is refused."""
@@ -87,7 +87,7 @@ def serving(server: Server) -> Iterator[Server]:
         yield server
     finally:
         for file in ("start", "late"):
-            (server.told / file).touch()
+            (server.folder / file).touch()
         server.process.terminate()
         server.process.wait(PAGE_HANG_S)
 
@@ -134,7 +134,7 @@ def test_the_stand_in_answers_until_a_process_serves(importing: Server) -> None:
     head, text = asked(importing, "HEAD", "text/html")
     assert (head.status, text) == (503, "")
     for file in ("import", "start"):
-        (importing.told / file).touch()
+        (importing.folder / file).touch()
     assert wait_until(lambda: importing.status() == 200)
 
 
@@ -163,7 +163,7 @@ def test_no_process_answers_before_the_site_is_ready(server: Server) -> None:
     """Killed processes are replaced."""
     assert wait_until(lambda: len(server.starting()) == N_PROCESSES)
     assert server.status() is None, "the proxy goes to another host instead"
-    (server.told / "start").touch()
+    (server.folder / "start").touch()
     assert wait_until(lambda: server.status() == 200)
     killed = server.starting()
     for pid in killed:
@@ -174,7 +174,7 @@ def test_no_process_answers_before_the_site_is_ready(server: Server) -> None:
 
 @pytest.mark.soak
 def test_a_process_that_hangs_is_replaced(server: Server) -> None:
-    (server.told / "start").touch()
+    (server.folder / "start").touch()
     assert wait_until(lambda: server.status() == 200)
     hung = server.starting()[0]
     os.kill(hung, signal.SIGSTOP)
@@ -197,14 +197,14 @@ async def broken_site(scope: Any, receive: Any, send: Any) -> None:
 
 def test_ending_server_refuses_new_connections(server: Server) -> None:
     """Requests that were accepted before the end are still answered."""
-    (server.told / "start").touch()
+    (server.folder / "start").touch()
     assert wait_until(lambda: server.status() == 200)
     with socket.create_connection(("127.0.0.1", server.port), PAGE_HANG_S) as late:
         late.sendall(b"GET /late HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert wait_until((server.told / "late-asked").exists)
+        assert wait_until((server.folder / "late-asked").exists)
         server.process.terminate()
         assert wait_until(lambda: server.status() is None)
         assert server.process.poll() is None, "it still answers what it was asked before"
-        (server.told / "late").touch()
+        (server.folder / "late").touch()
         assert late.recv(4096).startswith(b"HTTP/1.1 200")
     assert server.process.wait(PAGE_HANG_S) == 0

@@ -16,11 +16,11 @@ from tests.factories import machine, room, user
 pytestmark = pytest.mark.django_db
 ADD, GROUPS = "/admin/auth/user/add/", "/admin/auth/group/"
 PASSWORDS = {"password1": "bead bead bead bead", "password2": "bead bead bead bead", "usable_password": "true"}
-NOT_TOLD = {"last_login_0": "", "last_login_1": "", "date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
+OTHER_FIELDS = {"last_login_0": "", "last_login_1": "", "date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
 
 
 @pytest.fixture
-def clerk() -> Any:
+def manager() -> Any:
     """A staff member that may manage accounts and groups, and is no superuser."""
     account = user("clerk", is_staff=True)
     account.user_permissions.set(
@@ -30,9 +30,9 @@ def clerk() -> Any:
 
 
 @pytest.fixture
-def hostile(clerk: Any) -> Client:
+def hostile(manager: Any) -> Client:
     browser = Client()
-    browser.force_login(clerk)
+    browser.force_login(manager)
     return browser
 
 
@@ -42,7 +42,7 @@ def page_of(account: Any, name: str = "change") -> str:
 
 def all_powers(name: str) -> dict[str, Any]:
     permissions = list(Permission.objects.values_list("pk", flat=True))
-    return {"username": name, "is_active": "on", "is_staff": "on", "is_superuser": "on", **NOT_TOLD} | {
+    return {"username": name, "is_active": "on", "is_staff": "on", "is_superuser": "on", **OTHER_FIELDS} | {
         "user_permissions": permissions,
         "groups": list(Group.objects.values_list("pk", flat=True)),
     }
@@ -54,7 +54,7 @@ def kept(account: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(account).items() if not name.startswith("_")} | {"powers": powers}
 
 
-def test_nobody_gives_powers_who_is_no_superuser(hostile: Client, clerk: Any, client: Client) -> None:
+def test_nobody_gives_powers_who_is_no_superuser(hostile: Client, manager: Any, client: Client) -> None:
     Group.objects.create(name="powerful")
     plain = user("plain")
     hostile.post(page_of(plain), all_powers("plainer"))
@@ -74,14 +74,14 @@ def test_nobody_gives_powers_who_is_no_superuser(hostile: Client, clerk: Any, cl
 
 @pytest.mark.parametrize("whose", ["clerk", "peer", "boss", "retired"])
 def test_an_account_of_the_staff_is_a_superusers_alone_to_change(
-    hostile: Client, clerk: Any, client: Client, whose: str
+    hostile: Client, manager: Any, client: Client, whose: str
 ) -> None:
     others = {
         "peer": {"is_staff": True},
         "boss": {"is_staff": True, "is_superuser": True},
         "retired": {"is_superuser": True, "is_active": False},
     }
-    account = clerk if whose == "clerk" else user(whose, **others[whose])
+    account = manager if whose == "clerk" else user(whose, **others[whose])
     before = kept(account)
     assert hostile.get(page_of(account)).status_code == 200, "it is looked at"
     powers = all_powers(whose) | {"email": "mine@example.org"}
@@ -100,9 +100,9 @@ def test_an_account_of_the_staff_is_a_superusers_alone_to_change(
     assert kept(account) != before
 
 
-def test_groups_are_for_superusers_alone(hostile: Client, clerk: Any, client: Client) -> None:
+def test_groups_are_for_superusers_alone(hostile: Client, manager: Any, client: Client) -> None:
     own = Group.objects.create(name="clerks")
-    clerk.groups.add(own)
+    manager.groups.add(own)
     powers = {"name": "clerks", "permissions": list(Permission.objects.values_list("pk", flat=True))}
     page = f"{GROUPS}{own.pk}/"
     assert hostile.get(f"{page}change/").status_code == 200

@@ -113,7 +113,7 @@ def _own(name: str, learner: Machine) -> str:
     return learner.slug
 
 
-def test_a_lost_lease_is_told_from_a_job_that_waits_its_turn(staff: Any) -> None:
+def test_a_lost_lease_differs_from_a_waiting_job(staff: Any) -> None:
     owner = user()
     learner = machine(owner=owner)
     run = training_run_request(user=owner, machine=learner.slug, stages=[Stage("random", 10)])
@@ -144,7 +144,7 @@ def test_both_pages_take_the_same_queries_however_much_goes_on(staff: Any) -> No
     assert max(few) <= 9
 
 
-def test_who_uses_most_is_told_with_a_way_to_end_it(staff: Any) -> None:
+def test_the_usage_page_links_to_ways_to_end_heavy_use(staff: Any) -> None:
     owner = busy_account()
     Machine.objects.filter(owner=owner).update(n_values=7_000)
     here = guest(7)
@@ -205,8 +205,8 @@ def test_machines_go_to_another_account_or_away(boss: Any) -> None:
 
 
 def test_nobody_closes_their_own_or_a_higher_account(boss: Any) -> None:
-    clerk, closed = user("clerk", is_staff=True), user("closed", is_active=False)
-    for by, account, heir in ((boss, boss, None), (clerk, boss, None), (boss, clerk, clerk), (boss, clerk, closed)):
+    member, closed = user("clerk", is_staff=True), user("closed", is_active=False)
+    for by, account, heir in ((boss, boss, None), (member, boss, None), (boss, member, member), (boss, member, closed)):
         with pytest.raises(AccountNotClosedError):
             account_close(by=by, account=account, heir=heir)
         account.refresh_from_db()

@@ -239,20 +239,20 @@ def test_nobody_has_learnt_of_turns_and_shape_defence(game: str) -> None:
     assert asked(start(difficulty="novice", game=game))["difficulty"] == "novice"
 
 
-def test_the_ladders_are_told_weakest_first() -> None:
-    told = Client().get("/api/ai/health").json()
-    assert set(told["levels"]) == {"plain", "flips"}
-    assert told["levels_measured"] == "in matches with history"
-    for ladder in told["levels"].values():
+def test_the_ladders_list_the_weakest_level_first() -> None:
+    health = Client().get("/api/ai/health").json()
+    assert set(health["levels"]) == {"plain", "flips"}
+    assert health["levels_measured"] == "in matches with history"
+    for ladder in health["levels"].values():
         assert len(ladder) >= 6
         assert (ladder[0]["difficulty"], ladder[0]["elo"]) == ("easy", 0)
         assert ladder[-1]["difficulty"] == "legend"
         assert [one["elo"] for one in ladder] == sorted(one["elo"] for one in ladder)
-        for rung in ladder:
-            assert set(rung) == {"difficulty", "elo", "low", "high"}
-            assert rung["low"] < rung["elo"] < rung["high"]
-            assert rung["difficulty"] in told["difficulties"]
-    assert told["difficulties"] == list(LEVELS)
+        for ladder_entry in ladder:
+            assert set(ladder_entry) == {"difficulty", "elo", "low", "high"}
+            assert ladder_entry["low"] < ladder_entry["elo"] < ladder_entry["high"]
+            assert ladder_entry["difficulty"] in health["difficulties"]
+    assert health["difficulties"] == list(LEVELS)
 
 
 def test_search_out_of_time_returns_the_last_finished_depth() -> None:

@@ -103,8 +103,8 @@ def test_lone_pieces_are_answered_as_by_the_engine(learner: Machine) -> None:
 def test_a_machine_of_another_game_is_refused(learner: Machine) -> None:
     flips = machine_create(game="romgon-flip", side=None, name="Flipper", slug="flipper")
     wrong = ask(400, machine="flipper")
-    told = {"error": "Invalid machine", "detail": "Flipper plays either side in Romgon with flips."}
-    assert wrong == {**told, "code": "malformed"}
+    expected = {"error": "Invalid machine", "detail": "Flipper plays either side in Romgon with flips."}
+    assert wrong == {**expected, "code": "malformed"}
     assert ask(400, machine="q", flipModeEnabled=True)["error"] == "Invalid machine"
     for same in ({"flipModeEnabled": True}, {"game": "romgon-flip"}):
         answer = ask(machine="flipper", **same)

@@ -21,7 +21,7 @@ from learning.advice.romgon import RomgonAdviser
 from learning.api import ai
 from tests.bench.asked_ladder import GAME, PAGE, as_answered, asked, cell, head, heeding_history, question
 
-LEVELS = [rung.level.slug for rung in ENGINES["romgon"].ladder(game_get(GAME))]
+LEVELS = [ladder_entry.level.slug for ladder_entry in ENGINES["romgon"].ladder(game_get(GAME))]
 SEED = 20_260
 
 

@@ -59,27 +59,27 @@ MACHINES = [
 ]
 
 
-def chances(told: Any, name: str = "") -> Iterator[float]:
+def chances(data: Any, name: str = "") -> Iterator[float]:
     """Every chance in an answer, at any depth."""
-    if isinstance(told, dict):
-        for key, one in told.items():
+    if isinstance(data, dict):
+        for key, one in data.items():
             yield from chances(one, key)
-    elif isinstance(told, list):
-        for one in told:
+    elif isinstance(data, list):
+        for one in data:
             is_point = name in CURVES and isinstance(one, list)
             yield from chances(one[1], "chance") if is_point else chances(one, name)
-    elif CHANCES.match(name) and isinstance(told, int | float):
-        yield float(told)
+    elif CHANCES.match(name) and isinstance(data, int | float):
+        yield float(data)
 
 
 def checked(answer: Any, at_least: int = 1) -> Any:
     """Check all chances of a successful answer, of which there are at least ``at_least``, and return its JSON."""
     assert answer.status_code == 200, answer.content
-    told = answer.json()
-    found = list(chances(told))
-    assert len(found) >= at_least, told
-    assert all(0 <= one <= 1 for one in found), told
-    return told
+    data = answer.json()
+    found = list(chances(data))
+    assert len(found) >= at_least, data
+    assert all(0 <= one <= 1 for one in found), data
+    return data
 
 
 def walk(game: Game[Any, Any], rng: RandomSource, n: int) -> list[Any]:
@@ -132,8 +132,8 @@ def test_no_chance_of_a_machine_is_above_one(slug: str, kind: str, preset: str) 
         for position in walk(game, rng, N_POSITIONS):
             if side not in (None, game.side_to_move(position)):
                 continue
-            told = ask("move", {**body(position, game), "machine": machine.pk})
-            assert sum(move["probability"] for move in told["candidateMoves"]) == pytest.approx(1, abs=SLACK)
+            answer = ask("move", {**body(position, game), "machine": machine.pk})
+            assert sum(move["probability"] for move in answer["candidateMoves"]) == pytest.approx(1, abs=SLACK)
             seen = api.get(f"{address}/{'values' if side is None else 'boxes'}/{game.encode(position)}")
             if side is None or seen.status_code != 404:  # boxes that were not met are not found
                 checked(seen, at_least=0 if side is None else 1)
@@ -175,8 +175,8 @@ def test_no_chance_in_a_tournament_is_above_one() -> None:
             entries.append(machine.slug)
     held = tournament_start(user=None, entries=entries, games=10, game=NC, seed=1, enqueue=False)
     tournament_play(held.pk)
-    told = APIClient().get(f"/api/tournaments/{held.pk}").json()
-    expected = [pairing["expected"] for pairing in told["pairings"]]
+    tournament = APIClient().get(f"/api/tournaments/{held.pk}").json()
+    expected = [pairing["expected"] for pairing in tournament["pairings"]]
     assert len(expected) > len(entries)
     assert all(0 <= one <= 1 for three in expected for one in three)
-    assert all(row["expected"] <= row["games"] for row in told["standings"])
+    assert all(row["expected"] <= row["games"] for row in tournament["standings"])

@@ -100,7 +100,7 @@ class TestImport:
         assert export(client, copy).content == content
         assert ledger_errors() == []
 
-    def test_the_rule_and_what_was_set_aside_are_told(self, client: Client, anna: Any) -> None:
+    def test_the_rule_and_the_beads_left_out_are_reported(self, client: Client, anna: Any) -> None:
         answer = post(client, (WRITTEN / "x_50_games.json").read_bytes()).json()
         assert (answer["preset"], answer["side"]) == ("matchbox-ai-as-shipped", 0)
         assert answer["set_aside"] == {"beads": 30, "boxes": 13}
@@ -219,7 +219,7 @@ class TestImportPage:
         assert answer.headers["Location"] == copy.get_absolute_url()
         assert copy.name == "Old friend"
 
-    def test_the_rule_and_what_was_set_aside_are_told(self, client: Client, anna: Any) -> None:
+    def test_the_rule_and_the_beads_left_out_are_reported(self, client: Client, anna: Any) -> None:
         with (WRITTEN / "o_500_games.json").open("rb") as file:
             answer = client.post("/machines/import", {"file": file}, follow=True)
         page = html.unescape(answer.content.decode())
@@ -227,7 +227,7 @@ class TestImportPage:
         assert "For another rule, import the file again and choose one under “Learning rule”." in page
         assert "Left out: 164 beads on taken squares, in 30 boxes. On boards that it turns" in page
 
-    def test_what_is_wrong_is_said_beside_the_file(self, client: Client, anna: Any) -> None:
+    def test_a_fault_is_shown_at_the_field_of_the_file(self, client: Client, anna: Any) -> None:
         answer = client.post("/machines/import", {"file": BytesIO(b"[1]")})
         assert answer.status_code == 400
         assert b"[0]: Please give an object" in answer.content

@@ -111,7 +111,7 @@ def test_seeds_beyond_2_53_are_text_and_both_forms_are_read(seed: int, sent: typ
     owner = user()
     api = api_with(owner, "read", "play", "train")
     learner = machine(owner=owner)
-    told = str(seed) if seed > GREATEST_NUMBER else seed
+    shown_seed = str(seed) if seed > GREATEST_NUMBER else seed
     training = {"machine": learner.slug, "opponent": "random", "games": 1, "seed": sent(seed)}
     made = [
         ("/api/training-runs", training),
@@ -122,13 +122,13 @@ def test_seeds_beyond_2_53_are_text_and_both_forms_are_read(seed: int, sent: typ
     for path, body in made:
         answer = api.post(path, body, format="json")
         assert answer.status_code in (201, 202), answer.content
-        assert answer.json()["seed"] == told, path
-        assert type(answer.json()["seed"]) is type(told), path
+        assert answer.json()["seed"] == shown_seed, path
+        assert type(answer.json()["seed"]) is type(shown_seed), path
         one = f"{path}/{answer.json()['id']}"
-        assert api.get(one).json()["seed"] == told, path
-        assert told in [each["seed"] for each in api.get(path).json()["results"]], path
+        assert api.get(one).json()["seed"] == shown_seed, path
+        assert shown_seed in [each["seed"] for each in api.get(path).json()["results"]], path
     changed = api.patch(one_of(api, "/api/schedules"), {"seed": sent(seed)}, format="json")
-    assert changed.json()["seed"] == told
+    assert changed.json()["seed"] == shown_seed
     assert TrainingRun.objects.get(machine=learner).seed == seed
 
 

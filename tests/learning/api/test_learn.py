@@ -42,9 +42,9 @@ def test_what_an_address_says_is_read_again_from_its_own_address(preset):
     assert (asked, asked.problems) == (again, ())
     assert asked.config.rule.win == 7
     assert asked.second.rule == BoxRule.from_json(PRESETS[preset].rule.to_json() | {"win": 9})
-    laid_beside = read(asked.second_address)
-    assert laid_beside.config.rule == asked.second.rule
-    assert laid_beside.config.seed == MAX_SEED
+    comparison = read(asked.second_address)
+    assert comparison.config.rule == asked.second.rule
+    assert comparison.config.seed == MAX_SEED
 
 
 def test_the_usual_address_is_empty_and_has_one_order():
@@ -76,14 +76,14 @@ WRONG = {
 @pytest.mark.parametrize("query", WRONG, ids=[query[:24] for query in WRONG])
 def test_unusable_option_is_reported_with_the_nearest_value(query):
     field, name, value = WRONG[query]
-    told = get("", query)
-    assert [problem["field"] for problem in told["problems"]] == [field]
-    assert len(told["problems"][0]["detail"]) < 600
-    assert told[name] == value
+    answer = get("", query)
+    assert [problem["field"] for problem in answer["problems"]] == [field]
+    assert len(answer["problems"][0]["detail"]) < 600
+    assert answer[name] == value
     if len(query) < 4000:
-        told = kept_refused(query)
-        assert told["detail"].startswith(f"{field}: ")
-        assert told["fields"].keys() == {field}
+        answer = kept_refused(query)
+        assert answer["detail"].startswith(f"{field}: ")
+        assert answer["fields"].keys() == {field}
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_unusable_option_is_reported_with_the_nearest_value(query):
         ("beside.win=x", "beside.win"),
     ],
 )
-def test_a_rule_that_is_none_is_told_by_its_field(query, field):
-    told = get("", query)
-    assert [problem["field"] for problem in told["problems"]] == [field]
-    assert read(told["address"]).problems == ()
+def test_an_invalid_rule_is_reported_by_its_field(query, field):
+    answer = get("", query)
+    assert [problem["field"] for problem in answer["problems"]] == [field]
+    assert read(answer["address"]).problems == ()
     kept_refused(query)
 
 

@@ -311,7 +311,7 @@ def test_a_time_zone_over_the_api(people: dict[str, APIClient], learner: Machine
     made = api.post(URL, sent, format="json").json()
     assert (made["crontab"], made["timezone"]) == ("0 8 L * *", "US/Eastern")
     one = f"{URL}/{made['id']}"
-    for change, told in (
+    for change, expected in (
         ({"timezone": "Asia/Tokyo"}, ("0 8 L * *", "Asia/Tokyo")),
         ({"crontab": "0 8 * * 7"}, ("0 8 * * 0", "Asia/Tokyo")),
         ({"paused": True}, ("0 8 * * 0", "Asia/Tokyo")),
@@ -319,8 +319,8 @@ def test_a_time_zone_over_the_api(people: dict[str, APIClient], learner: Machine
         ({"crontab": "0 8 * * *"}, ("0 8 * * *", "UTC")),
     ):
         answer = api.patch(one, change, format="json").json()
-        assert (answer["crontab"], answer["timezone"]) == told, change
-        assert api.get(one).json()["timezone"] == told[1]
+        assert (answer["crontab"], answer["timezone"]) == expected, change
+        assert api.get(one).json()["timezone"] == expected[1]
     new = {**sent, "crontab": "0 9 * * *"}
     del new["timezone"]
     api.patch(one, {"timezone": "Asia/Tokyo"}, format="json")

@@ -39,15 +39,15 @@ def addresses() -> dict[str, str]:
     tournament_play(over.pk)
     position = learner.boxes.filter(changes__lesson__kind="match")[0].position
     run = learner.runs.get()
-    keeper = machine_create(game="romgon", side=None, name="Q", owner=owner)
-    played_long = tournament_start(entries=[f"{keeper.pk}", "easy"], user=owner, games=1, enqueue=False)
+    q_machine = machine_create(game="romgon", side=None, name="Q", owner=owner)
+    played_long = tournament_start(entries=[f"{q_machine.pk}", "easy"], user=owner, games=1, enqueue=False)
     tournament_play(played_long.pk)
     valued = machine_create(game="romgon", side=None, name="V", owner=owner, rule=ValueRule(features="squares-1"))
     options = {"stages": [Stage(valued.slug, 1, learns=True)], "seed": 1, "enqueue": False}
     measured = RUNS.claim(training_run_start(machine=valued.slug, measured=2, **options).pk)
     assert measured is not None
     run_execute(measured)
-    start = keeper.game_rules.encode(keeper.game_rules.initial_position())
+    start = q_machine.game_rules.encode(q_machine.game_rules.initial_position())
     return {
         "/api/machines": "",
         "/api/machines/{ref}": f"{learner.pk}",
@@ -59,7 +59,7 @@ def addresses() -> dict[str, str]:
         "/api/machines/{ref}/snapshots/{snapshot_id}/weights": " ".join(
             f"{valued.pk}/snapshots/{one.pk}/weights" for one in valued.snapshots.all()
         ),
-        "/api/machines/{ref}/values/{position}": f"{keeper.pk}/values/{start}",
+        "/api/machines/{ref}/values/{position}": f"{q_machine.pk}/values/{start}",
         "/api/learn": "?beside=scroggs&win=x",
         "/api/learn/graph": "graph?game=hexapawn graph?game=hexapawn&reduce_symmetry=false",
         "/api/training-runs": "",
@@ -123,8 +123,10 @@ def undocumented(schema: dict[str, Any], api: APIClient, status: int, *, query: 
             continue
         n += 1
         described = operation["responses"].get(str(status), {}).get("content", {}).get("application/json")
-        told = differences(answer.json(), described["schema"], schema["components"]["schemas"], "") if described else ""
-        found += [] if told == [] else [f"{method} {address} {status}: {told}"]
+        differing = (
+            differences(answer.json(), described["schema"], schema["components"]["schemas"], "") if described else ""
+        )
+        found += [] if differing == [] else [f"{method} {address} {status}: {differing}"]
     assert n > 10, "hardly anything was refused so"
     return found
 
@@ -176,13 +178,13 @@ def test_a_guest_need_not_prove_who_they_are_where_guests_play(schema: dict[str,
 
 
 def test_advice_is_what_its_schema_says() -> None:
-    keeper = machine_create(game="romgon", side=None, name="Q")
+    q_machine = machine_create(game="romgon", side=None, name="Q")
     api = api_with(None)
     schema = yaml.safe_load(api.get("/api/schema").content)
     answers = schema["paths"]["/api/ai/move"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
     boxed = {"game": "noughts-and-crosses", "board": "X........"}
     romgon = {"board": START_BOARD, "playerColor": "black"}
-    for question in (romgon, {**romgon, "machine": keeper.pk}, boxed, {**boxed, "machine": machine().pk}):
+    for question in (romgon, {**romgon, "machine": q_machine.pk}, boxed, {**boxed, "machine": machine().pk}):
         answer = api.post("/api/ai/move", question, format="json")
         assert answer.status_code == 200
         assert differences(answer.json(), answers, schema["components"]["schemas"], "move") == []

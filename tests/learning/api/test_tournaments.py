@@ -206,7 +206,7 @@ async def test_the_socket_tells_how_it_stands_and_how_it_ends() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_watchers_are_told_what_changed_and_have_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_watchers_get_the_changes_and_have_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """After each pairing, each watcher's state equals a fresh view of the tournament with its hidden machine."""
     monkeypatch.setattr(referee, "TELL_EVERY_S", 0)
     owner = await in_db(user)("owner")

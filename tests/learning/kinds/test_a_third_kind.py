@@ -229,7 +229,7 @@ class TestTakenAway:
 
 
 class TestTournament:
-    def test_it_takes_part_as_it_was_beside_machines_with_boxes(self) -> None:
+    def test_a_toy_machine_takes_part_among_machines_with_boxes(self) -> None:
         owner = user(is_staff=True)
         learner, menace = trained(last_won(), 300), trained(machine(Side.FIRST), 300)
         tournament = tournament_start(
@@ -244,8 +244,8 @@ class TestTournament:
         assert pairings["MENACE", OPPONENTS["perfect"].name].expected is not None
         view = tournament_view(tournament)
         names = {entry["number"]: entry["name"] for entry in view["entries"]}
-        told = {names[row["entry"]]: row["expected"] for row in view["standings"]}
-        assert told["Toy"] is told["MENACE"] is None
+        expected = {names[row["entry"]]: row["expected"] for row in view["standings"]}
+        assert expected["Toy"] is expected["MENACE"] is None
         cells = {
             (names[row["entry"]], names[cell["entry"]]): cell for row in view["crosstable"] for cell in row["against"]
         }

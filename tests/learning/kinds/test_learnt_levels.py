@@ -82,7 +82,7 @@ def test_of_a_move_that_was_left_to_chance_it_says_so() -> None:
         assert ("Looking one move ahead, it found" in thought["words"]) is not chance
 
 
-def test_it_goes_on_being_told_when_the_match_is_over() -> None:
+def test_thoughts_stay_visible_when_the_match_is_over() -> None:
     state = met("legend")
     match_resign(code=state["code"], person=guest())
     over = room_view(room_get(state["code"]))
@@ -154,7 +154,7 @@ class TestPage:
         shown = page_json(answer, "maps")
         assert [one["weights"] for one in shown] == [weights[list(one.cells)].tolist() for one in sheet.maps]
         page = answer.content.decode()
-        (top, *_) = (rung.opponent for rung in reversed(opponents_offered(rules)))
+        (top, *_) = (ladder_entry.opponent for ladder_entry in reversed(opponents_offered(rules)))
         assert f'name="opponent" value="{top.slug}"' in page
         other = {"romgon": "romgon-flip", "romgon-flip": "romgon"}[game]
         assert f'href="/learnt/{other}"' in page

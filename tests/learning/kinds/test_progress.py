@@ -46,27 +46,29 @@ def taught(n_games: int, side: Side = Side.FIRST, game: str = NC) -> tuple[Machi
 @pytest.mark.parametrize("side", list(Side))
 def test_the_curve_has_the_exact_strength_after_every_game(side: Side) -> None:
     learner, points = taught(4, side)
-    told = progress(learner)
-    assert told["curve"] == [[games, pytest.approx(share, abs=1e-12)] for games, share in enumerate(points)]
-    assert told["holds"] == told["curve"][-1][1]
+    shown = progress(learner)
+    assert shown["curve"] == [[games, pytest.approx(share, abs=1e-12)] for games, share in enumerate(points)]
+    assert shown["holds"] == shown["curve"][-1][1]
     cache.clear()
-    assert progress(learner)["curve"] == told["curve"]  # computed from the ledger, not from the cache
-    assert (told["games"], sum(told["latest"].values())) == (4, 4)  # type: ignore[arg-type]  # all of them numbers
-    assert told["words"].startswith("It has played 4 games. It won ")
-    assert f"avoid losing in {hundred(points[-1])} of 100 games" in told["curve_words"]
-    assert hundred(points[0]) in told["curve_words"]
+    assert progress(learner)["curve"] == shown["curve"]  # computed from the ledger, not from the cache
+    assert (shown["games"], sum(shown["latest"].values())) == (4, 4)  # type: ignore[arg-type]  # all of them numbers
+    assert shown["words"].startswith("It has played 4 games. It won ")
+    assert f"avoid losing in {hundred(points[-1])} of 100 games" in shown["curve_words"]
+    assert hundred(points[0]) in shown["curve_words"]
     random = machine_strength(learner)["random"]
-    assert told["points"] == told["points_curve"][-1][1] == pytest.approx(random["win"] + random["draw"] / 2, abs=1e-12)
-    assert [games for games, _ in told["points_curve"]] == [0, 1, 2, 3, 4]
-    assert f"get {hundred(told['points'])} points in 100 games" in told["points_words"]
-    assert [told["results"].count(one) for one in ("win", "draw", "loss")] == list(told["latest"].values())
+    assert (
+        shown["points"] == shown["points_curve"][-1][1] == pytest.approx(random["win"] + random["draw"] / 2, abs=1e-12)
+    )
+    assert [games for games, _ in shown["points_curve"]] == [0, 1, 2, 3, 4]
+    assert f"get {hundred(shown['points'])} points in 100 games" in shown["points_words"]
+    assert [shown["results"].count(one) for one in ("win", "draw", "loss")] == list(shown["latest"].values())
 
 
 def test_of_one_match_it_is_said_how_it_went() -> None:
     learner, _ = taught(1)
-    told = progress(learner)
-    assert re.match(r"It has played 1 game\. It (won|drew|lost) its last match\. ", told["words"])
-    box = told["first_box"]
+    shown = progress(learner)
+    assert re.match(r"It has played 1 game\. It (won|drew|lost) its last match\. ", shown["words"])
+    box = shown["first_box"]
     assert box is not None
     assert (box["before"], [slot["mark"] for slot in box["slots"]]) == ([4, 4, 4], ["A", "B", "E"])
     assert sum(a != b for a, b in zip(box["before"], box["now"], strict=True)) == 1
@@ -75,8 +77,8 @@ def test_of_one_match_it_is_said_how_it_went() -> None:
 def test_results_are_those_of_the_last_ten_matches_in_order() -> None:
     learner, _ = taught(11)
     winners = [match.winner for match in Match.objects.order_by("pk") if match.is_over][-10:]
-    told = {None: "draw", Side.FIRST: "win", Side.SECOND: "loss"}
-    assert progress(learner)["results"] == [told[winner] for winner in winners]
+    names = {None: "draw", Side.FIRST: "win", Side.SECOND: "loss"}
+    assert progress(learner)["results"] == [names[winner] for winner in winners]
 
 
 START, WORSE = Strong(0.61, 0.24), Strong(0.66, 0.19)
@@ -103,12 +105,12 @@ def test_a_fall_is_explained(results: list[str], why: str) -> None:
 def test_a_new_one_knows_nothing_and_says_what_it_would_do() -> None:
     seated = pupil_teach(person=guest(), game=NC)
     learner = Machine.objects.get(pk=int(seated.room.machine))
-    told = progress(learner)
+    shown = progress(learner)
     says = "It has not finished a game yet. At the start it draws each kind of bead equally often."
-    assert told["words"] == says
-    assert told["first"] == {"after": "", "move": "top left", "chance": pytest.approx(1 / 3)}
-    assert [games for games, _ in told["curve"]] == [0]
-    assert told["curve_words"] == "Against a perfect player it would avoid losing in 24 of 100 games."
+    assert shown["words"] == says
+    assert shown["first"] == {"after": "", "move": "top left", "chance": pytest.approx(1 / 3)}
+    assert [games for games, _ in shown["curve"]] == [0]
+    assert shown["curve_words"] == "Against a perfect player it would avoid losing in 24 of 100 games."
 
 
 @pytest.mark.parametrize(
@@ -135,33 +137,33 @@ def test_what_it_forgets_is_gone_from_its_curve_too() -> None:
     learner, points = taught(2)
     machine_reset(user=Visitor(UUID(int=1)), machine_id=learner.pk)
     learner.refresh_from_db()
-    told = progress(learner)
-    assert told["curve"] == [[0, pytest.approx(points[0], abs=1e-12)]]
+    shown = progress(learner)
+    assert shown["curve"] == [[0, pytest.approx(points[0], abs=1e-12)]]
 
 
 def test_curve_of_much_training_is_short_and_ends_at_the_last() -> None:
     learner = trained(machine(Side.FIRST), 2000)
-    told = progress(learner)
-    assert 2 <= len(told["curve"]) <= CURVE_POINTS + 2
-    assert told["curve"][-1] == [2000, pytest.approx(holds(learner), abs=1e-12)]
-    assert told["words"].startswith("It has played 2,000 games. At the start it ")
+    shown = progress(learner)
+    assert 2 <= len(shown["curve"]) <= CURVE_POINTS + 2
+    assert shown["curve"][-1] == [2000, pytest.approx(holds(learner), abs=1e-12)]
+    assert shown["words"].startswith("It has played 2,000 games. At the start it ")
 
 
 def test_of_one_that_was_brought_in_it_is_known_how_it_stands() -> None:
     one = trained(machine())
     again = machine_import(user=None, content=machine_export(one).text.encode()).machine
-    told = progress(again)
-    assert told["games"] == again.n_games > 0
-    assert told["curve"] == [[again.n_games, pytest.approx(progress(one)["holds"])]]
+    shown = progress(again)
+    assert shown["games"] == again.n_games > 0
+    assert shown["curve"] == [[again.n_games, pytest.approx(progress(one)["holds"])]]
 
 
 def test_progress_covers_any_size_and_refuses_other_kinds() -> None:
     """Machines without boxes have no progress of this kind."""
     for slug in ("hexapawn", "hexapawn-5x4"):
         learner, _ = taught_without_strength(slug)
-        told = progress(learner)
-        assert told["games"] == 1
-        assert (told["holds"] is None) == (not game_get(slug).enumerable)
+        shown = progress(learner)
+        assert shown["games"] == 1
+        assert (shown["holds"] is None) == (not game_get(slug).enumerable)
     from learning.services.machines import machine_create
 
     other: Any = machine_create(game="romgon", side=None, name="Q", preset="romgon-q-careful")

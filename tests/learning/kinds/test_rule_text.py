@@ -18,19 +18,19 @@ from learning.services.machines import machine_create
 HER = ["One bead of each colour.", "After a loss the last bead is taken out for good."]
 
 
-def told(rule: BoxRule, *, has_draws: bool = True) -> dict[str, str]:
+def rule_text(rule: BoxRule, *, has_draws: bool = True) -> dict[str, str]:
     return dict(sentences(rule, has_draws=has_draws))
 
 
 def test_her_has_two_sentences_about_beads() -> None:
-    words = told(PRESETS["gardner-her"].rule, has_draws=False)
+    words = rule_text(PRESETS["gardner-her"].rule, has_draws=False)
     assert [words["Start"], words["Loss"]] == HER
     assert set(words) == {"Start", "Loss", "Empty box", "Boxes"}
 
 
 @pytest.mark.parametrize("slug", PRESETS)
 def test_a_preset_says_nothing_of_what_changes_nothing(slug: str) -> None:
-    words = told(PRESETS[slug].rule)
+    words = rule_text(PRESETS[slug].rule)
     assert "+0" not in str(words)
     assert "0 bead" not in str(words).replace("20 bead", "").replace("100 bead", "")
     for text in words.values():
@@ -38,29 +38,29 @@ def test_a_preset_says_nothing_of_what_changes_nothing(slug: str) -> None:
         assert all(len(sentence.split()) <= 20 for sentence in text.split(". ")), text
 
 
-def test_what_acts_is_told_and_what_cannot_act_is_not() -> None:
+def test_only_settings_that_can_act_are_described() -> None:
     plain = BoxRule()
-    assert "4 beads of each colour for its first move, 3 for the second" in told(plain)["Start"]
-    assert told(plain)["Win"] == "After a win every box that it used gains 3 beads of the colour played."
-    assert "Draw" not in told(plain, has_draws=False)
-    assert "Empty box" not in told(replace(plain, floor=1)), "with a floor no box is ever empty"
-    assert "never has fewer" in told(replace(plain, floor=1))["Limits"]
-    assert "Limits" not in told(replace(plain, floor=1, loss=0)), "no bead is ever taken out"
-    assert "Limits" not in told(replace(plain, win=0, draw=0, cap=9)), "no bead is ever put in"
-    assert "first box" not in told(replace(plain, when_empty=WhenEmpty.UNIFORM))["Empty box"]
+    assert "4 beads of each colour for its first move, 3 for the second" in rule_text(plain)["Start"]
+    assert rule_text(plain)["Win"] == "After a win every box that it used gains 3 beads of the colour played."
+    assert "Draw" not in rule_text(plain, has_draws=False)
+    assert "Empty box" not in rule_text(replace(plain, floor=1)), "with a floor no box is ever empty"
+    assert "never has fewer" in rule_text(replace(plain, floor=1))["Limits"]
+    assert "Limits" not in rule_text(replace(plain, floor=1, loss=0)), "no bead is ever taken out"
+    assert "Limits" not in rule_text(replace(plain, win=0, draw=0, cap=9)), "no bead is ever put in"
+    assert "first box" not in rule_text(replace(plain, when_empty=WhenEmpty.UNIFORM))["Empty box"]
     removing = replace(plain, final_loss=FinalLoss.REMOVE)
-    assert "earlier box loses one bead" in told(removing)["Loss"]
-    assert "earlier box" not in told(replace(removing, only_last=True))["Loss"]
-    assert "counts as the one" not in told(replace(plain, punish_previous_on_resign=True))["Empty box"]
+    assert "earlier box loses one bead" in rule_text(removing)["Loss"]
+    assert "earlier box" not in rule_text(replace(removing, only_last=True))["Loss"]
+    assert "counts as the one" not in rule_text(replace(plain, punish_previous_on_resign=True))["Empty box"]
     still = replace(plain, win=0, draw=0, loss=0)
-    assert told(still)["Learning"] == "Its beads never change."
+    assert rule_text(still)["Learning"] == "Its beads never change."
 
 
 OTHERS = [*Q_PRESETS.values(), *TABLE_PRESETS.values(), *VALUE_PRESETS.values()]
 
 
 @pytest.mark.parametrize("preset", OTHERS)
-def test_other_kinds_are_told_in_whole_sentences_too(preset: object) -> None:
+def test_other_kinds_are_described_in_whole_sentences_too(preset: object) -> None:
     rule = preset.rule  # type: ignore[attr-defined]
     for text in dict(kind_of_rule(rule).page.rule_sentences(rule)).values():
         assert text[0].isupper(), text

@@ -288,7 +288,7 @@ class TestTakenAway:
         assert known(again) == known(one)
 
     @pytest.mark.parametrize(
-        ("change", "told"),
+        ("change", "reason"),
         [
             ({"key": "1#X........"}, "values[0].key"),
             ({"key": "9#........."}, "values[0].key"),
@@ -302,10 +302,10 @@ class TestTakenAway:
             ({"times": 3}, "times"),
         ],
     )
-    def test_a_file_that_is_wrong_is_refused_with_the_place(self, change: dict[str, Any], told: str) -> None:
+    def test_a_file_that_is_wrong_is_refused_with_the_place(self, change: dict[str, Any], reason: str) -> None:
         file = json.loads(machine_export(trained(learner(), 50)).text)
         file["values"][0] |= change
-        self.refused(file, told)
+        self.refused(file, reason)
 
     def test_file_of_another_game_or_method_is_refused(self) -> None:
         """A file with fields that the machine's method does not have is refused too."""
@@ -319,11 +319,11 @@ class TestTakenAway:
         self.refused({**file, "side": 0}, "side")
         self.refused({**file, "values": [file["values"][0]] * 2}, "values[1].key")
 
-    def refused(self, file: dict[str, Any], told: str) -> None:
+    def refused(self, file: dict[str, Any], reason: str) -> None:
         sender, n_machines = get_user_model().objects.get_or_create(username="sender")[0], Machine.objects.count()
         answer = api_with(sender).post("/api/machines/import", json.dumps(file), content_type="application/json")
         assert answer.status_code == 400
-        assert told in answer.content.decode()
+        assert reason in answer.content.decode()
         assert Machine.objects.count() == n_machines
 
     def test_a_copy_goes_on_exactly_where_its_original_stood(self) -> None:
@@ -416,7 +416,7 @@ class TestTournament:
 
 
 class TestShown:
-    def test_a_small_share_is_not_told_as_none(self) -> None:
+    def test_a_small_share_is_not_shown_as_none(self) -> None:
         rule = TableRule(exploring=0.1, exploring_decay=0.99, exploring_floor=0.004)
         assert dict(TableLearnerPage().rule_sentences(rule))["Explores"] == (
             "At first 10% of its moves are random while it learns."

@@ -66,7 +66,7 @@ GAME = game_get("romgon")
 assert isinstance(GAME, Romgon)
 QUICK = ValueRule(features="squares-1", search_depth=1, play_depth=1, average_games=10.0, restlessness=0.01)
 """A rule with quick games: it searches one ply and plays by the mean of its weights."""
-told = valuer_of(GAME).describe_feature
+feature_text = valuer_of(GAME).describe_feature
 pytestmark = pytest.mark.django_db
 
 
@@ -273,10 +273,10 @@ class TestPlayed:
         change = before.machine.weights - then
         learning = room_view(room_get(seated.room.code))["learning"]
         assert learning is not None
-        (told_lesson,) = learning["lessons"]
-        assert (told_lesson["role"], told_lesson["result"]) == (GAME.look.layout.roles[side.other], "win")
-        assert f"{np.count_nonzero(change)} of its weights change" in told_lesson["deed"]
-        assert told(int(np.argmax(np.abs(change)))) in told_lesson["deed"]
+        (shown_lesson,) = learning["lessons"]
+        assert (shown_lesson["role"], shown_lesson["result"]) == (GAME.look.layout.roles[side.other], "win")
+        assert f"{np.count_nonzero(change)} of its weights change" in shown_lesson["deed"]
+        assert feature_text(int(np.argmax(np.abs(change)))) in shown_lesson["deed"]
 
     def test_a_frozen_one_plays_and_stays_as_it_is(self) -> None:
         machine = learner()
@@ -322,7 +322,7 @@ class TestPlayed:
         assert chosen["move"] == seated.room.matches.get().plies.filter(side=Side.SECOND).last().move
 
     @pytest.mark.parametrize("depth", [1, 2, 3])
-    def test_what_it_saw_is_told_and_stays_what_it_was(self, depth: int) -> None:
+    def test_a_thought_is_shown_and_stays_the_same(self, depth: int) -> None:
         machine = alone(learner(replace(QUICK, features="full-1", play_depth=depth)))
         seated = romgon_room("machine", machine=str(machine.pk), side=Side.FIRST)
         code, then = seated.room.code, MEMORY.load(machine).machine
@@ -358,7 +358,7 @@ class TestPlayed:
         assert learnt["url"] == f"{machine.get_absolute_url()}?lesson={match_row.lesson.number}#weights"
         order = np.argsort(-np.abs(changes), kind="stable")[: len(learnt["weights"])]
         assert [one["after"] - one["before"] for one in learnt["weights"]] == changes[order].tolist()
-        assert [one["name"] for one in learnt["weights"]] == [told(int(at)) for at in order]
+        assert [one["name"] for one in learnt["weights"]] == [feature_text(int(at)) for at in order]
 
     def test_what_it_had_no_time_for_is_said(self, client: Client, settings: Any) -> None:
         settings.AI_TIME_BUDGET_S = settings.AI_QUICK_TIME_BUDGET_S = 0
@@ -480,8 +480,8 @@ class TestTakenAway:
         assert set(Weights.objects.values_list("machine", flat=True)) == {machine.pk}
 
 
-def test_every_feature_is_told_in_words_of_its_own() -> None:
-    words = {told(index) for index in range(765)}
+def test_every_feature_has_words_of_its_own() -> None:
+    words = {feature_text(index) for index in range(765)}
     assert len(words) == 765
 
 
@@ -520,7 +520,7 @@ class TestShown:
         assert "601 weights, learnt from 20 games" in page
         weights = known(machine)[1]
         most = max(range(601), key=lambda index: abs(weights[index]))
-        assert told(most) in unescape(page)
+        assert feature_text(most) in unescape(page)
         assert "every weight is 0" in client.get(learner(owner=owner).get_absolute_url()).content.decode()
         pages = [
             "/",
@@ -558,7 +558,7 @@ class TestShown:
         assert maps("?lesson=2") == shown(changed)
         page = client.get(f"{address}?lesson=2").content.decode()
         assert "what lesson 2, " in page
-        assert told(int(np.argmax(np.abs(changed)))) in unescape(page)
+        assert feature_text(int(np.argmax(np.abs(changed)))) in unescape(page)
         with CaptureQueriesContext(connection) as few:
             client.get(f"{address}?lesson=2")
         alone(alone(machine, 4), 300)
@@ -579,7 +579,7 @@ class TestShown:
             assert f"{asked.partition('=')[0]}: " in page.context["problem"]
             assert page.context["shown"].weights.tolist() == known(machine)[1]
 
-    def test_any_position_is_told_in_parts_and_moves(self, client: Client) -> None:
+    def test_any_position_is_shown_in_parts_and_moves(self, client: Client) -> None:
         machine = alone(learner(replace(QUICK, features="full-1", play_depth=3)))
         then, api = MEMORY.load(machine).machine, api_with(None)
         start = GAME.initial_position()
@@ -601,7 +601,7 @@ class TestShown:
             assert client.get(f"{machine.get_absolute_url()}/values?position={wrong}").status_code == 404
             assert api.get(f"/api/machines/{machine.pk}/values/{wrong}").status_code == 404
 
-    def test_a_game_that_is_over_is_told_as_it_ended(self) -> None:
+    def test_a_finished_game_is_shown_without_moves(self) -> None:
         machine, position = learner(), GAME.initial_position()
         rng = Random(3)
         while GAME.outcome(position) is None:

@@ -167,7 +167,7 @@ class TestText:
     @pytest.mark.parametrize(
         "text", ["0 9 L * *", "0 9 15,L * *", "*/5 8-17 1,15 1-6/2 *", "0 0 28-31 jan-mar mon-fri"]
     )
-    def test_it_is_told_as_it_was_written(self, text: str) -> None:
+    def test_a_crontab_is_written_as_it_was_read(self, text: str) -> None:
         assert crontab_written(crontab_read(text)) == text
 
     @pytest.mark.parametrize(

@@ -20,12 +20,12 @@ def test_a_point_tells_how_the_games_since_the_point_before_went() -> None:
     for point in points:
         n = point["games"] - before["games"]
         for result, count in (("win", "wins"), ("draw", "draws"), ("loss", "losses")):
-            k, told = point[count] - before[count], point["in_training"][result]
-            assert (told["value"], (told["low"], told["high"])) == (k / n, wilson(k, n))
+            k, rate = point[count] - before[count], point["in_training"][result]
+            assert (rate["value"], (rate["low"], rate["high"])) == (k / n, wilson(k, n))
         before = point
 
 
-def test_what_is_told_later_goes_on_from_the_point_before() -> None:
+def test_later_points_continue_from_the_point_before() -> None:
     learner = factories.trained(factories.machine(), games=200)
     run = learner.runs.get()
     whole = run_curve(run)

@@ -107,11 +107,11 @@ def test_guests_without_cookies_share_what_an_address_may_keep() -> None:
 
 
 def test_those_of_an_account_are_not_counted_where_it_is() -> None:
-    learner, pupil = machine(), replace(person(user()), address="school")
-    own = copy_of(learner, pupil)
+    learner, principal = machine(), replace(person(user()), address="school")
+    own = copy_of(learner, principal)
     guests = [copy_of(learner, replace(guest(number), address="school")) for number in range(1, 6)]
     assert kept(own, *guests) == [True, False, True, True, True, True]
-    more = [copy_of(learner, pupil) for _ in range(4)]
+    more = [copy_of(learner, principal) for _ in range(4)]
     assert kept(own, *guests[1:], *more) == [False] + [True] * 4 + [False] + [True] * 3
 
 

@@ -184,32 +184,32 @@ def test_run_stops_at_a_deleted_opponent() -> None:
 
 @pytest.mark.django_db
 def test_who_taught_another_goes_and_what_the_other_learnt_stays() -> None:
-    teacher, pupil = machine(Side.FIRST), machine(Side.SECOND)
-    run_execute(run_of(teacher, Stage(pupil.slug, 50, learns=True)))
-    own = Lesson.objects.filter(machine=pupil).count()
-    beads = boxes_at(pupil, own)
+    teacher, trainee = machine(Side.FIRST), machine(Side.SECOND)
+    run_execute(run_of(teacher, Stage(trainee.slug, 50, learns=True)))
+    own = Lesson.objects.filter(machine=trainee).count()
+    beads = boxes_at(trainee, own)
     machine_delete(user=boss(), machine_id=teacher.pk)
     assert not TrainingRun.objects.exists()
-    lessons = Lesson.objects.filter(machine=pupil)
+    lessons = Lesson.objects.filter(machine=trainee)
     assert set(lessons.values_list("kind", "run")) == {("training", None)}
     assert lessons.count() == own > 0
-    assert boxes_at(pupil, own) == beads != boxes_at(pupil, 0)
+    assert boxes_at(trainee, own) == beads != boxes_at(trainee, 0)
     assert ledger_errors() == []
 
 
 @pytest.mark.django_db
 def test_lessons_of_a_deleted_run_are_shown_everywhere(client: Any) -> None:
     """Page, API and admin still show what the run taught."""
-    teacher, pupil = machine(Side.FIRST), machine(Side.SECOND)
-    run_execute(run_of(teacher, Stage(pupil.slug, 50, learns=True)))
+    teacher, trainee = machine(Side.FIRST), machine(Side.SECOND)
+    run_execute(run_of(teacher, Stage(trainee.slug, 50, learns=True)))
     staff = user("admin", is_staff=True, is_superuser=True)
     machine_delete(user=staff, machine_id=teacher.pk)
-    box = pupil.boxes.exclude(changes=None)[0]
+    box = trainee.boxes.exclude(changes=None)[0]
     client.force_login(staff)
     for address in (
-        pupil.get_absolute_url(),
+        trainee.get_absolute_url(),
         box.get_absolute_url(),
-        f"/api/machines/{pupil.pk}/boxes/{box.position}",
+        f"/api/machines/{trainee.pk}/boxes/{box.position}",
         f"/admin/learning/box/{box.pk}/change/",
         "/admin/learning/lesson/",
     ):
@@ -219,10 +219,10 @@ def test_lessons_of_a_deleted_run_are_shown_everywhere(client: Any) -> None:
 @pytest.mark.django_db
 def test_machine_in_training_is_not_reset_but_can_be_deleted() -> None:
     """Deletion of the machine ends its training."""
-    learner, opponent, pupil = machine(Side.FIRST), machine(Side.SECOND), machine(Side.SECOND)
-    run = run_chunk(run_of(learner, Stage(opponent.slug, 100), Stage(pupil.slug, 100, learns=True)), Pace(n_games=10))
+    learner, opponent, trainee = machine(Side.FIRST), machine(Side.SECOND), machine(Side.SECOND)
+    run = run_chunk(run_of(learner, Stage(opponent.slug, 100), Stage(trainee.slug, 100, learns=True)), Pace(n_games=10))
     staff = boss()
-    for busy in (learner, pupil):
+    for busy in (learner, trainee):
         with pytest.raises(MachineBusyError):
             machine_reset(user=staff, machine_id=busy.pk)
     machine_reset(user=staff, machine_id=opponent.pk)

@@ -307,7 +307,7 @@ class TestCommands:
         assert "has the rule that you chose: Michie with refill (michie-refill). For another" in said
         assert "name a preset with --preset" in said
 
-    def test_a_rule_that_had_to_be_changed_is_told_as_such(self, tmp_path: Any, capsys: Any) -> None:
+    def test_a_rule_that_had_to_be_changed_is_reported(self, tmp_path: Any, capsys: Any) -> None:
         file = tmp_path / "machine.csv"
         file.write_text("position,move,beads\n" + "".join(f".........,{move},4\n" for move in range(1, 10)))
         call_command("import_machine", str(file))

@@ -219,7 +219,7 @@ class TestStored:
         with pytest.raises(CommandError, match="keeps values"):
             call_command("export_machine", original.slug, format="csv")
 
-    def test_the_commands_take_any_size_if_told_to(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_commands_take_any_size_on_request(self, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         original, file = taught(learner(), 1), tmp_path / "q.json"
         for place in ("learning.kinds.keyed_values.files.MAX_VALUES", "beadbox.learners.exchange.values.MAX_VALUES"):
             monkeypatch.setattr(place, 5)

@@ -65,7 +65,7 @@ def test_random_against_random():
 
 
 @pytest.mark.django_db
-def test_the_page_shows_gardners_24_drawings_beside_the_19_boxes(client: Client) -> None:
+def test_the_page_shows_gardners_24_drawings_and_the_19_boxes(client: Client) -> None:
     her = machine_create(game="hexapawn", side=Side.SECOND, name="HER", preset="gardner-her")
     assert "As Gardner drew them" in client.get(her.get_absolute_url()).content.decode()
     page = client.get(f"/machines/{her.pk}/drawings")

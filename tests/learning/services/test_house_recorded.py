@@ -47,7 +47,7 @@ def rows(machine: Machine) -> list[object]:
     run = machine.runs.get()
     fields = ("status", "games_done", "n_wins", "n_draws", "n_losses", "n_left_out", "random_state", "error")
     totals = ("n_games", "n_wins", "n_draws", "n_losses", "n_removed", "epsilon", "n_values")
-    standing = machine.standing
+    stats = machine.standing
     return [
         [getattr(run, name) for name in fields],
         [getattr(machine, name) for name in totals],
@@ -55,7 +55,7 @@ def rows(machine: Machine) -> list[object]:
         list(run.stages.values_list("number", "opponent", "n_games")),
         sorted(machine.boxes.values_list("position", "start", "beads", "visits")),
         sorted(machine.values.values_list("key", "start", "value", "n_visits")),
-        [getattr(standing, name) for name in ("games", "win", "draw", "loss", "score", "curve")],
+        [getattr(stats, name) for name in ("games", "win", "draw", "loss", "score", "curve")],
     ]
 
 
@@ -124,16 +124,16 @@ def test_a_training_that_comes_along_can_be_walked_through(client: Client) -> No
     machine, _ = house_machine_ensure(house)
     machine.refresh_from_db()
     steps = [0, 1, 100, 300, 1_000, 3_000, 10_000, 30_000, 50_000]
-    told = [client.get(f"/machines/{machine.pk}/boxes-at/{number}").json() for number in range(len(steps))]
-    assert [one["games"] for one in told] == steps
+    answers = [client.get(f"/machines/{machine.pk}/boxes-at/{number}").json() for number in range(len(steps))]
+    assert [one["games"] for one in answers] == steps
     assert machine.n_lessons == len(steps) - 1
-    assert told[2]["lesson"]["sentence"].startswith("Trained 99 games: ")
+    assert answers[2]["lesson"]["sentence"].startswith("Trained 99 games: ")
     plan = TrainingConfig(machine.game_rules, Side(house.side or 0), machine.box_rule, house.opponent, house.seed)
-    pupil = Cohort.fresh(plan, [plan.seed])
-    pupil.train(plan.teacher, [300], [])
-    alone = pupil.learners.memory(0)
-    slots = {key: alone.slots(alone.table.box_id[key]) for key in told[3]["beads"]}
-    assert told[3]["beads"] == {key: alone.beads[at].tolist() for key, at in slots.items()}
+    cohort = Cohort.fresh(plan, [plan.seed])
+    cohort.train(plan.teacher, [300], [])
+    alone = cohort.learners.memory(0)
+    slots = {key: alone.slots(alone.table.box_id[key]) for key in answers[3]["beads"]}
+    assert answers[3]["beads"] == {key: alone.beads[at].tolist() for key, at in slots.items()}
     page = client.get(f"/machines/{machine.pk}/boxes").content.decode()
     assert 'data-last="8"' in page
     assert 'data-games="50000"' in page

@@ -81,7 +81,7 @@ def test_the_interval_of_wilson(k: int, n: int, low: float, high: float) -> None
     assert wilson(n - k, n) == (pytest.approx(1 - high, abs=5e-5), pytest.approx(1 - low, abs=5e-5))
 
 
-def test_a_sample_counts_what_it_is_told() -> None:
+def test_a_sample_counts_the_results_it_is_given() -> None:
     results = iter([Result.WIN, Result.LOSS, Result.WIN, Result.DRAW])
     found = sample(lambda: next(results), 4)
     assert (found.win, found.draw, found.loss, found.games) == (0.5, 0.25, 0.25, 4)
@@ -104,8 +104,8 @@ class TestMaking:
     def test_game_with_repeating_positions_is_refused_as_such(self) -> None:
         with pytest.raises(GameTooLargeError, match="has positions that can come again") as refused:
             BoxesPage().rule_require(Tug(), BoxRule())
-        for told in (str(refused.value), GameTooLargeError.message):
-            assert "too many" not in told
+        for message in (str(refused.value), GameTooLargeError.message):
+            assert "too many" not in message
         row = next(line for line in PROTOCOL.read_text().splitlines() if "`game_too_large`" in line)
         assert "too many" in row
         assert "come again" in row

@@ -69,12 +69,12 @@ def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
         assert one.strength.keys() == other.strength.keys()
         for name, chances in one.strength.items():
             assert chances == pytest.approx(other.strength[name], abs=1e-12)
-    told = progress(kept)
-    assert {games for games, _ in told["curve"]} <= {point.games_done for point in watched}
-    assert len(told["curve"]) > CURVE_POINTS // 2
-    assert told["curve"][-1] == [300, pytest.approx(_held(kept), abs=1e-12)]
+    shown = progress(kept)
+    assert {games for games, _ in shown["curve"]} <= {point.games_done for point in watched}
+    assert len(shown["curve"]) > CURVE_POINTS // 2
+    assert shown["curve"][-1] == [300, pytest.approx(_held(kept), abs=1e-12)]
     within = {point.games_done: point.strength["perfect"] for point in watched}
-    for games, share in told["curve"]:
+    for games, share in shown["curve"]:
         assert share == pytest.approx(within[games]["win"] + within[games]["draw"], abs=1e-12)
     for name in ("n_games", "n_wins", "n_draws", "n_losses", "n_removed"):
         assert getattr(kept, name) == getattr(trained, name), name
@@ -92,11 +92,11 @@ def test_it_is_the_machine_of_an_ordinary_run_with_that_seed():
 def test_the_list_shows_its_strength_and_its_curve_at_once():
     plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, "random", 9)
     kept, _ = trained_machine_keep(user=user("ada"), config=plan, preset="michie-1961", games=300)
-    standing = Standing.objects.get(machine=kept)
+    stats = Standing.objects.get(machine=kept)
     strength = against_opponent(kind_of(kept).memory.load(kept), UNIFORM["random"])
-    assert (standing.games, standing.measured, standing.lessons) == (300, 3, 3)
-    assert (standing.win, standing.draw) == pytest.approx((strength.win, strength.draw), abs=1e-12)
-    points = list(standing.points)
+    assert (stats.games, stats.measured, stats.lessons) == (300, 3, 3)
+    assert (stats.win, stats.draw) == pytest.approx((strength.win, strength.draw), abs=1e-12)
+    points = list(stats.points)
     assert (points[0][0], points[-1]) == (0, (300, pytest.approx(strength.score, abs=1e-12)))
     assert len(points) == CURVE_POINTS
     assert standings_measure(TurnEnd(60)) == 0, "the clerk has nothing left to find"
@@ -107,10 +107,10 @@ def test_it_may_belong_to_a_browser_and_have_had_a_partner(preset):
     visitor = Visitor(uuid4())
     plan = TrainingConfig(GAMES["hexapawn"], Side.SECOND, PRESETS[preset].rule, "machine", 4)
     kept, _ = trained_machine_keep(user=visitor, config=plan, preset=preset, games=50)
-    pupil = Cohort.fresh(plan, [4])
-    pupil.train("machine", [50], [])
+    cohort = Cohort.fresh(plan, [4])
+    cohort.train("machine", [50], [])
     assert (kept.guest, kept.owner, kept.is_public) == (visitor.guest, None, False)
-    assert kind_of(kept).memory.load(kept).beads.tolist() == pupil.learners.beads[0].tolist()
+    assert kind_of(kept).memory.load(kept).beads.tolist() == cohort.learners.beads[0].tolist()
     assert ledger_errors() == []
     untaught, run = trained_machine_keep(user=visitor, config=plan, preset=preset, games=0, name="New")
     assert (untaught.n_games, untaught.runs.count(), untaught.name, run) == (0, 0, "New", None)
@@ -129,9 +129,9 @@ def test_kept_machine_with_many_games_trains_by_ordinary_run(monkeypatch, teache
     n_machines = 1 + (teacher == "machine")
     assert Machine.objects.filter(guest=visitor.guest).count() == n_machines, "nothing is left of what was refused"
     run_execute(RUNS.claim(run.pk))
-    pupil = Cohort.fresh(plan, [90])
-    pupil.train(teacher, [101], [])
-    assert kind_of(kept).memory.load(kept).beads.tolist() == pupil.learners.beads[0].tolist()
+    cohort = Cohort.fresh(plan, [90])
+    cohort.train(teacher, [101], [])
+    assert kind_of(kept).memory.load(kept).beads.tolist() == cohort.learners.beads[0].tolist()
     assert ledger_errors() == []
     again, other = trained_machine_keep(user=user("ada"), config=plan, preset="michie-1961", games=101)
     assert (other.started_by, again.owner) == (again.owner, again.owner)

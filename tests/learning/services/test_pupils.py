@@ -38,7 +38,7 @@ def visitor(number: int = 1) -> Visitor:
     return Visitor(UUID(int=number))
 
 
-def pupil(number: int = 1, side: Side = Side.FIRST) -> Machine:
+def personal_machine(number: int = 1, side: Side = Side.FIRST) -> Machine:
     return pupil_ensure(user=visitor(number), game=NC, side=side)
 
 
@@ -60,7 +60,7 @@ def test_one_press_makes_an_untaught_machine_and_seats_its_owner(client: Client)
 
 
 def test_machine_deleted_as_its_owner_returns_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    swept_away, created = pupil(), room_create
+    swept_away, created = personal_machine(), room_create
 
     def too_late(**asked: Any) -> Any:
         machine_delete(user=visitor(), machine_id=swept_away.pk)
@@ -101,7 +101,7 @@ def test_two_presses_before_the_first_answer_are_of_one_guest() -> None:
 
 
 def test_what_is_there_once_is_there_once_in_the_database_too() -> None:
-    machine = pupil()
+    machine = personal_machine()
     with pytest.raises(IntegrityError), transaction.atomic():
         Machine.objects.create(game=NC, side=0, name="Two", rule_json={}, guest=machine.guest, is_public=False,
                                is_pupil=True)  # fmt: skip
@@ -130,7 +130,7 @@ def test_what_cannot_be_taught_is_refused_in_a_sentence(client: Client, form: di
         pupil_ensure(user=visitor(), game="romgon", side=Side.FIRST)
 
 
-def test_it_learns_from_its_owner_and_forgets_when_it_is_told_to(client: Client) -> None:
+def test_a_personal_machine_learns_and_forgets_on_request(client: Client) -> None:
     room, machine = taught(client)
     play_out(room.code, guest_of(client))
     machine.refresh_from_db()
@@ -173,7 +173,7 @@ def test_nobody_else_sees_it_whatever_number_they_ask_for(client: Client) -> Non
 
 
 def test_access_decides_by_the_browser() -> None:
-    machine, ann = pupil(1), user("ann")
+    machine, ann = personal_machine(1), user("ann")
     assert [is_seen(one, machine) for one in (visitor(1), visitor(2), Visitor(), None, ann)] == [
         True, False, False, False, False,
     ]  # fmt: skip
@@ -195,7 +195,7 @@ def test_it_comes_along_to_an_account(client: Client, way: str) -> None:
         user("ann")
     entered = client.post(f"/{way}", SIGNUP if way == "signup" else LOGIN)
     assert entered.status_code == 302
-    assert told(client) == ["These are now in your account: My MENACE."]
+    assert messages(client) == ["These are now in your account: My MENACE."]
     machine.refresh_from_db()
     assert (machine.owner.get_username(), machine.guest, machine.is_pupil) == ("ann", None, True)  # type: ignore[union-attr]
     assert taught(client) == (room, machine)
@@ -206,19 +206,19 @@ def test_account_keeps_its_machine_and_gains_the_guests_other(settings: Any) -> 
     """Beyond the account's limit, machines stay with the guest."""
     ann = user("ann")
     own = pupil_ensure(user=ann, game=NC, side=Side.FIRST)
-    first, second = pupil(1), pupil(1, Side.SECOND)
+    first, second = personal_machine(1), personal_machine(1, Side.SECOND)
     assert machines_claim(ann.pk, UUID(int=1)) == Claimed([first.name, second.name], [])
     assert pupils_of(ann) == [own, second]
     assert Machine.objects.get(pk=first.pk).owner == ann
     settings.MACHINES_PER_ACCOUNT, settings.MACHINES_PER_GUEST = 2, 2
-    third, left = pupil(2, Side.SECOND), pupil(2)
+    third, left = personal_machine(2, Side.SECOND), personal_machine(2)
     assert machines_claim(ann.pk, UUID(int=2)) == Claimed([third.name], [left.name])
     assert Machine.objects.get(pk=left.pk).guest == UUID(int=2)
     assert machines_claim(ann.pk, UUID(int=2)) == Claimed([], [left.name])
-    assert pupil(2, Side.SECOND).guest == UUID(int=2), "who could not take all along goes on as a guest"
+    assert personal_machine(2, Side.SECOND).guest == UUID(int=2), "who could not take all along goes on as a guest"
 
 
-def told(client: Client) -> list[str]:
+def messages(client: Client) -> list[str]:
     return [str(message) for message in client.get("/account").context["messages"]]
 
 
@@ -228,7 +228,7 @@ def test_what_an_account_has_no_room_for_stays_in_the_browser(client: Client, se
     settings.MACHINES_PER_ACCOUNT, settings.MACHINES_PER_GUEST = 0, 1
     room, machine = taught(client)
     client.post("/login", LOGIN)
-    assert "no room for these: My MENACE. They stay in this browser" in told(client)[0]
+    assert "no room for these: My MENACE. They stay in this browser" in messages(client)[0]
     assert Room.objects.get(pk=room.pk).matches.get().seats.filter(user=ann).exists(), "the match came along"
     client.post("/logout")
     machine.refresh_from_db()
@@ -293,10 +293,10 @@ def test_hand_over_leaves_no_machine_without_an_owner() -> None:
     pupil_ensure(user=visitor(99), game=NC, side=Side.FIRST)  # creates the blank original
     pupil_ensure(user=visitor(99), game=NC, side=Side.SECOND)
     for number in range(1, 5):
-        first = pupil(number)
+        first = personal_machine(number)
         faults = at_once(
             lambda n=number: machines_claim(ann.pk, UUID(int=n)),
-            lambda n=number: pupil(n, Side.SECOND),
+            lambda n=number: personal_machine(n, Side.SECOND),
             lambda n=number: machines_claim(bob.pk, UUID(int=n)),
             lambda n=number, pk=first.pk: machine_delete(user=visitor(n), machine_id=pk),
         )
@@ -309,7 +309,7 @@ def test_hand_over_leaves_no_machine_without_an_owner() -> None:
 def test_what_nobody_has_played_for_ninety_days_is_swept(client: Client) -> None:
     room, played = taught(client)
     play_out(room.code, guest_of(client))
-    forgotten, new = pupil(2), pupil(3)
+    forgotten, new = personal_machine(2), personal_machine(3)
     long_ago = timezone.now() - timedelta(days=91)
     Machine.objects.filter(pk__in=[played.pk, forgotten.pk]).update(created_at=long_ago)
     swept()
@@ -334,8 +334,8 @@ def test_browsers_behind_an_address_share_a_machine_limit(settings: Any) -> None
     first, second, third = Client(), Client(), Client()
     for browser in (first, second):
         taught(browser)
-    told = third.post("/teach", {"game": NC}, follow=True)
-    assert "Visitors where you are keep 2 machines, as many as may be." in str(next(iter(told.context["messages"])))
+    answer = third.post("/teach", {"game": NC}, follow=True)
+    assert "Visitors where you are keep 2 machines, as many as may be." in str(next(iter(answer.context["messages"])))
     elsewhere = Client(REMOTE_ADDR="192.0.2.7")
     assert taught(elsewhere)[1].made_from != ""
     assert "192.0.2.7" not in Machine.objects.exclude(guest=None).latest("pk").made_from
@@ -349,7 +349,7 @@ def test_browsers_behind_an_address_share_a_machine_limit(settings: Any) -> None
 @pytest.mark.django_db(transaction=True)
 def test_machine_limit_of_an_address_holds_at_once(settings: Any) -> None:
     settings.MACHINES_PER_ADDRESS = 3
-    pupil(99)
+    personal_machine(99)
     makes = [lambda n=n: pupil_ensure(user=Visitor(UUID(int=n), "here"), game=NC, side=Side.FIRST) for n in range(6)]
     assert [type(one) for one in at_once(*makes)] == [MachineQuotaError] * 3
     assert Machine.objects.filter(made_from="here").count() == 3
@@ -357,10 +357,10 @@ def test_machine_limit_of_an_address_holds_at_once(settings: Any) -> None:
 
 def test_a_browser_keeps_so_many_machines(settings: Any) -> None:
     settings.MACHINES_PER_GUEST = 1
-    pupil()
+    personal_machine()
     with pytest.raises(MachineQuotaError):
-        pupil(side=Side.SECOND)
+        personal_machine(side=Side.SECOND)
     with pytest.raises(MachineQuotaError), transaction.atomic():
         machine_quota_require(visitor())
     assert owner_fields(visitor()) == {"guest": UUID(int=1), "made_from": "", "is_public": False}
-    assert machine_reset(user=visitor(), machine_id=pupil().pk).n_games == 0
+    assert machine_reset(user=visitor(), machine_id=personal_machine().pk).n_games == 0

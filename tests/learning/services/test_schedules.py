@@ -479,9 +479,7 @@ def is_idle() -> bool:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_knock_reaches_a_worker_and_ten_knocks_train_once(
-    owner: Any, learner: Machine, start_worker: StartWorker
-) -> None:
+def test_ten_wake_ups_reach_a_worker_and_train_once(owner: Any, learner: Machine, start_worker: StartWorker) -> None:
     schedule = scheduled(owner, learner, NIGHTLY)
     make_due(schedule)
     for _ in range(10):

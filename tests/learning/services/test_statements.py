@@ -26,7 +26,7 @@ MORE_AT_THE_END = 4
 OF_A_NEW_MATCH = 3
 OF_A_NEW_ROOM = 4
 OF_A_COPY = 6
-OF_A_PUPIL_AT_HAND = 2
+OF_A_READY_PERSONAL_MACHINE = 2
 OF_TRANSACTIONS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE")
 
 
@@ -118,8 +118,9 @@ def test_a_copy_for_it_takes_few_more() -> None:
 def test_back_to_ones_own_machine_takes_few() -> None:
     first = pupil_teach(person=guest(), game=factories.NC)
     found = asked(lambda: pupil_teach(person=guest(), game=factories.NC))
-    assert len(found) <= OF_A_PUPIL_AT_HAND, "\n".join(found)
+    assert len(found) <= OF_A_READY_PERSONAL_MACHINE, "\n".join(found)
     match_resign(code=first.room.code, person=guest())
     found = asked(lambda: pupil_teach(person=replace(guest(), address="somewhere"), game=factories.NC))
     assert Room.objects.count() == 2
-    assert len(found) <= OF_A_PUPIL_AT_HAND + OF_A_NEW_ROOM + 2, "\n".join(found)  # the machine begins, and opens a box
+    # The machine begins, and opens a box.
+    assert len(found) <= OF_A_READY_PERSONAL_MACHINE + OF_A_NEW_ROOM + 2, "\n".join(found)

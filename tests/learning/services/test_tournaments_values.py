@@ -199,7 +199,7 @@ class TestAsItWas:
 class TestLongGames:
     def test_it_says_how_far_it_is_and_keeps_its_lease(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(referee, "SAY_EVERY_S", 0)
-        told: list[tuple[int, Any]] = []
+        reports: list[tuple[int, Any]] = []
         tell = referee.tournament_tell
         pairing = PAIRINGS.claim(claimable(held("easy", "medium", game="romgon", games=3).pk)[0])
         assert pairing is not None
@@ -207,15 +207,15 @@ class TestLongGames:
 
         def listen(tournament: Tournament) -> None:
             now = Pairing.objects.get(pk=pairing.pk)
-            told.append((now.n_first_wins + now.n_draws + now.n_second_wins, now.lease_until))
+            reports.append((now.n_first_wins + now.n_draws + now.n_second_wins, now.lease_until))
             tell(tournament)
 
         monkeypatch.setattr(referee, "tournament_tell", listen)
         pairing_play(pairing)
-        assert [games for games, _ in told] == [1, 2, 3, 3]
+        assert [games for games, _ in reports] == [1, 2, 3, 3]
         assert begun is not None
-        assert begun < told[0][1] < told[2][1]
-        assert told[3][1] is None
+        assert begun < reports[0][1] < reports[2][1]
+        assert reports[3][1] is None
         assert Pairing.objects.get(pk=pairing.pk).status == JobStatus.FINISHED
 
     def test_called_off_in_the_middle_it_stops_at_the_next_game(self, monkeypatch: pytest.MonkeyPatch) -> None:

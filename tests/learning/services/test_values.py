@@ -154,13 +154,13 @@ class TestTraining:
         assert [point["games"] for point in run_curve(run)] == [0, 1, 2]
 
     def test_its_page_hears_of_every_point(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        told: list[int] = []
+        sent: list[int] = []
         monkeypatch.setattr(
-            runner.events, "run_changed", lambda _, run, curve, audience: told.extend(p["games"] for p in curve)
+            runner.events, "run_changed", lambda _, run, curve, audience: sent.extend(p["games"] for p in curve)
         )
         monkeypatch.setattr(runner, "TELL_EVERY_S", 0)
         run = run_execute(begun(learner(), Stage("easy", 8)))
-        assert told == [point["games"] for point in run_curve(run)] == [0, 1, 4, 8]
+        assert sent == [point["games"] for point in run_curve(run)] == [0, 1, 4, 8]
 
     def test_it_plays_itself_and_learns_from_both_seats(self) -> None:
         machine = learner()
@@ -204,10 +204,10 @@ class TestLiveMatches:
         assert lesson.value_changes.count() == decisions.count() > 0
         assert set(decisions.values_list("seat__side", flat=True)) == {side.other}
         assert value_errors() == []
-        told = state["learning"]["values"]
-        assert len(told["changes"]) == decisions.count()
-        assert told["thought"]["ply"] == decisions.order_by("-ply")[0].ply
-        assert any(one["chosen"] for one in told["thought"]["candidates"])
+        values = state["learning"]["values"]
+        assert len(values["changes"]) == decisions.count()
+        assert values["thought"]["ply"] == decisions.order_by("-ply")[0].ply
+        assert any(one["chosen"] for one in values["thought"]["candidates"])
         assert state["learning"]["lesson"]["result"] in ("win", "draw", "loss")
         assert room_view(room_get(code))["learning"] == state["learning"]
 

@@ -214,8 +214,8 @@ class TestMatches:
         assert "It learns no new values" not in client.get(address).content.decode()
         run = trained(machine)
         assert "It learns no new values, for a machine may have 150." in client.get(address).content.decode()
-        told = APIClient().get(f"/api/training-runs/{run.pk}").json()
-        assert (told["most_values"], told["values_left_out"]) == (MOST, run.n_left_out)
+        shown = APIClient().get(f"/api/training-runs/{run.pk}").json()
+        assert (shown["most_values"], shown["values_left_out"]) == (MOST, run.n_left_out)
         assert f'"values_left_out": {run.n_left_out}' in client.get(reverse("run", args=[run.pk])).content.decode()
         assert APIClient().get(f"/api/machines/{machine.pk}").json()["values"] == MOST
         settings.VALUES_PER_ACCOUNT = 10
@@ -307,8 +307,8 @@ class TestRooms:
         settings.VALUES_PER_ROOM_COPY = 9
         original, owner = self.of_size(10), user("owner")
         for who in (person(owner), guest()):
-            told = self.refused(original, who)
-            assert told == (
+            refusal = self.refused(original, who)
+            assert refusal == (
                 "Q has 10 values, and a machine copied for a game may have 9. Play it itself, or copy it on its page."
             )
         machine_copy(user=owner, machine_id=original.pk)

@@ -43,7 +43,7 @@ def schooled(learner: Machine, games: int, seed: int = 1) -> Machine:
         return trained(learner, games, seed)
 
 
-def lived(n_matches: int = 6) -> Machine:
+def played_machine(n_matches: int = 6) -> Machine:
     """A machine that was trained, played, and trained again, in some twenty lessons."""
     learner = schooled(machine(), 200)
     for _ in range(n_matches):
@@ -67,7 +67,7 @@ class TestBoxes:
     def test_compacted_ledger_gives_the_same_history_and_totals(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The ledger adds up after each step of compaction, wherever it begins."""
         monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 150)
-        learner = lived()
+        learner = played_machine()
         before, beads = history(learner), dict(learner.boxes.values_list("position", "beads"))
         totals = Lesson.objects.filter(machine=learner).values_list("n_wins", "n_draws", "n_losses")
         tally = [sum(column) for column in zip(*totals, strict=True)]
@@ -115,7 +115,7 @@ class TestBoxes:
         call_command("audit", verbosity=0)
 
     def test_matches_that_taught_are_let_go(self) -> None:
-        learner = lived(3)
+        learner = played_machine(3)
         assert Match.objects.count() == Lesson.objects.exclude(match=None).count() == 3
         compacted(learner, learner.n_lessons)
         assert not Lesson.objects.exclude(match=None).exists()
@@ -160,12 +160,12 @@ class TestValues:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_goes_on_beside_all_that_machines_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compaction_runs_along_with_all_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two compactions, a training, matches, copies, a reset and a deletion run at the same time."""
     monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 40)
     monkeypatch.setattr(compaction, "LOCK_S", HANG_S)
     owner = user()
-    pupil, played, doomed, gone = machine(), machine(), machine(owner=owner), machine(owner=owner)
+    trainee, played, doomed, gone = machine(), machine(), machine(owner=owner), machine(owner=owner)
     for one in (played, doomed, gone):
         schooled(one, 60)
     is_over = Event()
@@ -179,7 +179,7 @@ def test_it_goes_on_beside_all_that_machines_do(monkeypatch: pytest.MonkeyPatch)
 
     def live() -> None:
         try:
-            schooled(pupil, 1500)
+            schooled(trainee, 1500)
             for n in range(6):
                 seated = room("machine", guest(n), side=Side(played.side).other, machine=played.slug, fresh=n % 2 == 1)
                 play_out(seated.room.code, guest(n))
@@ -191,17 +191,18 @@ def test_it_goes_on_beside_all_that_machines_do(monkeypatch: pytest.MonkeyPatch)
 
     assert at_once(compact, compact, live) == []
     call_command("audit", verbosity=0)
-    assert dict(pupil.boxes.values_list("position", "beads")) == {
-        box.position: list(box.beads) for box in in_memory(pupil, 1500).boxes(range(in_memory(pupil, 1).table.n_boxes))
+    assert dict(trainee.boxes.values_list("position", "beads")) == {
+        box.position: list(box.beads)
+        for box in in_memory(trainee, 1500).boxes(range(in_memory(trainee, 1).table.n_boxes))
     }
-    assert Lesson.objects.filter(kind="folded", machine=pupil).exists()
+    assert Lesson.objects.filter(kind="folded", machine=trainee).exists()
     assert Machine.objects.exclude(shares=None).count() == 3
 
 
 @pytest.mark.django_db
-class TestSweep:
+class TestRetention:
     def test_what_is_old_is_folded_and_what_is_not_stays(self) -> None:
-        old, young = lived(), schooled(machine(), 100)
+        old, young = played_machine(), schooled(machine(), 100)
         place = old.n_lessons - 3
         then = timezone.now() - timedelta(days=40)
         Lesson.objects.filter(machine=old, number__lte=place).update(created_at=then)
@@ -213,7 +214,7 @@ class TestSweep:
     def test_no_more_changes_are_kept_than_may_be(self, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("learning.workers.ledger.LOOKED_AT_LESSONS", 1)
         settings.KEEP_LEDGER_CHANGES = 200
-        learner = lived()
+        learner = played_machine()
         ledgers_compact(TurnEnd())
         learner.refresh_from_db()
         kept = Change.objects.filter(lesson__machine=learner, lesson__number__gt=learner.n_folded).count()
@@ -221,7 +222,7 @@ class TestSweep:
 
     def test_what_was_broken_off_is_gone_on_with(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(compaction, "CHANGES_AT_ONCE", 50)
-        learner = lived()
+        learner = played_machine()
         steps = compact_to(learner, learner.n_lessons)
         next(steps)
         learner.refresh_from_db()
@@ -273,15 +274,15 @@ class TestSweep:
 
 
 @pytest.mark.django_db
-class TestTold:
+class TestViews:
     def test_pages_and_programs_say_from_when_its_story_is_kept(self, client: Any) -> None:
-        learner = lived(2)
+        learner = played_machine(2)
         play_out(room("machine", side=Side(learner.side).other, machine=learner.slug).room.code, guest())
         learner.refresh_from_db()
         first, last = Match.objects.order_by("pk")[0], learner.n_lessons
         Lesson.objects.filter(machine=learner).update(created_at=timezone.now())
         compacted(learner, last)
-        told = f"{learner.folded_at:%-d %B %Y}"
+        since = f"{learner.folded_at:%-d %B %Y}"
         api = client.get(f"/api/machines/{learner.pk}").json()
         assert (api["lessons"], api["lessons_folded"]) == (last, last)
         assert api["folded_at"].startswith(f"{learner.folded_at:%Y-%m-%d}")
@@ -290,12 +291,12 @@ class TestTold:
         assert client.get(f"/machines/{learner.pk}/boxes-at/{last}").status_code == 200
         box = Change.objects.filter(lesson__machine=learner, lesson__kind="folded").first().box
         page = client.get(box.get_absolute_url()).content.decode()
-        assert f"Changes before {told} are no longer kept one by one." in page
+        assert f"Changes before {since} are no longer kept one by one." in page
         assert f"in {last} lessons of 403 games until then" in page
         history = client.get(f"/api/machines/{learner.pk}/boxes/{box.position}").json()["history"]
         assert [history[-1][name] for name in ("kind", "room", "training_run")] == ["folded", None, None]
-        assert f'data-since="{told}"' in client.get(f"/machines/{learner.pk}/boxes").content.decode()
-        assert f"from {told} on" in client.get(learner.get_absolute_url()).content.decode()
+        assert f'data-since="{since}"' in client.get(f"/machines/{learner.pk}/boxes").content.decode()
+        assert f"from {since} on" in client.get(learner.get_absolute_url()).content.decode()
         (lesson,) = room_view(room_get(first.room.code))["learning"]["lessons"]
         assert (
             lesson["deed"] == "This match was long ago. Its lesson is in the beads, but no longer listed game by game."

@@ -82,7 +82,7 @@ def held(learner: Machine) -> list[Any]:
     ]
 
 
-def told(learner: Machine) -> str:
+def shown_text(learner: Machine) -> str:
     """Everything that API, files and pages show of a machine, without ids and times."""
     api, answers = APIClient(), list[Any]()
     address = f"/api/machines/{learner.pk}/boxes"
@@ -168,7 +168,7 @@ def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
     visited = {box.position for box in full.own_boxes.all() if any(box.visits)}
     assert set(sharing.own_boxes.values_list("position", flat=True)) == visited, "rows for those that differ"
     schooled(root, 100)  # later lessons of the original do not concern the copies
-    assert told(sharing) == told(full)
+    assert shown_text(sharing) == shown_text(full)
     play_on(2)
     schooled(sharing, 40)
     schooled(full, 40)
@@ -180,13 +180,13 @@ def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
     machine_delete(user=boss, machine_id=root.pk)
     machine_reset(user=boss, machine_id=original.pk)
     assert not Machine.objects.exclude(shares=None).exists()
-    assert told(sharing) == told(full)
+    assert shown_text(sharing) == shown_text(full)
     play_on(5)
     sharing, full = copied(sharing, full=False), copied(full, full=True)
     play_on(6)
     machine_reset(user=boss, machine_id=sharing.pk)
     machine_reset(user=boss, machine_id=full.pk)
-    assert told(sharing) == told(full)
+    assert shown_text(sharing) == shown_text(full)
     assert MachineSeat.objects.count() == 2 * N_PAIRS
     assert ledger_errors() == []
 
@@ -195,7 +195,7 @@ def test_nobody_can_tell_it_from_a_full_one(preset: str) -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_its_room_tells_the_same(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("games.models.secrets.randbits", lambda bits: 3)  # fixes the seeds of the matches
-    root, told_of = original_of(preset), []
+    root, texts = original_of(preset), []
     asked: dict[str, Any] = {"opponent": "machine", "machine": root.slug, "fresh": True}
     for is_full in (False, True):
         code = room_create(person=guest(), game=root.game, side=Side(root.side).other, **asked).room.code
@@ -205,8 +205,8 @@ def test_its_room_tells_the_same(preset: str, monkeypatch: pytest.MonkeyPatch) -
         states = [room_view(room_get(code)), play_out(code, guest())]
         room_reset(code=code, person=guest())
         text = json.dumps([*states, play_out(code, guest())], default=str)
-        told_of.append(re.sub(rf"/machines/{copy.pk}\b|{code}|\"id\": {copy.pk}\b", "#", text))
-    assert told_of[0] == told_of[1]
+        texts.append(re.sub(rf"/machines/{copy.pk}\b|{code}|\"id\": {copy.pk}\b", "#", text))
+    assert texts[0] == texts[1]
     assert ledger_errors() == []
 
 

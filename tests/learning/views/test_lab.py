@@ -127,13 +127,11 @@ class TestMake:
         ("field", "wrong"),
         [("initial", "a few"), ("initial", ""), ("floor", "9"), ("cap", "0"), ("final_win", "sole"), ("win", "much")],
     )
-    def test_what_the_rule_refuses_is_told_at_its_field(
-        self, client: Client, owner: Any, field: str, wrong: str
-    ) -> None:
+    def test_a_refused_setting_is_shown_at_its_field(self, client: Client, owner: Any, field: str, wrong: str) -> None:
         page = client.post("/machines/new", new_machine(own_rule="on", **{field: wrong}))
-        told = "cap" if field == "final_win" else "initial" if (field, wrong) == ("floor", "9") else field
+        refused_field = "cap" if field == "final_win" else "initial" if (field, wrong) == ("floor", "9") else field
         assert page.status_code == 200
-        assert list(page.context["form"].errors) == [told]
+        assert list(page.context["form"].errors) == [refused_field]
         assert not Machine.objects.exists()
 
     def test_values_with_a_rule_of_its_own(self, client: Client, owner: Any) -> None:
@@ -142,13 +140,13 @@ class TestMake:
         made = Machine.objects.get()
         assert (made.rule, made.preset, made.side, made.epsilon) == (rule, "", None, 0.75)
         page = client.get(answer.headers["Location"]).content.decode()
-        for told in (
+        for sentence in (
             "a chance of 0.75 at first. Each game multiplies the chance by 0.9999999. It never falls below 0.125.",
             "Each move before brings −0.5.",
             "Each value moves 0.25 of the way to its target.",
             "The target is what the move brings, and 1 of the best value at its next turn.",
         ):
-            assert told in page
+            assert sentence in page
 
     @pytest.mark.parametrize("preset", Q_PRESETS)
     def test_the_form_of_a_preset_of_values_gives_the_same_rule_back(
@@ -160,7 +158,7 @@ class TestMake:
         assert (made.rule, made.preset) == (Q_PRESETS[preset].rule, "")
 
     @pytest.mark.parametrize(
-        ("field", "wrong", "told"),
+        ("field", "wrong", "reason"),
         [
             ("learning_rate", "0", "A machine with the rate 0 learns nothing."),
             ("discount", "1.5", "Please give a number from 0 to 1, not 1.5."),
@@ -170,11 +168,11 @@ class TestMake:
             ("epsilon_floor", "0.5", "Please give at most 0.2, not 0.5."),
         ],
     )
-    def test_what_a_rule_of_values_refuses_is_told_at_its_field(
-        self, client: Client, owner: Any, field: str, wrong: str, told: str
+    def test_a_refused_setting_of_values_is_shown_at_its_field(
+        self, client: Client, owner: Any, field: str, wrong: str, reason: str
     ) -> None:
         page = client.post("/machines/new", new_learner(**{field: wrong}))
-        assert page.context["form"].errors == {field: [told]}
+        assert page.context["form"].errors == {field: [reason]}
         assert f'id="id_{field}_error"' in page.content.decode()
         assert not Machine.objects.exists()
 
@@ -184,7 +182,7 @@ class TestMake:
         learner, menace = Machine.objects.order_by("pk")
         assert (learner.rule, menace.rule) == (QRule(), BoxRule())
 
-    def test_presets_are_told_apart_by_the_games_that_they_play(self, client: Client, owner: Any) -> None:
+    def test_presets_are_grouped_by_the_games_that_they_play(self, client: Client, owner: Any) -> None:
         page = client.get("/machines/new")
         boxes, values, weights, tables = page.context["form"].kinds()
         assert (boxes["games"], values["games"]) == (["Noughts and crosses", "Hexapawn"], ["Romgon"])
@@ -419,13 +417,13 @@ class TestLook:
         between = dict(learner.boxes.values_list("position", "beads"))
         trained(learner, 300, seed=2)
         now = dict(learner.boxes.values_list("position", "beads"))
-        told = [client.get(f"/machines/{learner.pk}/boxes-at/{n}").json() for n in range(7)]
+        answers = [client.get(f"/machines/{learner.pk}/boxes-at/{n}").json() for n in range(7)]
         # Each training has a step after 1, 100 and 300 games.
-        assert [one["games"] for one in told] == [0, 1, 100, 300, 301, 400, 600]
-        assert [told[step]["beads"] for step in (0, 3, 6)] == [start, between, now]
-        assert start != told[1]["beads"] != between != now
-        assert told[0]["lesson"] is None
-        assert "Trained 200 games" in told[3]["lesson"]["sentence"]
+        assert [one["games"] for one in answers] == [0, 1, 100, 300, 301, 400, 600]
+        assert [answers[step]["beads"] for step in (0, 3, 6)] == [start, between, now]
+        assert start != answers[1]["beads"] != between != now
+        assert answers[0]["lesson"] is None
+        assert "Trained 200 games" in answers[3]["lesson"]["sentence"]
 
     def test_why_in_every_orientation(self, client: Client) -> None:
         learner = trained(machine(Side.FIRST))
@@ -433,8 +431,10 @@ class TestLook:
         position = game.decode("X...O....")
         for symmetry in game.symmetries:
             text = game.encode(game.transform(position, symmetry))
-            told = client.get(f"/machines/{learner.pk}/why", {"position": text}, headers={"accept": "application/json"})
-            view = told.json()
+            answer = client.get(
+                f"/machines/{learner.pk}/why", {"position": text}, headers={"accept": "application/json"}
+            )
+            view = answer.json()
             assert sum(move["probability"] for move in view["why"]["moves"]) == pytest.approx(1)
             assert [move["next"][int(move["move"]) - 1] for move in view["moves"]] == ["X"] * 7
         page = client.get(f"/machines/{learner.pk}/why?position=X...O....")
@@ -453,7 +453,7 @@ class TestLook:
         assert len(view["moves"]) == n_moves
         assert view["over"] == over
 
-    def test_nonsense_is_told_kindly(self, client: Client) -> None:
+    def test_an_invalid_position_gets_a_helpful_page(self, client: Client) -> None:
         learner = machine(Side.FIRST)
         page = client.get(f"/machines/{learner.pk}/why?position=banana")
         assert page.status_code == 404
@@ -605,7 +605,7 @@ class TestRefusals:
         private = machine(Side.SECOND, owner=user("hidden"), is_public=False, name="Hidden")
         assert str(private.pk) not in listed(show="on", machines=[private.pk, "x", "9" * 30])[0]
 
-    def test_a_machine_that_would_meet_nobody_is_told_whom_to_add(self, client: Client, mine: Machine) -> None:
+    def test_a_machine_without_opponent_gets_a_hint_whom_to_add(self, client: Client, mine: Machine) -> None:
         twin = machine(mine.cabinet.side, name="Twin")
         form = {"machines": [mine.pk, twin.pk], "format": "round-robin", "games": 10}
         page = unescape(client.post("/tournaments/new", form).content.decode())

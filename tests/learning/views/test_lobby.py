@@ -65,9 +65,9 @@ def test_running_trainings_are_shown_if_the_machine_is_visible(client: Client) -
         one = machine(name=name, slug=name.lower(), owner=ada)
         Machine.objects.filter(pk=one.pk).update(is_public=public)
         TrainingRun.objects.create(machine=one, n_games=10, seed=1, status=status, games_done=4, n_draws=4)
-    told = client.get("/")
-    assert [(run["machine"], run["games_done"], run["games"]) for run in told.context["runs"]] == [("Public", 4, 10)]
-    assert b"4 of 10 games" in told.content
+    page = client.get("/")
+    assert [(run["machine"], run["games_done"], run["games"]) for run in page.context["runs"]] == [("Public", 4, 10)]
+    assert b"4 of 10 games" in page.content
     client.force_login(ada)
     assert [run["machine"] for run in client.get("/").context["runs"]] == ["Private", "Public"]
 

@@ -124,7 +124,7 @@ class TestNarrowing:
         ["game=chess", "side=9", "rule=../..", "games=-1", "games=1e99", "games=much", "strength=101", "strength=nan",
          "whose=owner", "sort=password", f"search={'x' * 81}"],
     )  # fmt: skip
-    def test_what_is_no_choice_is_told_at_its_field(
+    def test_an_invalid_choice_is_shown_at_its_field(
         self, client: Client, three: dict[str, Machine], wrong: str
     ) -> None:
         page = client.get(f"/machines?{wrong}")

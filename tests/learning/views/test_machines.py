@@ -121,7 +121,7 @@ class TestPages:
             "/machines/{pk}/boxes/.........",
         ],
     )
-    def test_what_is_not_there_is_told_kindly(self, client: Client, path: str) -> None:
+    def test_a_missing_address_gets_a_helpful_page(self, client: Client, path: str) -> None:
         learner = machine()
         response = client.get(path.format(pk=learner.pk))
         assert response.status_code == 404

@@ -27,8 +27,8 @@ def test_every_game_has_its_ways_to_play(client: Client, game: str) -> None:
     for slug in players:
         assert client.post("/rooms", {"game": game, "opponent": slug, "side": "second"}).url.startswith("/rooms/")
         assert client.post("/rooms", {"game": game, "first": slug, "second": "random"}).url.startswith("/rooms/")
-    for rival in page.context["game"]["rivals"]:
-        form = {"game": game, "opponent": rival["opponent"], "side": rival["side"]}
+    for opponent in page.context["game"]["rivals"]:
+        form = {"game": game, "opponent": opponent["opponent"], "side": opponent["side"]}
         assert client.post("/rooms", form).url.startswith("/rooms/")
 
 

@@ -543,7 +543,7 @@ class TestPage:
         assert client.get(self.url(learner, query.format(99))).status_code == 400
 
     @pytest.mark.parametrize("query", ["?paper=A5", "?paper=A4&width=1&height=36&beads=now", "?paper=A4&width=nan"])
-    def test_what_is_wrong_is_said_beside_its_field(self, client: Client, query: str) -> None:
+    def test_a_fault_is_shown_at_its_field(self, client: Client, query: str) -> None:
         answer = client.get(self.url(machine(), query))
         assert answer.status_code == 400
         assert b"errorlist" in answer.content

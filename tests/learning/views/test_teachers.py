@@ -103,8 +103,8 @@ def test_sentences_are_short(client: Client, address: str) -> None:
 
 
 @pytest.mark.parametrize("slug", EXPERIMENTS)
-def test_experiments_are_told_in_short_sentences(slug: str) -> None:
+def test_experiments_are_described_in_short_sentences(slug: str) -> None:
     experiment = EXPERIMENTS[slug]
-    for told in (experiment.question, experiment.story, experiment.science):
-        for sentence in re.split(r"(?<=[.?])\s+", " ".join(told.split())):
+    for text in (experiment.question, experiment.story, experiment.science):
+        for sentence in re.split(r"(?<=[.?])\s+", " ".join(text.split())):
             assert len(sentence.split()) <= SENTENCE_WORDS_MOST, sentence

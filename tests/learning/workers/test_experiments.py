@@ -55,7 +55,7 @@ def done(run: ExperimentRun) -> ExperimentRun:
 
 
 @pytest.fixture
-def told_always(monkeypatch: pytest.MonkeyPatch) -> None:
+def reported_always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Report every step to the row, however quick the steps are."""
     monkeypatch.setattr(experimenter, "TELL_EVERY_S", 0)
 
@@ -151,7 +151,7 @@ def test_a_run_is_claimed_once_until_its_lease_runs_out() -> None:
     assert run.finished_at == kept
 
 
-def test_a_worker_that_lost_its_run_stops(told_always: None) -> None:
+def test_a_worker_that_lost_its_run_stops(reported_always: None) -> None:
     run = asked()
     first = EXPERIMENT_RUNS.claim(run.pk)
     assert first is not None
@@ -163,7 +163,7 @@ def test_a_worker_that_lost_its_run_stops(told_always: None) -> None:
     assert (run.status, run.result) == (JobStatus.RUNNING, None)
 
 
-def test_waiting_run_is_cancelled_at_once_and_running_one_soon(told_always: None) -> None:
+def test_waiting_run_is_cancelled_at_once_and_running_one_soon(reported_always: None) -> None:
     who = guest()
     waiting = experiment_cancel(person=who, run_id=asked(who).pk)
     assert waiting.status == JobStatus.CANCELLED
@@ -202,7 +202,7 @@ def test_only_who_began_it_and_the_staff_may_stop_it() -> None:
         experiment_cancel(person=ada, run_id=of_house.pk + 1)
 
 
-def test_what_goes_wrong_is_told_and_can_be_tried_again(broken: None) -> None:
+def test_a_failure_is_stored_and_the_run_can_be_repeated(broken: None) -> None:
     run = asked()
     with pytest.raises(ZeroDivisionError):
         done(run)
@@ -211,7 +211,7 @@ def test_what_goes_wrong_is_told_and_can_be_tried_again(broken: None) -> None:
     assert asked(guest()).status == JobStatus.QUEUED
 
 
-def test_progress_is_stored_on_the_way(told_always: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_stored_on_the_way(reported_always: None, monkeypatch: pytest.MonkeyPatch) -> None:
     run = asked()
     claimed = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed is not None
@@ -346,7 +346,7 @@ class TestPages:
         assert "errorlist" in answer.content.decode()
         assert not ExperimentRun.objects.exists()
 
-    def test_who_has_enough_going_on_is_told(self, client: Client) -> None:
+    def test_a_visitor_with_too_many_runs_is_refused(self, client: Client) -> None:
         for seed in range(services_experiments.MAX_GOING_ON + 1):
             answer = client.post(PAGE, {"seed": str(seed), "machines": "10"}, follow=True)
         assert "Wait for one to end" in answer.content.decode()

@@ -167,7 +167,7 @@ class TestTurns:
         first.refresh_from_db()
         assert (first.status, knocked) == (JobStatus.FINISHED, [first.pk])
 
-    def test_a_worker_that_cannot_knock_goes_on_by_itself(
+    def test_a_worker_without_a_broker_continues_by_itself(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
         def away(*_: Any, **__: Any) -> None:

@@ -150,7 +150,7 @@ def test_a_worker_leaves_it_and_another_takes_it_up(start_worker: StartWorker) -
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_page_that_pings_is_told(has_room: Callable[[bool], None]) -> None:
+async def test_a_page_that_pings_gets_the_state(has_room: Callable[[bool], None]) -> None:
     run = await database_sync_to_async(lambda: started(machine(), enqueue=False))()
     async with RunSocket(f"/api/training-runs/{run.pk}/ws") as page:
         assert not (await page.expect("joined"))["waits_for_room"]

@@ -293,7 +293,7 @@ def test_repeated_experiment_carries_the_last_request() -> None:
     assert asked("the-second-request", experiment_of).request_id == "the-second-request"
 
 
-def test_a_knock_spent_on_a_job_that_had_none_is_given_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wake_up_spent_on_another_job_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
     knocked: list[Any] = []
     monkeypatch.setattr(tasks.jobs_work, "apply_async", lambda args, **_: knocked.append(args))
     first, second = (run_of(games=10) for _ in range(2))

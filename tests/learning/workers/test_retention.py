@@ -82,7 +82,7 @@ def aged(days: float) -> None:
             cursor.execute(f"UPDATE {model._meta.db_table} SET {changes}", {"by": by})
 
 
-def pupil_played(number: int = 1) -> Machine:
+def personal_machine_played(number: int = 1) -> Machine:
     """A guest's own machine after one match."""
     play_out(pupil_teach(person=guest(number), game=NC).room.code, guest(number))
     return Machine.objects.get(guest=guest(number).guest)
@@ -163,12 +163,12 @@ def test_latest_matches_in_rooms_of_their_own_stay(settings: Any, has_account: b
 def test_on_a_crowded_site_matches_of_guests_go_sooner(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """New guests make room for others, whatever their machines have learnt, and accounts lose nothing."""
     settings.MATCHES_MOST = 100
-    ann, pupils = person(user("ann")), [pupil_teach(person=guest(n), game=NC).room for n in (1, 2)]
-    for number, pupil in enumerate(pupils, 1):
-        play_out(pupil.code, guest(number))
+    ann, personal_rooms = person(user("ann")), [pupil_teach(person=guest(n), game=NC).room for n in (1, 2)]
+    for number, personal_room in enumerate(personal_rooms, 1):
+        play_out(personal_room.code, guest(number))
     own, others = resigned(ann), [resigned(guest(3)), room(who=guest(4)).room]
     aged(10)
-    for n_matches, left in ((80, {own, *others, *pupils}), (95, {own})):
+    for n_matches, left in ((80, {own, *others, *personal_rooms}), (95, {own})):
         monkeypatch.setattr(site_counts, "_counted", {"games_match": n_matches})
         ledgers_compact(TurnEnd())
         swept()
@@ -205,13 +205,13 @@ def test_matches_beyond_the_limit_go_despite_protected_ones(settings: Any) -> No
         room_reset(code=several.code, person=guest())
     match_resign(code=several.code, person=guest())
     copied = resigned(guest(), opponent="machine", machine=learner.slug, fresh=True)
-    told = []
+    taught = []
     for _ in range(22):
-        told.append(room("machine", machine=learner.slug).room)
-        play_out(told[-1].code, guest())
+        taught.append(room("machine", machine=learner.slug).room)
+        play_out(taught[-1].code, guest())
     last = [resigned(guest()) for _ in range(2)]
     swept()
-    assert set(Room.objects.all()) == {copied, *told, *last}
+    assert set(Room.objects.all()) == {copied, *taught, *last}
     assert Match.objects.count() == 25
 
 
@@ -233,23 +233,23 @@ def test_interrupted_room_goes_with_its_last_match(settings: Any) -> None:
 
 def test_frozen_machine_of_a_guest_keeps_only_its_last_match(settings: Any) -> None:
     settings.MATCHES_PER_GUEST = 1
-    pupil = pupil_played()
-    Machine.objects.filter(pk=pupil.pk).update(learns=False)
+    personal_machine = personal_machine_played()
+    Machine.objects.filter(pk=personal_machine.pk).update(learns=False)
     for _ in range(3):
         played = pupil_teach(person=guest(), game=NC).room
         match_resign(code=played.code, person=guest())
     last = resigned(guest())
     ledgers_compact(TurnEnd())
     swept()
-    told = {match.room for match in Match.objects.filter(lessons__isnull=False)}
-    assert set(Room.objects.all()) == {*told, played, last}
+    taught = {match.room for match in Match.objects.filter(lessons__isnull=False)}
+    assert set(Room.objects.all()) == {*taught, played, last}
 
 
 def test_guests_machine_lasts_90_days_after_its_last_lesson() -> None:
     """The deletion of its matches before that makes no difference."""
-    pupil = pupil_played()
+    personal_machine = personal_machine_played()
     aged(60)
-    assert pupil_played() == pupil
+    assert personal_machine_played() == personal_machine
     aged(60)
     ledgers_compact(TurnEnd())
     swept()
@@ -263,36 +263,36 @@ def test_guests_machine_lasts_90_days_after_its_last_lesson() -> None:
 
 
 def test_a_frozen_machine_of_a_guest_is_as_old_as_its_last_match() -> None:
-    pupil = pupil_played()
-    Machine.objects.filter(pk=pupil.pk).update(learns=False)
+    personal_machine = personal_machine_played()
+    Machine.objects.filter(pk=personal_machine.pk).update(learns=False)
     aged(89)
-    assert pupil_played() == pupil
+    assert personal_machine_played() == personal_machine
     aged(60)
     ledgers_compact(TurnEnd())
     swept()
-    assert Machine.objects.filter(pk=pupil.pk).exists()
+    assert Machine.objects.filter(pk=personal_machine.pk).exists()
     aged(31)
     swept()
-    assert not Machine.objects.filter(pk=pupil.pk).exists()
+    assert not Machine.objects.filter(pk=personal_machine.pk).exists()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_interrupted_deletion_leaves_an_ownerless_machine(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """After every transaction the rest of the machine adds up, and no visitor can reach it."""
     monkeypatch.setattr(retention, "ROWS_OF_A_MACHINE", size)
-    pupil = pupil_played()
+    personal_machine = personal_machine_played()
     aged(91)
     ledgers_compact(TurnEnd())
     place, n_steps = None, 0
     while (place := retention_run(TurnEnd(0), place)) is not None:
         assert ledger_errors() + lessons_missing() == []
-        n_steps += Machine.objects.filter(pk=pupil.pk, owner=None, guest=None, is_public=False).exists()
+        n_steps += Machine.objects.filter(pk=personal_machine.pk, owner=None, guest=None, is_public=False).exists()
     assert n_steps >= 2, "what it had goes a part at a time, and its row in the end"
-    assert not Machine.objects.filter(pk=pupil.pk).exists()
+    assert not Machine.objects.filter(pk=personal_machine.pk).exists()
 
 
 def test_small_machine_is_deleted_in_one_transaction() -> None:
-    pupil_played()
+    personal_machine_played()
     aged(91)
     ledgers_compact(TurnEnd())
     took: retention.Took = []
@@ -319,7 +319,7 @@ def test_every_key_by_which_rows_go_with_others_leads_an_index() -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("by_its_owner", [False, True])
 def test_a_machine_of_a_million_changes_goes_while_others_play(by_its_owner: bool) -> None:
-    ann, big = user("ann"), pupil_played()
+    ann, big = user("ann"), personal_machine_played()
     if by_its_owner:
         Machine.objects.filter(pk=big.pk).update(owner=ann, guest=None, is_pupil=False)
     with connection.cursor() as cursor:
@@ -372,24 +372,24 @@ def test_a_machine_of_a_million_changes_goes_while_others_play(by_its_owner: boo
 
 @pytest.mark.parametrize("has_trained", [False, True])
 def test_what_refers_to_a_machine_that_goes_stays_without_it(has_trained: bool) -> None:
-    pupil, other = pupil_played(), machine(Side.FIRST)
+    personal_machine, other = personal_machine_played(), machine(Side.FIRST)
     if has_trained:
-        trained(pupil, 10)
-    copy = machine_clone(machine_id=pupil.pk, name="Copy", is_public=True)
+        trained(personal_machine, 10)
+    copy = machine_clone(machine_id=personal_machine.pk, name="Copy", is_public=True)
     trained(other, 10)
     RunStage.objects.filter(run__machine=other).update(
-        opponent="machine", opponent_machine=pupil, opponent_name=pupil.name
+        opponent="machine", opponent_machine=personal_machine, opponent_name=personal_machine.name
     )
     entries = [other.slug, machine().slug]
     held = tournament_start(user=user("boss", is_staff=True), entries=entries, games=1, enqueue=False)
-    held.entries.filter(number=1).update(machine=pupil, name=pupil.name)
+    held.entries.filter(number=1).update(machine=personal_machine, name=personal_machine.name)
     Tournament.objects.update(status=JobStatus.FINISHED, finished_at=ago(1))
-    assert Standing.objects.filter(machine=pupil).exists()
+    assert Standing.objects.filter(machine=personal_machine).exists()
     aged(91)
     ledgers_compact(TurnEnd())
     swept()
-    assert not Machine.objects.filter(pk=pupil.pk).exists()
-    assert not Standing.objects.filter(machine_id=pupil.pk).exists()
+    assert not Machine.objects.filter(pk=personal_machine.pk).exists()
+    assert not Standing.objects.filter(machine_id=personal_machine.pk).exists()
     copy.refresh_from_db()
     assert (copy.name, copy.copied_from) == ("Copy", None)
     assert list(RunStage.objects.values_list("opponent_machine", "opponent_name")) == [(None, "")]
@@ -424,16 +424,16 @@ def test_copy_in_a_training_or_tournament_stays_until_its_end(has_account: bool)
 def test_machines_beyond_one_transaction_go_in_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     unused = next(replace(rule, batch=2) for rule in retention.RULES if rule.name == "unused machines")
     monkeypatch.setattr(retention, "RULES", [unused])
-    pupils = [pupil_played(number) for number in range(1, 6)]
+    personal_machines = [personal_machine_played(number) for number in range(1, 6)]
     aged(91)
     place, left = (unused.name, None), []
     while place is not None:
         place = retention_run(TurnEnd(0), place)
-        left.append(Machine.objects.filter(slug__in=[pupil.slug for pupil in pupils]).count())
+        left.append(Machine.objects.filter(slug__in=[one.slug for one in personal_machines]).count())
     assert left[:3] == [3, 1, 0]
 
 
-def test_a_turn_ends_and_the_next_knock_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retention_continues_with_the_next_wake_up(monkeypatch: pytest.MonkeyPatch) -> None:
     knocked: list[Any] = []
     monkeypatch.setattr(tasks.sweep, "apply_async", lambda args, **_: knocked.append(args))
     monkeypatch.setattr(tasks, "SWEEP_S", 0.0)
@@ -560,15 +560,15 @@ def test_only_commits_of_retention_do_not_wait_for_the_disk(only_sessions: OnlyS
 @pytest.mark.django_db(transaction=True)
 def test_claim_during_retention_keeps_the_machine_or_finds_none() -> None:
     ann = user("ann")
-    pupils = [pupil_played(n) for n in range(1, 5)]
+    personal_machines = [personal_machine_played(n) for n in range(1, 5)]
     aged(91)
     ledgers_compact(TurnEnd())
     faults = at_once(swept, swept, *[lambda n=n: machines_claim(ann.pk, guest(n).guest) for n in range(1, 5)])
     assert faults == []
     swept()  # deletes machines that were locked in the first two passes
-    for pupil in Machine.objects.filter(pk__in=[one.pk for one in pupils]):
-        assert (pupil.owner, pupil.learns, pupil.n_lessons) == (ann, True, 1)
-        assert pupil.lessons.count() == 1
+    for personal_machine in Machine.objects.filter(pk__in=[one.pk for one in personal_machines]):
+        assert (personal_machine.owner, personal_machine.learns, personal_machine.n_lessons) == (ann, True, 1)
+        assert personal_machine.lessons.count() == 1
     assert ledger_errors() == []
     assert lessons_missing() == []
 
@@ -576,17 +576,17 @@ def test_claim_during_retention_keeps_the_machine_or_finds_none() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_machine_that_somebody_sits_down_with_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """A returning guest has locked the machine, with nothing committed yet, when retention looks at it."""
-    pupil = pupil_played()
+    personal_machine = personal_machine_played()
     aged(91)
     ledgers_compact(TurnEnd())
     Room.objects.all().delete()
     with transaction.atomic():
-        room_create(person=guest(), game=NC, opponent="machine", machine=str(pupil.pk), side=Side.SECOND)
+        room_create(person=guest(), game=NC, opponent="machine", machine=str(personal_machine.pk), side=Side.SECOND)
         assert at_once(swept) == []
-    pupil.refresh_from_db()
-    assert pupil.guest == guest().guest
+    personal_machine.refresh_from_db()
+    assert personal_machine.guest == guest().guest
     swept()
-    assert Machine.objects.filter(pk=pupil.pk, guest=guest().guest).exists()
+    assert Machine.objects.filter(pk=personal_machine.pk, guest=guest().guest).exists()
 
 
 @pytest.mark.django_db(transaction=True)

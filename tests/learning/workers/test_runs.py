@@ -363,7 +363,7 @@ def test_run_starts_while_its_machines_learn_without_deadlock() -> None:
     assert ledger_errors() == []
 
 
-def test_the_sweep_clears_what_everybody_has_left() -> None:
+def test_retention_deletes_rooms_that_were_left() -> None:
     learner = machine()
     waiting, fresh = room("human"), room("machine", machine=learner.slug, fresh=True)
     kept = room("human", guest(2))
@@ -390,11 +390,11 @@ def test_run_interrupted_by_a_database_fault_is_taken_up_again(does: str) -> Non
 
 
 def test_missed_news_are_sent_with_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[set[str]] = []
+    sent: list[set[str]] = []
 
     def away_at_first(_: str, message: dict[str, Any], **how: Any) -> bool:
-        told.append({box["position"] for box in message["data"]["boxes"]})
-        return len(told) > 1
+        sent.append({box["position"] for box in message["data"]["boxes"]})
+        return len(sent) > 1
 
     monkeypatch.setattr(events, "group_tell", away_at_first)
     news, learner = News(), machine()
@@ -403,4 +403,4 @@ def test_missed_news_are_sent_with_the_next(monkeypatch: pytest.MonkeyPatch) -> 
         news.add(learner, [TouchedBox(box.position, box.start, box.beads, box.visits, [])], learner.n_lessons)
         news.tell()
     news.tell()
-    assert told == [{first.position}, {first.position, second.position}]
+    assert sent == [{first.position}, {first.position, second.position}]

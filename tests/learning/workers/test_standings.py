@@ -25,20 +25,20 @@ pytestmark = pytest.mark.django_db
 def agrees(learner: Machine) -> None:
     """Assert that the stored standing equals the machine's totals and strength."""
     learner.refresh_from_db()
-    standing = Standing.objects.get(pk=learner.pk)
+    stats = Standing.objects.get(pk=learner.pk)
     found = strength_at_hand(learner)["random"]
-    assert (standing.lessons, standing.games, standing.measured) == (
+    assert (stats.lessons, stats.games, stats.measured) == (
         learner.n_lessons,
         learner.n_games,
         learner.n_lessons,
     )
-    assert (standing.win, standing.draw, standing.loss) == (found["win"], found["draw"], found["loss"])
-    assert standing.score == found["win"] + found["draw"] / 2
-    assert standing.points[-1] == (learner.n_games, standing.score)
+    assert (stats.win, stats.draw, stats.loss) == (found["win"], found["draw"], found["loss"])
+    assert stats.score == found["win"] + found["draw"] / 2
+    assert stats.points[-1] == (learner.n_games, stats.score)
 
 
-class TestAStanding:
-    def test_of_a_new_machine_is_found_by_the_clerk_and_once(self) -> None:
+class TestStats:
+    def test_stats_of_a_new_machine_are_measured_once(self) -> None:
         learner = machine()
         assert Standing.objects.get().measured == -1
         assert standings_keep() == 1
@@ -54,9 +54,9 @@ class TestAStanding:
         ) as statements:
             play_out(seated.room.code, guest())
         assert [one["sql"] for one in statements if "standing" in one["sql"] and "lesson" not in one["sql"]] == []
-        standing = Standing.objects.get()
+        stats = Standing.objects.get()
         learner.refresh_from_db()
-        assert (standing.lessons, standing.games) == (learner.n_lessons, 1)
+        assert (stats.lessons, stats.games) == (learner.n_lessons, 1)
         assert standings_keep() == 1
         agrees(learner)
         assert len(Standing.objects.get().points) == 2
@@ -65,10 +65,10 @@ class TestAStanding:
         learner = trained(machine(), 300)
         agrees(learner)
         curve = learner.runs.get().curve.order_by("games_done")
-        told = {point.games_done: point.strength["random"] for point in curve}
+        strengths = {point.games_done: point.strength["random"] for point in curve}
         points = Standing.objects.get().points
-        assert len(points) == CURVE_POINTS < len(told)
-        assert all(score == told[games]["win"] + told[games]["draw"] / 2 for games, score in points)
+        assert len(points) == CURVE_POINTS < len(strengths)
+        assert all(score == strengths[games]["win"] + strengths[games]["draw"] / 2 for games, score in points)
         assert (points[0][0], points[-1][0]) == (0, 300)
         # Another training goes on where this one ended.
         agrees(trained(learner, 200, seed=2))
@@ -86,8 +86,8 @@ class TestAStanding:
     def test_is_forgotten_with_what_was_learnt(self) -> None:
         learner = trained(machine(owner=user()), 100)
         machine_reset(user=learner.owner, machine_id=learner.pk)
-        standing = Standing.objects.get()
-        assert (standing.games, standing.score, standing.curve) == (0, None, [])
+        stats = Standing.objects.get()
+        assert (stats.games, stats.score, stats.curve) == (0, None, [])
         # The older measurement comes too late and is ignored.
         standing_add(learner.pk, [(100, 0.5)], measured=1)
         assert Standing.objects.get().curve == []

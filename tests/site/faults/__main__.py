@@ -61,7 +61,7 @@ CALM_S = sized(2.0, 0.3)
 """Seconds without faults, before and after each."""
 SHORT_S = sized(6.0, 2.0)
 """Seconds for which a process hangs: longer than any wait for an answer."""
-ANSWERED_S, TOLD_S, RETURNED_S, DEARER_MS = 3.0, 2.0, 4.0, 100.0
+ANSWERED_S, SHOWN_S, RETURNED_S, DEARER_MS = 3.0, 2.0, 4.0, 100.0
 """The limits: until an answer, until every page knows, until all play again; and extra time per move."""
 STUCK_MS = 1000.0
 """Extra time that only a move blocked by a hung process takes."""
@@ -397,7 +397,7 @@ def cut_short(words: Sequence[str], prepare: Callable[[], None], is_at_work: Cal
         assert wait_until(is_killed_at_work), f"{words[0]} is over before it is killed"
 
 
-def sweep_killed(scene: Scene) -> None:
+def retention_killed(scene: Scene) -> None:
     """Kill retention during its work; the next pass must delete the rest."""
     from django.contrib.sessions.models import Session
     from django.db import connection
@@ -509,7 +509,7 @@ def _link(state: str) -> None:
 # Limits
 
 
-def pages_told(scene: Scene, result: Result) -> None:
+def pages_informed(scene: Scene, result: Result) -> None:
     """Check that every open page knows within two seconds that the database is away, and that it is back."""
     broken_at, mended_at = scene.moments
     waits = [0.0]
@@ -520,7 +520,7 @@ def pages_told(scene: Scene, result: Result) -> None:
             assert at or IS_SMALL, f"a page was not told: {said}"
             waits += [at[0] - since] if at else []
     scene.notes.append(f"pages were told within {max(waits):.1f} s")
-    assert IS_SMALL or max(waits) <= TOLD_S, f"a page was told after {max(waits):.1f} s"
+    assert IS_SMALL or max(waits) <= SHOWN_S, f"a page was told after {max(waits):.1f} s"
 
 
 def play_returned(scene: Scene, result: Result) -> None:
@@ -532,9 +532,9 @@ def play_returned(scene: Scene, result: Result) -> None:
     assert back_s <= RETURNED_S, f"play returned after {back_s:.1f} s"
 
 
-def told_and_returned(scene: Scene, result: Result) -> None:
+def informed_and_returned(scene: Scene, result: Result) -> None:
     """Check the pages, then the players."""
-    pages_told(scene, result)
+    pages_informed(scene, result)
     play_returned(scene, result)
 
 
@@ -568,16 +568,16 @@ ALL: dict[str, Act] = {
     "the broker emptied": emptied,
     "the broker hung": partial(hung, group="valkey"),
     "a web process hung": partial(hung, group="web", is_leader=False, at_most=1),
-    "the sweep killed": sweep_killed,
+    "the sweep killed": retention_killed,
     "a back-up killed": backup_killed,
 }
 OF_ROOT = ("the link down", "the disk full", "the clock moved")
 """Faults that need root, for a network, a file system and a clock of their own."""
 BOUNDS: dict[str, Bound] = {
     "all web processes killed": play_returned,
-    "PostgreSQL killed": told_and_returned,
+    "PostgreSQL killed": informed_and_returned,
     "a session of PostgreSQL killed": play_returned,
-    "PostgreSQL hung": pages_told,
+    "PostgreSQL hung": pages_informed,
     "the broker hung": moves_no_dearer,
 }
 
@@ -611,8 +611,8 @@ def learning(n_games: int) -> Any:
     from learning.workers.runs import RUNS
 
     preset = preset_usual(game_get(GAME), Side.SECOND)
-    pupil = machine_create(game=GAME, side=Side.SECOND, name="In training", preset=preset)
-    run = run_store(pupil, [Stage("random", n_games)], [None], seed=1)  # longer than users may request
+    trainee = machine_create(game=GAME, side=Side.SECOND, name="In training", preset=preset)
+    run = run_store(trainee, [Stage("random", n_games)], [None], seed=1)  # longer than users may request
     tasks.wake_up(RUNS, [run.pk])
     return run
 
@@ -675,14 +675,14 @@ def tried(site: Site, name: str, acts: Mapping[str, Act]) -> bool:
         seen = "; ".join(scene.notes)
         say(f"{name:32} WRONG; {seen}\n{traceback.format_exc()}\n{(site.var / 'supervisor.log').read_text()[-5000:]}")
         return False
-    told = "; ".join([_told(result), *scene.notes, f"{_row(scene).games_done:,} games learnt"])
-    say(f"{name:32} {told}; {time.monotonic() - begin:.0f} s{'; WRONG' if wrong else ''}")
+    text = "; ".join([_summary(result), *scene.notes, f"{_row(scene).games_done:,} games learnt"])
+    say(f"{name:32} {text}; {time.monotonic() - begin:.0f} s{'; WRONG' if wrong else ''}")
     for what in wrong[:10]:
         say(f"    {what}")
     return not wrong
 
 
-def _told(result: Result) -> str:
+def _summary(result: Result) -> str:
     slowest = max(result.found["milliseconds"]) / 1000
     breaks = ", ".join(f"{count} {what}" for what, count in sorted(result.found["errors"].items())) or "none"
     return f"{result.found['n_answered']} moves, the slowest {slowest:.1f} s; refusals and breaks: {breaks}"
