@@ -164,7 +164,7 @@ class MachinePlayer(SeatPlayer):
         occupant: Occupant | None = seat.occupant
         return None if occupant is None else occupant.kind.live.remember(seat, occupant.machine, records)
 
-    def pupil(self, seat: LiveSeat) -> int | None:
+    def learner_id(self, seat: LiveSeat) -> int | None:
         occupant: Occupant | None = seat.occupant
         # A room's own copy learns in its room alone.
         if occupant is None or not occupant.machine.learns or occupant.machine.room_id is not None:
