@@ -20,7 +20,7 @@ from learning.access import machine_for, may_see, run_for
 from learning.events import TELL_EVERY_S, machine_group, news_merge, run_group, tournament_group
 from learning.models import AccessList, Machine, Tournament, TrainingRun
 from learning.selectors.runs import run_curve, run_progress, run_view
-from learning.selectors.tournaments import tournament_change, tournament_for, tournament_told, tournament_view
+from learning.selectors.tournaments import tournament_change, tournament_for, tournament_redacted, tournament_view
 from learning.states import TournamentChange, TournamentState
 
 logger = logging.getLogger("learning.consumers")
@@ -56,8 +56,8 @@ class WatchConsumer(FrameConsumer, ABC):
         await self.send_frame("joined", view)
 
     telling: asyncio.Task[None] | None = None
-    untold: dict[str, Any] | None = None
-    told_at = -TELL_EVERY_S
+    unsent: dict[str, Any] | None = None
+    sent_at = -TELL_EVERY_S
     audience: AccessList = None
     """Access list of the machine that the news is about, from the latest news."""
 
@@ -67,7 +67,7 @@ class WatchConsumer(FrameConsumer, ABC):
         News that arrives meanwhile is merged by :meth:`together`.
         """
         self.audience = audience
-        self.untold = data if self.untold is None else self.together(self.untold, data)
+        self.unsent = data if self.unsent is None else self.together(self.unsent, data)
         if self.telling is None:
             self.telling = asyncio.create_task(self._tell_or_close(kind))
 
@@ -87,13 +87,13 @@ class WatchConsumer(FrameConsumer, ABC):
         await self.close(CLOSE_FAULT)
 
     async def _tell_in_time(self, kind: str) -> None:
-        while self.untold is not None:
-            await asyncio.sleep(self.told_at + TELL_EVERY_S - time.monotonic())
+        while self.unsent is not None:
+            await asyncio.sleep(self.sent_at + TELL_EVERY_S - time.monotonic())
             if not await self._may_look():
                 return  # ``telling`` stays set, so that later news starts no new task
-            data, self.untold = self.untold, None
-            self.told_at = time.monotonic()
-            await self.send_frame(kind, self.told(data))
+            data, self.unsent = self.unsent, None
+            self.sent_at = time.monotonic()
+            await self.send_frame(kind, self.for_viewer(data))
         self.telling = None
 
     async def _may_look(self) -> bool:
@@ -124,7 +124,7 @@ class WatchConsumer(FrameConsumer, ABC):
         """Merge two pieces of news; by default the later replaces the earlier."""
         return after
 
-    def told(self, data: dict[str, Any]) -> Mapping[str, Any]:
+    def for_viewer(self, data: dict[str, Any]) -> Mapping[str, Any]:
         """Return the part of the news that this socket's viewer may see."""
         return data
 
@@ -212,7 +212,7 @@ class MachineConsumer(WatchConsumer):
     def together(self, before: Any, after: Any) -> Any:
         return news_merge(before, after)
 
-    def told(self, data: dict[str, Any]) -> Mapping[str, Any]:
+    def for_viewer(self, data: dict[str, Any]) -> Mapping[str, Any]:
         return {**data, "lesson": self.reached}
 
 
@@ -243,8 +243,8 @@ class TournamentConsumer(WatchConsumer):
             self.version = event["whole"]["version"]
             await self.tell("state", {"whole": event["whole"], "private": event["private"]})
 
-    def told(self, data: dict[str, Any]) -> TournamentChange:
-        before, self.shown = self.shown, tournament_told(data["whole"], data["private"], self.viewer)
+    def for_viewer(self, data: dict[str, Any]) -> TournamentChange:
+        before, self.shown = self.shown, tournament_redacted(data["whole"], data["private"], self.viewer)
         return tournament_change(before, self.shown)
 
 

@@ -22,7 +22,7 @@ class MachineQuotaError(PlayError):
     status = 409
 
 
-class NoPupilError(PlayError):
+class NoPersonalMachineError(PlayError):
     message = "No machine with boxes can learn this game."
     code = "no_pupil"
     status = 400

@@ -185,7 +185,7 @@ class EntryState(TypedDict):
     url: str | None
 
 
-class StandingState(TypedDict):
+class StandingsRow(TypedDict):
     """An entry's line of the standings."""
 
     entry: int
@@ -239,7 +239,7 @@ class TournamentState(TournamentBrief):
     pairings_done: int
     pairings_total: int
     entries: list[EntryState]
-    standings: list[StandingState]
+    standings: list[StandingsRow]
     crosstable: list[CrossState]
     pairings: list[PairingState]
 
@@ -254,7 +254,7 @@ class TournamentChange(TournamentState):
     order: list[int]
 
 
-class LatestTold(TypedDict):
+class LatestResults(TypedDict):
     """The results of a machine's latest matches, ten at most."""
 
     wins: int
@@ -270,7 +270,7 @@ class FirstMove(TypedDict):
     chance: float
 
 
-class BeadTold(TypedDict):
+class BeadLabel(TypedDict):
     """A bead: its colour, its printed mark and the move that it stands for."""
 
     colour: int
@@ -282,7 +282,7 @@ class FirstBox(TypedDict):
     """A machine's first box, or that after an opening (``after``): its beads at the start and now."""
 
     after: str
-    slots: list[BeadTold]
+    slots: list[BeadLabel]
     before: list[int]
     now: list[int]
 
@@ -296,7 +296,7 @@ class Progress(TypedDict):
     """
 
     games: int
-    latest: LatestTold
+    latest: LatestResults
     results: list[str]
     first: FirstMove
     first_box: FirstBox | None

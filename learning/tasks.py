@@ -28,7 +28,7 @@ TURN_S = 1.5
 """Time slice of a job: a worker that has run a job for this long releases it."""
 STANDINGS_S = 1.0
 """Time slice of the maintenance worker for measuring machines; no request waits for the results."""
-SWEEP_S = 1.0
+RETENTION_S = 1.0
 """Time slice of the maintenance worker for retention: deletion of expired rows."""
 LEDGERS_S = 1.0
 """Time slice of the maintenance worker for compaction of old lessons."""
@@ -104,12 +104,12 @@ def ledgers_keep() -> bool:
 
 
 @shared_task(name="learning.tasks.sweep")
-def sweep(rule: str | None = None, after: Key | None = None) -> None:
+def expired_delete(rule: str | None = None, after: Key | None = None) -> None:
     """Delete expired rows for one time slice, starting at a rule and a key; queue a message for the rest.
 
     A lost message does no harm: beat sends another one, which starts from the beginning.
     """
-    place = retention_run(TurnEnd(SWEEP_S), None if rule is None else (rule, after))
+    place = retention_run(TurnEnd(RETENTION_S), None if rule is None else (rule, after))
     if place is not None:
         with contextlib.suppress(OperationalError, OSError):
-            sweep.apply_async(place, retry=False, expires=600)
+            expired_delete.apply_async(place, retry=False, expires=600)

@@ -174,10 +174,10 @@ class AccountAdmin(NameSearch, UserAdmin, Counted):
             except AccountNotClosedError as error:
                 form.add_error(None, str(error))
             else:
-                told = ", ".join(f"{name} {getattr(closed, name)}" for name in closed.__slots__)
+                counts = ", ".join(f"{name} {getattr(closed, name)}" for name in closed.__slots__)
                 to = {"house": "to the house", "heir": f"to {heir}", "delete": "deleted"}[data["machines"]]
-                log_each(request, [account], f"Closed; machines {to}. Ended or handed on: {told}.")
-                messages.success(request, f"The account {account} is closed. Ended or given away: {told}.")
+                log_each(request, [account], f"Closed; machines {to}. Ended or handed on: {counts}.")
+                messages.success(request, f"The account {account} is closed. Ended or given away: {counts}.")
                 return redirect("admin:auth_user_change", account.pk)
         context = {
             **self.admin_site.each_context(request),

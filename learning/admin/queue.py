@@ -107,12 +107,12 @@ def _lines(jobs: Any, now: datetime) -> Iterator[JobLine]:
     for job in jobs:
         is_leased = job.lease_until is not None and job.lease_until >= now
         state = "runs" if is_leased else "lost" if job.leased_by else "waits"
-        name, url, account, asked_at = _told(job)
+        name, url, account, asked_at = _described(job)
         since = job.lease_until if state != "runs" and job.lease_until is not None else asked_at
         yield JobLine(job.pk, name, url, account, state, since, job.leased_by, job.lease_until)
 
 
-def _told(job: Job) -> tuple[str, str, str, datetime]:
+def _described(job: Job) -> tuple[str, str, str, datetime]:
     """Return the name of a job, the URL of its admin page, its account, and when it was requested."""
     if isinstance(job, TrainingRun):
         url, account = reverse("admin:learning_trainingrun_change", args=[job.pk]), job.started_by

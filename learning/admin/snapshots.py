@@ -39,5 +39,5 @@ class SnapshotAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     def points(self, row: Snapshot) -> str:
         """Return the points in 100 games against each opponent and from each set of openings."""
         found = sorted(row.measurements.all(), key=lambda one: (one.openings, one.level))
-        told = (f"{one.level} {100 * one.points.share:.0f} of {one.points.games} games" for one in found)
-        return ", ".join(told) or "not measured"
+        texts = (f"{one.level} {100 * one.points.share:.0f} of {one.points.games} games" for one in found)
+        return ", ".join(texts) or "not measured"

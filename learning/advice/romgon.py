@@ -134,7 +134,7 @@ def _number(value: float) -> float:
     return int(value) if value == int(value) else value
 
 
-def _levels_told(mode: str) -> list[tuple[str, str]]:
+def _levels_described(mode: str) -> list[tuple[str, str]]:
     """Return every level with its description and measured rating, the weakest first."""
     ratings = sorted(measured()[mode].ratings.items(), key=lambda rated: rated[1])
     return [(slug, ", ".join(filter(None, (slug, LEVELS[slug].whom, rating.words)))) for slug, rating in ratings]
@@ -228,7 +228,7 @@ class RomgonAdviser(Adviser[Question, ValuingPolicy]):
                 {"letter": LETTERS[kind], "name": TYPE_NAMES[kind], "rotations": N_ROTATIONS[kind]} for kind in kinds
             ],
             "sides": [(_COLOURS[side], name) for side, name in zip(Side, game.look.layout.role_names, strict=True)],
-            "levels": [_levels_told(mode) for mode in ("plain", "flips")],
+            "levels": [_levels_described(mode) for mode in ("plain", "flips")],
             "flips": True,
             "in_points": True,
         }

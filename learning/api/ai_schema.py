@@ -127,7 +127,7 @@ _EVALUATION = _object(
         inCheck=_FLAG,
     ),
 )
-_RUNG = _object(
+_LADDER_ENTRY = _object(
     "A level, and its rating on Elo's scale, measured in matches with history.",
     ["difficulty", "elo", "low", "high"],
     difficulty=_text("As it is asked for.", *LEVELS),
@@ -254,7 +254,7 @@ HEALTH: dict[str, Any] = {
                 "type": "object",
                 "description": "The ladder of each mode, weakest first: in matches with history each takes .65 and"
                 " more from the one before.",
-                "properties": {mode: {"type": "array", "items": _RUNG} for mode in ("plain", "flips")},
+                "properties": {mode: {"type": "array", "items": _LADDER_ENTRY} for mode in ("plain", "flips")},
             },
             levels_measured=_text(
                 "How the ratings were measured. A question has no history: asked for every move here, the upper levels"

@@ -16,8 +16,8 @@ from games.live.players import MACHINE, Choice, LiveMatch, LiveSeat, Statement
 from games.live.states import Insight
 from learning.models import Machine
 
-MemoT = TypeVar("MemoT")
-"""The memo of a choice: a kind's record of how a move was chosen."""
+RecordT = TypeVar("RecordT")
+"""A kind's record of how a move was chosen (``Choice.memo``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class LevelMove(NamedTuple):
     anything: bool
 
 
-class KindLive(ABC, Generic[MemoT]):
+class KindLive(ABC, Generic[RecordT]):
     """How the machines of a kind play seats of live matches, and learn from them."""
 
     player: ClassVar[str] = MACHINE
@@ -50,7 +50,7 @@ class KindLive(ABC, Generic[MemoT]):
     def choose(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource
     ) -> Choice:
-        """Choose a move for the machine in this seat. :meth:`remember` gets the memo of the choice.
+        """Choose a move for the machine in this seat. :meth:`remember` gets the record of the choice.
 
         Called without the machine's lock. A kind that writes here takes the locks of the seat's match
         (``storage.locks``), for which the match has to be held (``games.live.players.NotHeldError``).
@@ -59,11 +59,11 @@ class KindLive(ABC, Generic[MemoT]):
     @abstractmethod
     def follow(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, move: AnyMove
-    ) -> MemoT | None:
-        """The memo of a person's move in the machine's seat, as if the machine had made it; ``None``: no memo."""
+    ) -> RecordT | None:
+        """The record of a person's move in the machine's seat, as if the machine had made it; ``None``: no record."""
 
     @abstractmethod
-    def remember(self, seat: LiveSeat, machine: Machine, memos: Sequence[tuple[int, MemoT]]) -> Statement | None:
+    def remember(self, seat: LiveSeat, machine: Machine, records: Sequence[tuple[int, RecordT]]) -> Statement | None:
         """The statement that stores how moves of the seat were chosen, if anything is stored."""
 
     @abstractmethod

@@ -64,7 +64,7 @@ class Occupant:
     draws: list[Draw]
     """The machine's draws in the match, in order of play."""
     thought: Any = None
-    """The kind's memo of the machine's last move, if it has just been made."""
+    """The kind's record of the machine's last move, if it has just been made."""
     learnt: Sequence[TouchedBox] | None = None
     """Changes of its boxes by the match that has just ended, in order of play; ``None``: see the ledger."""
 

@@ -16,7 +16,7 @@ from learning.exceptions import BoxNotFoundError, NoBoxesError
 from learning.models import Machine
 from learning.selectors.experiments import experiments_about
 from learning.selectors.machines import machine_brief
-from learning.selectors.snapshots import snapshots_told
+from learning.selectors.snapshots import snapshots_summary
 from learning.selectors.strength import CURVE_AGAINST, Strength
 from learning.states import Progress
 
@@ -145,7 +145,7 @@ class KindPage(ABC):
         own = {
             "machine": machine_facts(self, machine) | {"keeps": machine.rule.keeps, "holds": self.holds(machine)},
             "roles": [(layout.roles[side], layout.role_names[side]) for side in sides],
-            "kept": snapshots_told(machine),
+            "kept": snapshots_summary(machine),
             "strength": [(name, strength[slug]) for slug, name in CURVE_AGAINST.items() if slug in strength],
             "experiments": experiments_about(machine.preset),
         }

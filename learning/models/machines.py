@@ -304,7 +304,7 @@ class Machine(models.Model):
         return self.own_boxes.all() if self.shares_id is None else HeldBox.objects.filter(machine=self)
 
     @property
-    def n_told_from(self) -> int:
+    def n_known_from(self) -> int:
         """Smallest number of lessons after which the machine's state is known; earlier ones were reset or compacted."""
         return max(self.n_forgotten, self.n_folded)
 

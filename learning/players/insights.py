@@ -50,7 +50,7 @@ def _moves_of(insight: Insight) -> list[Any]:
 LineT = TypeVar("LineT", bound=Line)
 
 
-def insight_told(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
+def insight_redacted(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
     """``learning`` of a room's state for a viewer of only these machines (by role), as if no other had sat there.
 
     ``None`` if nothing is left. A machine that keeps values has a thought on the last decision alone, so another
@@ -77,7 +77,7 @@ def insight_told(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insi
     role = decided[-1] if decided else lessons[0]["role"]
     last = draws[-1] if draws else None
     lesson = next((one for one in lessons if one["role"] == role), None)
-    told: Insight = {
+    redacted: Insight = {
         "role": role,
         "machine": machines[role],
         "box": last["box"]["position"] if last else None,
@@ -89,7 +89,7 @@ def insight_told(insight: Insight, machines: Mapping[str, MachineBrief]) -> Insi
         "changes": own(insight["changes"]),
     }
     if values is not None:
-        told["values"] = values
+        redacted["values"] = values
     if parts is not None:
-        told["parts"] = parts
-    return told
+        redacted["parts"] = parts
+    return redacted

@@ -33,7 +33,7 @@ from learning.kinds.kind import Kind
 from learning.kinds.occupants import Occupant
 from learning.kinds.registry import KINDS
 from learning.models import AccessList, Machine, MachineSeat
-from learning.players.insights import insight_told, insights_joined
+from learning.players.insights import insight_redacted, insights_joined
 from learning.selectors.machines import machine_brief, machine_of_house
 from learning.services import lessons
 from learning.services.machine_quotas import guests_values_require
@@ -199,7 +199,7 @@ class MachinePlayer(SeatPlayer):
         return unseen(viewer, "machine_seat__machine__")
 
     def redact_insight(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
-        return insight_told(insight, machines)
+        return insight_redacted(insight, machines)
 
     def manages(self, seat: LiveSeat, user: AnyUser) -> bool:
         occupant: Occupant | None = seat.occupant

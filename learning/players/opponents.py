@@ -73,8 +73,8 @@ class OpponentPlayer(SeatPlayer):
             last = next((ply.number for ply in reversed(live.plies) if ply.side == seat.row.side), None)
             if level is not None and level.learnt and last is not None:
                 moved.append(LevelMove(seat, last, level, level.plays_anything(RandomSource(live.match.seed, last))))
-        told = (kind.live.level_insight(live, moved) for kind in KINDS.values() if moved)
-        return next((insight for insight in told if insight is not None), None)
+        insights = (kind.live.level_insight(live, moved) for kind in KINDS.values() if moved)
+        return next((insight for insight in insights if insight is not None), None)
 
 
 def _ready_require(opponent: Opponent, game: AnyGame) -> None:

@@ -17,7 +17,7 @@ from learning.kinds import occupants
 from learning.kinds.registry import KINDS
 from learning.players.machines import HousePlayer, MachinePlayer
 from learning.players.opponents import OpponentPlayer
-from learning.services.pupils import machines_claim
+from learning.services.personal_machines import machines_claim
 
 
 class Machines:

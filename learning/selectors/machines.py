@@ -93,7 +93,7 @@ def machines_unused() -> QuerySet[Machine]:
     return Machine.objects.filter(is_due, ~met, ~entered)
 
 
-def pupil_of(user: AnyUser, game: str, side: Side) -> Machine | None:
+def personal_machine_of(user: AnyUser, game: str, side: Side) -> Machine | None:
     """The machine of a game and side that this account or visitor teaches, if there is one."""
     viewer = Principal.of(user)
     whose, who = ("owner_id", viewer.user_id) if viewer.user_id is not None else ("guest", viewer.guest)
@@ -102,7 +102,7 @@ def pupil_of(user: AnyUser, game: str, side: Side) -> Machine | None:
     return machine_where(f"is_pupil AND {whose} = %s AND game = %s AND side = %s", who, game, side.value)
 
 
-def pupils_of(user: AnyUser) -> list[Machine]:
+def personal_machines_of(user: AnyUser) -> list[Machine]:
     """The machines that this account or visitor teaches: at most one of each game and side. One query."""
     own = owned_by(Principal.of(user))
     return [] if own is None else list(Machine.objects.filter(own, is_pupil=True).order_by("pk"))
@@ -178,7 +178,7 @@ def machine_brief(machine: Machine) -> MachineBrief:
 
 def lesson_span(machine: Machine) -> tuple[int, int]:
     """The first and last lesson numbers of the time machine: the lesson before the first one kept, and the last."""
-    return machine.n_told_from, machine.n_lessons
+    return machine.n_known_from, machine.n_lessons
 
 
 def lessons_missing() -> list[int]:
@@ -300,11 +300,11 @@ def curve_small(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{100 * sqrt(games / most):.1f},{30 * (1 - score):.1f}" for games, score in points)
 
 
-def machine_list_found(user: AnyUser | None, text: str, beside: Sequence[Machine], limit: int = 12) -> list[Machine]:
+def machine_list_found(user: AnyUser | None, text: str, compared: Sequence[Machine], limit: int = 12) -> list[Machine]:
     """Machines with this text in their name to compare with others: the same game first, those others left out."""
     listed = machines_visible(user).filter(search_name__contains=name_search(text), room__isnull=True)
-    found = listed.exclude(pk__in=[machine.pk for machine in beside])
-    same = Q(game__in=[machine.game for machine in beside])
+    found = listed.exclude(pk__in=[machine.pk for machine in compared])
+    same = Q(game__in=[machine.game for machine in compared])
     return list(found.order_by(Case(When(same, then=0), default=1), "name", "pk")[:limit])
 
 
@@ -329,6 +329,6 @@ def rivals(game: AnyGame, houses: Mapping[tuple[str, Side], Machine]) -> list[di
     return met
 
 
-def folded_told(n_folded: int) -> str:
+def history_compacted_text(n_folded: int) -> str:
     """The explanation of why the machine's state after an earlier lesson is not shown."""
     return f"The machine's history starts at lesson {n_folded:,}. Earlier lessons are kept as one sum."

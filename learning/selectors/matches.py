@@ -13,11 +13,11 @@ from games.models import Match, MatchStatus, Seat
 from learning.models import Machine
 
 
-def lesson_told(name: str, result: str, deed: str, *, changed: bool) -> LessonSummary:
+def lesson_summary(name: str, result: str, effect: str, *, changed: bool) -> LessonSummary:
     """A machine's lesson: the ``result``, its effect (``deed``), and both as one ``sentence``."""
     ended = {"win": "won", "draw": "drew", "loss": "lost"}[result]
-    how = f": {deed[0].lower()}{deed[1:]}" if changed else f". {deed}"
-    return {"result": result, "sentence": f"{name} {ended}{how}", "deed": deed}
+    how = f": {effect[0].lower()}{effect[1:]}" if changed else f". {effect}"
+    return {"result": result, "sentence": f"{name} {ended}{how}", "deed": effect}
 
 
 def nothing_learnt(match: Match, machine: Machine, what: str) -> str:

@@ -25,7 +25,7 @@ STAGES = "stages__opponent_machine"
 
 def point_view(point: CurvePoint, before: CurvePoint | None) -> PointState:
     """A point of a run's curve, with the results of the games since the point ``before`` as a sample."""
-    told: PointState = {
+    state: PointState = {
         "games": point.games_done,
         "wins": point.n_wins,
         "draws": point.n_draws,
@@ -34,12 +34,12 @@ def point_view(point: CurvePoint, before: CurvePoint | None) -> PointState:
     }
     if before is not None:
         n = point.games_done - before.games_done
-        told["in_training"] = {
+        state["in_training"] = {
             "win": _share(point.n_wins - before.n_wins, n),
             "draw": _share(point.n_draws - before.n_draws, n),
             "loss": _share(point.n_losses - before.n_losses, n),
         }
-    return told
+    return state
 
 
 def _share(k: int, n: int) -> ShareState:

@@ -21,16 +21,20 @@ def snapshots_view(machine: Machine) -> list[SnapshotState]:
     return [_view(one) for one in reversed(latest)]
 
 
-def snapshots_told(machine: Machine) -> dict[str, object] | None:
+def snapshots_summary(machine: Machine) -> dict[str, object] | None:
     """The snapshots for the machine's page: the table, the curve, and the chosen one; ``None`` if there are none."""
     found = snapshots_view(machine)
     if not found:
         return None
-    told = [{one["level"]: _told(one) for one in snapshot["measurements"] if not one["confirms"]} for snapshot in found]
-    levels = list(dict.fromkeys(level for measures in told for level in measures))
+    by_level = [
+        {one["level"]: _measurement_row(one) for one in snapshot["measurements"] if not one["confirms"]}
+        for snapshot in found
+    ]
+    levels = list(dict.fromkeys(level for measures in by_level for level in measures))
     names = [OPPONENTS[level].name for level in levels]
     rows: list[dict[str, Any]] = [
-        {**one, "cells": [measures.get(level) for level in levels]} for one, measures in zip(found, told, strict=True)
+        {**one, "cells": [measures.get(level) for level in levels]}
+        for one, measures in zip(found, by_level, strict=True)
     ]
     measured = [row for row in rows if all(row["cells"])] if levels else []
     n_games = {cell["games"] if cell else 0 for row in rows for cell in row["cells"]}
@@ -60,11 +64,11 @@ def _playing(machine: Machine) -> dict[str, Any] | None:
     if chosen is None or chosen.plays_since is None:
         return None
     one = _view(chosen)
-    confirmed = [_told(measure) for measure in one["measurements"] if measure["confirms"]]
+    confirmed = [_measurement_row(measure) for measure in one["measurements"] if measure["confirms"]]
     return {**one, "confirmed": confirmed, "since": machine.n_lessons - chosen.plays_since}
 
 
-def _told(one: MeasurementState) -> dict[str, Any]:
+def _measurement_row(one: MeasurementState) -> dict[str, Any]:
     """A measurement with the name of its opponent, and its points out of a hundred as text."""
     points = one["points"]
     ends = {"value": points["value"], "low": points["low"], "high": points["high"]}

@@ -116,10 +116,10 @@ def tournament_line(tournament: Tournament) -> dict[str, object]:
 
 def tournament_view(tournament: Tournament, viewer: Principal = GUEST) -> TournamentState:
     """A tournament with its tables, as this viewer may know it; by default a guest."""
-    return tournament_told(*tournament_whole(tournament), viewer)
+    return tournament_redacted(*tournament_whole(tournament), viewer)
 
 
-def tournament_told(whole: TournamentState, private: list[PrivateEntry], viewer: Principal) -> TournamentState:
+def tournament_redacted(whole: TournamentState, private: list[PrivateEntry], viewer: Principal) -> TournamentState:
     """The part of :func:`tournament_whole` that this viewer may know. No query.
 
     A hidden machine has neither name nor id nor expected results; its results stay. The error of a tournament may name
@@ -233,15 +233,15 @@ def tournament_whole(tournament: Tournament) -> tuple[TournamentState, list[Priv
 
 def standings_rows(view: TournamentState) -> Iterator[list[object]]:
     """The standings of a tournament as rows, with a header."""
-    told = ("place", "games", "wins", "draws", "losses", "points", "score", "expected", "rating", "uncertainty")
-    yield ["entry", "name", "machine", "opponent", "side", *told]
+    columns = ("place", "games", "wins", "draws", "losses", "points", "score", "expected", "rating", "uncertainty")
+    yield ["entry", "name", "machine", "opponent", "side", *columns]
     entries = {entry["number"]: entry for entry in view["entries"]}
     for row in view["standings"]:
         entry: Any = entries[row["entry"]]
         line: Any = row
         yield [
             *(row["entry"], *(entry[column] for column in ("name", "machine", "opponent", "side"))),
-            *(line[column] for column in told),
+            *(line[column] for column in columns),
         ]
 
 

@@ -27,7 +27,7 @@ from learning.selectors.runs import runs_teaching
 from learning.services.machine_quotas import guests_values_require, machine_quota_require, values_quota_require
 from learning.services.machines import machine_remove
 from learning.storage.locks import deletion_lock, machine_held, machine_lock
-from learning.storage.standings import standing_open
+from learning.storage.standings import stats_create
 
 
 @transaction.atomic
@@ -40,7 +40,7 @@ def machine_clone(*, machine_id: int, name: str, **details: Any) -> Machine:
         MachineNotFoundError.
     """
     copy = _copied(_original(machine_id), name, **details)
-    standing_open(copy)
+    stats_create(copy)
     return copy
 
 

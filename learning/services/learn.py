@@ -21,11 +21,11 @@ from learning.kinds.registry import kind_of
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, RunStage, TrainingRun
 from learning.services.machine_quotas import machine_quota_require
 from learning.services.machines import machine_create
-from learning.services.pupils import owner_fields, pupil_name
+from learning.services.personal_machines import owner_fields, personal_machine_name
 from learning.services.runs import Stage, training_run_request
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
-from learning.storage.standings import curve_told, standing_add, strength_found
+from learning.storage.standings import curve_scores, stats_add, strength_found
 
 MAX_GAMES_AT_ONCE = 500_000
 """Games that the request itself trains; beyond that, an ordinary run trains the machine."""
@@ -62,16 +62,16 @@ def trained_machine_keep(
     Raises:
         MachineQuotaError, RunQuotaError, SiteFullError.
     """
-    name = name or f"My {pupil_name(config.game, config.side)}"
+    name = name or f"My {personal_machine_name(config.game, config.side)}"
     if games > (MAX_GAMES_AT_ONCE if kernels_ready() else MAX_GAMES_PLAIN):
         return _begin(user, config, preset, games, name)
     return _store(user, config, preset, _trained(config, games), name)
 
 
 def _trained(config: TrainingConfig, games: int) -> Trained:
-    pupil = Cohort.fresh(config, [config.seed])
+    cohort = Cohort.fresh(config, [config.seed])
     marks = sorted({*curve_marks(games), games})
-    return Trained(pupil.learners, marks, pupil.train(config.teacher, marks, MEASURES))
+    return Trained(cohort.learners, marks, cohort.train(config.teacher, marks, MEASURES))
 
 
 @transaction.atomic
@@ -169,7 +169,7 @@ def _curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
         )
     ]
     CurvePoint.objects.bulk_create(points)
-    standing_add(machine.pk, curve_told(points, 0), **strength_found(points[-1].strength, machine.n_lessons))
+    stats_add(machine.pk, curve_scores(points, 0), **strength_found(points[-1].strength, machine.n_lessons))
 
 
 def _strength(strength: Floats) -> dict[str, dict[str, float]]:

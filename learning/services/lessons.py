@@ -79,6 +79,6 @@ def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
         touched = kind_of(machine).live.learn(machine, lessons[pk])
         LESSON_SECONDS.observe(perf_counter() - begin)
         numbers = list(range(before + 1, machine.n_lessons + 1))
-        told = box_news(touched, machine.n_lessons)
-        transaction.on_commit(partial(events.boxes_changed, machine, told, numbers))
+        news = box_news(touched, machine.n_lessons)
+        transaction.on_commit(partial(events.boxes_changed, machine, news, numbers))
         transaction.on_commit(partial(LESSONS.inc, len(numbers)))

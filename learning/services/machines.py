@@ -33,7 +33,7 @@ from learning.services.machine_quotas import machine_quota_require, values_quota
 from learning.storage.locks import deletion_lock, machine_lock, machine_lock_with_key
 from learning.storage.names import names_forget
 from learning.storage.retention import machine_rows_delete
-from learning.storage.standings import standing_open, standing_reset
+from learning.storage.standings import stats_create, stats_reset
 
 
 @transaction.atomic
@@ -75,7 +75,7 @@ def machine_create(
         game=rules.slug, side=side, name=name, preset=preset, rule_json=rule.to_json(), **details
     )
     kind.memory.lay_out(machine)
-    standing_open(machine)
+    stats_create(machine)
     return machine
 
 
@@ -222,7 +222,7 @@ def _restored(user: AnyUser | None, data: Document) -> Machine:
         **details,
     )
     kind.files.restore(machine, data)
-    standing_open(machine)
+    stats_create(machine)
     return machine
 
 
@@ -276,7 +276,7 @@ def machine_reset(*, user: AnyUser, machine_id: int) -> Machine:
     machine.n_lessons += 1
     machine.n_forgotten, machine.n_folded, machine.folded_at = machine.n_lessons, 0, None
     machine.save(update_fields=["n_lessons", "n_forgotten", "n_folded", "folded_at", *new])
-    standing_reset(machine)
+    stats_reset(machine)
     return machine
 
 

@@ -78,7 +78,7 @@ def compaction_place(machine: Machine, ledger: Ledger, before: datetime, most: i
         before: lessons older than this are not kept one by one.
         most: changes kept one by one at most.
     """
-    after = machine.n_told_from
+    after = machine.n_known_from
     following = Lesson.objects.filter(machine=machine, number__gt=after).order_by("number")
     ahead = following.filter(number__lte=after + AHEAD)
     by_age = ahead.filter(created_at__lt=before).aggregate(number=Max("number"))["number"]
@@ -98,7 +98,7 @@ def compaction_announce(machine_id: int, n_folded: int) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LOCK_S:.0f}s"])
     machine = Machine.objects.select_for_update(of=("self",)).filter(pk=machine_id).first()
-    if machine is None or not machine.n_told_from < n_folded <= machine.n_lessons:
+    if machine is None or not machine.n_known_from < n_folded <= machine.n_lessons:
         return False
     old = machine.snapshots.filter(run__finished_at__isnull=False, plays_since=None).order_by("-pk")
     Snapshot.objects.filter(pk__in=list(old.values_list("pk", flat=True)[SNAPSHOTS_KEPT:])).delete()
@@ -125,7 +125,7 @@ def compaction_steps(machine: Machine, ledger: Ledger) -> Iterator[int]:
     for _, lessons in groupby(listed, key=lambda lesson: bisect_left(places, lesson.last)):
         target, *rest = (lesson.pk for lesson in lessons)
         while rest:
-            done = _fold_step(machine, ledger, target, rest[:LESSONS_AT_ONCE])
+            done = _compact_step(machine, ledger, target, rest[:LESSONS_AT_ONCE])
             if done is None:
                 return
             rest = rest[done:]
@@ -165,7 +165,7 @@ def _places(machine: Machine, listed: Sequence[Listed]) -> list[int]:
 
 
 @transaction.atomic
-def _fold_step(machine: Machine, ledger: Ledger, target: int, lessons: Sequence[int]) -> int | None:
+def _compact_step(machine: Machine, ledger: Ledger, target: int, lessons: Sequence[int]) -> int | None:
     """Merge lessons, some perhaps in part, into the one before them.
 
     Returns the number of lessons removed; ``None`` if compaction of this machine has to stop.
@@ -242,11 +242,11 @@ def compactions_due(before: datetime, n_lessons: int, after: int) -> tuple[list[
     Returns:
         The ids, and the id after which the next stretch begins: 0 after the last machine.
     """
-    told = Greatest("n_forgotten", "n_folded")
-    machines = Machine.objects.annotate(told=told, n_kept=F("n_lessons") - told)
+    known_from = Greatest("n_forgotten", "n_folded")
+    machines = Machine.objects.annotate(known_from=known_from, n_kept=F("n_lessons") - known_from)
     stretch = list(Machine.objects.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:STRETCH])
     latest = set(Lesson.objects.order_by("-pk").values_list("machine", flat=True)[:LATEST])
-    next_one = Lesson.objects.filter(machine=OuterRef("pk"), number=OuterRef("told") + 1)
+    next_one = Lesson.objects.filter(machine=OuterRef("pk"), number=OuterRef("known_from") + 1)
     is_old = Exists(next_one.filter(created_at__lt=before))
     due = machines.filter(
         Q(is_folding=True)

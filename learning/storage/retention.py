@@ -213,9 +213,9 @@ def machine_rows_delete(machine: Machine, most: int | None = None) -> bool:
 def _runs() -> QuerySet[TrainingRun]:
     """Finished trainings of accounts' machines, old or too many, without a reference from a ledger or a choice."""
     of_machine = TrainingRun.objects.filter(machine=OuterRef("machine"))
-    told = Lesson.objects.filter(run=OuterRef("pk"))
+    lessons = Lesson.objects.filter(run=OuterRef("pk"))
     chosen = Snapshot.objects.filter(run=OuterRef("pk"), plays_since__isnull=False)
-    rows = TrainingRun.objects.filter(~Exists(told), ~Exists(chosen), machine__owner__isnull=False)
+    rows = TrainingRun.objects.filter(~Exists(lessons), ~Exists(chosen), machine__owner__isnull=False)
     return _finished(rows, ago("KEEP_MATCHES_DAYS"), of_machine, settings.RUNS_PER_MACHINE)
 
 

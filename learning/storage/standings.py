@@ -23,12 +23,12 @@ Strength = Mapping[str, Mapping[str, object]]
 """Probabilities of win, draw and loss by opponent (``selectors.strength``)."""
 
 
-def standing_open(machine: Machine) -> None:
+def stats_create(machine: Machine) -> None:
     """Give a new machine its place in the list. The maintenance worker adds its strength."""
     Standing.objects.create(machine=machine, lessons=machine.n_lessons, games=machine.n_games)
 
 
-def standing_reset(machine: Machine) -> None:
+def stats_reset(machine: Machine) -> None:
     """Clear the strength and curve of a machine that has forgotten everything."""
     Standing.objects.filter(machine=machine).update(
         lessons=machine.n_lessons, games=machine.n_games, win=None, draw=None, loss=None, score=None, curve=[]
@@ -36,19 +36,19 @@ def standing_reset(machine: Machine) -> None:
 
 
 @transaction.atomic
-def standing_add(machine_id: int, points: Points, **found: float) -> None:
+def stats_add(machine_id: int, points: Points, **found: float) -> None:
     """Add points to a machine's curve, if it is in the list, and store the fields ``found``.
 
     Points beyond its number of games date from before a reset, and are dropped.
     """
-    standing = Standing.objects.select_for_update().filter(pk=machine_id).first()
-    if standing is None:
+    stats = Standing.objects.select_for_update().filter(pk=machine_id).first()
+    if stats is None:
         return
-    points = [point for point in (*standing.points, *points) if point[0] <= standing.games]
-    standing.curve = [number for point in thinned(points) for number in point]
+    points = [point for point in (*stats.points, *points) if point[0] <= stats.games]
+    stats.curve = [number for point in thinned(points) for number in point]
     for field, value in found.items():
-        setattr(standing, field, value)
-    standing.save(update_fields=["curve", *found])
+        setattr(stats, field, value)
+    stats.save(update_fields=["curve", *found])
 
 
 def thinned(points: Points) -> list[tuple[float, float]]:
@@ -72,7 +72,7 @@ def strength_found(strength: Strength, lessons: int) -> dict[str, float]:
     return {"measured": lessons, "win": win, "draw": draw, "loss": loss, "score": win + draw / 2}
 
 
-def curve_told(points: Iterable[CurvePoint], games_before: int) -> list[tuple[float, float]]:
+def curve_scores(points: Iterable[CurvePoint], games_before: int) -> list[tuple[float, float]]:
     """Points of a run's curve as points of its machine, which had played ``games_before`` games before the run."""
     found = [(games_before + point.games_done, strength_found(point.strength, 0)) for point in points]
     return [(games, chances["score"]) for games, chances in found if "score" in chances]

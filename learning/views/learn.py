@@ -23,7 +23,7 @@ from learning.forms.learn import SPEEDS, learn_form
 from learning.forms.machines import game_label
 from learning.selectors.graphs import graph_view
 from learning.services.learn import trained_machine_keep
-from learning.services.pupils import owner_of
+from learning.services.personal_machines import owner_of
 
 SAVED_MAX_BYTES = 500_000
 """Size of a saved page; larger pages are refused."""

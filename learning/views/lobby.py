@@ -14,7 +14,7 @@ from games.live.match_lists import match_list_live, match_list_own, match_list_w
 from learning.selectors import machines as selectors
 from learning.selectors.matches import match_live, match_own, match_waiting
 from learning.selectors.runs import run_going_on, run_list_going_on
-from learning.services.pupils import pupil_offer, pupil_side
+from learning.services.personal_machines import personal_machine_offer, personal_machine_side
 
 OWN_MOST = 3
 """The viewer's own machines shown on the front page; the list of machines shows all of them."""
@@ -24,7 +24,7 @@ OWN_MOST = 3
 def lobby(request: HttpRequest) -> HttpResponse:
     """Show games to start with one click, open and live matches, and machines in training."""
     viewer = Principal.of(request.user)
-    pupils = selectors.pupils_of(request.user)
+    mine = selectors.personal_machines_of(request.user)
     own, person = match_list_own(viewer), person_of_request(request)
     context = {
         "own_matches": [match_own(match, person.holds) for match in own],
@@ -35,7 +35,7 @@ def lobby(request: HttpRequest) -> HttpResponse:
                 "name": game.name,
                 "summary": game.summary,
                 "picture": game_picture(game),
-                "teach": pupil_offer(game, pupil_side(game), pupils) if game.takes_boxes else None,
+                "teach": personal_machine_offer(game, personal_machine_side(game), mine) if game.takes_boxes else None,
                 "rival": None if game.takes_boxes else selectors.rivals(game, {})[0],
             }
             for game in GAMES.values()

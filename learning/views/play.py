@@ -21,7 +21,7 @@ from games.transport.error_responses import form_only, not_found, sent_back
 from learning.access import can_edit
 from learning.models import Machine
 from learning.selectors import machines as selectors
-from learning.services.pupils import pupil_offer, pupil_side, pupil_teach
+from learning.services.personal_machines import personal_machine_offer, personal_machine_play, personal_machine_side
 
 
 @require_safe
@@ -46,12 +46,12 @@ def play_page(request: HttpRequest, slug: str) -> HttpResponse:
     ]
     seats = _options(machines, wanted)
     masters = {machine.pk for machine in machines if can_edit(request.user, machine)}
-    usual, pupils = pupil_side(game), selectors.pupils_of(request.user)
+    usual, own = personal_machine_side(game), selectors.personal_machines_of(request.user)
     view = game_view(game)
     context = {
         "game": {**view, "rivals": selectors.rivals(game, houses)},
         "guide": {"layout": view["layout"], "guide": view["guide"]},
-        "teach": [pupil_offer(game, side, pupils) for side in (usual, usual.other)] if game.takes_boxes else [],
+        "teach": [personal_machine_offer(game, side, own) for side in (usual, usual.other)] if game.takes_boxes else [],
         "players": [player for player in player_list(game) if player["slug"] != "menace"],
         "sides": sides,
         "own": [one for one in seats if one["id"] in masters],
@@ -65,9 +65,9 @@ def teach(request: HttpRequest) -> HttpResponse:
     """Seat the visitor against their personal machine of ``game``, created if missing; ``side`` is the visitor's."""
     try:
         game = game_get(request.POST.get("game", ""))
-        mine = parse_side(game, request.POST.get("side", ""), pupil_side(game).other)
+        mine = parse_side(game, request.POST.get("side", ""), personal_machine_side(game).other)
         with guest_seated(request, person_of_request(request)) as person:
-            seated = pupil_teach(person=person, game=game.slug, side=None if mine is None else mine.other)
+            seated = personal_machine_play(person=person, game=game.slug, side=None if mine is None else mine.other)
     except (PlayError, UnknownGameError, ValueError) as error:
         return sent_back(request, error)
     return redirect(seated.room)

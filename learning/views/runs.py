@@ -239,11 +239,11 @@ def compare_json(request: HttpRequest) -> HttpResponse:
     except PlayError as error:
         return not_found(request, error)
     curves = selectors_runs.machine_curves(machines)
-    told = [
+    listed = [
         {"id": m.pk, "slug": m.slug, "name": m.name, "game": m.game, "side": m.side, "curve": curves[m.pk]}
         for m in machines
     ]
-    return json_download("compare.json", {"machines": told})
+    return json_download("compare.json", {"machines": listed})
 
 
 def _compared(request: HttpRequest, to: To = "see") -> list[Machine]:

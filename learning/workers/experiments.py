@@ -68,7 +68,7 @@ class _Hold:
         self.run, self.turn = run, turn or TurnEnd()
         self.found = [one for part in run.parts.all() for one in part.found]
         self.n_stored = len(self.found)
-        self.told_at = time.monotonic()
+        self.sent_at = time.monotonic()
 
     def tell(self, done: int, total: int) -> None:
         """Store the progress from time to time, and at the end of the turn its results.
@@ -78,12 +78,12 @@ class _Hold:
         """
         if self.turn.is_reached and done < total:
             self._let_go(done / total)
-        if time.monotonic() - self.told_at < TELL_EVERY_S:
+        if time.monotonic() - self.sent_at < TELL_EVERY_S:
             return
         jobs.renew(self.run, LEASE_S, progress=done / total)
         if ExperimentRun.objects.filter(pk=self.run.pk, cancel_requested=True).exists():
             raise ExperimentCancelledError
-        self.told_at = time.monotonic()
+        self.sent_at = time.monotonic()
 
     def _let_go(self, progress: float) -> NoReturn:
         with transaction.atomic():

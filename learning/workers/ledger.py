@@ -41,7 +41,7 @@ def ledgers_compact(turn: TurnEnd) -> bool:
     cache.set(AFTER, after, LOOKED_AT_S)
     for pk in ids:
         try:
-            n_steps += _fold(pk, turn)
+            n_steps += _compact(pk, turn)
         except OperationalError:
             logger.warning("the ledger of machine %s is in use, and is folded later", pk, exc_info=True)
         except Exception:  # one broken ledger must not prevent the compaction of the others
@@ -57,7 +57,7 @@ def _days_kept(*, of_guest: bool) -> float:
     return days * guests_share() if of_guest else days
 
 
-def _fold(machine_id: int, turn: TurnEnd) -> int:
+def _compact(machine_id: int, turn: TurnEnd) -> int:
     """Compact one machine's ledger as far as it is due, or until the turn ends; return the number of steps."""
     machine, n_steps = Machine.objects.filter(pk=machine_id).first(), 0
     if machine is None:

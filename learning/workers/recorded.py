@@ -16,7 +16,7 @@ from learning.kinds.registry import kind_of, kind_of_rule
 from learning.models import CurvePoint, JobStatus, LessonKind, Machine, TrainingRun
 from learning.storage.lessons import Cause
 from learning.storage.locks import machine_lock
-from learning.storage.standings import curve_told, standing_add, strength_found
+from learning.storage.standings import curve_scores, stats_add, strength_found
 from learning.workers.runs import run_marks
 
 
@@ -66,4 +66,4 @@ def recorded_store(run: TrainingRun, found: Recorded) -> None:
         for point in found.curve
     ]
     CurvePoint.objects.bulk_create(points)
-    standing_add(machine.pk, curve_told(points, 0), **strength_found(last.strength, machine.n_lessons))
+    stats_add(machine.pk, curve_scores(points, 0), **strength_found(last.strength, machine.n_lessons))

@@ -31,7 +31,7 @@ from learning.kinds.registry import kind_of
 from learning.models import AccessList, CurvePoint, JobStatus, Machine, RunStage, TrainingRun
 from learning.selectors.runs import run_curve, run_progress
 from learning.storage.locks import machine_lock
-from learning.storage.standings import curve_told, standing_add, strength_found
+from learning.storage.standings import curve_scores, stats_add, strength_found
 from learning.workers import jobs, snapshots
 from learning.workers.jobs import JobKind, JobLostError, TurnEnd
 from learning.workers.trainees import News, Trainees
@@ -72,7 +72,7 @@ def run_execute(
         progress: called after every chunk in which games were played.
         turn: when it ends, after at least one chunk, the run is released and waits to be claimed again.
     """
-    pace, news, told_at, told, done = Pace(), News(), 0.0, -1, -1
+    pace, news, sent_at, sent, done = Pace(), News(), 0.0, -1, -1
     while run.status == JobStatus.RUNNING:
         try:
             run = run_chunk(run, pace, news)
@@ -90,11 +90,11 @@ def run_execute(
             progress(run)
         done = run.games_done
         is_let_go = run.status == JobStatus.RUNNING and turn is not None and turn.is_reached
-        if run.status != JobStatus.RUNNING or is_let_go or time.monotonic() - told_at >= TELL_EVERY_S:
-            curve = run_curve(run, after=told)
+        if run.status != JobStatus.RUNNING or is_let_go or time.monotonic() - sent_at >= TELL_EVERY_S:
+            curve = run_curve(run, after=sent)
             events.run_changed(run.pk, run_progress(run), curve, _audience(run))
             news.tell()
-            told_at, told = time.monotonic(), curve[-1]["games"] if curve else told
+            sent_at, sent = time.monotonic(), curve[-1]["games"] if curve else sent
         if is_let_go:
             with contextlib.suppress(JobLostError):
                 jobs.let_go(run)
@@ -180,9 +180,9 @@ def _chunk(run: TrainingRun, pace: Pace, news: News, sampled: CurvePoint | None)
 
 def _list(run: TrainingRun, machine: Machine, points: list[CurvePoint]) -> None:
     """Add points of a run to the machine's standing, and its strength if the last point gives the present one."""
-    told = curve_told(points, machine.n_games - run.games_done)
+    scores = curve_scores(points, machine.n_games - run.games_done)
     is_now = _is_sampled(machine) or points[-1].games_done == run.games_done
-    standing_add(machine.pk, told, **strength_found(points[-1].strength, machine.n_lessons) if is_now else {})
+    stats_add(machine.pk, scores, **strength_found(points[-1].strength, machine.n_lessons) if is_now else {})
 
 
 def curve_marks(n_games: int, n_points: int = CURVE_POINTS) -> list[int]:

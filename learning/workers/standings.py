@@ -10,7 +10,7 @@ from beadbox.learners.readiness import games_compiling
 from learning.kinds.machines import strength_at_hand
 from learning.kinds.registry import kind_of
 from learning.models import Machine, Standing
-from learning.storage.standings import curve_told, standing_add, strength_found
+from learning.storage.standings import curve_scores, stats_add, strength_found
 from learning.workers.jobs import TurnEnd
 
 logger = logging.getLogger("learning.workers.standings")
@@ -27,32 +27,32 @@ def standings_measure(turn: TurnEnd) -> int:
     behind = Standing.objects.filter(~Q(measured=F("lessons"))).select_related("machine")
     if games := games_compiling():
         behind = behind.exclude(machine__game__in=games)
-    for standing in behind.order_by(F("lessons") - F("measured"), "pk")[:AT_ONCE]:
+    for stats in behind.order_by(F("lessons") - F("measured"), "pk")[:AT_ONCE]:
         try:
-            _measure(standing)
+            _measure(stats)
         except Exception:  # one broken machine must not delay the others; its next lesson leads to another attempt
-            logger.exception("the strength of machine %s could not be found", standing.pk)
-            Standing.objects.filter(pk=standing.pk).update(measured=standing.lessons)
+            logger.exception("the strength of machine %s could not be found", stats.pk)
+            Standing.objects.filter(pk=stats.pk).update(measured=stats.lessons)
         n_measured += 1
         if turn.is_reached:
             break
     return n_measured
 
 
-def _measure(standing: Standing) -> None:
+def _measure(stats: Standing) -> None:
     """Store the machine's strength. Lessons learnt meanwhile lead to another measurement."""
-    machine = standing.machine
-    found = strength_found(strength_at_hand(machine), standing.lessons)
-    points = [] if standing.measured >= 0 else _trained(machine)
+    machine = stats.machine
+    found = strength_found(strength_at_hand(machine), stats.lessons)
+    points = [] if stats.measured >= 0 else _trained(machine)
     if "score" in found and kind_of(machine).training.has_table(machine):
-        points.append((standing.games, found["score"]))
-    standing_add(machine.pk, points, **found)
+        points.append((stats.games, found["score"]))
+    stats_add(machine.pk, points, **found)
 
 
 def _trained(machine: Machine) -> list[tuple[float, float]]:
     """The curves of a machine's trainings as one, for a machine never measured before, perhaps an old one."""
     points, before = [], 0
     for run in machine.runs.filter(started_at__isnull=False).prefetch_related("curve").order_by("started_at", "pk"):
-        points += curve_told(run.curve.all(), before)
+        points += curve_scores(run.curve.all(), before)
         before += run.games_done
     return points

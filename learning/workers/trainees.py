@@ -30,9 +30,9 @@ class News:
 
     def add(self, machine: Machine, touched: Iterable[TouchedBox], lesson: int) -> None:
         """Add a stored lesson of the machine."""
-        told = box_news(touched, lesson)
+        changed = box_news(touched, lesson)
         self.machines[machine.pk] = machine
-        self.boxes.setdefault(machine.pk, {}).update((box["position"], box) for box in told)
+        self.boxes.setdefault(machine.pk, {}).update((box["position"], box) for box in changed)
         self.lessons.setdefault(machine.pk, []).append(lesson)
 
     def tell(self) -> None:

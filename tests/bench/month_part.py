@@ -127,7 +127,7 @@ def _match(rng: random.Random, took: list[float], people: range, n_guests: int) 
     from games.accounts.principal import Principal
     from games.live.play import match_play_move
     from games.live.rooms import room_create, room_look
-    from learning.services.pupils import pupil_teach
+    from learning.services.personal_machines import personal_machine_play
 
     who = rng.choice(people)
     person = Principal(guest=UUID(int=who + 1), address=f"10.0.0.{who % ADDRESSES}")
@@ -135,7 +135,7 @@ def _match(rng: random.Random, took: list[float], people: range, n_guests: int) 
         person = Principal(user_id=_accounts()[who - n_guests])
     kind = rng.random()
     if kind < 0.25:
-        code = pupil_teach(person=person, game=GAME).room.code
+        code = personal_machine_play(person=person, game=GAME).room.code
     else:
         asked: dict[str, Any] = {"opponent": "menace" if kind < 0.85 else "perfect" if kind < 0.97 else "human"}
         fresh = 0.25 <= kind < 0.35

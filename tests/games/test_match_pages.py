@@ -12,7 +12,7 @@ from beadbox.rules.outcome import Side
 from games.live.rooms import room_reset
 from learning.models import Machine
 from tests.factories import guest, machine, person, play, play_out, room, user
-from tests.learning.services.test_pupils import guest_of, taught
+from tests.learning.services.test_personal_machines import guest_of, taught
 
 pytestmark = pytest.mark.django_db
 

@@ -19,7 +19,7 @@ from games.live.play import match_resign
 from games.live.rooms import Seated, room_create, room_join, room_look, room_reset, seats_claim
 from games.models import Match, Room
 from learning.services.copies import machine_copy
-from learning.services.pupils import pupil_teach
+from learning.services.personal_machines import personal_machine_play
 from learning.services.runs import Stage, training_run_request
 from learning.services.tournaments import tournament_start
 from tests.factories import NC, guest, machine, person, play, play_out, room, stranger, swept, user
@@ -194,7 +194,7 @@ def test_a_site_that_is_full_begins_nothing_new_and_goes_on(bound: str, settings
         setattr(settings, name, 0)
     asks: list[Callable[[], Any]] = [
         lambda: machine_copy(user=ann, machine_id=learner.pk),
-        lambda: pupil_teach(person=guest(), game=NC),
+        lambda: personal_machine_play(person=guest(), game=NC),
         lambda: training_run_request(user=ann, machine=learner.slug, stages=[Stage("random", 10)]),
         lambda: tournament_start(user=ann, entries=["random", "perfect"], game=NC, games=2),
     ]

@@ -94,7 +94,7 @@ async def test_a_socket_whose_message_fails_is_closed(
     def broken(self: Any, data: dict[str, Any]) -> dict[str, Any]:
         raise KeyError("no such field")
 
-    monkeypatch.setattr(consumers.MachineConsumer, "told", broken)
+    monkeypatch.setattr(consumers.MachineConsumer, "for_viewer", broken)
     learner, *_ = await in_db(watched)()
     async with RunSocket(f"/api/machines/{learner.pk}/ws") as socket:
         await socket.expect("joined")

@@ -20,7 +20,7 @@ from games.models import Match, Room, Seat
 from learning.models import JobStatus, Machine, MachineSeat, RunStage, TrainingRun
 from learning.selectors.machines import machine_list_of
 from learning.services.machines import machine_create, machine_delete, machine_reset
-from learning.services.pupils import pupil_teach
+from learning.services.personal_machines import personal_machine_play
 from learning.services.runs import Stage, training_run_request, training_run_stop
 from tests.factories import NC, guest, machine, person, play_out, room, user
 from tests.plans import rows_read
@@ -80,8 +80,8 @@ def opens_with_a_table(who: Principal, popular: Machine) -> None:
 
 
 def teaches(who: Principal, popular: Machine) -> None:
-    first = pupil_teach(person=who, game=NC)
-    assert pupil_teach(person=who, game=NC).room == first.room
+    first = personal_machine_play(person=who, game=NC)
+    assert personal_machine_play(person=who, game=NC).room == first.room
 
 
 def looks_at_their_account(who: Principal, popular: Machine) -> None:

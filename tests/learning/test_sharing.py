@@ -28,7 +28,7 @@ from learning.services.accounts import account_close
 from learning.services.machines import machine_delete
 from learning.services.sharing import machine_unshare
 from tests.factories import NC, api_with, machine, play_out, swept, trained, user
-from tests.learning.services.test_pupils import guest_of, taught
+from tests.learning.services.test_personal_machines import guest_of, taught
 from tests.learning.test_private import routes_of
 from tests.sockets import RunSocket
 

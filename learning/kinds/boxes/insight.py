@@ -24,7 +24,7 @@ from games.models import Match
 from learning.kinds.boxes.look import moves_view, slots_view
 from learning.models import Draw, Lesson, LessonKind, Machine
 from learning.selectors.machines import machine_brief
-from learning.selectors.matches import lesson_told, nothing_learnt
+from learning.selectors.matches import lesson_summary, nothing_learnt
 
 
 class Entry(NamedTuple):
@@ -77,9 +77,9 @@ def lessons_view(
     for pk in sorted(sides, key=lambda pk: sides[pk]):
         machine, role, result = machines[pk], roles[sides[pk]], _result(match, sides[pk])
         deltas = [change["delta"] for change in changes if change["role"] == role and not change["refill"]]
-        deed = _deed(deltas) if pk in learnt else nothing_learnt(match, machine, "beads")
-        told = lesson_told(machine.name, result.name.lower(), deed, changed=pk in learnt and bool(deltas))
-        view.append({"role": role, "machine": machine_brief(machine), **told})
+        effect = _effect(deltas) if pk in learnt else nothing_learnt(match, machine, "beads")
+        summary = lesson_summary(machine.name, result.name.lower(), effect, changed=pk in learnt and bool(deltas))
+        view.append({"role": role, "machine": machine_brief(machine), **summary})
     return view
 
 
@@ -189,7 +189,7 @@ def _result(match: Match, side: int) -> Result:
     return Result.WIN if match.winner == side else Result.LOSS
 
 
-def _deed(deltas: Sequence[int]) -> str:
+def _effect(deltas: Sequence[int]) -> str:
     """A simple sentence on how a game changed a machine's beads, from the changes themselves."""
     if not deltas:
         return "Its beads do not change."

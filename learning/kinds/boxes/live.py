@@ -83,8 +83,8 @@ class BoxesLive(KindLive[BeadDraw]):
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         """``learning`` of a room's state: draws and lessons of the machines in these seats (docs/protocol.md)."""
-        sitting = [(seat, seat.occupant.machine) for seat in seats if seat.occupant is not None]
-        machines: dict[int, Machine] = {machine.pk: machine for _, machine in sitting}
+        seated = [(seat, seat.occupant.machine) for seat in seats if seat.occupant is not None]
+        machines: dict[int, Machine] = {machine.pk: machine for _, machine in seated}
         draws = draws_of(*seats)
         if not machines or not (draws or live.match.is_over):
             return None
@@ -102,7 +102,7 @@ class BoxesLive(KindLive[BeadDraw]):
             )
         last = draws[-1] if draws else None
         # Where nothing was drawn yet, the match ended before the machine's first move.
-        seat = by_id[last.seat_id] if last else sitting[0][0]
+        seat = by_id[last.seat_id] if last else seated[0][0]
         machine = machines[last.machine_id] if last else next(iter(machines.values()))
         insight: Insight = {
             "role": game.look.layout.roles[seat.row.side],
@@ -116,7 +116,7 @@ class BoxesLive(KindLive[BeadDraw]):
             "changes": [],
         }
         if live.match.is_over:
-            sides = {machine.pk: seat.row.side for seat, machine in sitting}
+            sides = {machine.pk: seat.row.side for seat, machine in seated}
             entries = learnt_now(seats, draws) or ledger_of(live.match, machines)
             insight["changes"] = changes_view(live.match, machines, sides, entries)
             insight["lessons"] = lessons_view(live.match, machines, sides, entries, insight["changes"])
@@ -216,13 +216,13 @@ def _locked(live: LiveMatch, seat: LiveSeat) -> Machine | None:
 
 
 def _drawn(live: LiveMatch, machine: Machine, boxes: BoxRows, draw: BeadDraw | None) -> BeadDraw | None:
-    """Return the draw as a memo and store its refill of an empty box, for which the machine's lock is held."""
+    """Return the draw as a record and store its refill of an empty box, for which the machine's lock is held."""
     if draw is not None and boxes and draw.refilled and machine.learns:
         memory = OpenMemory.load(
             machine.game_rules, machine.cabinet.side, machine.box_rule, boxes.get, machine.n_removed
         )
         memory.refilled(draw, live.match.n_plies)
         touched = MEMORY.lesson_give(machine, memory, LessonKind.REFILL, Cause(match_id=live.match.pk))
-        told = box_news(touched, machine.n_lessons)
-        transaction.on_commit(partial(events.boxes_changed, machine, told, [machine.n_lessons]))
+        news = box_news(touched, machine.n_lessons)
+        transaction.on_commit(partial(events.boxes_changed, machine, news, [machine.n_lessons]))
     return draw

@@ -20,7 +20,7 @@ from beadbox.rules.outcome import Side
 from games.live.states import MovesView, SlotView
 from learning.exceptions import BoxNotFoundError, HistoryCompactedError
 from learning.models import AnyBox, Change, Draw, Machine
-from learning.selectors.machines import folded_told
+from learning.selectors.machines import history_compacted_text
 from learning.states import box_state
 
 GARDNERS = ("gardner-her", "gardner-her-reward")
@@ -256,7 +256,7 @@ def boxes_at(machine: Machine, lesson_number: int) -> dict[str, list[int]]:
         )
         rows = cursor.fetchall()
     if rows and lesson_number < rows[0][2]:
-        raise HistoryCompactedError(folded_told(rows[0][2]))
+        raise HistoryCompactedError(history_compacted_text(rows[0][2]))
     return {position: beads for position, beads, _ in rows}
 
 

@@ -75,7 +75,7 @@ class BoxesPage(KindPage):
         return f"{machine.boxes.count():,} boxes"
 
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
-        told = sentences(machine.box_rule, has_draws=machine.game_rules.has_draws)
+        rule_sentences = sentences(machine.box_rule, has_draws=machine.game_rules.has_draws)
         wall = box_wall(machine)
         n_boxes, n_beads = box_totals(machine, wall)
         own = {
@@ -89,7 +89,7 @@ class BoxesPage(KindPage):
             "why_unlisted": machine.game_rules.why_unlisted,
             "other_role": machine.game_rules.look.layout.roles[machine.cabinet.side.other],
         }
-        facts = machine_facts(self, machine) | {"rule_sentences": told}
+        facts = machine_facts(self, machine) | {"rule_sentences": rule_sentences}
         context = {
             "machine": facts | own,
             "strength": strength,

@@ -17,7 +17,7 @@ from learning.kinds.boxes.memory import table_load
 from learning.kinds.boxes.why import why_view
 from learning.models import CurvePoint, LessonKind, Machine
 from learning.selectors.strength import STRENGTH_CACHE_S
-from learning.states import BeadTold, FirstBox, FirstMove, LatestTold, Progress
+from learning.states import BeadLabel, FirstBox, FirstMove, LatestResults, Progress
 
 CURVE_POINTS = 40
 """Maximum number of lessons of the curve, evenly spaced; the last lesson is added."""
@@ -83,7 +83,7 @@ def _results(machine: Machine) -> list[str]:
     return found[:LATEST][::-1]
 
 
-def _counted(results: Sequence[str]) -> LatestTold:
+def _counted(results: Sequence[str]) -> LatestResults:
     return {"wins": results.count("win"), "draws": results.count("draw"), "losses": results.count("loss")}
 
 
@@ -106,7 +106,7 @@ def _first(machine: Machine) -> tuple[FirstMove, FirstBox | None, str]:
     box: FirstBox | None = None
     if not why["forced"]:
         laid_out = cabinet.initial_beads(printed)
-        slots: list[BeadTold] = [
+        slots: list[BeadLabel] = [
             {"colour": slot["colour"], "mark": slot["mark"], "name": slot["name"]}
             for slot in slots_view(cabinet, printed)
         ]
@@ -157,8 +157,8 @@ def _measured(machine: Machine, trained: Mapping[int, tuple[int, int]]) -> dict[
     points = CurvePoint.objects.filter(run__in=runs, run__machine=machine).order_by("run_id", "games_done")
     found = []
     for run, n_games, games, strength in points.values_list("run_id", "run__games_done", "games_done", "strength"):
-        before, n_told = trained[run]
-        if n_told == n_games:
+        before, n_known = trained[run]
+        if n_known == n_games:
             random, perfect = strength["random"], strength["perfect"]
             strong = Strong(random["win"] + random["draw"] / 2, perfect["win"] + perfect["draw"])
             found.append((before + games, strong))
@@ -235,9 +235,9 @@ def _words(machine: Machine, results: Sequence[str], begun: str, does: str) -> s
             )
         )
     elif n_latest:
-        told = _counted(results)
+        counts = _counted(results)
         which = "It" if n_latest == n_games else f"Of its last {n_latest} matches it"
-        said.append(f"{which} won {told['wins']}, drew {told['draws']} and lost {told['losses']}.")
+        said.append(f"{which} won {counts['wins']}, drew {counts['draws']} and lost {counts['losses']}.")
     said.append(f"If you begin with {begun}, it {does}." if begun else f"At the start it {does}.")
     return " ".join(said)
 

@@ -122,7 +122,7 @@ def sentences(rule: BoxRule, *, has_draws: bool = True) -> list[tuple[str, str]]
         "Empty box": _empty(rule) if _can_empty(rule, has_draws) else [],
         "Boxes": _shared(rule),
     }
-    return [(label, " ".join(told)) for label, told in parts.items() if told]
+    return [(label, " ".join(texts)) for label, texts in parts.items() if texts]
 
 
 def _start(rule: BoxRule) -> str:
@@ -140,9 +140,9 @@ def _start(rule: BoxRule) -> str:
         owner = " of the game" if rule.initial_by is InitialBy.PLY else " of its own"
         until = [f"up to move {end}{owner if end == ends[0] else ''}" for end in ends]
     until[len(runs) - 1] = "after that"
-    told = [f"{beads} {when}" for (beads, _), when in zip(runs[1:], until[1:], strict=False)]
+    later = [f"{beads} {when}" for (beads, _), when in zip(runs[1:], until[1:], strict=False)]
     first = f"{_beads(runs[0][0])} of each colour {until[0]}"
-    return f"{first}, {', '.join(told)}." if until[0].startswith("for") else f"{first}. Then {', '.join(told)}."
+    return f"{first}, {', '.join(later)}." if until[0].startswith("for") else f"{first}. Then {', '.join(later)}."
 
 
 def _win(rule: BoxRule) -> list[str]:

@@ -91,8 +91,8 @@ class BoxesTraining(KindTraining):
     def partners(self, machine: Machine, among: QuerySet[Machine]) -> QuerySet[Machine]:
         """Machines of the same game and the other side with the same ``reduce_symmetry``."""
         assert machine.side is not None, "whoever has boxes plays one side"
-        sight = machine.box_rule.reduce_symmetry
-        return among.filter(game=machine.game, side=1 - machine.side, rule_json__reduce_symmetry=sight)
+        is_reduced = machine.box_rule.reduce_symmetry
+        return among.filter(game=machine.game, side=1 - machine.side, rule_json__reduce_symmetry=is_reduced)
 
     def measured_against(self, machine: Machine) -> Sequence[str]:
         """Opponents of an exact strength; for a game too large for that, those of the sample (no perfect player)."""

@@ -14,7 +14,7 @@ from learning.kinds.registry import kind_of
 from learning.models import Value
 
 
-class KeeperFilter(MachineFilter):
+class ValueMachineFilter(MachineFilter):
     """Filter by the machine that keeps the values."""
 
     parameter_name = "machine"
@@ -25,10 +25,10 @@ class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
     """Values of machines that keep them: by machine and by the beginning of the key."""
 
     list_display = ("key", "machine_page", "value", "start", "n_visits")
-    list_filter = (KeeperFilter,)
+    list_filter = (ValueMachineFilter,)
     list_select_related = ("machine",)
     ordering = ("machine", "key")
-    indexed = (KeeperFilter.parameter_name,)
+    indexed = (ValueMachineFilter.parameter_name,)
     search_fields = ("key__startswith",)
     search_help_text = (
         f"How the key begins, such as 0-0-1-1#. Choose a machine first. {COUNTED_MOST:,} are shown at most."
@@ -43,7 +43,7 @@ class ValueAdmin(OfMachine, ReadOnly, WithRowFilter, Large):
         self, request: HttpRequest, queryset: QuerySet[Value], search_term: str
     ) -> tuple[QuerySet[Value], bool]:
         """Search the values of one machine only: a search of all machines would read every row."""
-        if search_term and KeeperFilter.parameter_name not in request.GET:
+        if search_term and ValueMachineFilter.parameter_name not in request.GET:
             self.message_user(request, "Choose a machine, then search its values.", messages.WARNING)
             return queryset.none(), False
         return super().get_search_results(request, queryset, search_term)

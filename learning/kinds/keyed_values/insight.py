@@ -12,18 +12,18 @@ from games.live.players import LiveMatch, LiveSeat
 from games.live.states import ActionValue, LessonState, Thought, ValueChangeState
 from learning.models import Decision, LessonKind, Machine, ValueChange
 from learning.selectors.machines import machine_brief
-from learning.selectors.matches import lesson_told, nothing_learnt
+from learning.selectors.matches import lesson_summary, nothing_learnt
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Explainer:
     """How a kind of machine that keeps values evaluates a position, and describes its lessons."""
 
     candidates: Callable[[AnyGame, Any, Sequence[float]], Sequence[Candidate]]
     """The legal actions of a position, with the values stored in a decision there."""
     sees: Callable[[Machine, Any], tuple[Sequence[Candidate], Collection[int]]]
     """A machine's actions in a position, and the indices of its best actions; it plays one of these."""
-    deed: Callable[[Machine, int], str]
+    effect: Callable[[Machine, int], str]
     """A sentence on a match's effect on a machine's values, from the number of changes (at least 1)."""
     has_outlook: bool
     """Whether a machine's choice depends on more than its values."""
@@ -44,12 +44,14 @@ def decision_positions(live: LiveMatch, plies: Collection[int]) -> dict[int, Any
     return positions
 
 
-def thought_view(live: LiveMatch, decision: Decision, position: AnyPosition, role: str, sight: Sight) -> Thought:
+def thought_view(
+    live: LiveMatch, decision: Decision, position: AnyPosition, role: str, explainer: Explainer
+) -> Thought:
     """A decision with the values of that time: the actions, best first."""
     game = live.game
-    candidates = sight.candidates(game, position, decision.values)
+    candidates = explainer.candidates(game, position, decision.values)
     order = sorted(range(len(candidates)), key=lambda index: (-candidates[index].total, index))
-    shown = order[: sight.n_shown]
+    shown = order[: explainer.n_shown]
     if decision.chosen not in shown:
         shown[-1] = decision.chosen
     return {
@@ -57,7 +59,7 @@ def thought_view(live: LiveMatch, decision: Decision, position: AnyPosition, rol
         "role": role,
         "epsilon": decision.epsilon,
         "explored": decision.explored,
-        "has_outlook": sight.has_outlook,
+        "has_outlook": explainer.has_outlook,
         "n_candidates": len(candidates),
         "candidates": [
             {**candidate_view(game, position, candidates[index]), "chosen": index == decision.chosen} for index in shown
@@ -77,7 +79,7 @@ def candidate_view(game: AnyGame, position: AnyPosition, one: Candidate) -> Acti
 
 
 def learnt(
-    live: LiveMatch, seats: Sequence[LiveSeat], sight: Sight
+    live: LiveMatch, seats: Sequence[LiveSeat], explainer: Explainer
 ) -> tuple[list[LessonState], list[ValueChangeState]]:
     """The lesson of the match for each machine, by side, and every change of a value, in order of play."""
     roles = live.game.look.layout.roles
@@ -94,9 +96,11 @@ def learnt(
             own = [one for one in changes if one.entry.machine_id == machine.pk and one.ply is not None]
             n_changes = sum(of_ply[one.ply or 0].side == seat.row.side for one in own)
             has_learnt = machine.pk in learnt
-            deed = _deed(sight, machine, n_changes) if has_learnt else nothing_learnt(live.match, machine, "values")
-            told = lesson_told(machine.name, result, deed, changed=has_learnt and n_changes > 0)
-            lessons.append({"role": roles[seat.row.side], "machine": machine_brief(machine), **told})
+            effect = (
+                _effect(explainer, machine, n_changes) if has_learnt else nothing_learnt(live.match, machine, "values")
+            )
+            summary = lesson_summary(machine.name, result, effect, changed=has_learnt and n_changes > 0)
+            lessons.append({"role": roles[seat.row.side], "machine": machine_brief(machine), **summary})
     game = live.game
     return lessons, [
         {
@@ -111,5 +115,5 @@ def learnt(
     ]
 
 
-def _deed(sight: Sight, machine: Machine, n_changes: int) -> str:
-    return sight.deed(machine, n_changes) if n_changes else "Its values stay as they are."
+def _effect(explainer: Explainer, machine: Machine, n_changes: int) -> str:
+    return explainer.effect(machine, n_changes) if n_changes else "Its values stay as they are."

@@ -12,7 +12,7 @@ from beadbox.rules.game import AnyPosition
 from beadbox.rules.outcome import Result, Side, Tally
 from games.live.players import LiveMatch, LiveSeat, Statement
 from games.live.states import Insight
-from learning.kinds.keyed_values.insight import Sight, decision_positions, learnt, thought_view
+from learning.kinds.keyed_values.insight import Explainer, decision_positions, learnt, thought_view
 from learning.kinds.keyed_values.memory import KeyedMemory
 from learning.kinds.live import Ended, KindLive
 from learning.models import Decision, LessonKind, Machine
@@ -28,7 +28,7 @@ class KeyedLive(KindLive[Chosen]):
 
     either_side = True
     memory: ClassVar[KeyedMemory]
-    sight: ClassVar[Sight | None] = None
+    explainer: ClassVar[Explainer | None] = None
     """The source of the thoughts shown for a machine; ``None``: nothing is shown."""
 
     def remember(self, seat: LiveSeat, machine: Machine, records: Sequence[tuple[int, Chosen]]) -> Statement:
@@ -61,8 +61,8 @@ class KeyedLive(KindLive[Chosen]):
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         """``learning`` of a room's state: thoughts and lessons of the machines in these seats (docs/protocol.md)."""
-        sight = self.sight
-        if sight is None:
+        explainer = self.explainer
+        if explainer is None:
             return None
         machines = [seat.occupant.machine for seat in seats if seat.occupant is not None]
         decisions = list(
@@ -80,8 +80,8 @@ class KeyedLive(KindLive[Chosen]):
         thought = None
         if last is not None:
             position = decision_positions(live, {last.ply})[last.ply]
-            thought = thought_view(live, last, position, roles[sides[last.seat_id]], sight)
-        lessons, changes = learnt(live, seats, sight) if live.match.is_over else ([], [])
+            thought = thought_view(live, last, position, roles[sides[last.seat_id]], explainer)
+        lessons, changes = learnt(live, seats, explainer) if live.match.is_over else ([], [])
         return {
             "role": roles[seat.row.side],
             "machine": machine_brief(machine),

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from beadbox.rules.errors import InvalidPositionError
 from learning.exceptions import BoxNotFoundError
-from learning.kinds.keyed_values.insight import Sight, candidate_view
+from learning.kinds.keyed_values.insight import Explainer, candidate_view
 from learning.kinds.page import KindPage, Page
 from learning.models import Machine, Value
 
@@ -14,7 +14,7 @@ from learning.models import Machine, Value
 class KeyedPage(KindPage):
     """Pages of machines that keep values: a position with the value of each action."""
 
-    sight: ClassVar[Sight | None] = None
+    explainer: ClassVar[Explainer | None] = None
     """The source of the values shown for a position; ``None``: nothing is shown."""
 
     def holds(self, machine: Machine) -> str:
@@ -22,15 +22,15 @@ class KeyedPage(KindPage):
 
     def position_page(self, machine: Machine, text: str) -> Page:
         """The page of a position: every action with its value and the next position."""
-        game, sight = machine.game_rules, self.sight
-        if sight is None:
+        game, explainer = machine.game_rules, self.explainer
+        if explainer is None:
             return super().position_page(machine, text)
         try:
             position = game.decode(text)
         except InvalidPositionError as error:
             raise BoxNotFoundError(error.sentence) from None
         outcome = game.outcome(position)
-        candidates, best = ((), ()) if outcome is not None else sight.sees(machine, position)
+        candidates, best = ((), ()) if outcome is not None else explainer.sees(machine, position)
         visits = dict(machine.values.filter(key__in=[one.key for one in candidates]).values_list("key", "n_visits"))
         order = sorted(range(len(candidates)), key=lambda index: -candidates[index].total)
         view = {
@@ -38,7 +38,7 @@ class KeyedPage(KindPage):
             "role": game.look.layout.roles[game.side_to_move(position)],
             "over": None if outcome is None else game.look.reasons[outcome.termination],
             "epsilon": machine.epsilon,
-            "has_outlook": sight.has_outlook,
+            "has_outlook": explainer.has_outlook,
             "moves": [
                 {
                     **candidate_view(game, position, candidates[index]),

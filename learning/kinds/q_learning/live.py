@@ -13,7 +13,7 @@ from beadbox.learners.q_learning.memory import QMemory
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Tally
 from games.live.players import Choice, LiveMatch, LiveSeat
-from learning.kinds.keyed_values.insight import Sight
+from learning.kinds.keyed_values.insight import Explainer
 from learning.kinds.keyed_values.live import KeyedLive, seats_decided
 from learning.kinds.live import Ended
 from learning.kinds.q_learning.memory import MEMORY, values_learner
@@ -36,12 +36,12 @@ def _candidates(game: AnyGame, position: AnyPosition, values: Sequence[float]) -
     ]
 
 
-def _deed(machine: Machine, n_changes: int) -> str:
+def _effect(machine: Machine, n_changes: int) -> str:
     moves = "its one move" if n_changes == 1 else f"each of its {n_changes} moves"
     return f"The value of {moves} changes a little. The last move changes most."
 
 
-SIGHT = Sight(_candidates, sees, _deed, has_outlook=True, n_shown=8)
+EXPLAINER = Explainer(_candidates, sees, _effect, has_outlook=True, n_shown=8)
 
 
 class QLearningLive(KeyedLive):
@@ -49,7 +49,7 @@ class QLearningLive(KeyedLive):
 
     player = "machine-q"
     memory = MEMORY
-    sight = SIGHT
+    explainer = EXPLAINER
 
     def choose(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource

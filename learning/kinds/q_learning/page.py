@@ -15,7 +15,7 @@ from beadbox.rules.game import AnyGame
 from beadbox.rules.outcome import Side
 from learning.kinds.keyed_values.page import KeyedPage
 from learning.kinds.page import Page, percent
-from learning.kinds.q_learning.live import SIGHT
+from learning.kinds.q_learning.live import EXPLAINER
 from learning.kinds.q_learning.text import TEXT, sentences
 from learning.models import Machine, Value
 from learning.selectors.strength import Strength
@@ -39,7 +39,7 @@ class QLearningPage(KeyedPage):
     presets = Q_PRESETS
     text = TEXT
     rule_sentences = staticmethod(sentences)
-    sight = SIGHT
+    explainer = EXPLAINER
 
     def usual_name(self, game: AnyGame, side: Side | None, preset: str) -> str:
         return f"{game.name} Q"

@@ -94,11 +94,13 @@ def sentences(rule: QRule) -> list[tuple[str, str]]:
 def _tries(rule: QRule) -> list[tuple[str, str]]:
     if not rule.epsilon:
         return []
-    told = f"It plays a random move with a chance of {_digits(rule.epsilon)}"
+    chance = f"It plays a random move with a chance of {_digits(rule.epsilon)}"
     if rule.epsilon_decay == 1 or rule.epsilon_floor >= rule.epsilon:
-        return [("Explores", f"{told}.")]
+        return [("Explores", f"{chance}.")]
     floor = f" It never falls below {_digits(rule.epsilon_floor)}." if rule.epsilon_floor else ""
-    return [("Explores", f"{told} at first. Each game multiplies the chance by {_digits(rule.epsilon_decay)}.{floor}")]
+    return [
+        ("Explores", f"{chance} at first. Each game multiplies the chance by {_digits(rule.epsilon_decay)}.{floor}")
+    ]
 
 
 def _checks(rule: QRule) -> list[tuple[str, str]]:

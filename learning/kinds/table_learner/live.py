@@ -15,7 +15,7 @@ from beadbox.rules.chance import Random
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
 from beadbox.rules.outcome import Tally
 from games.live.players import Choice, LiveMatch, LiveSeat
-from learning.kinds.keyed_values.insight import Sight
+from learning.kinds.keyed_values.insight import Explainer
 from learning.kinds.keyed_values.live import KeyedLive, seats_decided
 from learning.kinds.keyed_values.memory import values_fetch
 from learning.kinds.live import Ended
@@ -64,7 +64,7 @@ def _candidates(game: AnyGame, position: AnyPosition, values: Sequence[float]) -
     return [Candidate(move, "", value, 0.0) for move, value in zip(game.legal_moves(position), values, strict=True)]
 
 
-def _deed(machine: Machine, n_changes: int) -> str:
+def _effect(machine: Machine, n_changes: int) -> str:
     rule = cast("TableRule", machine.rule)
     what = "board that it brought about" if rule.of_boards else "of its moves"
     if n_changes == 1:
@@ -72,14 +72,14 @@ def _deed(machine: Machine, n_changes: int) -> str:
     return f"The value of each {what} changes." if rule.of_boards else f"The values of {n_changes} {what} change."
 
 
-SIGHT = Sight(_candidates, sees, _deed, has_outlook=False)
+EXPLAINER = Explainer(_candidates, sees, _effect, has_outlook=False)
 
 
 class TableLearnerLive(KeyedLive):
     """Reads the values that decide in a position, and no others."""
 
     memory = MEMORY
-    sight = SIGHT
+    explainer = EXPLAINER
 
     def choose(
         self, live: LiveMatch, seat: LiveSeat, machine: Machine, position: AnyPosition, rng: RandomSource

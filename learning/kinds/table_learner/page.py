@@ -9,7 +9,7 @@ from beadbox.learners.table_learner.presets import TABLE_PRESETS
 from beadbox.rules.outcome import Side
 from learning.kinds.keyed_values.page import KeyedPage
 from learning.kinds.page import Page, percent
-from learning.kinds.table_learner.live import SIGHT
+from learning.kinds.table_learner.live import EXPLAINER
 from learning.kinds.table_learner.text import TEXT, sentences
 from learning.kinds.table_learner.training import TableLearnerTraining, seat_key, strength_by_seat
 from learning.models import Machine, Value
@@ -22,7 +22,7 @@ class TableLearnerPage(KeyedPage):
     presets = TABLE_PRESETS
     text = TEXT
     rule_sentences = staticmethod(sentences)
-    sight = SIGHT
+    explainer = EXPLAINER
 
     def machine_page(self, machine: Machine, strength: Strength, asked: Mapping[str, str]) -> Page:
         plain, by_seat = super().machine_page(machine, strength, asked), strength_by_seat(machine)

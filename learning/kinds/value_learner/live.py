@@ -33,7 +33,7 @@ from learning.kinds.value_learner.memory import (
 )
 from learning.models import LessonKind, Machine, Thought, Weights
 from learning.selectors.machines import machine_brief
-from learning.selectors.matches import lesson_told, nothing_learnt
+from learning.selectors.matches import lesson_summary, nothing_learnt
 from learning.storage.lessons import Cause
 
 MOST = 12
@@ -53,7 +53,7 @@ def match_moves(live: LiveMatch) -> list[tuple[AnyPosition, AnyMove]]:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The memo of a move: the machine at that time, its number of lessons, the position, and the search scores."""
+    """The record of a move: the machine at that time, its number of lessons, the position, and the search scores."""
 
     machine: ValueLearner
     n_lessons: int
@@ -133,14 +133,14 @@ class ValueLearnerLive(KindLive[Remembered]):
 
     def insight(self, live: LiveMatch, seats: list[LiveSeat]) -> Insight | None:
         """The machines' thoughts on their last moves and, if the match is over, their lessons."""
-        sitting = [(seat, seat.occupant.machine) for seat in seats if seat.occupant is not None]
-        thoughts = _thoughts(live, sitting)
-        if not sitting or not (thoughts or live.match.is_over):
+        seated = [(seat, seat.occupant.machine) for seat in seats if seat.occupant is not None]
+        thoughts = _thoughts(live, seated)
+        if not seated or not (thoughts or live.match.is_over):
             return None
         roles = live.game.look.layout.roles
-        lessons, changes = _learnt(live, sitting) if live.match.is_over else ([], [])
+        lessons, changes = _learnt(live, seated) if live.match.is_over else ([], [])
         role = max(thoughts, key=lambda one: one["ply"])["role"] if thoughts else lessons[0]["role"]
-        machine = next(machine for seat, machine in sitting if roles[seat.row.side] == role)
+        machine = next(machine for seat, machine in seated if roles[seat.row.side] == role)
         lesson = next((one for one in lessons if one["role"] == role), None)
         return {
             "role": role,
@@ -177,9 +177,9 @@ class ValueLearnerLive(KindLive[Remembered]):
         return FrozenLearner(weights_learner(machine))
 
 
-def _thoughts(live: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]) -> list[PartsThought]:
+def _thoughts(live: LiveMatch, seated: Sequence[tuple[LiveSeat, Machine]]) -> list[PartsThought]:
     """Each machine's thought on its last move, in order of side; a thought still in memory needs no query."""
-    asked = [seat for seat, _ in sitting if seat.occupant.thought is None]
+    asked = [seat for seat, _ in seated if seat.occupant.thought is None]
     stored = dict[int, Thought]()
     if asked and live.match.n_plies:
         rows = (
@@ -189,7 +189,7 @@ def _thoughts(live: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]) -> l
         )
         stored = {row.seat_id: row for row in rows}
     found = list[PartsThought]()
-    for seat, machine in sitting:
+    for seat, machine in seated:
         last = seat.occupant.thought or _recalled(live, machine, stored.get(seat.row.pk))
         if last is not None:
             ply, one = last
@@ -213,18 +213,18 @@ def _recalled(live: LiveMatch, machine: Machine, row: Thought | None) -> tuple[i
 
 
 def _learnt(
-    live: LiveMatch, sitting: Sequence[tuple[LiveSeat, Machine]]
+    live: LiveMatch, seated: Sequence[tuple[LiveSeat, Machine]]
 ) -> tuple[list[LessonState], list[WeightsLearnt]]:
     """The lesson of the match for each machine, in order of side, and the changes of its weights."""
     roles = live.game.look.layout.roles
     taught = {row.machine_id: row for row in Weights.objects.filter(lesson__match=live.match).select_related("lesson")}
     lessons, changes = list[LessonState](), list[WeightsLearnt]()
-    for seat, machine in sitting:
+    for seat, machine in seated:
         row, role = taught.get(machine.pk), roles[seat.row.side]
         learnt = None if row is None else _changed(machine, role, row)
         result = Result.of(live.match.outcome, Side(seat.row.side)).name.lower()
-        deed = nothing_learnt(live.match, machine, "weights") if learnt is None else _deed(learnt)
-        said = lesson_told(machine.name, result, deed, changed=learnt is not None)
+        effect = nothing_learnt(live.match, machine, "weights") if learnt is None else _effect(learnt)
+        said = lesson_summary(machine.name, result, effect, changed=learnt is not None)
         lessons.append({"role": role, "machine": machine_brief(machine), **said})
         changes += [] if learnt is None else [learnt]
     return lessons, changes
@@ -246,7 +246,7 @@ def _changed(machine: Machine, role: str, row: Weights) -> WeightsLearnt:
     }
 
 
-def _deed(learnt: WeightsLearnt) -> str:
+def _effect(learnt: WeightsLearnt) -> str:
     """A sentence on a match's effect on a machine's weights."""
     if not learnt["weights"]:
         return "Its weights do not change."

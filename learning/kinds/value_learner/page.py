@@ -23,7 +23,7 @@ from learning.kinds.value_learner.levels import learnt, level_url
 from learning.kinds.value_learner.memory import MEMORY, weights_around, weights_learner, weights_learner_at
 from learning.kinds.value_learner.text import TEXT, sentences
 from learning.models import LessonKind, Machine, Weights
-from learning.selectors.machines import folded_told
+from learning.selectors.machines import history_compacted_text
 from learning.selectors.strength import Strength
 
 MOST = 12
@@ -72,7 +72,11 @@ class ValueLearnerPage(KindPage):
         for field, find in (("after", _snapshot), ("lesson", _change)):
             if asked.get(field, "") and not problem:
                 found = find(machine, asked[field])
-                absent = folded_told(machine.n_folded) if field == "lesson" and machine.n_folded else _ABSENT[field]
+                absent = (
+                    history_compacted_text(machine.n_folded)
+                    if field == "lesson" and machine.n_folded
+                    else _ABSENT[field]
+                )
                 shown, problem = (now, f"{field}: {absent}") if found is None else (found, "")
         own = {
             **laid_out(learner, shown.weights),
@@ -109,11 +113,11 @@ class ValueLearnerPage(KindPage):
 
 def laid_out(learner: ValueLearner, numbers: Numbers) -> dict[str, object]:
     """Weights of a machine, or changes of its weights, laid out for ``learning/_weights.html``."""
-    laid, told = learner.valuer.sheet(learner.game, learner.rule.features), learner.valuer.describe_feature
+    laid, name_of = learner.valuer.sheet(learner.game, learner.rule.features), learner.valuer.describe_feature
     weights = numbers.tolist()
     order = sorted(range(len(weights)), key=lambda index: -abs(weights[index]))[:MOST]
     return {
-        "most": [{"name": told(index), "weight": weights[index]} for index in order if weights[index]],
+        "most": [{"name": name_of(index), "weight": weights[index]} for index in order if weights[index]],
         "maps": _maps(laid, numbers),
         "tables": [_table(table, numbers) for table in (laid.squares, *laid.tables)],
     }

@@ -99,8 +99,8 @@ def sentences(rule: ValueRule) -> list[tuple[str, str]]:
         ("Learns", f"{moves} To learn it looks {ahead} ahead."),
     ]
     tries = (("at random", rule.random_share), ("among those that look good", rule.soft_share))
-    if told := [f"It chooses {percent(share)} of its moves {how}." for how, share in tries if share]:
-        found.append(("Explores", " ".join(told)))
+    if explores := [f"It chooses {percent(share)} of its moves {how}." for how, share in tries if share]:
+        found.append(("Explores", " ".join(explores)))
     if rule.average_games:
         found.append(("Steady", f"It plays by the mean of its weights over {rule.average_games:,g} games."))
     if rule.restlessness:

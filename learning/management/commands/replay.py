@@ -58,8 +58,8 @@ class Command(BaseCommand):
             f"{tally.games:,} games: {tally.wins:,} won by the first player, {tally.draws:,} drawn, "
             f"{tally.losses:,} won by the second; levels {first.machine.level} and {second.machine.level}"
         )
-        for pupil, preset, name in ((first, presets[0], "first"), (second, presets[1], "second")):
-            data = recorded_games.machine_of(pupil, name=f"{PRESETS[preset].name}, {name} player", preset=preset)
+        for trainee, preset, name in ((first, presets[0], "first"), (second, presets[1], "second")):
+            data = recorded_games.machine_of(trainee, name=f"{PRESETS[preset].name}, {name} player", preset=preset)
             self._write(options["out"] / f"{name}.json", native.dump(data))
 
     def _write(self, path: Path, text: str) -> None:

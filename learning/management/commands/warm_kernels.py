@@ -34,14 +34,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Call every kernel once, package by package, with the argument types of real calls."""
-        is_beside = options["background"]
+        is_background = options["background"]
         packages = [PACKAGES[name] for name in CALLS]
         if not can_compile():
             self.stdout.write("Kernels: not compiled, as numba is missing. Engines cannot play; all else is slower.")
             return
-        if is_beside and all(package.is_marked for package in packages):
+        if is_background and all(package.is_marked for package in packages):
             return
-        if is_beside:
+        if is_background:
             os.nice(NICENESS)
             self.stdout.write("Kernels: compiling beside the site; until then no engine plays, and training is slower")
         begin = monotonic()
@@ -49,7 +49,7 @@ class Command(BaseCommand):
             for call in CALLS[package.name]:
                 call()
             package.mark()
-        if is_beside:
+        if is_background:
             self.stdout.write(f"Kernels: ready in {monotonic() - begin:.0f} s")
 
 

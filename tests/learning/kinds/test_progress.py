@@ -17,7 +17,7 @@ from learning.kinds.boxes.progress import CURVE_POINTS, Strong, _does, holds_wor
 from learning.kinds.machines import machine_export
 from learning.models import Machine
 from learning.services.machines import machine_import, machine_reset
-from learning.services.pupils import pupil_teach
+from learning.services.personal_machines import personal_machine_play
 from tests.factories import NC, api_with, guest, machine, machine_strength, play_out, trained
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ def taught(n_games: int, side: Side = Side.FIRST, game: str = NC) -> tuple[Machi
     points: list[float] = []
     learner: Machine | None = None
     for _ in range(n_games):
-        seated = pupil_teach(person=guest(), game=game, side=side)
+        seated = personal_machine_play(person=guest(), game=game, side=side)
         learner = Machine.objects.get(pk=int(seated.room.machine))
         points = points or [holds(learner)]
         play_out(seated.room.code, guest())
@@ -103,7 +103,7 @@ def test_a_fall_is_explained(results: list[str], why: str) -> None:
 
 
 def test_a_new_one_knows_nothing_and_says_what_it_would_do() -> None:
-    seated = pupil_teach(person=guest(), game=NC)
+    seated = personal_machine_play(person=guest(), game=NC)
     learner = Machine.objects.get(pk=int(seated.room.machine))
     shown = progress(learner)
     says = "It has not finished a game yet. At the start it draws each kind of bead equally often."
@@ -172,7 +172,7 @@ def test_progress_covers_any_size_and_refuses_other_kinds() -> None:
 
 
 def taught_without_strength(game: str) -> tuple[Machine, None]:
-    seated = pupil_teach(person=guest(), game=game, side=Side.SECOND)
+    seated = personal_machine_play(person=guest(), game=game, side=Side.SECOND)
     play_out(seated.room.code, guest())
     return Machine.objects.get(pk=int(seated.room.machine)), None
 

@@ -14,7 +14,7 @@ from games.exceptions import SessionChangedError
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.rooms import room_look, room_reset
 from games.models import Room
-from learning.services.pupils import pupil_teach
+from learning.services.personal_machines import personal_machine_play
 from tests import factories
 from tests.factories import guest, play, room
 
@@ -116,11 +116,11 @@ def test_a_copy_for_it_takes_few_more() -> None:
 
 
 def test_back_to_ones_own_machine_takes_few() -> None:
-    first = pupil_teach(person=guest(), game=factories.NC)
-    found = asked(lambda: pupil_teach(person=guest(), game=factories.NC))
+    first = personal_machine_play(person=guest(), game=factories.NC)
+    found = asked(lambda: personal_machine_play(person=guest(), game=factories.NC))
     assert len(found) <= OF_A_READY_PERSONAL_MACHINE, "\n".join(found)
     match_resign(code=first.room.code, person=guest())
-    found = asked(lambda: pupil_teach(person=replace(guest(), address="somewhere"), game=factories.NC))
+    found = asked(lambda: personal_machine_play(person=replace(guest(), address="somewhere"), game=factories.NC))
     assert Room.objects.count() == 2
     # The machine begins, and opens a box.
     assert len(found) <= OF_A_READY_PERSONAL_MACHINE + OF_A_NEW_ROOM + 2, "\n".join(found)

@@ -14,7 +14,7 @@ from beadbox.rules.outcome import Side
 from games.models import Ply, Room
 from learning.models import Machine
 from tests.factories import NC, guest, machine, person, play, room, user
-from tests.learning.services.test_pupils import guest_of, taught
+from tests.learning.services.test_personal_machines import guest_of, taught
 
 pytestmark = pytest.mark.django_db
 

@@ -44,7 +44,7 @@ from learning.models import (
 from learning.selectors.machines import lessons_missing
 from learning.services.copies import machine_clone
 from learning.services.machines import machine_delete
-from learning.services.pupils import machines_claim, pupil_teach
+from learning.services.personal_machines import machines_claim, personal_machine_play
 from learning.services.runs import Stage, training_run_request
 from learning.services.schedules import Timing, schedule_create, schedule_delete
 from learning.services.tournaments import tournament_start
@@ -84,7 +84,7 @@ def aged(days: float) -> None:
 
 def personal_machine_played(number: int = 1) -> Machine:
     """A guest's own machine after one match."""
-    play_out(pupil_teach(person=guest(number), game=NC).room.code, guest(number))
+    play_out(personal_machine_play(person=guest(number), game=NC).room.code, guest(number))
     return Machine.objects.get(guest=guest(number).guest)
 
 
@@ -163,7 +163,7 @@ def test_latest_matches_in_rooms_of_their_own_stay(settings: Any, has_account: b
 def test_on_a_crowded_site_matches_of_guests_go_sooner(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """New guests make room for others, whatever their machines have learnt, and accounts lose nothing."""
     settings.MATCHES_MOST = 100
-    ann, personal_rooms = person(user("ann")), [pupil_teach(person=guest(n), game=NC).room for n in (1, 2)]
+    ann, personal_rooms = person(user("ann")), [personal_machine_play(person=guest(n), game=NC).room for n in (1, 2)]
     for number, personal_room in enumerate(personal_rooms, 1):
         play_out(personal_room.code, guest(number))
     own, others = resigned(ann), [resigned(guest(3)), room(who=guest(4)).room]
@@ -236,7 +236,7 @@ def test_frozen_machine_of_a_guest_keeps_only_its_last_match(settings: Any) -> N
     personal_machine = personal_machine_played()
     Machine.objects.filter(pk=personal_machine.pk).update(learns=False)
     for _ in range(3):
-        played = pupil_teach(person=guest(), game=NC).room
+        played = personal_machine_play(person=guest(), game=NC).room
         match_resign(code=played.code, person=guest())
     last = resigned(guest())
     ledgers_compact(TurnEnd())
@@ -435,14 +435,14 @@ def test_machines_beyond_one_transaction_go_in_the_next(monkeypatch: pytest.Monk
 
 def test_retention_continues_with_the_next_wake_up(monkeypatch: pytest.MonkeyPatch) -> None:
     knocked: list[Any] = []
-    monkeypatch.setattr(tasks.sweep, "apply_async", lambda args, **_: knocked.append(args))
-    monkeypatch.setattr(tasks, "SWEEP_S", 0.0)
+    monkeypatch.setattr(tasks.expired_delete, "apply_async", lambda args, **_: knocked.append(args))
+    monkeypatch.setattr(tasks, "RETENTION_S", 0.0)
     for n in range(3):
         room(who=guest(n))
     aged(31)
-    tasks.sweep()
+    tasks.expired_delete()
     while knocked:
-        tasks.sweep(*knocked.pop())
+        tasks.expired_delete(*knocked.pop())
     assert not Room.objects.exists()
 
 
@@ -451,7 +451,7 @@ def test_a_place_in_what_another_release_knew_is_the_beginning() -> None:
     for place in ((3, "some-key"), ("things of yesterday", 7)):
         old = room(who=guest()).room
         aged(31)
-        tasks.sweep(*place)
+        tasks.expired_delete(*place)
         assert not Room.objects.filter(pk=old.pk).exists()
 
 

@@ -12,7 +12,7 @@ from learning.kinds.machines import strength_at_hand
 from learning.models import Machine, Standing
 from learning.services.copies import machine_clone
 from learning.services.machines import machine_reset
-from learning.storage.standings import CURVE_POINTS, standing_add, thinned
+from learning.storage.standings import CURVE_POINTS, stats_add, thinned
 from learning.tasks import standings_keep
 from learning.workers import standings
 from learning.workers.jobs import TurnEnd
@@ -89,7 +89,7 @@ class TestStats:
         stats = Standing.objects.get()
         assert (stats.games, stats.score, stats.curve) == (0, None, [])
         # The older measurement comes too late and is ignored.
-        standing_add(learner.pk, [(100, 0.5)], measured=1)
+        stats_add(learner.pk, [(100, 0.5)], measured=1)
         assert Standing.objects.get().curve == []
         standings_keep()
         agrees(learner)

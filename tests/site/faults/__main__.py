@@ -413,7 +413,12 @@ def retention_killed(scene: Scene) -> None:
                 [LEFT],
             )
 
-    words = ["shell", "--no-imports", "--command", "from learning.tasks import sweep\nwhile True: sweep()"]
+    words = [
+        "shell",
+        "--no-imports",
+        "--command",
+        "from learning.tasks import expired_delete\nwhile True: expired_delete()",
+    ]
     cut_short(words, prepare, lambda: not first.exists() and last.exists())
     process = processes.spawn([sys.executable, "manage.py", *words], cwd=BASE_DIR)
     try:

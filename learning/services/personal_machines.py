@@ -1,4 +1,4 @@
-"""Personal machines (*pupils*), which start untrained and learn only from their owner, an account or a guest.
+"""Personal machines (``is_pupil``), which start untrained and learn only from their owner, an account or a guest.
 
 An owner has one for each game and side. The first press of a button creates the machine; later presses find it. The
 machine shares the boxes of a blank machine of the site (decision 0075), so until it has learnt something it costs one
@@ -27,42 +27,42 @@ from games.limits.quotas import account_lock
 from games.live.match_lists import room_going_on
 from games.live.players import MACHINE
 from games.live.rooms import Seated, room_create
-from learning.exceptions import MachineNotFoundError, NoPupilError
+from learning.exceptions import MachineNotFoundError, NoPersonalMachineError
 from learning.models import Machine, MovedGuest
-from learning.selectors.machines import pupil_of
+from learning.selectors.machines import personal_machine_of
 from learning.services.copies import machine_clone
 from learning.services.machine_quotas import guest_lock, machine_quota_require
 from learning.services.machines import machine_create, preset_usual
 from learning.storage.locks import machine_where, machines_locked
 
 
-def pupil_side(game: AnyGame) -> Side:
+def personal_machine_side(game: AnyGame) -> Side:
     """Return the default side of a personal machine: that of the site's first machine for the family of games."""
     house = next((one for one in HOUSE if one.game == game.family and one.side is not None), None)
     return Side.FIRST if house is None or house.side is None else house.side
 
 
-def pupil_name(game: AnyGame, side: Side) -> str:
+def personal_machine_name(game: AnyGame, side: Side) -> str:
     """Return the name of a new machine of this game and side, such as "MENACE"."""
     house = _pattern(game, side)
     return house.name if house else game.name
 
 
-def pupil_offer(game: AnyGame, side: Side, pupils: Iterable[Machine]) -> dict[str, object]:
+def personal_machine_offer(game: AnyGame, side: Side, machines: Iterable[Machine]) -> dict[str, object]:
     """Return the data of the button that starts a match against the viewer's personal machine of a game and side.
 
     Args:
         game: the game.
         side: the side of the machine.
-        pupils: the viewer's personal machines.
+        machines: the viewer's personal machines.
 
     Returns:
         ``name`` of a new machine; ``games`` played, ``None`` if the machine does not exist yet; ``side`` of the
         viewer; ``begins``: whether the machine moves first.
     """
-    own = next((one for one in pupils if (one.game, one.side) == (game.slug, side)), None)
+    own = next((one for one in machines if (one.game, one.side) == (game.slug, side)), None)
     return {
-        "name": pupil_name(game, side),
+        "name": personal_machine_name(game, side),
         "games": own.n_games if own else None,
         "side": str(side.other.value),
         "begins": side is Side.FIRST,
@@ -75,7 +75,7 @@ def _pattern(game: AnyGame, side: Side) -> HouseMachine | None:
     return house if house is not None and ALL_PRESETS[house.preset].rule.has_boxes else None
 
 
-def pupil_teach(*, person: Principal, game: str, side: Side | None = None) -> Seated:
+def personal_machine_play(*, person: Principal, game: str, side: Side | None = None) -> Seated:
     """Seat a player against their personal machine of a game, creating it if needed; resume a match in progress.
 
     If retention deletes the unused machine at the same moment, a second attempt creates a new one.
@@ -83,10 +83,10 @@ def pupil_teach(*, person: Principal, game: str, side: Side | None = None) -> Se
     Args:
         person: the player; a visitor needs a guest number.
         game: slug of a game with boxes.
-        side: the side that the machine plays; ``None`` for :func:`pupil_side`.
+        side: the side that the machine plays; ``None`` for :func:`personal_machine_side`.
 
     Raises:
-        UnknownGameError, NoPupilError, MachineQuotaError, RoomQuotaError.
+        UnknownGameError, NoPersonalMachineError, MachineQuotaError, RoomQuotaError.
     """
     try:
         return _taught(person, game, side)
@@ -96,8 +96,9 @@ def pupil_teach(*, person: Principal, game: str, side: Side | None = None) -> Se
 
 def _taught(person: Principal, game: str, side: Side | None) -> Seated:
     rules = game_get(game)
-    pupil = pupil_ensure(user=owner_of(person), game=game, side=pupil_side(rules) if side is None else side)
-    other, machine = Side(pupil.cabinet.side).other, str(pupil.pk)
+    side = personal_machine_side(rules) if side is None else side
+    own = personal_machine_ensure(user=owner_of(person), game=game, side=side)
+    other, machine = Side(own.cabinet.side).other, str(own.pk)
     open_room = None if person.whose is None else room_going_on(person.whose, opponent=MACHINE, machine=machine)
     if open_room is not None:
         return Seated(open_room, other, "")
@@ -111,26 +112,26 @@ def owner_of(person: Principal) -> User | Visitor:
     return get_user_model().objects.get(pk=person.user_id)
 
 
-def pupil_ensure(*, user: AnyUser, game: str, side: Side) -> Machine:
+def personal_machine_ensure(*, user: AnyUser, game: str, side: Side) -> Machine:
     """Return the personal machine of this game and side; create it if missing. Concurrent calls create only one.
 
     Raises:
-        UnknownGameError, NoPupilError, MachineQuotaError.
+        UnknownGameError, NoPersonalMachineError, MachineQuotaError.
     """
     rules = game_get(game)
     if not rules.takes_boxes:
-        raise NoPupilError(f"game: No machine with boxes can learn {rules.name}.")
-    found = pupil_of(user, game, side)
+        raise NoPersonalMachineError(f"game: No machine with boxes can learn {rules.name}.")
+    found = personal_machine_of(user, game, side)
     if found is not None:
         return found
     blank = _blank(rules, side)
     try:
         with transaction.atomic():
             machine_quota_require(user)
-            name = f"My {pupil_name(rules, side)}"
+            name = f"My {personal_machine_name(rules, side)}"
             return machine_clone(machine_id=blank.pk, name=name, is_pupil=True, **owner_fields(user))
     except IntegrityError:  # a concurrent request was faster
-        found = pupil_of(user, game, side)
+        found = personal_machine_of(user, game, side)
         assert found is not None, "what is there once is the only thing in the way"
         return found
 
@@ -153,7 +154,7 @@ def _blank(rules: AnyGame, side: Side) -> Machine:
         return machine_create(
             game=rules.slug,
             side=side,
-            name=f"New {pupil_name(rules, side)}",
+            name=f"New {personal_machine_name(rules, side)}",
             preset=preset,
             slug=slug,
             is_public=False,

@@ -20,14 +20,20 @@ from games.exceptions import GuestMovedError
 from games.live.rooms import room_create
 from games.models import Room
 from learning.access import can_edit, is_seen, machines_visible
-from learning.exceptions import MachineNotFoundError, MachineQuotaError, NoPupilError, NotYourMachineError
+from learning.exceptions import MachineNotFoundError, MachineQuotaError, NoPersonalMachineError, NotYourMachineError
 from learning.models import Box, Lesson, Machine, MovedGuest
 from learning.players.port import Machines
-from learning.selectors.machines import pupils_of
-from learning.services import pupils
+from learning.selectors.machines import personal_machines_of
+from learning.services import personal_machines
 from learning.services.machine_quotas import machine_quota_require
 from learning.services.machines import machine_delete, machine_reset
-from learning.services.pupils import machines_claim, owner_fields, pupil_ensure, pupil_side, pupil_teach
+from learning.services.personal_machines import (
+    machines_claim,
+    owner_fields,
+    personal_machine_ensure,
+    personal_machine_play,
+    personal_machine_side,
+)
 from tests.factories import NC, api_with, guest, play_out, swept, user
 from tests.threads import at_once
 
@@ -39,7 +45,7 @@ def visitor(number: int = 1) -> Visitor:
 
 
 def personal_machine(number: int = 1, side: Side = Side.FIRST) -> Machine:
-    return pupil_ensure(user=visitor(number), game=NC, side=side)
+    return personal_machine_ensure(user=visitor(number), game=NC, side=side)
 
 
 def taught(client: Client, **form: Any) -> tuple[Room, Machine]:
@@ -64,11 +70,11 @@ def test_machine_deleted_as_its_owner_returns_is_made_anew(monkeypatch: pytest.M
 
     def too_late(**asked: Any) -> Any:
         machine_delete(user=visitor(), machine_id=swept_away.pk)
-        monkeypatch.setattr(pupils, "room_create", created)
+        monkeypatch.setattr(personal_machines, "room_create", created)
         return created(**asked)
 
-    monkeypatch.setattr(pupils, "room_create", too_late)
-    seated = pupil_teach(person=guest(), game=NC)
+    monkeypatch.setattr(personal_machines, "room_create", too_late)
+    seated = personal_machine_play(person=guest(), game=NC)
     assert Machine.objects.get(guest=guest().guest).pk == int(seated.room.machine) != swept_away.pk
 
 
@@ -112,11 +118,11 @@ def test_what_is_there_once_is_there_once_in_the_database_too() -> None:
 @pytest.mark.parametrize("game", [game for game in GAMES.values() if game.takes_boxes], ids=lambda game: game.slug)
 def test_every_game_with_boxes_has_one_for_either_side(game: Any) -> None:
     for side in Side:
-        seated = pupil_teach(person=guest(), game=game.slug, side=side)
+        seated = personal_machine_play(person=guest(), game=game.slug, side=side)
         machine = Machine.objects.get(pk=int(seated.room.machine))
         assert (machine.game, machine.side, seated.side) == (game.slug, side, side.other)
-    assert len(pupils_of(visitor())) == 2
-    assert pupil_side(game) in Side
+    assert len(personal_machines_of(visitor())) == 2
+    assert personal_machine_side(game) in Side
 
 
 @pytest.mark.parametrize("form", [{}, {"game": "chess"}, {"game": "romgon"}, {"side": "Z"}, {"game": NC, "side": "9"}])
@@ -126,8 +132,8 @@ def test_what_cannot_be_taught_is_refused_in_a_sentence(client: Client, form: di
     assert page.redirect_chain[-1][0] == "/"
     assert [str(message) for message in page.context["messages"]]
     assert not Room.objects.exists()
-    with pytest.raises(NoPupilError):
-        pupil_ensure(user=visitor(), game="romgon", side=Side.FIRST)
+    with pytest.raises(NoPersonalMachineError):
+        personal_machine_ensure(user=visitor(), game="romgon", side=Side.FIRST)
 
 
 def test_a_personal_machine_learns_and_forgets_on_request(client: Client) -> None:
@@ -205,10 +211,10 @@ def test_it_comes_along_to_an_account(client: Client, way: str) -> None:
 def test_account_keeps_its_machine_and_gains_the_guests_other(settings: Any) -> None:
     """Beyond the account's limit, machines stay with the guest."""
     ann = user("ann")
-    own = pupil_ensure(user=ann, game=NC, side=Side.FIRST)
+    own = personal_machine_ensure(user=ann, game=NC, side=Side.FIRST)
     first, second = personal_machine(1), personal_machine(1, Side.SECOND)
     assert machines_claim(ann.pk, UUID(int=1)) == Claimed([first.name, second.name], [])
-    assert pupils_of(ann) == [own, second]
+    assert personal_machines_of(ann) == [own, second]
     assert Machine.objects.get(pk=first.pk).owner == ann
     settings.MACHINES_PER_ACCOUNT, settings.MACHINES_PER_GUEST = 2, 2
     third, left = personal_machine(2, Side.SECOND), personal_machine(2)
@@ -224,7 +230,7 @@ def messages(client: Client) -> list[str]:
 
 def test_what_an_account_has_no_room_for_stays_in_the_browser(client: Client, settings: Any) -> None:
     ann = user("ann")
-    own = pupil_ensure(user=ann, game="hexapawn", side=Side.FIRST)
+    own = personal_machine_ensure(user=ann, game="hexapawn", side=Side.FIRST)
     settings.MACHINES_PER_ACCOUNT, settings.MACHINES_PER_GUEST = 0, 1
     room, machine = taught(client)
     client.post("/login", LOGIN)
@@ -271,7 +277,7 @@ def test_a_number_that_has_gone_to_an_account_makes_nothing_more(client: Client)
     before = stale.session
     client.post("/signup", SIGNUP)
     with pytest.raises(GuestMovedError):
-        pupil_ensure(user=Visitor(number), game=NC, side=Side.FIRST)
+        personal_machine_ensure(user=Visitor(number), game=NC, side=Side.FIRST)
     assert "guest" not in before.load(), "its session has ended"
     left_over = Client()
     taught(left_over)
@@ -290,8 +296,8 @@ def test_a_number_that_has_gone_to_an_account_makes_nothing_more(client: Client)
 def test_hand_over_leaves_no_machine_without_an_owner() -> None:
     """Claims by two accounts, a new machine and a deletion run at the same time."""
     ann, bob = user("ann"), user("bob")
-    pupil_ensure(user=visitor(99), game=NC, side=Side.FIRST)  # creates the blank original
-    pupil_ensure(user=visitor(99), game=NC, side=Side.SECOND)
+    personal_machine_ensure(user=visitor(99), game=NC, side=Side.FIRST)  # creates the blank original
+    personal_machine_ensure(user=visitor(99), game=NC, side=Side.SECOND)
     for number in range(1, 5):
         first = personal_machine(number)
         faults = at_once(
@@ -323,7 +329,7 @@ def test_what_nobody_has_played_for_ninety_days_is_swept(client: Client) -> None
 
 
 def test_an_account_is_no_guest_and_its_machines_are_never_swept() -> None:
-    machine = pupil_ensure(user=user("ann"), game=NC, side=Side.FIRST)
+    machine = personal_machine_ensure(user=user("ann"), game=NC, side=Side.FIRST)
     Machine.objects.update(created_at=timezone.now() - timedelta(days=1000))
     swept()
     assert Machine.objects.filter(pk=machine.pk).exists()
@@ -343,14 +349,14 @@ def test_browsers_behind_an_address_share_a_machine_limit(settings: Any) -> None
     machines_claim(ann.pk, guest_of(first).guest)
     assert ann.machines.get().made_from == ""
     taught(third)
-    assert pupil_ensure(user=ann, game=NC, side=Side.SECOND), "an account has a bound of its own"
+    assert personal_machine_ensure(user=ann, game=NC, side=Side.SECOND), "an account has a bound of its own"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_machine_limit_of_an_address_holds_at_once(settings: Any) -> None:
     settings.MACHINES_PER_ADDRESS = 3
     personal_machine(99)
-    makes = [lambda n=n: pupil_ensure(user=Visitor(UUID(int=n), "here"), game=NC, side=Side.FIRST) for n in range(6)]
+    makes = [lambda n=n: personal_machine_ensure(user=Visitor(UUID(int=n), "here"), game=NC, side=Side.FIRST) for n in range(6)]
     assert [type(one) for one in at_once(*makes)] == [MachineQuotaError] * 3
     assert Machine.objects.filter(made_from="here").count() == 3
 
