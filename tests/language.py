@@ -228,7 +228,7 @@ def private_names(paths: list[str]) -> Iterator[str]:
         tokens = tokenize.generate_tokens(io.StringIO(source(path)).readline)
         for name in sorted({token.string for token in tokens if token.type == tokenize.NAME}):
             for word in {part.lower() for part in NAME_PART.findall(name)} & WORDS.keys():
-                if not is_kept(path, word):
+                if not (is_kept(path, word) or is_kept(path, name)):
                     yield f"{path}: {name} ({word}: {WORDS[word]})"
 
 
@@ -241,7 +241,7 @@ def private_words(path: str) -> Iterator[str]:
 
 
 def is_kept(path: str, word: str) -> bool:
-    """Whether a listed reason keeps a word in a file."""
+    """Whether a listed reason keeps a word or a name in a file."""
     return any(kept in (word, "*") and fnmatch(path, where) for where, kept, _ in KEPT)
 
 

@@ -42,7 +42,16 @@ ORDINARY = {"beside", "crowd", "desk", "endings", "fold", "folded", "folding", "
 """Words with an ordinary sense: in documents they may stand for that."""
 KEPT = [
     ("*", "folded", "``n_folded`` and ``folded_at`` are columns and names of the API"),
-    ("learning/*", "folding", "``is_folding`` is a column"),
+    ("*", "is_folding", "a column"),
+    ("*", "is_pupil", "a column"),
+    ("*", "Standing", "a model"),
+    ("learning/selectors/machines.py", "standing", "the related name of that model, and a key of templates"),
+    ("learning/*", "standing__isnull", "a look-up by that related name"),
+    ("learning/*", "standing__score__gte", "a look-up by that related name"),
+    ("learning/serializers/*", "StandingSerializer", "its component of the schema is ``Standing``"),
+    ("learning/forms/learn.py", "beside", "a field of a form"),
+    ("learning/serializers/learn.py", "beside", "``beside`` and ``beside_address`` are names of the API"),
+    ("learning/selectors/crontabs.py", "fold", "a parameter of ``datetime.replace``"),
     ("tests/bench/*", "crowd", "a crowd of simulated players"),
     ("tests/site/faults/*", "crowd", "a crowd of simulated players"),
     ("*", "outlook", "a name of the API"),
@@ -63,4 +72,4 @@ KEPT = [
     ("tests/learning/api/test_learn.py", "beside", "``beside`` and ``beside_address`` are names of the API"),
     ("*/migrations/*", "*", "migrations are history"),
 ]
-"""Files that keep a word, the word (``*`` for each), and why."""
+"""Files that keep a word or a name, the word (``*`` for each) or the name, and why."""
