@@ -116,7 +116,7 @@ def engine_ladders() -> dict[str, list[dict[str, object]]]:
     engine = engine_of(game_get(UNNAMED))
     modes = {} if engine is None else {mode: engine.ladder(game_get(slug)) for mode, slug in engine.modes.items()}
     return {
-        mode: [{"difficulty": entry.level.slug, **entry.rating._asdict()} for entry in ladder if entry.rating is not None]
+        mode: [{"difficulty": one.level.slug, **one.rating._asdict()} for one in ladder if one.rating is not None]
         for mode, ladder in modes.items()
     }
 
