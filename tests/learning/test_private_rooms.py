@@ -24,7 +24,7 @@ from games.live.rooms import Seated, room_create, room_enter, room_look
 from games.models import Room
 from learning.events import boxes_changed
 from learning.models import Machine, RunStage, Tournament
-from learning.players.insights import insight_told
+from learning.players.insights import insight_redacted
 from learning.selectors.runs import stage_sentence
 from learning.selectors.tournaments import tournament_view
 from learning.services.copies import machine_clone
@@ -334,7 +334,7 @@ def test_unknown_additions_of_a_kind_stay_hidden() -> None:
     whole = room_view(seated.room)["learning"]
     assert whole is not None
     extended: Any = {**whole, "beside": "what another kind thinks of itself"}
-    assert insight_told(extended, {whole["role"]: whole["machine"]}) == whole
+    assert insight_redacted(extended, {whole["role"]: whole["machine"]}) == whole
 
 
 async def test_tournament_hides_private_machines_and_their_beads() -> None:
