@@ -17,7 +17,7 @@ from games.live.states import Insight
 from learning.models import Machine
 
 RecordT = TypeVar("RecordT")
-"""A kind's record of how a move was chosen (``Choice.memo``)."""
+"""A kind's record of how a move was chosen (``Choice.record``)."""
 
 
 @dataclass(frozen=True, slots=True)

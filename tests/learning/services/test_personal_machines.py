@@ -356,7 +356,10 @@ def test_browsers_behind_an_address_share_a_machine_limit(settings: Any) -> None
 def test_machine_limit_of_an_address_holds_at_once(settings: Any) -> None:
     settings.MACHINES_PER_ADDRESS = 3
     personal_machine(99)
-    makes = [lambda n=n: personal_machine_ensure(user=Visitor(UUID(int=n), "here"), game=NC, side=Side.FIRST) for n in range(6)]
+    makes = [
+        lambda n=n: personal_machine_ensure(user=Visitor(UUID(int=n), "here"), game=NC, side=Side.FIRST)
+        for n in range(6)
+    ]
     assert [type(one) for one in at_once(*makes)] == [MachineQuotaError] * 3
     assert Machine.objects.filter(made_from="here").count() == 3
 
