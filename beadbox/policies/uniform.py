@@ -2,6 +2,7 @@
 
 from beadbox.policies.opponent import UniformOpponent
 from beadbox.rules.game import AnyGame, AnyMove, AnyPosition
+from beadbox.rules.outcome import Side
 
 MOST_MOVES = 12
 """Moves at the start of the largest game for :class:`WinBlockOpponent`, which examines every reply to every move."""
@@ -21,8 +22,8 @@ class RandomOpponent(UniformOpponent):
 class WinBlockOpponent(UniformOpponent):
     """Wins at once if possible; else leaves the other side as few immediate wins as possible.
 
-    In noughts and crosses the second rule is blocking, or any move where there is nothing to block. Of several
-    winning or several blocking moves each is equally likely.
+    A move that loses at once is the last resort. In noughts and crosses the second part is blocking, and "anything"
+    where there is nothing to block. Of several moves that are equally good each is equally likely.
     """
 
     slug = "win-block"
@@ -34,20 +35,24 @@ class WinBlockOpponent(UniformOpponent):
         return len(game.legal_moves(game.initial_position())) <= MOST_MOVES
 
     def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
-        legal = game.legal_moves(position)
-        winning = tuple(move for move in legal if _wins(game, position, move))
+        legal, side = game.legal_moves(position), game.side_to_move(position)
+        winners = {move: _winner(game, position, move) for move in legal}
+        winning = tuple(move for move in legal if winners[move] is side)
         if winning:
             return winning
-        threats = {move: _n_wins(game, game.apply(position, move)) for move in legal}
+        safe = [move for move in legal if winners[move] is None] or legal
+        threats = {move: _n_wins(game, game.apply(position, move)) for move in safe}
         fewest = min(threats.values())
-        return tuple(move for move in legal if threats[move] == fewest)
+        return tuple(move for move in safe if threats[move] == fewest)
 
 
-def _wins(game: AnyGame, position: AnyPosition, move: AnyMove) -> bool:
+def _winner(game: AnyGame, position: AnyPosition, move: AnyMove) -> Side | None:
+    """The side that wins at once by a move, if one does."""
     outcome = game.outcome(game.apply(position, move))
-    return outcome is not None and outcome.winner is game.side_to_move(position)
+    return None if outcome is None else outcome.winner
 
 
 def _n_wins(game: AnyGame, position: AnyPosition) -> int:
-    """Return the number of moves that win at once for the side to move."""
-    return sum(_wins(game, position, move) for move in game.legal_moves(position))
+    """The number of moves that win at once for the side to move."""
+    side = game.side_to_move(position)
+    return sum(_winner(game, position, move) is side for move in game.legal_moves(position))

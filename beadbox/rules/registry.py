@@ -7,10 +7,12 @@ from beadbox.names import MAX_SLUG_CHARACTERS, name_near
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.hexapawn.rules import HEXAPAWNS
+from beadbox.rules.misere_noughts_and_crosses.rules import MisereNoughtsAndCrosses
+from beadbox.rules.notakto.rules import Notakto
 from beadbox.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 from beadbox.rules.romgon.rules import ROMGONS
 
-_GAMES = cast("tuple[AnyGame, ...]", (NoughtsAndCrosses(), *HEXAPAWNS, *ROMGONS))
+_GAMES = cast("tuple[AnyGame, ...]", (NoughtsAndCrosses(), *HEXAPAWNS, Notakto(), MisereNoughtsAndCrosses(), *ROMGONS))
 
 GAMES: dict[str, AnyGame] = {game.slug: game for game in _GAMES}
 """Games by slug, variants included; the usual game of a family precedes its variants."""

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.noughts_and_crosses.rules import LINES, NoughtsAndCrosses
+from beadbox.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.perft import perft
+from beadbox.rules.squares import LINES
 from tests.beadbox.rules.walks import reachable, refusal
 
 GAME = NoughtsAndCrosses()

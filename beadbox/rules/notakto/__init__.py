@@ -1,0 +1,1 @@
+"""Notakto: both sides write crosses, and three in a row lose."""

@@ -1,0 +1,151 @@
+"""Square boards of 3 × 3: their cells, symmetries and lines, and games in which marks are placed on them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import NewType
+
+from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
+from beadbox.rules.game import Game, Look, Symmetry
+from beadbox.rules.layout import Bead, Cell
+
+Board = NewType("Board", str)
+"""Nine characters from top left to bottom right: marks, and ``.`` for an empty square."""
+
+EMPTY = "."
+LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+"""The squares of each row, column and diagonal."""
+THREE_IN_A_ROW = "three_in_a_row"
+FULL_BOARD = "full_board"
+
+_NAMES = (
+    ("top left", "top middle", "top right"),
+    ("middle left", "centre", "middle right"),
+    ("bottom left", "bottom middle", "bottom right"),
+)
+_TURNS = ("", "a quarter turn clockwise", "a half turn", "a quarter turn anticlockwise")
+
+CELLS = tuple(
+    Cell(
+        id=str(3 * row + column + 1),
+        name=_NAMES[row][column],
+        mark="ABCDEFGHI"[3 * row + column],
+        x=column + 0.5,
+        y=row + 0.5,
+    )
+    for row in range(3)
+    for column in range(3)
+)
+
+
+def _symmetry(quarter_turns: int, mirrored: bool) -> Symmetry:
+    """A symmetry of the square: mirror left to right, then turn clockwise."""
+    cells = []
+    for cell in range(9):
+        row, column = divmod(cell, 3)
+        if mirrored:
+            column = 2 - column
+        for _ in range(quarter_turns):
+            row, column = column, 2 - row
+        cells.append(3 * row + column)
+    parts = (["mirrored"] if mirrored else []) + ([_TURNS[quarter_turns]] if quarter_turns else [])
+    return Symmetry(
+        name=" and then ".join(parts) or "as it is",
+        cells=tuple(cells),
+        quarter_turns=quarter_turns,
+        mirrored=mirrored,
+    )
+
+
+SYMMETRIES = tuple(_symmetry(turns, mirrored) for mirrored in (False, True) for turns in range(4))
+"""The eight symmetries of the square, the identity first."""
+
+
+def full_lines(board: Board) -> tuple[tuple[int, int, int], ...]:
+    """The lines that hold three equal marks."""
+    return tuple((a, b, c) for a, b, c in LINES if EMPTY != board[a] == board[b] == board[c])
+
+
+class MarksLook(Look[Board, int]):
+    """Full lines light up, and beads are coloured and lettered as their squares are."""
+
+    def winning_cells(self, position: Board) -> tuple[int, ...]:
+        return tuple(sorted({square for line in full_lines(position) for square in line}))
+
+    def bead(self, position: Board, move: int) -> Bead:
+        return Bead(colour=move, mark=self.layout.cells[move].mark)
+
+
+class MarksGame(Game[Board, int]):
+    """A game in which a move writes the mark of its side into an empty square; a move is the index of the square."""
+
+    symmetries = SYMMETRIES
+
+    @abstractmethod
+    def mark(self, position: Board) -> str:
+        """The mark that the side to move writes."""
+
+    def initial_position(self) -> Board:
+        return Board(EMPTY * 9)
+
+    def ply(self, position: Board) -> int:
+        return 9 - position.count(EMPTY)
+
+    def legal_moves(self, position: Board) -> tuple[int, ...]:
+        if self.outcome(position) is not None:
+            return ()
+        return tuple(square for square in range(9) if position[square] == EMPTY)
+
+    def apply(self, position: Board, move: int) -> Board:
+        return Board(position[:move] + self.mark(position) + position[move + 1 :])
+
+    def transform(self, position: Board, symmetry: Symmetry) -> Board:
+        squares = [EMPTY] * 9
+        for square, target in enumerate(symmetry.cells):
+            squares[target] = position[square]
+        return Board("".join(squares))
+
+    def transform_move(self, move: int, symmetry: Symmetry) -> int:
+        return symmetry.cells[move]
+
+    def encode(self, position: Board) -> str:
+        return position
+
+    def format_move(self, move: int) -> str:
+        return str(move + 1)
+
+    def parse_move(self, text: str) -> int:
+        if len(text) != 1 or text not in "123456789":
+            raise InvalidMoveError(f"{text!r} is not a square; squares are '1' (top left) to '9' (bottom right)")
+        return int(text) - 1
+
+    def pieces(self, position: Board) -> tuple[str | None, ...]:
+        return tuple(None if piece == EMPTY else piece for piece in position)
+
+    def path(self, move: int) -> tuple[int, ...]:
+        return (move,)
+
+
+def board_read(text: str, marks: str) -> Board:
+    """The board that a text stands for.
+
+    Raises:
+        InvalidPositionError: the text is not nine characters from ``marks`` and ``.``.
+    """
+    if len(text) != 9 or not set(text) <= {*marks, EMPTY}:
+        known = ", ".join(map(repr, marks))
+        raise InvalidPositionError(f"{text!r} is not nine characters from {known} and '.'")
+    return Board(text)
+
+
+def turns_require(board: Board) -> None:
+    """Check that crosses begin and sides take turns.
+
+    Raises:
+        InvalidPositionError: the numbers of crosses and noughts do not fit.
+    """
+    crosses, noughts = board.count("X"), board.count("O")
+    if crosses - noughts not in (0, 1):
+        raise InvalidPositionError(
+            f"{board!r} has {crosses} crosses and {noughts} noughts; crosses begin and sides take turns"
+        )

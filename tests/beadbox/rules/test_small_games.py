@@ -1,0 +1,115 @@
+"""Counts, values and exact strengths of small games, against those of an independent program (``tests/data/games``)."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from beadbox.learners.boxes.presets import PRESETS
+from beadbox.learners.boxes.table import boxes_compile
+from beadbox.policies.registry import OPPONENTS, UNIFORM
+from beadbox.policies.table import opponent_policy
+from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
+from beadbox.rules.outcome import Side
+from beadbox.rules.perft import perft
+from beadbox.rules.registry import game_get
+from beadbox.strength.exact import at_worst, expected
+from beadbox.strength.graph import graph_compile
+from tests.beadbox.rules.walks import reachable, refusal
+
+DATA = Path(__file__).parents[2] / "data" / "games"
+NAMES = {"notakto": "notakto-3x3", "misere-noughts-and-crosses": "misere-noughts-and-crosses"}
+COUNTS = {one["name"]: one for one in json.loads((DATA / "counts.json").read_text())["games"]}
+STRENGTH = {one["name"]: one["rows"] for one in json.loads((DATA / "strength.json").read_text())["games"]}
+ROWS = [(slug, row) for slug, name in NAMES.items() for row in STRENGTH[name]]
+each_game = pytest.mark.parametrize("slug", NAMES)
+
+
+@each_game
+def test_positions_and_classes(slug):
+    game, counts = game_get(slug), COUNTS[NAMES[slug]]
+    positions = reachable(game)
+    classes = {game.canonical(position) for position in positions}
+    found = [[len(those), sum(not game.is_terminal(one) for one in those)] for those in (positions, classes)]
+    assert found == [counts["states"], counts["classes"]]
+
+
+@each_game
+def test_boxes_of_both_sides(slug):
+    game = game_get(slug)
+    rule = PRESETS["michie-refill"].rule
+    assert [boxes_compile(game, side, rule).n_boxes for side in Side] == COUNTS[NAMES[slug]]["boxes"]
+
+
+@each_game
+def test_value_of_the_start(slug):
+    graph = graph_compile(game_get(slug), reduced=True)
+    perfect = opponent_policy(graph.game, OPPONENTS["perfect"], reduced=True)
+    worst = [at_worst(graph, side, perfect) for side in Side]
+    value = {"first": [(1, 0, 0), (0, 0, 1)], "second": [(0, 0, 1), (1, 0, 0)], "draw": [(0, 1, 0)] * 2}
+    found = np.array([(one.win, one.draw, one.loss) for one in worst])
+    assert found == pytest.approx(np.array(value[COUNTS[NAMES[slug]]["value"]]), abs=1e-12)
+
+
+@pytest.mark.parametrize(("depth", "n"), list(enumerate(COUNTS["notakto-3x3"]["perft"], 1)))
+def test_perft_of_notakto(depth, n):
+    game = game_get("notakto")
+    assert perft(game, game.initial_position(), depth) == n
+
+
+@pytest.mark.parametrize(
+    ("slug", "row"), ROWS, ids=lambda one: one if isinstance(one, str) else f"{one['first']}-{one['second']}"
+)
+def test_exact_strength(slug, row):
+    graph = graph_compile(game_get(slug), reduced=False)
+
+    def policy(name):
+        if name == "first":
+            chances = np.zeros(len(graph.successor))
+            chances[graph.indptr[:-1]] = 1
+            return chances
+        return opponent_policy(graph.game, OPPONENTS[name], reduced=False)
+
+    found = expected(graph, Side.FIRST, policy(row["first"]), policy(row["second"]))
+    assert (found.win, found.draw, found.loss) == pytest.approx((row["win"], row["draw"], row["loss"]), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("slug", "text"),
+    [
+        ("notakto", "XO......."),
+        ("notakto", "XXXXXXXX"),
+        ("notakto", "XXX...XXX"),
+        ("misere-noughts-and-crosses", "XX......."),
+        ("misere-noughts-and-crosses", "XXXOO.O.."),
+        ("misere-noughts-and-crosses", "XXXOOO..."),
+        ("misere-noughts-and-crosses", "?........"),
+    ],
+)
+def test_positions_that_cannot_arise_are_refused(slug, text):
+    refused = refusal(game_get(slug).decode, text)
+    assert isinstance(refused, InvalidPositionError)
+    assert repr(text) in str(refused)
+
+
+@each_game
+@pytest.mark.parametrize("text", ["", "0", "10", "a", "٣"])
+def test_moves_that_are_none_are_refused(slug, text):
+    refused = refusal(game_get(slug).parse_move, text)
+    assert isinstance(refused, InvalidMoveError)
+    assert repr(text) in str(refused)
+
+
+def test_a_full_board_of_notakto_is_never_a_draw():
+    game = game_get("notakto")
+    assert all(game.outcome(one).winner is not None for one in reachable(game) if game.is_terminal(one))
+
+
+@pytest.mark.parametrize("text", ["XX.......", "X...X....", ".X.....X."])
+def test_win_block_does_not_lose_at_once_where_it_need_not(text):
+    game = game_get("notakto")
+    board = game.decode(text)
+    replies = UNIFORM["win-block"].replies(game, board)
+    assert replies
+    assert not any(game.is_terminal(game.apply(board, move)) for move in replies)
