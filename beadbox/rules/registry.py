@@ -7,12 +7,15 @@ from beadbox.names import MAX_SLUG_CHARACTERS, name_near
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.hexapawn.rules import HEXAPAWNS
+from beadbox.rules.ladder.rules import Ladder
 from beadbox.rules.misere_noughts_and_crosses.rules import MisereNoughtsAndCrosses
 from beadbox.rules.notakto.rules import Notakto
 from beadbox.rules.noughts_and_crosses.rules import NoughtsAndCrosses
 from beadbox.rules.romgon.rules import ROMGONS
+from beadbox.rules.twenty_one_matches.rules import TwentyOneMatches
 
-_GAMES = cast("tuple[AnyGame, ...]", (NoughtsAndCrosses(), *HEXAPAWNS, Notakto(), MisereNoughtsAndCrosses(), *ROMGONS))
+_SMALL = (Ladder(), TwentyOneMatches(), Notakto(), MisereNoughtsAndCrosses())
+_GAMES = cast("tuple[AnyGame, ...]", (NoughtsAndCrosses(), *HEXAPAWNS, *_SMALL, *ROMGONS))
 
 GAMES: dict[str, AnyGame] = {game.slug: game for game in _GAMES}
 """Games by slug, variants included; the usual game of a family precedes its variants."""

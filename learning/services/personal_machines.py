@@ -43,9 +43,9 @@ def personal_machine_side(game: AnyGame) -> Side:
 
 
 def personal_machine_name(game: AnyGame, side: Side) -> str:
-    """Return the name of a new machine of this game and side, such as "MENACE"."""
+    """Return the name of a new machine: that of the built-in one, as "MENACE", else the game with the side."""
     house = _pattern(game, side)
-    return house.name if house else game.name
+    return house.name if house else f"{game.name} machine ({game.look.layout.role_names[side]})"
 
 
 def personal_machine_offer(game: AnyGame, side: Side, machines: Iterable[Machine]) -> dict[str, object]:

@@ -1,0 +1,1 @@
+"""Ladder: climb one, two or three steps; the last step wins."""

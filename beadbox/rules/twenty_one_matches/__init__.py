@@ -1,0 +1,1 @@
+"""21 matches: take one, two or three; the last match loses."""
