@@ -16,15 +16,23 @@ from beadbox.rules.layout import Cell, Layout, PieceLook
 from beadbox.rules.outcome import Side
 
 N_STEPS = 9
+N_COLUMNS = 5
+"""Steps in a row of the picture: the lower row ends at step 4, and the upper row goes on."""
 CLIMBER = "C"
 
 LAYOUT = Layout(
     cells=tuple(
-        Cell(id=str(step), name=f"step {step}" if step else "the ground", mark=str(step or "G"), x=step + 0.5, y=0.5)
+        Cell(
+            id=str(step),
+            name=f"step {step}" if step else "the ground",
+            mark=str(step or "G"),
+            x=step % N_COLUMNS + 0.5,
+            y=1.5 - step // N_COLUMNS,
+        )
         for step in range(N_STEPS + 1)
     ),
-    columns=N_STEPS + 1,
-    rows=1,
+    columns=N_COLUMNS,
+    rows=2,
     shape="square",
     roles=("first", "second"),
     role_names=("first", "second"),
