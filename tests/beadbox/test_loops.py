@@ -1,0 +1,207 @@
+"""Exact values of games with loops, against an independent program, by hand, and by all pure strategies."""
+
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from beadbox.kernels.graph_arrays import GraphArrays
+from beadbox.kernels.loops import components, evaluate_loops
+from beadbox.rules.outcome import Side
+from beadbox.strength.loops import (
+    DRAWN,
+    ENDLESS,
+    FIRST_WINS,
+    NO_PLIES,
+    SECOND_WINS,
+    best_response,
+    perfect_policy,
+    points_of,
+    solve,
+)
+from tests.beadbox.loop_games import mu_torere, pong_hau_ki
+
+DATA = Path(__file__).parents[1] / "data" / "games"
+GAMES = {"pong-hau-ki": pong_hau_ki(), "mu-torere": mu_torere()}
+COUNTS = {one["name"]: one for one in json.loads((DATA / "counts.json").read_text())["games"]}
+ROWS = [
+    (one["name"], row)
+    for one in json.loads((DATA / "strength.json").read_text())["games"]
+    if one["name"] in GAMES
+    for row in one["rows"]
+]
+each_game = pytest.mark.parametrize("name", GAMES)
+
+
+def graph_with(*nodes: tuple[int, tuple[int, ...]]) -> GraphArrays:
+    """A graph of nodes, each with the side to move and where its edges lead."""
+    indptr = np.cumsum([0, *(len(edges) for _, edges in nodes)]).astype(np.int32)
+    successor = np.array([after for _, edges in nodes for after in edges], np.int32)
+    return GraphArrays(indptr, successor, np.array([side for side, _ in nodes], np.int8))
+
+
+def uniform(graph: GraphArrays) -> np.ndarray:
+    n_moves = np.diff(graph.indptr)
+    return np.repeat(1 / n_moves, n_moves)
+
+
+def policy(graph: GraphArrays, name: str) -> np.ndarray:
+    if name == "random":
+        return uniform(graph)
+    if name == "first":
+        chances = np.zeros(len(graph.successor))
+        chances[graph.indptr[:-1]] = 1
+        return chances
+    return perfect_policy(graph, solve(graph))
+
+
+def joined(graph: GraphArrays, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return np.where(np.repeat(graph.side, np.diff(graph.indptr)) == 0, first, second)
+
+
+@each_game
+def test_positions_that_are_not_over(name):
+    assert len(GAMES[name].side) == COUNTS[name]["states"][1]
+
+
+@each_game
+def test_perfect_play_is_endless(name):
+    solution = solve(GAMES[name])
+    assert (solution.result[0], solution.plies[0]) == (ENDLESS, NO_PLIES)
+    assert set(solution.result.tolist()) == {ENDLESS, FIRST_WINS, SECOND_WINS}
+
+
+@pytest.mark.parametrize(("name", "row"), ROWS)
+def test_exact_strength_of_simple_policies(name, row):
+    graph = GAMES[name]
+    chances = joined(graph, policy(graph, row["first"]), policy(graph, row["second"]))
+    found = evaluate_loops(*graph, chances)[0]
+    wanted = [row[result] for result in ("win", "loss", "draw", "endless")]
+    assert found == pytest.approx(np.array(wanted), abs=1e-12)
+    assert found.sum() == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("leaving", [2e-6, 1e-12])
+def test_a_position_that_nearly_always_stays_loses_no_digits(leaving):
+    graph = graph_with((0, (0, FIRST_WINS, SECOND_WINS)))
+    chances = np.array([1 - leaving, leaving / 4, leaving * 3 / 4])
+    assert evaluate_loops(*graph, chances)[0] == pytest.approx(np.array([0.25, 0.75, 0, 0]), abs=1e-12)
+
+
+def test_a_long_loop_with_one_way_out_is_exact():
+    n, out = 50, 1e-6
+    nodes = [(0, ((at + 1) % n, FIRST_WINS)) if at == 0 else (0, ((at + 1) % n,)) for at in range(n)]
+    graph = graph_with(*nodes)
+    chances = np.ones(len(graph.successor))
+    chances[:2] = 1 - out, out
+    assert evaluate_loops(*graph, chances)[:, 0] == pytest.approx(np.ones(n), abs=1e-12)
+
+
+def test_loops_without_a_way_out_are_endless():
+    graph = graph_with((0, (1, FIRST_WINS)), (1, (2,)), (0, (1,)))
+    values = evaluate_loops(*graph, np.array([0.5, 0.5, 1, 1]))
+    assert values.tolist() == [[0.5, 0, 0, 0.5], [0, 0, 0, 1], [0, 0, 0, 1]]
+
+
+def test_a_side_without_a_move_to_choose_loses():
+    graph = graph_with((0, (1,)), (1, (0,)))
+    assert evaluate_loops(*graph, np.array([1.0, 0.0])).tolist() == [[1, 0, 0, 0], [1, 0, 0, 0]]
+
+
+def test_components_come_after_those_that_they_lead_to():
+    graph = graph_with((0, (1,)), (0, (2, 0)), (0, (3,)), (0, (2, FIRST_WINS)))
+    found = components(graph.indptr, graph.successor, np.ones(6, np.uint8))
+    assert found.tolist() == [1, 1, 0, 0]
+
+
+class TestSolution:
+    def test_the_winner_takes_the_shortest_way_and_the_loser_the_longest(self):
+        graph = graph_with((0, (1, 2)), (1, (FIRST_WINS,)), (1, (3, FIRST_WINS)), (0, (FIRST_WINS,)))
+        solution = solve(graph)
+        assert solution.plies.tolist() == [2, 1, 2, 1]
+        assert perfect_policy(graph, solution).tolist() == [1, 0, 1, 0.5, 0.5, 1]
+
+    def test_endless_play_belongs_to_its_winner(self):
+        graph = graph_with((0, (1, SECOND_WINS)), (1, (0,)))
+        assert solve(graph).result.tolist() == [ENDLESS, ENDLESS]
+        assert solve(graph, Side.SECOND).result.tolist() == [SECOND_WINS, SECOND_WINS]
+
+    def test_a_draw_by_the_rules_is_told_apart(self):
+        graph = graph_with((0, (1, DRAWN)), (1, (0,)), (0, (3,)), (1, (2,)))
+        assert solve(graph).result.tolist() == [DRAWN, DRAWN, ENDLESS, ENDLESS]
+
+
+class TestBestResponse:
+    """Graphs in which the responding side, the first, moves everywhere; points are those of the second."""
+
+    def respond(self, graph: GraphArrays, chances: np.ndarray | None = None) -> np.ndarray:
+        theirs = uniform(graph) if chances is None else chances
+        points, response = best_response(graph, Side.SECOND, theirs)
+        played = np.where(np.repeat(graph.side, np.diff(graph.indptr)) == 1, theirs, response)
+        earned = points_of(evaluate_loops(*graph, played), Side.SECOND)
+        assert earned == pytest.approx(points, abs=1e-12), "the response earns its points"
+        return points
+
+    def test_staying_beats_a_gamble_that_must_lose(self):
+        # Stay, or gamble: half a win, half a position that has to lose.
+        graph = graph_with((0, (0, 1)), (1, (FIRST_WINS, 2)), (0, (SECOND_WINS,)))
+        assert self.respond(graph).tolist() == [0.5, 0.5, 1]
+
+    def test_a_loop_avoids_a_loss(self):
+        graph = graph_with((0, (SECOND_WINS, 1)), (0, (0,)))
+        assert self.respond(graph).tolist() == [0.5, 0.5]
+
+    def test_two_positions_that_lead_to_each_other_take_the_winning_exit(self):
+        graph = graph_with((0, (1,)), (0, (0, FIRST_WINS)))
+        assert self.respond(graph).tolist() == [0, 0]
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_against_mixed_policies_no_pure_strategy_is_better(self, seed):
+        graph = GAMES["pong-hau-ki"]
+        chances = mixed(graph, seed)
+        points = self.respond(graph, chances)
+        rng = np.random.default_rng(seed)
+        nodes = np.flatnonzero((graph.side == 0) & (np.diff(graph.indptr) > 1))
+        for _ in range(300):
+            response = policy(graph, "first")
+            for node in nodes:
+                edges = np.arange(graph.indptr[node], graph.indptr[node + 1])
+                response[edges] = 0
+                response[rng.choice(edges)] = 1
+            earned = points_of(evaluate_loops(*graph, joined(graph, response, chances)), Side.SECOND)
+            assert (earned >= points - 1e-12).all()
+
+    def test_all_pure_strategies_of_a_small_graph(self):
+        graph = graph_with((0, (1, 2)), (1, (0, 2, FIRST_WINS)), (0, (1, 0, 3)), (1, (2, SECOND_WINS, FIRST_WINS)))
+        chances = uniform(graph)
+        points = self.respond(graph, chances)
+        ours = [range(graph.indptr[node], graph.indptr[node + 1]) for node in (0, 2)]
+        best = np.full(4, 2.0)
+        for choice in product(*ours):
+            response = np.zeros(len(graph.successor))
+            response[list(choice)] = 1
+            earned = points_of(evaluate_loops(*graph, joined(graph, response, chances)), Side.SECOND)
+            best = np.minimum(best, earned)
+        assert points == pytest.approx(best, abs=1e-12)
+
+    @each_game
+    def test_perfect_play_earns_the_value_of_every_position(self, name):
+        graph = GAMES[name]
+        solution = solve(graph)
+        points, _ = best_response(graph, Side.SECOND, perfect_policy(graph, solution))
+        worth = {FIRST_WINS: 0.0, SECOND_WINS: 1.0, DRAWN: 0.5, ENDLESS: 0.5}
+        assert points == pytest.approx(np.array([worth[result] for result in solution.result.tolist()]), abs=1e-12)
+
+
+def mixed(graph: GraphArrays, seed: int) -> np.ndarray:
+    """A policy with random chances, some of them 0."""
+    rng = np.random.default_rng(seed)
+    chances = rng.random(len(graph.successor)) * (rng.random(len(graph.successor)) > 0.3)
+    for node in range(len(graph.side)):
+        edges = slice(graph.indptr[node], graph.indptr[node + 1])
+        if not chances[edges].any():
+            chances[edges] = 1
+        chances[edges] /= chances[edges].sum()
+    return chances
