@@ -79,6 +79,12 @@ class CountingGame(Game[Count, int]):
         example = self.encode(self.initial_position())
         raise InvalidPositionError(f"{text!r} is not a position such as {example!r}, which ends with the side to move")
 
+    def decode_as(self, text: str, side: Side) -> Count:
+        return self.decode(text if len(text) > len(self.look.layout.cells) else f"{text}{_SIDES[side]}")
+
+    def encode_short(self, position: Count) -> str:
+        return self.encode(position)[:-1]
+
     def format_move(self, move: int) -> str:
         return self.look.layout.cells[self.path(move)[0]].id
 

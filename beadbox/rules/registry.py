@@ -4,10 +4,10 @@ from collections.abc import Collection
 from typing import cast
 
 from beadbox.names import MAX_SLUG_CHARACTERS, name_near
+from beadbox.rules.climbing.rules import Ladder
 from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.game import AnyGame
 from beadbox.rules.hexapawn.rules import HEXAPAWNS
-from beadbox.rules.ladder.rules import Ladder
 from beadbox.rules.misere_noughts_and_crosses.rules import MisereNoughtsAndCrosses
 from beadbox.rules.notakto.rules import Notakto
 from beadbox.rules.noughts_and_crosses.rules import NoughtsAndCrosses

@@ -1,4 +1,4 @@
-"""Exact values of games whose positions can come again: perfect play, and a policy against another.
+"""Exact values of games with loops: perfect play, a policy against another, and the best response.
 
 A game that never ends is a draw, unless its rules name the side that wins endless play.
 """
@@ -20,6 +20,8 @@ FIRST_WINS, SECOND_WINS, DRAWN, ENDLESS = -1, -2, -3, -4
 """Results of a position, as the codes of a graph; ``ENDLESS`` is no code of a graph."""
 NO_PLIES = -1
 """The number of plies to the end of a position that is not won in a known number of them."""
+TOLERANCE = 1e-13
+"""Least difference of points that counts as an improvement."""
 MAX_ROUNDS = 1_000
 """Rounds of policy improvement. Each is strict and strategies are finite, so only a fault reaches it."""
 
@@ -139,67 +141,103 @@ def best_response(
     iteration over what is left compares strategies that all end, so its values are unique, and the response that is
     returned earns them.
     """
-    edges_of = [range(graph.indptr[node], graph.indptr[node + 1]) for node in range(len(graph.side))]
-    home = _end_components(graph, side, policy, edges_of)
-    stays = points_of(np.array([0.0, 0.0, 0.0, 1.0]), side, endless_winner)
-    members: dict[int, list[int]] = {}
-    for node, number in enumerate(home):
-        if number >= 0:
-            members.setdefault(int(number), []).append(node)
-    chances = policy.copy()
-    for node, edges in enumerate(edges_of):
-        if graph.side[node] != side:
-            chances[list(edges)] = 0.0
-            chances[edges[0]] = 1.0
-    exits = {
-        number: [
-            edge
-            for node in nodes
-            if graph.side[node] != side
-            for edge in edges_of[node]
-            if graph.successor[edge] < 0 or home[graph.successor[edge]] != number
-        ]
-        for number, nodes in members.items()
-    }
-    chosen: dict[int, int | None] = dict.fromkeys(members)
-    for nodes in members.values():
-        _steer(graph, side, chances, edges_of, nodes, None)
-    points = points_of(evaluate_loops(*graph, chances), side, endless_winner)
-
-    def worth(edge: int) -> float:
-        after = int(graph.successor[edge])
-        if after >= 0:
-            return float(points[after])
-        return {-1 - side: 1.0, DRAWN: 0.5}.get(after, 0.0)
-
+    response = _Response(graph, side, policy, endless_winner)
     for _ in range(MAX_ROUNDS):
+        if not response.improve():
+            ours = np.repeat(graph.side, np.diff(graph.indptr)) == side
+            return response.points, np.where(ours, 0.0, response.chances)
+    raise AssertionError("policy improvement does not end")
+
+
+class _Response:
+    """A strategy against a fixed policy, which :meth:`improve` makes better."""
+
+    def __init__(self, graph: GraphArrays, side: Side, policy: Floats, endless_winner: Side | None) -> None:
+        self.graph, self.side, self.endless_winner = graph, side, endless_winner
+        self.edges_of = [range(graph.indptr[node], graph.indptr[node + 1]) for node in range(len(graph.side))]
+        self.home = _end_components(graph, side, policy, self.edges_of)
+        self.stays = float(points_of(np.array([0.0, 0.0, 0.0, 1.0]), side, endless_winner))
+        self.members: dict[int, list[int]] = {}
+        for node in np.flatnonzero(self.home >= 0).tolist():
+            self.members.setdefault(int(self.home[node]), []).append(node)
+        self.exits = {number: self._exits(number) for number in self.members}
+        self.chosen: dict[int, int | None] = {}
+        self.chances = policy.copy()
+        for node, edges in enumerate(self.edges_of):
+            if graph.side[node] != side:
+                self.chances[list(edges)] = 0.0
+                self.chances[edges[0]] = 1.0
+        for number in self.members:
+            self._leave(number, None)
+        self._evaluate()
+
+    def improve(self) -> bool:
+        """Take the best move of each node and the best exit of each component; whether one is better than before."""
         is_better = False
-        for number, ways in exits.items():
-            current = stays if chosen[number] is None else worth(chosen[number] or 0)
-            best = min(ways, key=worth, default=None)
-            if best is not None and worth(best) < min(current, stays) - 1e-13:
-                chosen[number] = best
-                _steer(graph, side, chances, edges_of, members[number], best)
+        for number, exits in self.exits.items():
+            chosen = self.chosen[number]
+            current = self.stays if chosen is None else self._worth(chosen)
+            best = min(exits, key=self._worth, default=None)
+            if best is None or self.stays <= self._worth(best):
+                best = None
+            if (self.stays if best is None else self._worth(best)) < current - TOLERANCE:
+                self._leave(number, best)
                 is_better = True
-            elif chosen[number] is not None and stays < current - 1e-13:
-                chosen[number] = None
-                _steer(graph, side, chances, edges_of, members[number], None)
-                is_better = True
-        for node, edges in enumerate(edges_of):
-            if graph.side[node] == side or home[node] >= 0:
-                continue
-            current_edge = next(edge for edge in edges if chances[edge] > 0)
-            best_edge = min(edges, key=worth)
-            if worth(best_edge) < worth(current_edge) - 1e-13:
-                chances[current_edge], chances[best_edge] = 0.0, 1.0
-                is_better = True
-        if not is_better:
-            break
-        points = points_of(evaluate_loops(*graph, chances), side, endless_winner)
-    else:
-        raise AssertionError("policy improvement went on for ever")
-    theirs = np.where(np.repeat(graph.side, np.diff(graph.indptr)) == side, 0.0, chances)
-    return points, theirs
+        for node, edges in enumerate(self.edges_of):
+            if self.graph.side[node] != self.side and self.home[node] < 0:
+                current_edge = next(edge for edge in edges if self.chances[edge] > 0)
+                best_edge = min(edges, key=self._worth)
+                if self._worth(best_edge) < self._worth(current_edge) - TOLERANCE:
+                    self.chances[current_edge], self.chances[best_edge] = 0.0, 1.0
+                    is_better = True
+        if is_better:
+            self._evaluate()
+        return is_better
+
+    def _evaluate(self) -> None:
+        self.points = points_of(evaluate_loops(*self.graph, self.chances), self.side, self.endless_winner)
+
+    def _worth(self, edge: int) -> float:
+        """Return the points of the fixed side after a move."""
+        after = int(self.graph.successor[edge])
+        return float(self.points[after]) if after >= 0 else {-1 - self.side: 1.0, DRAWN: 0.5}.get(after, 0.0)
+
+    def _exits(self, number: int) -> list[int]:
+        """Return the moves of the responding side that leave an end component."""
+        return [
+            edge
+            for node in self.members[number]
+            if self.graph.side[node] != self.side
+            for edge in self.edges_of[node]
+            if (after := self.graph.successor[edge]) < 0 or self.home[after] != number
+        ]
+
+    def _leave(self, number: int, way: int | None) -> None:
+        """Leave an end component by the move ``way``, or stay in it for ever (``None``)."""
+        self.chosen[number] = way
+        members = set(self.members[number])
+        toward: dict[int, int] = {}
+        if way is not None:
+            sources: dict[int, list[tuple[int, int]]] = {}
+            for node in members:
+                for edge in self.edges_of[node]:
+                    after = int(self.graph.successor[edge])
+                    if after in members and (self.graph.side[node] != self.side or self.chances[edge] > 0):
+                        sources.setdefault(after, []).append((node, edge))
+            begin = next(node for node in members if way in self.edges_of[node])
+            toward[begin] = way
+            waiting = deque([begin])
+            while waiting:
+                for node, edge in sources.get(waiting.popleft(), []):
+                    if node not in toward:
+                        toward[node] = edge
+                        waiting.append(node)
+        for node in members:
+            if self.graph.side[node] != self.side:
+                edges = self.edges_of[node]
+                self.chances[list(edges)] = 0.0
+                stay = next(edge for edge in edges if int(self.graph.successor[edge]) in members)
+                self.chances[toward.get(node, stay)] = 1.0
 
 
 def _end_components(graph: GraphArrays, side: Side, policy: Floats, edges_of: list[range]) -> NDArray[np.int32]:
@@ -234,30 +272,3 @@ def _end_components(graph: GraphArrays, side: Side, policy: Floats, edges_of: li
                         used[edge], dropped = 0, True
         if not dropped:
             return np.where(alive, component, -1).astype(np.int32)
-
-
-def _steer(
-    graph: GraphArrays, side: Side, chances: Floats, edges_of: list[range], members: list[int], way: int | None
-) -> None:
-    """Have the other side leave an end component by the edge ``way``, or stay in it for ever (``None``)."""
-    inside = set(members)
-    distance = {}
-    if way is not None:
-        sources: dict[int, list[tuple[int, int]]] = {}
-        for node in members:
-            for edge in edges_of[node]:
-                if (graph.side[node] != side or chances[edge] > 0) and int(graph.successor[edge]) in inside:
-                    sources.setdefault(int(graph.successor[edge]), []).append((node, edge))
-        start = next(node for node in members if way in edges_of[node])
-        distance[start] = way
-        waiting = deque([start])
-        while waiting:
-            for node, edge in sources.get(waiting.popleft(), []):
-                if node not in distance:
-                    distance[node] = edge
-                    waiting.append(node)
-    for node in members:
-        if graph.side[node] != side:
-            chances[list(edges_of[node])] = 0.0
-            stay = next(edge for edge in edges_of[node] if int(graph.successor[edge]) in inside)
-            chances[distance.get(node, stay)] = 1.0

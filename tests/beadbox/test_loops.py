@@ -117,7 +117,7 @@ def test_components_come_after_those_that_they_lead_to():
 
 
 class TestSolution:
-    def test_the_winner_takes_the_shortest_way_and_the_loser_the_longest(self):
+    def test_winners_shorten_the_game_and_losers_prolong_it(self):
         graph = graph_with((0, (1, 2)), (1, (FIRST_WINS,)), (1, (3, FIRST_WINS)), (0, (FIRST_WINS,)))
         solution = solve(graph)
         assert solution.plies.tolist() == [2, 1, 2, 1]
@@ -153,7 +153,7 @@ class TestBestResponse:
         graph = graph_with((0, (SECOND_WINS, 1)), (0, (0,)))
         assert self.respond(graph).tolist() == [0.5, 0.5]
 
-    def test_two_positions_that_lead_to_each_other_take_the_winning_exit(self):
+    def test_a_loop_of_two_positions_takes_the_winning_exit(self):
         graph = graph_with((0, (1,)), (0, (0, FIRST_WINS)))
         assert self.respond(graph).tolist() == [0, 0]
 

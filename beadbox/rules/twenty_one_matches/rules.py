@@ -33,8 +33,8 @@ LAYOUT = Layout(
     columns=N_COLUMNS,
     rows=N_MATCHES // N_COLUMNS,
     shape="square",
-    roles=("first", "second"),
-    role_names=("first", "second"),
+    roles=("A", "B"),
+    role_names=("player A", "player B"),
     pieces=MappingProxyType({MATCH: PieceLook("match", "square", Side.FIRST)}),
     cell_words="matches",
     badges=(MATCH, MATCH),
@@ -64,7 +64,7 @@ class MatchesLook(CountingLook):
 
 
 class TwentyOneMatches(CountingGame):
-    """The rules of 21 matches."""
+    """The rules of 21 matches, a counting game that the last move loses."""
 
     slug = "21-matches"
     name = "21 matches"

@@ -34,8 +34,8 @@ LAYOUT = Layout(
     columns=N_COLUMNS,
     rows=2,
     shape="square",
-    roles=("first", "second"),
-    role_names=("first", "second"),
+    roles=("A", "B"),
+    role_names=("player A", "player B"),
     pieces=MappingProxyType({CLIMBER: PieceLook("climber", "pawn", Side.FIRST)}),
     cell_words="steps",
     badges=(CLIMBER, CLIMBER),
@@ -65,7 +65,7 @@ class LadderLook(CountingLook):
 
 
 class Ladder(CountingGame):
-    """The rules of Ladder."""
+    """The rules of Ladder, a counting game on nine steps."""
 
     slug = "ladder"
     name = "Ladder"
