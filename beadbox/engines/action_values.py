@@ -60,8 +60,8 @@ class Trainee:
     epsilon: float
     """Exploration rate; it changes with every game learnt from."""
     lookup: BoardLookup
-    room: int | None = None
-    """Number of entries that may be added; ``None`` for no limit."""
+    max_new_entries: int | None = None
+    """Maximum number of entries to add; ``None`` for no limit."""
     taught: list[Taught] = field(default_factory=list)
     n_left_out: int = 0
     """Number of times that an entry was not added because the limit was reached."""

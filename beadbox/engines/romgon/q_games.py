@@ -28,8 +28,9 @@ UNASKED, UNKNOWN = -2, -1
 """Values in ``Trajectory.boards``: no table chose at this ply, or the table does not know the board."""
 SPARE = 2 * MAX_PLIES
 """Free entries below which a table counts as full."""
-N_DONE, IS_PENDING, N_PLIES, SIDE, WINNER = range(5)
-"""Indices in ``state``: games done; then whether a game is pending, with its plies, our side and its winner."""
+N_DONE, HAS_UNCOUNTED_GAME, N_PLIES, OUR_SIDE, WINNER = range(5)
+"""Indices in ``state``: the number of games done; whether the latest game is over but neither counted nor learnt from;
+the number of its plies, our side in it, and its winner."""
 
 _TICKETS = (1 << 32) - 1
 _OUTLOOK = 100
@@ -43,7 +44,7 @@ class QPlayer(NamedTuple):
     table: Table
     lessons: QLessons
     epsilon: NDArray[np.float64]
-    room: NDArray[np.int64]
+    max_new_entries: NDArray[np.int64]
     """``(1,)``: number of entries that learning may add to the table."""
     level: Contestant
 
@@ -78,9 +79,9 @@ class Meeting(NamedTuple):
 class Progress(NamedTuple):
     """The progress of a meeting. All arrays are updated in place."""
 
-    words: NDArray[np.uint64]
+    random_state: NDArray[np.uint64]
     """``(2,)``: the state of the random source."""
-    saved: NDArray[np.uint64]
+    random_state_before: NDArray[np.uint64]
     """``(2,)``: the state of the random source before the latest game."""
     state: NDArray[np.int64]
     """``(5,)``: indexed by ``N_DONE`` to ``WINNER``."""
@@ -243,7 +244,7 @@ def _learn(record: Record, trajectory: Trajectory, first: int, side: int, n: int
         board = board_at(table, record.keys[at], record.boards[at])
         entry = entry_at(table, board, record.actions[at])
         if entry < 0:
-            if table.counts[N_NEW] >= who.room[0]:
+            if table.counts[N_NEW] >= who.max_new_entries[0]:
                 table.counts[N_LEFT_OUT] += 1
                 continue
             entry = entry_add(table, board, record.actions[at], 0.0, True)
@@ -261,15 +262,16 @@ def _learn(record: Record, trajectory: Trajectory, first: int, side: int, n: int
 def play_on(game: GameArrays, meeting: Meeting, progress: Progress) -> None:
     """Play and learn until all games are done, a table has missed a board, or a table is nearly full.
 
-    After a missed board the game goes on to its end as if the board had no entry, and is then pending. The caller loads
-    the board into the table and calls again. If the board has no entry, the pending game is kept and learnt from. Else
-    the caller clears the pending mark and restores ``words`` from ``saved``, so that the game is replayed.
+    After a missed board the game continues to its end as if the board had no entry, and stays uncounted. The caller
+    loads the board into the table and calls again. If the board has no entry, that game is counted and learnt from.
+    Else the caller first clears ``HAS_UNCOUNTED_GAME`` and restores ``random_state`` from ``random_state_before``, so
+    that the game is replayed.
     """
     players, n_games, in_turn, n_random = meeting
-    words, saved, state, tally = progress
+    random_state, random_state_before, state, tally = progress
     while True:
-        if state[IS_PENDING]:
-            n, ours, won_by = state[N_PLIES], state[SIDE], state[WINNER]
+        if state[HAS_UNCOUNTED_GAME]:
+            n, ours, won_by = state[N_PLIES], state[OUR_SIDE], state[WINNER]
             for index in range(2):
                 who = players[index]
                 if who.plays_by == TABLE and who.lessons.learns:
@@ -277,14 +279,14 @@ def play_on(game: GameArrays, meeting: Meeting, progress: Progress) -> None:
                     _learn(game.record, game.trajectory, game.start.side, side, n, won_by, who)
             tally[1 if won_by == _NOBODY else 2 if won_by == ours else 0] += 1
             state[N_DONE] += 1
-            state[IS_PENDING] = 0
+            state[HAS_UNCOUNTED_GAME] = 0
         for index in range(2):
             table = players[index].table
             if state[N_DONE] >= n_games or table.counts[N_ENTRIES] + SPARE > len(table.nexts):
                 return
-        saved[:] = words
-        ours = state[N_DONE] % 2 if in_turn else drawn(words, 2)
-        n, won_by, is_missed = _play(game, ours, n_random, players, words)
-        state[IS_PENDING], state[N_PLIES], state[SIDE], state[WINNER] = 1, n, ours, won_by
+        random_state_before[:] = random_state
+        ours = state[N_DONE] % 2 if in_turn else drawn(random_state, 2)
+        n, won_by, is_missed = _play(game, ours, n_random, players, random_state)
+        state[HAS_UNCOUNTED_GAME], state[N_PLIES], state[OUR_SIDE], state[WINNER] = 1, n, ours, won_by
         if is_missed:
             return

@@ -142,8 +142,9 @@ class QMemory:
             avoid_repetition=rule.avoid_repetition,
             learns=machine.learns,
         )
-        room = None if machine.values.room is None else max(machine.values.room - machine.values.n_new, 0)
-        return Trainee(lessons, float(machine.epsilon), self._board_lookup(), room)
+        values = machine.values
+        max_new_entries = None if values.room is None else max(values.room - values.n_new, 0)
+        return Trainee(lessons, float(machine.epsilon), self._load_unknown_boards(), max_new_entries)
 
     def _board_lookup(self) -> BoardLookup:
         """Return a function that reads all entries on boards: as stored, or as changed since."""
