@@ -1,4 +1,7 @@
-"""Storage of a machine that was trained in a browser, with exactly the same beads."""
+"""Creation of a machine with exactly the beads of a training that a visitor watched in the browser.
+
+The request carries only the training config, with its seed, and the number of games. The training is repeated here.
+"""
 
 from __future__ import annotations
 
@@ -28,20 +31,23 @@ from learning.storage.locks import machine_lock
 from learning.storage.standings import curve_scores, stats_add, strength_found
 
 MAX_GAMES_AT_ONCE = 500_000
-"""Games that the request itself trains; beyond that, an ordinary run trains the machine."""
-MAX_GAMES_PLAIN = 2_000
-"""The same limit while the kernels are not compiled yet."""
-STEPS_MOST = 3_000
-"""Games up to which snapshots are stored, by a second training: quick even without compiled kernels."""
+"""Maximum number of games of a training within the request. A longer training is an ordinary training run."""
+MAX_GAMES_UNCOMPILED = 2_000
+"""The same limit while the kernels are not compiled."""
+MAX_SNAPSHOT_GAMES = 3_000
+"""Maximum number of games at a stored snapshot. A second training makes the snapshots, so few games keep it quick."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A machine after its training, and measurements at ``marks``: numbers of games, ascending."""
+    """A trained machine, as a population of one, and its measurements.
 
-    learners: Population
+    ``marks`` are the numbers of games at which it was measured, ascending. The last is the length of the training.
+    """
+
+    population: Population
     marks: list[int]
-    found: Marked
+    measurements: Marked
 
 
 def trained_machine_keep(
@@ -49,43 +55,46 @@ def trained_machine_keep(
 ) -> tuple[Machine, TrainingRun | None]:
     """Create a machine with this training; return it with its training run, ``None`` for zero games.
 
-    Up to :data:`MAX_GAMES_AT_ONCE` games the machine is trained here. Its run then is finished, with the same seed
-    and the curve shown in the browser. Beyond that, the run is only requested.
+    Up to :data:`MAX_GAMES_AT_ONCE` games the machine is trained here. Its run is stored as finished, with the seed of
+    ``config`` and the curve that the browser shows. For more games, the run is only requested.
 
     Args:
         user: the account, or a visitor with a guest number.
-        config: the training.
-        preset: slug of the preset that the rule starts from.
-        games: number of games played.
-        name: name of the machine; by default that of a personal machine of this game and side.
+        config: the machine's game, side and rule, its teacher, and the seed.
+        preset: slug of the preset whose rule was the starting point for ``config.rule``.
+        games: number of training games.
+        name: name of the machine; by default "My" and the name of a personal machine of this game and side.
 
     Raises:
         MachineQuotaError, RunQuotaError, SiteFullError.
     """
     name = name or f"My {personal_machine_name(config.game, config.side)}"
-    if games > (MAX_GAMES_AT_ONCE if kernels_ready() else MAX_GAMES_PLAIN):
-        return _begin(user, config, preset, games, name)
-    return _store(user, config, preset, _trained(config, games), name)
+    if games > (MAX_GAMES_AT_ONCE if kernels_ready() else MAX_GAMES_UNCOMPILED):
+        return _request_run(user, config, preset, games, name)
+    return _store(user, config, preset, _train(config, games), name)
 
 
-def _trained(config: TrainingConfig, games: int) -> Trained:
+def _train(config: TrainingConfig, games: int) -> Trained:
     cohort = Cohort.fresh(config, [config.seed])
     marks = sorted({*curve_marks(games), games})
-    return Trained(cohort.learners, marks, cohort.train(config.teacher, marks, MEASURES))
+    measurements = cohort.train(config.teacher, marks, MEASURES)
+    return Trained(cohort.learners, marks, measurements)
 
 
 @transaction.atomic
-def _begin(user: AnyUser, config: TrainingConfig, preset: str, games: int, name: str) -> tuple[Machine, TrainingRun]:
-    machine = _created(user, config, preset, name)
+def _request_run(
+    user: AnyUser, config: TrainingConfig, preset: str, games: int, name: str
+) -> tuple[Machine, TrainingRun]:
+    machine = _create_machine(user, config, preset, name)
     opponent = config.teacher
     if opponent == PARTNER:
-        opponent = str(_created(user, config.mirrored, preset, f"Teacher of {name}"[:80]).pk)
+        opponent = str(_create_machine(user, config.mirrored, preset, f"Teacher of {name}"[:80]).pk)
     stages = [Stage(opponent, games, learns=config.teacher == PARTNER)]
     run = training_run_request(user=user, machine=str(machine.pk), stages=stages, seed=config.seed, measured=0)
     return machine, run
 
 
-def _created(user: AnyUser, config: TrainingConfig, preset: str, name: str) -> Machine:
+def _create_machine(user: AnyUser, config: TrainingConfig, preset: str, name: str) -> Machine:
     machine_quota_require(user)
     return machine_create(
         game=config.game.slug,
@@ -101,19 +110,19 @@ def _created(user: AnyUser, config: TrainingConfig, preset: str, name: str) -> M
 def _store(
     user: AnyUser, config: TrainingConfig, preset: str, trained: Trained, name: str
 ) -> tuple[Machine, TrainingRun | None]:
-    machine = _created(user, config, preset, name)
-    games, learners = trained.marks[-1], trained.learners
+    machine = _create_machine(user, config, preset, name)
+    games, population = trained.marks[-1], trained.population
     if games == 0:
         return machine, None
     site_require("learning_trainingrun")
     (machine,) = machine_lock(machine.pk)
-    tally = learners.played(0)
+    tally = population.played(0)
     run = TrainingRun.objects.create(
         machine=machine,
         n_games=games,
         games_done=games,
         seed=config.seed,
-        random_state=learners.source(0).text,
+        random_state=population.source(0).text,
         n_wins=tally.wins,
         n_draws=tally.draws,
         n_losses=tally.losses,
@@ -131,30 +140,28 @@ def _store(
         opponent_learns=is_partner,
         n_games=games,
     )
-    done = Tally()
-    for then in [*_steps(config, games), learners]:
-        memory = table_load(machine)
-        memory.beads[:], memory.visits[:] = then.beads[0], then.visits[0]
-        memory.n_removed = int(then.tally[0, 3])
-        kind_of(machine).memory.lesson_give(
-            machine, memory, LessonKind.TRAINING, Cause(then.played(0) - done, run_id=run.pk)
-        )
-        done = then.played(0)
-    _curve(machine, run, trained)
+    tally_before = Tally()
+    for snapshot in [*_snapshots(config, games), population]:
+        memory, learnt, tally = table_load(machine), snapshot.memory(0), snapshot.played(0)
+        memory.beads[:], memory.visits[:], memory.n_removed = learnt.beads, learnt.visits, learnt.n_removed
+        cause = Cause(tally - tally_before, run_id=run.pk)
+        kind_of(machine).memory.lesson_give(machine, memory, LessonKind.TRAINING, cause)
+        tally_before = tally
+    _store_curve(machine, run, trained)
     return machine, run
 
 
-def _steps(config: TrainingConfig, games: int) -> Iterator[Population]:
-    """Yield the machine at the snapshots of a training, after 1, 100, 300, … games, by training it once more."""
-    again, at = Cohort.fresh(config, [config.seed]), 0
-    while (mark := snapshot_after(at)) < min(games, STEPS_MOST + 1):
-        again.train(config.teacher, [mark - at], [])
-        yield again.learners.copy()
-        at = mark
+def _snapshots(config: TrainingConfig, games: int) -> Iterator[Population]:
+    """Repeat a training; yield the machine after 1, 100, 300, … of its games, but not after the last."""
+    cohort, games_before = Cohort.fresh(config, [config.seed]), 0
+    while (mark := snapshot_after(games_before)) < min(games, MAX_SNAPSHOT_GAMES + 1):
+        cohort.train(config.teacher, [mark - games_before], [])
+        yield cohort.learners.copy()
+        games_before = mark
 
 
-def _curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
-    """Store the curve from the browser as the run's curve, and the figures of the list, without measuring again."""
+def _store_curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
+    """Store the measurements as the run's curve, and for the list of machines, so that no worker measures again."""
     points = [
         CurvePoint(
             run=run,
@@ -165,7 +172,7 @@ def _curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
             strength=_strength(strength),
         )
         for games, strength, (wins, draws, losses, _) in zip(
-            trained.marks, trained.found.strength[0], trained.found.tallies[0].tolist(), strict=True
+            trained.marks, trained.measurements.strength[0], trained.measurements.tallies[0].tolist(), strict=True
         )
     ]
     CurvePoint.objects.bulk_create(points)

@@ -119,7 +119,7 @@ def test_it_may_belong_to_a_browser_and_have_had_a_partner(preset):
 @pytest.mark.parametrize("teacher", ["random", "machine"])
 def test_kept_machine_with_many_games_trains_by_ordinary_run(monkeypatch, teacher):
     monkeypatch.setattr(services_learn, "MAX_GAMES_AT_ONCE", 100)
-    monkeypatch.setattr(services_learn, "MAX_GAMES_PLAIN", 100)
+    monkeypatch.setattr(services_learn, "MAX_GAMES_UNCOMPILED", 100)
     visitor = Visitor(uuid4())
     plan = TrainingConfig(GAME, Side.FIRST, PRESETS["michie-1961"].rule, teacher, 90)
     kept, run = trained_machine_keep(user=visitor, config=plan, preset="michie-1961", games=101)
