@@ -319,7 +319,7 @@ AXES_HANDLER = "games.accounts.log_ins.LogInHandler"
 AXES_ENABLE_ADMIN = False  # ours are in menace_site/admin.py
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_CALLABLE = "games.accounts.views.locked_out"
-AXES_CLIENT_IP_CALLABLE = "games.accounts.identity.log_in_address"
+AXES_CLIENT_IP_CALLABLE = "games.accounts.identity.log_in_client_address"
 AXES_VERBOSE = False
 
 # The link in a letter sets a new password, so only a local run prints letters to the console. Elsewhere no letters are

@@ -16,7 +16,7 @@ HASH_CHARACTERS = 32
 
 
 def hash_read(text: str) -> str | None:
-    """Return the address hash (``games.accounts.identity.address_of``) that the text is; ``None`` if it is none."""
+    """Return the address hash (``games.accounts.identity.origin_hash``) that the text is; ``None`` if it is none."""
     text = text.strip().lower()
     return text if len(text) == HASH_CHARACTERS and set(text) <= set("0123456789abcdef") else None
 

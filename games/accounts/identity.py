@@ -1,4 +1,8 @@
-"""The principal, read once per request or socket (:class:`games.accounts.principal.Principal`)."""
+"""The identity of a client: the principal behind a request or a socket, and the client's address.
+
+A page's request reads its principal once. A socket reads its principal again and again, because the session or the
+token may end while the socket is open.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,10 +31,10 @@ from games.limits.addresses import Address, address_counted, client_address
 from games.limits.rates import AnyRequest
 
 SEATED_KEY = "seated"
-"""Session key of the day on which the guest last took a seat. A change of the value renews the session's lifetime."""
+"""Session key. The value is the day on which the guest last took a seat; a new value renews the session's lifetime."""
 
-NEWCOMER_S = 60
-"""Seconds for which repeated presses of a browser without a session yield the same guest number."""
+NEW_GUEST_NUMBER_S = 60
+"""Seconds for which all requests of a browser without a session get the same new guest number."""
 
 
 class VisitorMiddleware(AuthenticationMiddleware):
@@ -42,45 +46,52 @@ class VisitorMiddleware(AuthenticationMiddleware):
         request.user = SimpleLazyObject(lambda: account_or_visitor(request))  # type: ignore[assignment]
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Keep search engines away from pages that a secret link may have shown."""
+        """Forbid search engines to list a page that may be visible only by a secret link."""
         if request.session.accessed and LINKS_KEY in request.session:
             response["X-Robots-Tag"] = "noindex, nofollow"
         return response
 
 
-def address_from(request: AnyRequest) -> Address | None:
-    """Return the client address of a request as our proxies report it; ``None`` through a Unix socket.
+def client_address_of(request: AnyRequest) -> Address | None:
+    """Return the client address of a request, as our proxies report it; ``None`` through a Unix socket.
 
-    Every rate, limit, block and log-in lock counts by this address.
+    The next three functions give it the form for blocks, for log-ins, and for rate limits and quotas.
     """
     meta = request.META
     return client_address(meta.get("REMOTE_ADDR") or "", meta.get("HTTP_X_FORWARDED_FOR", ""), settings.NUM_PROXIES)
 
 
-def address_text(request: AnyRequest) -> str:
+def client_address_text(request: AnyRequest) -> str:
     """Return the client address of a request as text; empty through a Unix socket."""
-    return str(address_from(request) or "")
+    return str(client_address_of(request) or "")
 
 
-def log_in_address(request: AnyRequest) -> str | None:
-    """Return the address for the log of log-ins, for IPv6 that of the network; ``None`` where it is unknown."""
-    return address_counted(address_from(request)) or None
+def log_in_client_address(request: AnyRequest) -> str | None:
+    """Return the address under which django-axes logs log-ins and counts failed ones; ``None`` if it is unknown.
 
-
-def address_of(request: AnyRequest) -> str:
-    """Return the origin of a request as a keyed hash of its address, for IPv6 of its network.
-
-    The hash can be counted by, but the address cannot be read from it.
+    For an IPv6 client it is the address of the client's network.
     """
-    ident = address_counted(address_from(request))
-    network = f"{ident}/64" if ":" in ident else ident
-    return salted_hmac("games.address", network, algorithm="sha256").hexdigest()[:32]
+    return address_counted(client_address_of(request)) or None
 
 
-def person_of(user: AnyUser, session: Any, token: str = "", address: str = "") -> Principal:
-    """Return the principal of a user, a session and a seat token; any of them may be missing, and so may the address.
+def origin_hash(request: AnyRequest) -> str:
+    """Return a keyed hash of a request's client address, for an IPv6 client of its network.
 
-    Without a session, the user's guest number and links do not count.
+    Rate limits and quotas count by this hash, which does not reveal the address.
+    """
+    counted = address_counted(client_address_of(request))
+    counted_network = f"{counted}/64" if ":" in counted else counted
+    return salted_hmac("games.address", counted_network, algorithm="sha256").hexdigest()[:32]
+
+
+def principal_of(user: AnyUser, session: Any, token: str = "", address: str = "") -> Principal:
+    """Return the principal of a request or a socket.
+
+    Args:
+        user: the account or visitor.
+        session: the session with the guest number. With ``None``, the principal has no guest number and no links.
+        token: the seat token, or empty.
+        address: the :func:`origin_hash`, or empty if nothing is counted by it.
     """
     guest = session.get(GUEST_KEY) if session is not None else None
     principal = Principal.of(user)
@@ -94,77 +105,84 @@ def person_of(user: AnyUser, session: Any, token: str = "", address: str = "") -
 
 
 def seat_token_of(request: Request) -> str:
-    """Return the seat token that an API request sends in its body or header, unverified; empty if there is none.
+    """Return the seat token in the body or header of an API request; empty if there is none.
+
+    Whether the token proves a seat is not checked.
 
     Raises:
-        TokenInvalidError: it is the token of an account.
+        TokenInvalidError: the token is one of an account.
     """
     try:
         body = None if request.method in SAFE_METHODS else request.data
-    except UnsupportedMediaType:  # harmless where no body is needed
+    except UnsupportedMediaType:  # raised again if the view needs the body
         body = None
     token = body.get("seat_token") if isinstance(body, dict) else None
-    shown: str = token if token and isinstance(token, str) else request.headers.get("X-Seat-Token", "")
-    return seat_token_checked(shown[:100])
+    text: str = token if token and isinstance(token, str) else request.headers.get("X-Seat-Token", "")
+    return seat_token_checked(text[:100])
 
 
-def person_of_request(request: HttpRequest, token: str = "") -> Principal:
-    """Return the principal of a request that only reads or that carries its own token."""
-    return person_of(request.user, request.session, token, address_of(request))
+def principal_of_request(request: HttpRequest) -> Principal:
+    """Return the principal of a page's request, by session. Django has checked the CSRF token if the page writes."""
+    return principal_of(request.user, request.session, address=origin_hash(request))
 
 
 @contextmanager
 def guest_seated(request: HttpRequest, person: Principal) -> Iterator[Principal]:
-    """Yield the principal that takes a seat in this block. A visitor without a guest number gets one.
+    """Yield the principal for a block in which it takes a seat. A visitor without a guest number gets one.
 
-    The session stores the number only when the block succeeds, so a refused visitor leaves nothing behind.
+    The number is stored in the session only if the block succeeds, so a refused visitor leaves no session behind.
     """
     if GUEST_KEY in request.session:
         try:
             yield person
         except GuestMovedError:
-            if request.session.exists(request.session.session_key or ""):  # not the session that the log-in has ended
+            if request.session.exists(request.session.session_key or ""):  # false if the log-in has ended it
                 del request.session[GUEST_KEY]
             raise
     else:
-        guest = _newcomer(request)
+        guest = _new_guest_number(request)
         yield replace(person, guest=guest)
         request.session[GUEST_KEY] = guest.hex
     today = timezone.now().date().isoformat()
-    if request.session.get(SEATED_KEY) != today:  # so that the session lives on for a returning guest
+    if request.session.get(SEATED_KEY) != today:
         request.session[SEATED_KEY] = today
 
 
-def _newcomer(request: HttpRequest) -> UUID:
-    """Return a guest number for a browser without one. It stays the same for :data:`NEWCOMER_S` seconds.
+def _new_guest_number(request: HttpRequest) -> UUID:
+    """Return a guest number for a browser without one. It stays the same for :data:`NEW_GUEST_NUMBER_S` seconds.
 
-    Two quick presses of a button both come without a session. They share the browser's CSRF cookie.
+    If a new visitor clicks twice, both requests come without a session. Both carry the same CSRF cookie, which is the
+    cache key of the number.
     """
     guest = uuid4()
     secret = request.META.get("CSRF_COOKIE")
     if secret is None:
         return guest
     key = f"newcomer:{salted_hmac('games.newcomer', secret, algorithm='sha256').hexdigest()[:32]}"
-    return UUID(cache.get_or_set(key, guest.hex, NEWCOMER_S) or guest.hex)
+    return UUID(cache.get_or_set(key, guest.hex, NEW_GUEST_NUMBER_S) or guest.hex)
 
 
-def person_of_scope(scope: dict[str, Any], needs: str) -> Principal:
-    """Return the principal behind a socket now. Session, account and token are read again, as each may have ended.
+def principal_of_scope(scope: dict[str, Any], token_scope: str) -> Principal:
+    """Return the present principal of a socket. Session, account and token are read again, as each may have ended.
 
-    For a guest, the principal names the session it was read from, so that a later statement can check that it still
-    stands.
+    The principal of a session without an account includes that session (``seen_in``), so that a later SQL statement can
+    check that the session still exists unchanged.
+
+    Args:
+        scope: the ASGI scope of the socket.
+        token_scope: the :class:`games.models.TokenScope` that an account token must have.
 
     Raises:
         TokenInvalidError, TokenRevokedError, TokenExpiredError, TokenScopeError.
     """
     token = seat_token_checked(parse_qs(scope.get("query_string", b"").decode("latin1")).get("seat_token", [""])[0])
-    user, session = visitor_of_scope(scope, needs)
-    person = person_of(user, session, token, address_of(request_of_scope(scope)))
-    return person if session is None or person.user_id is not None else replace(person, seen_in=session.seen)
+    user, session = visitor_of_scope(scope, token_scope)
+    principal = principal_of(user, session, token, origin_hash(request_of_scope(scope)))
+    return principal if session is None or principal.user_id is not None else replace(principal, seen_in=session.seen)
 
 
 def request_of_scope(scope: dict[str, Any]) -> HttpRequest:
-    """Return the handshake of a socket as a request that holds the fields of the client address only."""
+    """Return a request that has only the client address of a socket's handshake, for :func:`client_address_of`."""
     request = HttpRequest()
     forwarded = [value.decode("latin1") for name, value in scope.get("headers", []) if name == b"x-forwarded-for"]
     request.META = {"REMOTE_ADDR": (scope.get("client") or [""])[0]}

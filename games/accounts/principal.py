@@ -40,7 +40,7 @@ class Principal:
     guest: UUID | None = None
     token: str = ""
     address: str = ""
-    """The hashed origin of the request (``games.accounts.identity.address_of``); empty where no count needs it."""
+    """The hashed origin of the request (``games.accounts.identity.origin_hash``); empty where no count needs it."""
     sees_all: bool = False
     """Whether the principal is staff with a permission to see what is private (:data:`SEES_ALL`)."""
     links: frozenset[int] = frozenset()

@@ -17,7 +17,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from games.accounts.authentication import GUEST_KEY
-from games.accounts.identity import address_of
+from games.accounts.identity import origin_hash
 from games.exceptions import RoomNotFoundError, TooManyGuessesError
 from games.limits.rates import NamedThrottle, Throttle
 from games.models import ApiToken
@@ -27,7 +27,7 @@ class AddressThrottle(NamedThrottle):
     """Limit by address, whatever the account; or by ``name``, whatever the address."""
 
     def ident(self, request: Any) -> str:
-        return self.name or address_of(request)
+        return self.name or origin_hash(request)
 
 
 class WriteThrottle(Throttle):
@@ -38,7 +38,7 @@ class WriteThrottle(Throttle):
     def ident(self, request: Any) -> str | None:
         if request.method in SAFE_METHODS:
             return None
-        return str(request.user.pk) if request.user.is_authenticated else address_of(request)
+        return str(request.user.pk) if request.user.is_authenticated else origin_hash(request)
 
 
 class ApiThrottle(Throttle):
@@ -49,7 +49,7 @@ class ApiThrottle(Throttle):
     def ident(self, request: Request) -> str | None:
         if isinstance(request.auth, ApiToken):
             return f"token-{request.auth.pk}"
-        return f"account-{request.user.pk}" if request.user.is_authenticated else address_of(request)
+        return f"account-{request.user.pk}" if request.user.is_authenticated else origin_hash(request)
 
 
 class TokenThrottle(ApiThrottle):
@@ -65,7 +65,7 @@ class LiveThrottle(Throttle):
     scope = "live"
 
     def ident(self, request: Request) -> str | None:
-        return None if isinstance(request.auth, ApiToken) else address_of(request)
+        return None if isinstance(request.auth, ApiToken) else origin_hash(request)
 
 
 class RoomThrottle(Throttle):
@@ -83,7 +83,7 @@ class RoomThrottle(Throttle):
         guest = request.session.get(GUEST_KEY)
         if request.user.is_authenticated:
             return f"{code}/account-{request.user.pk}"
-        return f"{code}/guest-{guest}" if guest else f"{code}/{address_of(request)}"
+        return f"{code}/guest-{guest}" if guest else f"{code}/{origin_hash(request)}"
 
 
 class Guesses:

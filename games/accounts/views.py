@@ -41,7 +41,7 @@ from games.accounts.authentication import GUEST_KEY
 from games.accounts.claims import WAITING_KEY, Claimed, ClaimSeats, codes_waiting_of
 from games.accounts.emails import send_password_changed
 from games.accounts.forms import LogInForm, TokenForm, refusal_add
-from games.accounts.identity import person_of_request
+from games.accounts.identity import principal_of_request
 from games.accounts.throttles import AddressThrottle
 from games.accounts.tokens import token_list_of, token_make, token_revoke
 from games.exceptions import (
@@ -153,7 +153,7 @@ def _enter(request: HttpRequest, user: User, claim: ClaimSeats) -> None:
 
     Rows that the account has no room for remain the guest's, whose number the session keeps.
     """
-    guest = person_of_request(request).guest
+    guest = principal_of_request(request).guest
     claimed = Claimed([], [])
     if guest is not None:
         claimed = claim(user_id=user.pk, name=user.get_username(), guest=guest)

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from games.accounts.blocks import BLOCKS, hash_read
-from games.accounts.identity import address_of, address_text
+from games.accounts.identity import client_address_text, origin_hash
 from games.admin.base import Counted
 from games.limits.addresses import network_of
 from games.models import AddressBlock
@@ -73,8 +73,8 @@ class BlockForm(forms.ModelForm):
     def _holds_asker(self, text: str) -> bool:
         network = network_of(text)
         if network is None:
-            return address_of(self.request) == text
-        asker = network_of(address_text(self.request))
+            return origin_hash(self.request) == text
+        asker = network_of(client_address_text(self.request))
         return asker is not None and asker.version == network.version and asker.network_address in network
 
     def save(self, commit: bool = True) -> AddressBlock:

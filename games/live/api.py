@@ -23,7 +23,7 @@ from beadbox.rules.errors import UnknownGameError
 from beadbox.rules.registry import GAMES, game_get
 from games import exceptions
 from games.accounts.authentication import GUEST_KEY, ScopePermission, SessionAuthentication, scope_require
-from games.accounts.identity import address_of, guest_seated, person_of, seat_token_of
+from games.accounts.identity import guest_seated, origin_hash, principal_of, seat_token_of
 from games.accounts.principal import Principal
 from games.accounts.throttles import Guesses, LiveThrottle, RoomThrottle, TokenThrottle
 from games.codes import parse_code
@@ -108,7 +108,7 @@ def _person(request: Request, code: str = "") -> Principal:
             session = None
         else:
             SessionAuthentication().enforce_csrf(request)
-    return person_of(request.user, session, token, address_of(request))
+    return principal_of(request.user, session, token, origin_hash(request))
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import close_old_connections, connection
 
 from beadbox import field_text
-from games.accounts.identity import person_of_scope, request_of_scope
+from games.accounts.identity import principal_of_scope, request_of_scope
 from games.accounts.principal import GUEST, Principal
 from games.accounts.throttles import Guesses
 from games.codes import parse_code
@@ -362,8 +362,8 @@ class RoomConsumer(FrameConsumer):
         return state.redacted_for(self.person)
 
     def _person(self, needs: str) -> Principal:
-        """Read the principal again. Queries the database. Raises as :func:`person_of_scope`."""
-        self.person, self.asked_at = person_of_scope(self.scope, needs), time.monotonic()
+        """Read the principal again. Queries the database. Raises as :func:`principal_of_scope`."""
+        self.person, self.asked_at = principal_of_scope(self.scope, needs), time.monotonic()
         self.is_account = self.person.user_id is not None
         return self.person
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from django.views.generic import TemplateView
 
 from games.accounts.claims import WAITING_KEY
-from games.accounts.identity import guest_seated, person_of_request
+from games.accounts.identity import guest_seated, principal_of_request
 from games.accounts.principal import Principal
 from games.accounts.throttles import Guesses
 from games.codes import parse_code
@@ -39,7 +39,7 @@ def room_create(request: HttpRequest) -> HttpResponse:
         del form[name]
     try:
         data = parse_room(form)
-        with guest_seated(request, person_of_request(request)) as person:
+        with guest_seated(request, principal_of_request(request)) as person:
             seated = rooms.room_create(person=person, **data)
     except PlayError as error:
         return sent_back(request, error)
@@ -49,7 +49,7 @@ def room_create(request: HttpRequest) -> HttpResponse:
 @form_only("lobby")
 def room_join(request: HttpRequest) -> HttpResponse:
     """Take the free seat of a room by its code. If no seat is free, the visitor watches."""
-    person = person_of_request(request)
+    person = principal_of_request(request)
     try:
         code = parse_code(request.POST.get("code", ""))
         both = "both" in request.POST
@@ -83,7 +83,7 @@ def room_page(request: HttpRequest, code: str) -> HttpResponse:
     try:
         if (read := parse_code(code)) != code:
             return redirect("room", read)
-        person = person_of_request(request)
+        person = principal_of_request(request)
         with Guesses(request, request.user.pk).counted(lambda: room_is_of(code=code, person=person)):
             entered = room_enter(code=code, person=person)
     except TooManyGuessesError as error:
@@ -101,7 +101,7 @@ def match_page(request: HttpRequest, code: str, number: str) -> HttpResponse:
         at = int(number) if number.isdecimal() and len(number) <= 20 else 0  # no match has the number 0
         if (read := parse_code(code)) != code or (at and number != str(at)) or request.path.endswith("/"):
             return redirect("match", read, at or number)
-        person = person_of_request(request)
+        person = principal_of_request(request)
         with Guesses(request, request.user.pk).counted(lambda: room_is_of(code=code, person=person)):
             entered = match_enter(code=code, number=at, person=person)
     except TooManyGuessesError as error:

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from beadbox.experiments.registry import EXPERIMENTS
-from games.accounts.identity import person_of
+from games.accounts.identity import principal_of
 from games.accounts.throttles import WriteThrottle
 from games.live.api import NewsView
 from games.live.serializers import parsed, refusals
@@ -72,7 +72,7 @@ class ExperimentRunListView(GenericAPIView[ExperimentRun]):
     def post(self, request: Request) -> Response:
         """Request an experiment: 200 with the result if an equal run has finished, else 202, and a worker runs it."""
         run = services_experiments.experiment_request(
-            person=person_of(request.user, None), **parsed(ExperimentRunStartSerializer, request.data)
+            person=principal_of(request.user, None), **parsed(ExperimentRunStartSerializer, request.data)
         )
         status = 200 if run.status == JobStatus.FINISHED else 202
         return Response(selectors_experiments.experiment_run_view(run), status=status)
@@ -96,7 +96,7 @@ class ExperimentRunCancelView(APIView):
     def post(self, request: Request, run_id: int) -> Response:
         """Stop the run; a finished run does not change. Only the requester of the run and staff may stop it."""
         run = services_experiments.experiment_cancel(
-            person=person_of(request.user, None),
+            person=principal_of(request.user, None),
             run_id=int(run_id),
             is_staff=staff_may(request.user, "change_experimentrun"),
         )

@@ -11,7 +11,7 @@ from beadbox.experiments.experiment import AnyExperiment
 from beadbox.experiments.registry import EXPERIMENTS
 from beadbox.learners.presets import ALL_PRESETS
 from beadbox.names import name_near
-from games.accounts.identity import guest_seated, person_of_request
+from games.accounts.identity import guest_seated, principal_of_request
 from games.exceptions import PlayError
 from games.transport.error_responses import not_found, refused, sent_back
 from learning.access import row_id, staff_may
@@ -53,12 +53,12 @@ def experiment_page(request: HttpRequest, slug: str) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid():
         try:
-            with guest_seated(request, person_of_request(request)) as person:
+            with guest_seated(request, principal_of_request(request)) as person:
                 asked = services.experiment_request(person=person, experiment=slug, **form.chosen())
         except PlayError as error:
             return sent_back(request, error, request.path)
         return redirect(asked)
-    person = person_of_request(request)
+    person = principal_of_request(request)
     others = selectors.experiment_finished(experiment)[:RESULTS_LISTED]
     context = {
         "experiment": {
@@ -87,7 +87,7 @@ def experiment_cancel(request: HttpRequest, run_id: int) -> HttpResponse:
         if request.method != "POST":
             return redirect(selectors.experiment_run_for(run_id))
         run = services.experiment_cancel(
-            person=person_of_request(request),
+            person=principal_of_request(request),
             run_id=run_id,
             is_staff=staff_may(request.user, "change_experimentrun"),
         )

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from beadbox.learners.boxes.training_address import KNOWN, asked_read
 from beadbox.learners.boxes.training_config import MEASURES, games_taught
 from beadbox.rules.registry import GAMES
-from games.accounts.identity import guest_seated, person_of_request
+from games.accounts.identity import guest_seated, principal_of_request
 from games.exceptions import MalformedError, PlayError
 from games.live.game_view import game_view
 from games.templatetags.modules import inline
@@ -100,7 +100,7 @@ def learn_keep(request: HttpRequest) -> HttpResponse:
     try:
         for problem in asked.problems:
             raise MalformedError(f"In this address, {problem.field} is wrong. {problem.detail}")
-        with guest_seated(request, person_of_request(request)) as person:
+        with guest_seated(request, principal_of_request(request)) as person:
             kept, run = trained_machine_keep(
                 user=owner_of(person), config=asked.config, preset=asked.preset, games=asked.games
             )

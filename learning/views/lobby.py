@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from beadbox.rules.registry import GAMES
-from games.accounts.identity import person_of_request
+from games.accounts.identity import principal_of_request
 from games.accounts.principal import Principal
 from games.live.game_view import game_picture
 from games.live.match_lists import match_list_live, match_list_own, match_list_waiting
@@ -24,8 +24,8 @@ OWN_MOST = 3
 def lobby(request: HttpRequest) -> HttpResponse:
     """Show games to start with one click, open and live matches, and machines in training."""
     viewer = Principal.of(request.user)
-    mine = selectors.personal_machines_of(request.user)
-    own, person = match_list_own(viewer), person_of_request(request)
+    pupils = selectors.pupils_of(request.user)
+    own, person = match_list_own(viewer), principal_of_request(request)
     context = {
         "own_matches": [match_own(match, person.holds) for match in own],
         "own_machines": [selectors.card_facts(machine) for machine in selectors.machine_list_own(viewer, OWN_MOST)],

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.http import parse_cookie
 
 from games.accounts.blocks import BLOCKS
-from games.accounts.identity import address_of, address_text, request_of_scope
+from games.accounts.identity import client_address_text, origin_hash, request_of_scope
 from games.accounts.throttles import AddressThrottle
 from games.exceptions import ThrottledError
 from games.live.consumers import CLOSE_NOT_FOUND, CLOSE_TOO_MANY
@@ -102,9 +102,9 @@ class BlockedAddresses:
 def is_blocked(scope: Scope) -> bool:
     """Whether the address of a request or handshake is blocked, either itself or by its hash."""
     request = request_of_scope(scope)
-    if BLOCKS.holds(address_text(request)):
+    if BLOCKS.holds(client_address_text(request)):
         return True
-    return bool(BLOCKS.hashes) and address_of(request) in BLOCKS.hashes
+    return bool(BLOCKS.hashes) and origin_hash(request) in BLOCKS.hashes
 
 
 HANDSHAKE_NEEDS = (
@@ -158,7 +158,7 @@ class SocketLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = request_of_scope(scope)
-        address = address_of(request)
+        address = origin_hash(request)
         if scope["path"] == f"/{SITE}":
             address = f"{address}/{SITE}"
         throttle = AddressThrottle("live", address, "sockets")

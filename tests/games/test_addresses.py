@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from rest_framework.throttling import SimpleRateThrottle
 
 from games.accounts.blocks import BLOCKS
-from games.accounts.identity import address_of, log_in_address, request_of_scope
+from games.accounts.identity import log_in_client_address, origin_hash, request_of_scope
 from games.limits.addresses import address_counted, address_read, client_address, network_of
 from games.models import Room
 from menace_site.server.boundary import SocketLimit, is_blocked
@@ -108,9 +108,9 @@ def scope(way: str, kind: str = "http", path: str = "/") -> dict[str, Any]:
 
 def test_a_request_and_a_socket_have_one_address(ways: list[str], rf: RequestFactory) -> None:
     requests = [rf.get("/", headers=behind(way)) for way in ways] + [request_of_scope(scope(way)) for way in ways]
-    assert len({address_of(request) for request in requests}) == 1
-    assert len({log_in_address(request) for request in requests}) == 1
-    assert log_in_address(requests[0]) in {"203.0.113.7", "2001:db8::", "127.0.0.1"}
+    assert len({origin_hash(request) for request in requests}) == 1
+    assert len({log_in_client_address(request) for request in requests}) == 1
+    assert log_in_client_address(requests[0]) in {"203.0.113.7", "2001:db8::", "127.0.0.1"}
 
 
 @pytest.mark.django_db
@@ -147,7 +147,7 @@ def test_a_block_holds_them_all(blocked: str) -> None:
     assert not is_blocked(scope("203.0.114.7:50001"))
     BLOCKS.put(["[2001:db8::1]:444"])
     assert all(is_blocked(scope(way)) for way in V6_WAYS)
-    BLOCKS.put([address_of(request_of_scope(scope(WAYS[0])))])
+    BLOCKS.put([origin_hash(request_of_scope(scope(WAYS[0])))])
     assert all(is_blocked(scope(way)) for way in WAYS)
 
 

@@ -14,7 +14,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from games.accounts.blocks import BLOCKS, Blocks
-from games.accounts.identity import address_of, request_of_scope
+from games.accounts.identity import origin_hash, request_of_scope
 from games.models import AddressBlock
 from menace_site.server.boundary import CLOSE_BLOCKED, BlockedAddresses, Event, Receive, Scope, Send, is_blocked
 from menace_site.server.lifespan import blocks_keep
@@ -59,10 +59,10 @@ def test_a_network_holds_what_lies_in_it(blocked: str, inside: str, outside: str
 
 
 def test_a_hash_blocks_the_address_that_it_is_of_and_no_other() -> None:
-    BLOCKS.put([address_of(request_of_scope(scope_of("2001:db8::1")))])
+    BLOCKS.put([origin_hash(request_of_scope(scope_of("2001:db8::1")))])
     assert is_blocked(scope_of("2001:db8::2")), "of IPv6 it is the network's"
     assert not is_blocked(scope_of("2001:db9::2"))
-    BLOCKS.put([address_of(request_of_scope(scope_of("203.0.113.7")))])
+    BLOCKS.put([origin_hash(request_of_scope(scope_of("203.0.113.7")))])
     assert is_blocked(scope_of("::ffff:203.0.113.7")), "it is the same one, of IPv4"
     assert not is_blocked(scope_of("::ffff:203.0.113.8"))
 
@@ -231,7 +231,7 @@ def test_of_an_ipv6_address_the_network_is_blocked_and_kept(
 @pytest.mark.django_db
 def test_whoever_would_lock_themselves_out_is_asked_first(staff: Any) -> None:
     staff.defaults["REMOTE_ADDR"] = STRANGER
-    hashed = address_of(request_of_scope(scope_of(STRANGER)))
+    hashed = origin_hash(request_of_scope(scope_of(STRANGER)))
     for own in (STRANGER, "203.0.113.0/24", hashed):
         assert "This address is yours." in block(staff, own).content.decode()
         assert not AddressBlock.objects.exists()

@@ -144,14 +144,14 @@ class TestPrivacy:
             room("machine", guest(2), machine=copy.slug)
 
     def test_a_socket_loses_its_rights_with_the_session(self, client: Client) -> None:
-        from games.accounts.identity import person_of_scope
+        from games.accounts.identity import principal_of_scope
 
         client.post("/rooms", {"game": NC, "opponent": "perfect", "side": "X"})
         cookie = f"sessionid={client.session.session_key}".encode()
         scope = {"headers": [(b"cookie", cookie)], "query_string": b""}
-        assert person_of_scope(scope, "play").guest is not None
+        assert principal_of_scope(scope, "play").guest is not None
         client.session.flush()
-        assert replace(person_of_scope(scope, "play"), address="") == Principal()
+        assert replace(principal_of_scope(scope, "play"), address="") == Principal()
 
     def test_another_site_cannot_use_a_guests_session(self) -> None:
         browser = Client(enforce_csrf_checks=True)

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from games.accounts.authentication import visitor_of_scope
-from games.accounts.identity import person_of_scope
+from games.accounts.identity import principal_of_scope
 from tests.factories import NC, guest, person, room, user
 from tests.sockets import RunSocket, logged_in
 
@@ -93,7 +93,7 @@ def scope(**headers: str) -> dict[str, Any]:
 def test_who_acts_is_read_in_few_statements(sits: Callable[[], tuple[str, str]], n_statements: int) -> None:
     asked = scope(cookie=f"other=1; sessionid={sits()[1]}")
     with CaptureQueriesContext(connection) as seen:
-        who = person_of_scope(asked, "play")
+        who = principal_of_scope(asked, "play")
     assert len(seen) == n_statements
     assert (who.guest is None) == (who.user_id is not None)
 

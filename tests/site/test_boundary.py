@@ -19,7 +19,7 @@ from rest_framework.test import APIRequestFactory
 from rest_framework.throttling import SimpleRateThrottle
 from rest_framework.views import APIView
 
-from games.accounts.identity import log_in_address
+from games.accounts.identity import log_in_client_address
 from games.exceptions import MoveRefusedError, PlayError
 from games.routing import SITE
 from menace_site.server.boundary import BlockedAddresses, GuardedRefusals, SocketBoundary, SocketLimit, is_program
@@ -220,7 +220,7 @@ def test_an_address_is_believed_only_as_far_as_our_proxies_reach(
     n_proxies: int, forwarded: str, address: str, settings: Any, rf: RequestFactory
 ) -> None:
     settings.NUM_PROXIES = n_proxies
-    assert log_in_address(rf.get("/", headers={"x-forwarded-for": forwarded})) == address
+    assert log_in_client_address(rf.get("/", headers={"x-forwarded-for": forwarded})) == address
 
 
 class FullRoomError(Exception):

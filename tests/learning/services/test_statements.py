@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from beadbox.rules.outcome import Side
-from games.accounts.identity import person_of_scope
+from games.accounts.identity import principal_of_scope
 from games.exceptions import SessionChangedError
 from games.live.play import match_play_move, match_resign, match_step
 from games.live.rooms import room_look, room_reset
@@ -58,8 +58,8 @@ def test_a_guest_at_a_socket_is_known_by_one_more() -> None:
     session["guest"] = str(guest().guest)
     session.save()
     scope = {"headers": [(b"cookie", f"sessionid={session.session_key}".encode())]}
-    found = asked(lambda: person_of_scope(scope, "play"))
-    assert replace(person_of_scope(scope, "play"), address="") == guest()
+    found = asked(lambda: principal_of_scope(scope, "play"))
+    assert replace(principal_of_scope(scope, "play"), address="") == guest()
     assert len(found) == 1, "\n".join(found)
 
 
@@ -68,7 +68,7 @@ def test_whether_the_session_stands_is_asked_with_the_room() -> None:
     session["guest"] = str(guest().guest)
     session.save()
     scope = {"headers": [(b"cookie", f"sessionid={session.session_key}".encode())]}
-    who, seated = person_of_scope(scope, "play"), room("random")
+    who, seated = principal_of_scope(scope, "play"), room("random")
     play(seated, who, "5")
     found = sent(lambda: play(seated, who, room_look(code=seated.room.code)["legal_moves"][0]))
     assert sum("django_session" in sql for sql in found) == 1
