@@ -274,7 +274,7 @@ class RoomStepView(RoomCodeView):
         """Let the players of an exhibition play at most ``plies`` plies. Return the state after them. Host only."""
         data = parsed(StepSerializer, request.data)
         person = _person(request, code)
-        return Response(match_step(code=code, person=person, ply=data.get("ply"), plies=data["plies"]))
+        return Response(match_step(code=code, person=person, ply=data.get("ply"), max_plies=data["plies"]))
 
 
 class RoomResignView(RoomCodeView):

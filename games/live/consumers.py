@@ -317,8 +317,10 @@ class RoomConsumer(FrameConsumer):
                 )
                 MOVE_SECONDS.observe(time.perf_counter() - begin)
             case "step":
-                ply, plies = parse_step_data(data)
-                view = await self._act(lambda person: match_step(code=self.code, person=person, ply=ply, plies=plies))
+                ply, max_plies = parse_step_data(data)
+                view = await self._act(
+                    lambda person: match_step(code=self.code, person=person, ply=ply, max_plies=max_plies)
+                )
             case "resign":
                 view = await self._act(lambda person: match_resign(code=self.code, person=person))
             case "reset":

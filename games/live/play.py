@@ -1,9 +1,9 @@
-"""Services of a match in play: move, resign, step, answer.
+"""Services of a match in play: a person's move or resignation, the steps of an exhibition, and slow players' moves.
 
-Automated players answer in the transaction of the move before theirs. For a slow player the match only notes that its
-move is due (``Match.answer_by``). A thread thinks about the move outside of any transaction (:func:`match_answer`). It
-stores the move like any other, unless the match has gone on or ended. If that thread dies, the next viewer of the match
-after ``answer_by`` starts another one.
+An automated player answers a move in the transaction that stores this move. A slow player's move is only marked as due,
+with a deadline (``Match.answer_by``). A thread then chooses the move outside of any transaction (:func:`match_answer`).
+It stores the choice, unless the match has changed since. If that thread dies, the next viewer of the match after the
+deadline starts another thread.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from games.live import background_moves, events
 from games.live.players import Choice, LiveMatch, LiveSeat
 from games.live.room_state import EMPTY_BOX, RESIGNATION, State, room_state
 from games.live.states import RoomState
-from games.live.store import begun_anew, live_match, match_change, match_read, matches_store
+from games.live.store import live_match, match_change, match_read, matches_store, retried_once
 from games.models import Match, MatchStatus, Ply
 
 ANSWER_WITHIN = timedelta(seconds=20)
-"""Time that a thread has for a slow player's move before another may try. No player thinks for as long by itself."""
+"""Time for a thread to choose a slow player's move. Then another thread may try. Every player thinks for less time."""
 
 
 def match_play_move(*, code: str, person: Principal, move: str, ply: int | None = None) -> RoomState:
@@ -55,9 +55,9 @@ def match_play_move(*, code: str, person: Principal, move: str, ply: int | None 
 
 
 def move_play(live: LiveMatch, seat: LiveSeat, move: str, ply: int | None) -> None:
-    """Play a person's move and the answers of automated seats. Nothing is stored yet."""
+    """Play a person's move and the answers of automated seats. The caller stores the match."""
     require_playing(live.match)
-    # Checked before the turn: the second of two equal moves is stale, and "not your turn" would puzzle its sender.
+    # The ply is checked before the turn: if a move is sent twice, the second is refused as stale, not as out of turn.
     if ply is not None and ply != live.match.n_plies:
         raise exceptions.StalePlyError
     game = live.game
@@ -69,7 +69,7 @@ def move_play(live: LiveMatch, seat: LiveSeat, move: str, ply: int | None) -> No
         after = game.play(position, parsed)
     except RulesError as error:
         raise exceptions.MoveRefusedError(error, move) from None
-    if seat.player is not None:  # the person has taken over this player's seat
+    if seat.player is not None:  # the person has taken over this player's seat: the move counts as its own choice
         _remember(live, seat, seat.player.follow(live, seat, position, parsed))
     _ply_add(live, seat.row.side, game.format_move(parsed), game.encode(after))
     play_on(live, after)
@@ -92,16 +92,16 @@ def match_resign(*, code: str, person: Principal) -> RoomState:
     return match_tell(match_change(change)).redacted_for(person)
 
 
-@begun_anew
+@retried_once
 @transaction.atomic
-def match_step(*, code: str, person: Principal, ply: int | None = None, plies: int = 1) -> RoomState:
-    """Let the players of an exhibition play on, and return the state after that.
+def match_step(*, code: str, person: Principal, ply: int | None = None, max_plies: int = 1) -> RoomState:
+    """Let the players of an exhibition make their next moves, and return the state after that.
 
     Args:
         code: code of the room.
         person: the caller, who must be the host.
         ply: the ply that the sender saw. A stale one is refused, so a step sent twice is made once.
-        plies: maximum number of plies; fewer are played if the match ends.
+        max_plies: maximum number of plies; fewer are played if the match ends.
 
     Raises:
         RoomNotFoundError, NotAnExhibitionError, NotTheHostError, MatchFinishedError, StalePlyError.
@@ -116,78 +116,81 @@ def match_step(*, code: str, person: Principal, ply: int | None = None, plies: i
         raise exceptions.StalePlyError
     if live.match.answer_by is not None and not _is_overdue(live.match):
         return room_state(live).redacted_for(person)
-    play_on(live, live.game.decode(live.match.position), most=plies)
-    return match_changed(live).redacted_for(person)
+    play_on(live, live.game.decode(live.match.position), max_plies=max_plies)
+    return match_store_and_tell(live).redacted_for(person)
 
 
-def match_answer(*, match_id: int, answer_by: datetime, most: int | None) -> None:
-    """Think about the due move of a match, and store it. Runs on a thread, since it may take seconds.
+def match_answer(*, match_id: int, answer_by: datetime, max_plies: int | None) -> None:
+    """Choose the due move of a match, and store it. Runs on a thread, since the choice may take seconds.
 
-    Nothing happens if another thread already thinks about the move, or if the match goes on meanwhile.
+    Nothing happens if another thread has claimed the move. The choice is dropped if the match has changed meanwhile.
 
     Args:
         match_id: id of the match.
-        answer_by: the value in the match, by which the first thread claims the move.
-        most: number of plies requested in an exhibition, this one included.
+        answer_by: the deadline in the match when this move was requested. A thread claims the move by extending it.
+        max_plies: maximum number of plies in an exhibition, including this move; ``None`` in other matches.
     """
     live = _answer_claim(match_id, answer_by)
     if live is None:
         return
-    close_old_connections()  # connections are few, and others play meanwhile
+    close_old_connections()  # frees the connection for other threads while this one thinks
     position = live.game.decode(live.match.position)
     seat = live.seats[live.game.side_to_move(position)]
-    assert seat.player is not None, "an automated player thinks"
-    _answer_store(live, seat.player.choose(live, seat, position), most)
+    assert seat.player is not None, "only an automated player's move can be due"
+    _answer_store(live, seat.player.choose(live, seat, position), max_plies)
 
 
 @transaction.atomic
 def _answer_claim(match_id: int, answer_by: datetime) -> LiveMatch | None:
-    """Return the match with the due move, or ``None`` if another thread has claimed it."""
-    by = timezone.now() + ANSWER_WITHIN
-    if not Match.objects.filter(pk=match_id, answer_by=answer_by).update(answer_by=by):
+    """Return the match with the due move, or ``None`` if another thread has claimed the move."""
+    deadline = timezone.now() + ANSWER_WITHIN
+    if not Match.objects.filter(pk=match_id, answer_by=answer_by).update(answer_by=deadline):
         return None
     return live_match(Match.objects.select_related("room").get(pk=match_id))
 
 
-@begun_anew
+@retried_once
 @transaction.atomic
-def _answer_store(asked: LiveMatch, choice: Choice, most: int | None) -> None:
-    """Play the choice if the match is still as it was when the thread began."""
-    live = match_read(asked.room.code, lock=True)
+def _answer_store(before: LiveMatch, choice: Choice, max_plies: int | None) -> None:
+    """Play the choice if the match is still as it was ``before``, when the thread claimed the move."""
+    live = match_read(before.room.code, lock=True)
     match = live.match
-    if match.pk != asked.match.pk or match.n_plies != asked.match.n_plies or match.answer_by is None:
+    if match.pk != before.match.pk or match.n_plies != before.match.n_plies or match.answer_by is None:
         return
-    play_on(live, live.game.decode(match.position), most=most, answer=choice)
-    match_changed(live)
+    play_on(live, live.game.decode(match.position), max_plies=max_plies, answer=choice)
+    match_store_and_tell(live)
 
 
 def _is_overdue(match: Match) -> bool:
-    """Whether the thread for the next move has had enough time; its process may be gone.
+    """Whether the deadline of the due move is over, so that its thread may be dead.
 
-    A deadline far beyond the usual time dates from before the clock was set back, and counts as overdue.
+    A deadline far in the future is a relic of a wrong clock, which has been set back since. It counts as over.
     """
     now = timezone.now()
     return match.answer_by is not None and not now <= match.answer_by <= now + 2 * ANSWER_WITHIN
 
 
-def _think_later(live: LiveMatch, most: int | None) -> None:
-    """Queue the due move for a thread, on the turn of the room's human player, or of the host of an exhibition."""
+def _due_move_request(live: LiveMatch, max_plies: int | None) -> None:
+    """Queue the due move for a thread.
+
+    The queue is fair to people: the move counts for the room's human player, or for the host of an exhibition.
+    """
     match, room = live.match, live.room
     assert match.answer_by is not None
     people = (seat.row for seat in live.seats if seat.row.is_human)
-    player = next((row.user_id or row.guest for row in people), room.host_id or room.host_guest)
-    question = partial(match_answer, match_id=match.pk, answer_by=match.answer_by, most=most)
-    background_moves.think(question, (room.opened_from, player))
+    person_id = next((row.user_id or row.guest for row in people), room.host_id or room.host_guest)
+    job = partial(match_answer, match_id=match.pk, answer_by=match.answer_by, max_plies=max_plies)
+    background_moves.think(job, (room.opened_from, person_id))
 
 
-def overdue_ask(live: LiveMatch) -> None:
-    """Request an overdue move again."""
+def overdue_move_request(live: LiveMatch) -> None:
+    """Queue the due move again if its deadline is over."""
     if _is_overdue(live.match):
-        _think_later(live, 1 if live.room.is_exhibition else None)
+        _due_move_request(live, 1 if live.room.is_exhibition else None)
 
 
 def seat_held(live: LiveMatch, person: Principal) -> LiveSeat:
-    """Return the person's seat. If the person holds both, return that of the side to move.
+    """Return the person's seat. If the person holds both seats, return that of the side to move.
 
     Raises:
         NotAPlayerError: the person holds no seat.
@@ -211,31 +214,33 @@ def require_playing(match: Match) -> None:
         raise exceptions.MatchWaitingError
 
 
-def play_on(live: LiveMatch, position: AnyPosition, *, most: int | None = None, answer: Choice | None = None) -> None:
+def play_on(
+    live: LiveMatch, position: AnyPosition, *, max_plies: int | None = None, answer: Choice | None = None
+) -> None:
     """Let automated seats play until a person or a slow player is to move, or the match is over.
 
-    Nothing is stored yet.
+    The caller stores the match.
 
     Args:
         live: the match in its current state.
         position: the current position.
-        most: maximum number of plies of automated seats; ``None`` means no limit.
+        max_plies: maximum number of plies of automated seats; ``None`` means no limit.
         answer: the choice that a slow player, whose turn it is, has already made.
     """
     game = live.game
     outcome = game.outcome(position)
     live.match.answer_by = None
-    for n_answers in itertools.count() if most is None else range(most):
+    for n_answers in itertools.count() if max_plies is None else range(max_plies):
         seat = live.seats[game.side_to_move(position)]
         if outcome is not None or seat.player is None or seat.row.is_human:
             break
         if answer is None and seat.player.is_slow(live, seat):
             live.match.answer_by = timezone.now() + ANSWER_WITHIN
-            live.after = partial(_think_later, live, None if most is None else most - n_answers)
+            live.on_commit = partial(_due_move_request, live, None if max_plies is None else max_plies - n_answers)
             break
         choice, answer = answer or seat.player.choose(live, seat, position), None
         _remember(live, seat, choice.record)
-        if choice.move is None:
+        if choice.move is None:  # the machine's box is empty, or the machine was deleted
             outcome = Outcome(Side(seat.row.side).other, EMPTY_BOX)
         else:
             position = game.play(position, choice.move)
@@ -246,9 +251,9 @@ def play_on(live: LiveMatch, position: AnyPosition, *, most: int | None = None, 
 
 
 def _remember(live: LiveMatch, seat: LiveSeat, record: Any) -> None:
-    """Keep the decision record of the next move with its seat."""
+    """Add the player's decision record of the next move to the seat. It is stored with the move."""
     if record is not None:
-        seat.records.append((live.match.n_plies, record))
+        seat.memos.append((live.match.n_plies, record))
 
 
 def _ply_add(live: LiveMatch, side: int, move: str, position: str) -> None:
@@ -266,14 +271,14 @@ def _finish(match: Match, outcome: Outcome) -> None:
     match.answer_by = None
 
 
-def match_changed(live: LiveMatch) -> State:
-    """Store the match as it stands. Return its state, which is broadcast on commit."""
+def match_store_and_tell(live: LiveMatch) -> State:
+    """Store the match in its current state. Return this state, which is broadcast on commit."""
     matches_store(live)
     return match_tell(live)
 
 
 def match_tell(live: LiveMatch) -> State:
-    """Return the state of a match that has been stored. It is broadcast on commit."""
+    """Return the state of a stored match, and broadcast it on commit."""
     state = room_state(live)
     transaction.on_commit(lambda: events.room_changed(live.room.code, state.whole, state.private))
     return state

@@ -94,7 +94,7 @@ class LiveMatch:
     """Ids for the following match and its seats, if they were read."""
     before: LiveMatch | None = None
     """The preceding match of the room, if it was read just now."""
-    after: Callable[[], None] | None = None
+    on_commit: Callable[[], None] | None = None
     """Called after the commit that stores the match."""
 
     @property
@@ -112,7 +112,7 @@ class Statement(NamedTuple):
 
     query: sql.Composable
     values: list[Any]
-    after: Callable[[], None] | None = None
+    on_commit: Callable[[], None] | None = None
 
     @classmethod
     def insert(cls, model: type[Model], names: tuple[str, ...], rows: Sequence[Sequence[object]]) -> Statement:

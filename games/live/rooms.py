@@ -19,7 +19,7 @@ from games.accounts.claims import Claimed
 from games.accounts.principal import Principal, token_hash
 from games.limits.quotas import account_hold, match_count, site_require
 from games.live.match_lists import MAX_CONCURRENT_TRANSACTIONS, opening_read, room_bounds, room_bounds_require, rooms_of
-from games.live.play import match_changed, match_tell, overdue_ask, play_on, seat_held
+from games.live.play import match_store_and_tell, match_tell, overdue_move_request, play_on, seat_held
 from games.live.players import (
     Asked,
     LiveMatch,
@@ -31,13 +31,13 @@ from games.live.players import (
 from games.live.room_state import State, room_state, swap_allowed
 from games.live.states import Joined, RoomState
 from games.live.store import (
-    begun_anew,
     live_match,
     match_latest,
     match_numbered,
     match_read,
     match_store,
     matches_store,
+    retried_once,
     room_get,
     snapshot,
 )
@@ -178,7 +178,7 @@ def _room_open(person: Principal, *, human_seats: dict[Side, Seat] | None = None
 
 
 def _opened(person: Principal, live: LiveMatch) -> State:
-    """Store a new match like :func:`match_changed`, then check the limits on rooms and the quotas of its players.
+    """Store a new match like :func:`match_store_and_tell`, then check room limits and the quotas of its players.
 
     Raises:
         RoomQuotaError, AccountClosedError: or a refusal of a player.
@@ -213,7 +213,7 @@ def room_join(*, code: str, person: Principal, both: bool = False) -> Seated:
     _seat_person(free, _seat_of(person, token))
     free.save()
     live.match.status = MatchStatus.PLAYING
-    match_changed(live)
+    match_store_and_tell(live)
     if person.user_id is not None:
         account_hold(person.user_id)
     return Seated(live.room, Side(free.side), token)
@@ -237,11 +237,11 @@ def room_watch(*, code: str) -> State:
     with snapshot():
         live = match_read(code)
         state = room_state(live)
-    overdue_ask(live)
+    overdue_move_request(live)
     return state
 
 
-@begun_anew
+@retried_once
 @transaction.atomic
 def room_reset(*, code: str, person: Principal, swap: bool = False) -> RoomState:
     """Start a new match in the same room, with sides swapped on request, and return its state.
@@ -277,7 +277,7 @@ def room_enter(*, code: str, person: Principal) -> Entered:
     with snapshot():
         live = match_read(code)
         entered = _entered(live, person, is_host=person.hosts(live.room))
-    overdue_ask(live)
+    overdue_move_request(live)
     return entered
 
 
@@ -322,7 +322,7 @@ def seats_claim(*, user_id: int, name: str, guest: UUID) -> Claimed:
         if match.is_over:
             Room.objects.filter(pk=room.pk).update(version=F("version") + 1)  # so that waiting readers read again
         else:
-            match_changed(live_match(match))
+            match_store_and_tell(live_match(match))
     return claimed
 
 

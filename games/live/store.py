@@ -222,10 +222,10 @@ def match_store(live: LiveMatch, locks: Sequence[str] = ()) -> None:
     room.version += 1
     room._state.adding = match._state.adding = False
     live.n_stored = len(live.plies)
-    for after in (live.after, *(part.after for part in parts)):
-        if after is not None:
-            transaction.on_commit(after)
-    live.after = None
+    for callback in (live.on_commit, *(part.on_commit for part in parts)):
+        if callback is not None:
+            transaction.on_commit(callback)
+    live.on_commit = None
     transaction.on_commit(partial(_count, is_new, len(new_plies), match.termination))
 
 
@@ -287,7 +287,7 @@ def matches_store(*matches: LiveMatch, locks: Sequence[str] = ()) -> None:
         PLAYERS[slug].finish([live for live in over if any(player.slug == slug for _, player in live.automata)])
 
 
-def begun_anew(service: Callable[P, ResultT]) -> Callable[P, ResultT]:
+def retried_once(service: Callable[P, ResultT]) -> Callable[P, ResultT]:
     """Retry a service once after an ``IntegrityError``, as when a machine was deleted meanwhile.
 
     Machines are read with their match, and are not locked before the move is stored.
@@ -313,7 +313,7 @@ ENDED_MATCHES = GroupCommit[LiveMatch](before_waiting=_give_back)
 """Finished matches to store together, by the machines that learn from them."""
 
 
-@begun_anew
+@retried_once
 def match_change(change: Callable[[bool], LiveMatch]) -> LiveMatch:
     """Change a room's match and store it (:func:`matches_store`), with as few round trips as possible.
 

@@ -81,7 +81,7 @@ def test_exhibition_and_advice_leave_no_reference_cycles() -> None:
     house()
     with nothing_left():
         watched = room_create(person=guest(), game=NC, first="menace", second="random").room.code
-        while match_step(code=watched, person=guest(), plies=2)["status"] == "playing":
+        while match_step(code=watched, person=guest(), max_plies=2)["status"] == "playing":
             room_watch(code=watched)
     asked = room_create(person=guest(), game="romgon", opponent="random", side=Side.FIRST).room.code
     room_advice(asked)

@@ -51,7 +51,7 @@ def rooms() -> list[Room]:
     for seated in (over, valued):
         match_resign(code=seated.room.code, person=person)
     shown = room_create(person=person, game=NC, first="random", second="perfect")
-    match_step(code=shown.room.code, person=person, plies=3)
+    match_step(code=shown.room.code, person=person, max_plies=3)
     return [seated.room for seated in (waiting, boxed, over, valued, shown)]
 
 

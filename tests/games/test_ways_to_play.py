@@ -49,7 +49,7 @@ def steps(seated: Seated, n: int, who: Principal | None = None) -> dict[str, Any
 
 
 def to_the_end(seated: Seated, who: Principal | None = None) -> dict[str, Any]:
-    return match_step(code=seated.room.code, person=who or guest(), plies=100)
+    return match_step(code=seated.room.code, person=who or guest(), max_plies=100)
 
 
 def memory(learner: Machine) -> dict[str, tuple[int, ...]]:

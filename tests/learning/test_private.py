@@ -391,7 +391,7 @@ def opened(owner: Any, *, moves: int, game: str = NC, **asked: Any) -> str:
 
 def shown(owner: Any, first: Machine, *, plies: int) -> str:
     code = room_create(person=person(owner), game=NC, first=first.slug, second=SLUG).room.code
-    match_step(code=code, person=person(owner), plies=plies)
+    match_step(code=code, person=person(owner), max_plies=plies)
     return code
 
 

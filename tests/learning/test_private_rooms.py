@@ -226,8 +226,8 @@ def test_a_machine_that_keeps_values_is_as_private() -> None:
         machine_create(game="romgon", side=None, name=name, slug=name.lower(), owner=owner, is_public=public)
     code = room_create(person=person(owner), game="romgon", first="open", second="qxz").room.code
     for plies in (1, 1, 2):
-        whole = match_step(code=code, person=person(owner), plies=plies)
-        view = room_look(code=code)
+        whole = match_step(code=code, person=person(owner), max_plies=plies)
+        told = room_look(code=code)
         assert names(whole)
         assert not names(view)
         values, mine = whole["learning"]["values"], view["learning"]["values"]
@@ -236,7 +236,7 @@ def test_a_machine_that_keeps_values_is_as_private() -> None:
         assert mine["thought"] == (values["thought"] if values["thought"]["role"] == role else None)
         assert (view["learning"]["machine"]["name"], view["learning"]["role"]) == ("Open", role)
     code = room_create(person=person(owner), game="romgon", first="qxz", second="qxz").room.code
-    match_step(code=code, person=person(owner), plies=2)
+    match_step(code=code, person=person(owner), max_plies=2)
     assert room_look(code=code)["learning"] is None
 
 

@@ -156,7 +156,7 @@ def test_machines_of_both_sides_learn_from_match_and_training(staff: Any, game: 
     first, second = (machine.slug for machine in machines)
     watched = room_create(person=guest(), game=game.slug, first=first, second=second)
     while (state := room_view(room_get(watched.room.code)))["status"] == "playing":
-        match_step(code=watched.room.code, person=guest(), plies=2)
+        match_step(code=watched.room.code, person=guest(), max_plies=2)
     assert {lesson["role"] for lesson in state["learning"]["lessons"]} == set(game.look.layout.roles)
     for draw in state["learning"]["draws"]:
         for slot in draw["slots"]:

@@ -66,7 +66,7 @@ class BoxesLive(KindLive[BeadDraw]):
         _, last = records[-1]
         if last.slot is None:
             return stores
-        return stores._replace(after=partial(events.bead_drawn, machine, {"position": last.box, "slot": last.slot}))
+        return stores._replace(on_commit=partial(events.bead_drawn, machine, {"position": last.box, "slot": last.slot}))
 
     def learn(self, machine: Machine, ended: Sequence[Ended]) -> Sequence[TouchedBox]:
         """Learn from all matches together: one query reads the boxes, and two statements store the lessons."""

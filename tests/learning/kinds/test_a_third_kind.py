@@ -180,7 +180,7 @@ class TestPlayed:
     def test_it_meets_a_machine_with_boxes_and_both_learn_once(self) -> None:
         learner, menace = last_won(), machine(Side.SECOND)
         seated = room_create(person=guest(), game=NC, first=str(learner.pk), second=str(menace.pk))
-        state = match_step(code=seated.room.code, person=guest(), plies=9)
+        state = match_step(code=seated.room.code, person=guest(), max_plies=9)
         assert state["status"] == "finished"
         sits = [seat["machine"] or {} for seat in state["seats"]]
         assert [(one["tells"], one["see"]) for one in sits] == [("", "See the machine"), ("boxes", "See all its boxes")]

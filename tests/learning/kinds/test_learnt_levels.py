@@ -111,7 +111,7 @@ def test_two_levels_both_explain_but_a_machine_comes_first() -> None:
 
     def stepped(first: str, second: str) -> Any:
         seated = room_create(person=guest(), game="romgon", first=first, second=second)
-        return match_step(code=seated.room.code, person=guest(), plies=2)
+        return match_step(code=seated.room.code, person=guest(), max_plies=2)
 
     both = stepped("veteran", "legend")
     assert [(one["ply"], one["role"], one["depth"]) for one in thoughts_of(both)] == [(0, "Black", 1), (1, "White", 4)]

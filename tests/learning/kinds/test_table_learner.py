@@ -232,7 +232,7 @@ class TestPlayed:
     def test_it_meets_itself_and_learns_once_from_both_seats(self) -> None:
         one = learner()
         seated = room_create(person=guest(), game=NC, first=str(one.pk), second=str(one.pk))
-        assert match_step(code=seated.room.code, person=guest(), plies=9)["status"] == "finished"
+        assert match_step(code=seated.room.code, person=guest(), max_plies=9)["status"] == "finished"
         visits = known(one).values()
         assert (sum(n for _, n in visits), one.n_games) == (len(live_match(seated.room.matches.get()).plies), 2)
         assert Lesson.objects.count() == 1
@@ -241,7 +241,7 @@ class TestPlayed:
         owner = user()
         one, menace = learner(owner=owner), machine(Side.SECOND)
         seated = room_create(person=guest(), game=NC, first=str(one.pk), second=str(menace.pk))
-        match_step(code=seated.room.code, person=guest(), plies=9)
+        match_step(code=seated.room.code, person=guest(), max_plies=9)
         known(one)
         assert one.n_games == Machine.objects.get(pk=menace.pk).n_games == 1
         assert ledger_errors() == []

@@ -303,7 +303,7 @@ class TestPlayed:
     def test_it_meets_itself_and_learns_once(self) -> None:
         machine = learner()
         seated = room_create(person=guest(), game="romgon", first=str(machine.pk), second=str(machine.pk))
-        state = match_step(code=seated.room.code, person=guest(), plies=400)
+        state = match_step(code=seated.room.code, person=guest(), max_plies=400)
         assert state["status"] == "finished"
         machine.refresh_from_db()
         assert (machine.n_games, machine.n_lessons, known(machine)[2]) == (2, 1, 1)
@@ -429,7 +429,7 @@ class TestPlayed:
         owner = user()
         machine, other = learner(owner=owner, is_public=False), learner()
         seated = room_create(person=person(owner), game="romgon", first=str(other.pk), second=str(machine.pk))
-        match_step(code=seated.room.code, person=person(owner), plies=2)
+        match_step(code=seated.room.code, person=person(owner), max_plies=2)
         state = room_state(room_get(seated.room.code))
         for viewer, roles in ((Principal.of(owner), ["Black", "White"]), (GUEST, ["Black"])):
             assert [one["role"] for one in parts_of(state.redacted_for(viewer))["thoughts"]] == roles

@@ -239,9 +239,9 @@ class TestLiveMatches:
     def test_against_itself_it_learns_from_both_seats(self) -> None:
         machine, who = learner(), guest()
         code = room_create(person=who, game="romgon", first=machine.slug, second=machine.slug).room.code
-        state = match_step(code=code, person=who, plies=100)
+        state = match_step(code=code, person=who, max_plies=100)
         while state["status"] == "playing":
-            state = match_step(code=code, person=who, plies=100)
+            state = match_step(code=code, person=who, max_plies=100)
         machine.refresh_from_db()
         assert machine.n_games == 2
         assert machine.lessons.count() == 1

@@ -42,7 +42,7 @@ def test_two_matches_against_itself_to_the_digit(slug: str) -> None:
     epsilon = 0.2
     for _ in range(2):
         code = room_create(person=guest(), game=slug, first=machine.slug, second=machine.slug).room.code
-        while match_step(code=code, person=guest(), plies=100)["status"] == "playing":
+        while match_step(code=code, person=guest(), max_plies=100)["status"] == "playing":
             pass
         match = Match.objects.get(room__code=code)
         position, seen = game.initial_position(), []

@@ -178,7 +178,7 @@ def test_ten_matches_and_two_runs_on_one_machine_lose_nothing(monkeypatch: pytes
     def match(number: int) -> None:
         if number == 0:  # the machine in both seats
             code = room_create(person=guest(), game="romgon", first=machine.slug, second=machine.slug).room.code
-            while match_step(code=code, person=guest(), plies=7)["status"] == "playing":
+            while match_step(code=code, person=guest(), max_plies=7)["status"] == "playing":
                 pass
         elif number == 1:  # a person in one seat of the machine, the machine in the other
             code = room_create(
