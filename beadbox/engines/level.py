@@ -26,10 +26,10 @@ class Level:
     learnt: bool = False
     """Whether the level plays by the learnt value that its engine ships with."""
     whom: str = ""
-    """Intended players, in a few words for pages."""
+    """Intended players, in a few words for pages, such as "for beginners"."""
 
-    def plays_anything(self, rng: Random) -> bool:
-        """Draw whether the next move is random. This is the first draw of a move; without a share nothing is drawn."""
+    def draws_random_move(self, rng: Random) -> bool:
+        """Draw whether the next move is random: the first draw of a move, skipped by levels without random moves."""
         return self.random_tenths > 0 and rng.below(10) < self.random_tenths
 
     @property

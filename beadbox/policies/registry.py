@@ -53,6 +53,7 @@ class Offered(NamedTuple):
 
     opponent: Opponent
     whom: str = ""
+    """Intended players, as in ``engines.level.Level``; empty for an opponent that is no level of an engine."""
     rating: Elo | None = None
 
 

@@ -137,7 +137,7 @@ def _insert(model: type[Model], names: tuple[str, ...], n_rows: int) -> sql.Comp
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Name and summary of a player in a game; optionally, for which people it suits and its rating."""
+    """Name and summary of a player in a game; optionally, the people that it suits, and its rating."""
 
     name: str
     summary: str

@@ -35,7 +35,7 @@ class LevelMove(NamedTuple):
     seat: LiveSeat
     ply: int
     level: Level
-    anything: bool
+    is_random: bool
 
 
 class KindLive(ABC, Generic[RecordT]):

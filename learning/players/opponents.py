@@ -15,27 +15,30 @@ from learning.kinds.registry import KINDS
 
 
 class OpponentPlayer(SeatPlayer):
-    """A fixed opponent, by its own name or by a level of difficulty, for which the game chooses the opponent."""
+    """A fixed opponent, under its own slug or under a level of difficulty such as ``easy``.
+
+    Each game has its own opponent for a level (:func:`opponent_at`).
+    """
 
     def __init__(self, slug: str) -> None:
-        self.slug = slug  # type: ignore[misc]  # one instance a slug
+        self.slug = slug  # type: ignore[misc]  # one instance for each slug, and not one class
         self.name = slug
 
-    def _in(self, game: AnyGame) -> Opponent | None:
-        """The opponent with this name or level in a game."""
+    def _opponent_in_game(self, game: AnyGame) -> Opponent | None:
+        """Return the opponent with this slug or level in a game; ``None`` if there is none."""
         named = OPPONENTS.get(self.slug)
         return named if named is not None and named.plays(game) else opponent_at(self.slug, game)
 
-    def _of(self, live: LiveMatch) -> Opponent:
-        opponent = self._in(live.game)
-        assert opponent is not None, "who does not play a game has no seat in it"
+    def _opponent_of_match(self, live: LiveMatch) -> Opponent:
+        opponent = self._opponent_in_game(live.game)
+        assert opponent is not None, "only an opponent that plays the game gets a seat"
         return opponent
 
     def plays(self, game: AnyGame) -> bool:
-        return self._in(game) is not None
+        return self._opponent_in_game(game) is not None
 
     def offer(self, game: AnyGame) -> Offer | None:
-        opponent = self._in(game)
+        opponent = self._opponent_in_game(game)
         if opponent is None or opponent.slug != self.slug:
             return None
         offered = next((one for one in opponents_offered(game) if one.opponent is opponent), None)
@@ -44,41 +47,46 @@ class OpponentPlayer(SeatPlayer):
         elo: RatingShape | None = None
         if offered.rating is not None:
             elo = {"elo": offered.rating.elo, "low": offered.rating.low, "high": offered.rating.high}
-        return Offer(opponent.name, opponent.summary, offered.whom, elo)
+        return Offer(opponent.name, opponent.summary, whom=offered.whom, elo=elo)
 
     def advises(self, game: AnyGame) -> bool:
         return engine_of(game) is not None
 
     def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
-        opponent = self._of(live)
-        _ready_require(opponent, live.game)
+        opponent = self._opponent_of_match(live)
+        _engine_ready_require(opponent, live.game)
         seat.give(PLAYERS[opponent.slug], opponent.name)
 
     def is_slow(self, live: LiveMatch, seat: LiveSeat) -> bool:
-        opponent = self._of(live)
-        if opponent.is_slow:  # checked now: later, when it is asked for its move, the move before could not be refused
-            _ready_require(opponent, live.game)
+        opponent = self._opponent_of_match(live)
+        if opponent.is_slow:  # checked now, while the person's move can still be refused
+            _engine_ready_require(opponent, live.game)
         return opponent.is_slow
 
     def choose(self, live: LiveMatch, seat: LiveSeat, position: AnyPosition) -> Choice:
         rng = RandomSource(live.match.seed, live.match.n_plies)
-        return Choice(self._of(live).choose(live.game, position, rng))
+        return Choice(self._opponent_of_match(live).choose(live.game, position, rng))
 
     def insight(self, live: LiveMatch) -> Insight | None:
-        """The thoughts of every level in the match that plays by something learnt, on either side."""
-        engine, moved = engine_of(live.game), list[LevelMove]()
+        """Return the thoughts of all levels in the match that play by a learnt value, on their last moves."""
+        engine, last_moves = engine_of(live.game), list[LevelMove]()
         levels = {} if engine is None else engine.levels
         for seat, player in live.automata:
             level = levels.get(player.slug)
-            last = next((ply.number for ply in reversed(live.plies) if ply.side == seat.row.side), None)
-            if level is not None and level.learnt and last is not None:
-                moved.append(LevelMove(seat, last, level, level.plays_anything(RandomSource(live.match.seed, last))))
-        insights = (kind.live.level_insight(live, moved) for kind in KINDS.values() if moved)
-        return next((insight for insight in insights if insight is not None), None)
+            ply = next((ply.number for ply in reversed(live.plies) if ply.side == seat.row.side), None)
+            if level is not None and level.learnt and ply is not None:
+                is_random = level.draws_random_move(RandomSource(live.match.seed, ply))
+                last_moves.append(LevelMove(seat, ply, level, is_random))
+        told = (kind.live.level_insight(live, last_moves) for kind in KINDS.values() if last_moves)
+        return next((insight for insight in told if insight is not None), None)
 
 
-def _ready_require(opponent: Opponent, game: AnyGame) -> None:
-    """Refuse an opponent that is an engine which is not compiled yet."""
+def _engine_ready_require(opponent: Opponent, game: AnyGame) -> None:
+    """Check that the opponent's engine is ready, if it is a level of an engine.
+
+    Raises:
+        EngineCompilingError, EngineMissingError.
+    """
     engine = engine_of(game)
     if engine is not None and opponent.slug in ENGINES:
         ready_require(engine.readiness())

@@ -120,7 +120,7 @@ def answer(
     if not ranked:
         return Answer(None, (), depth)
     chosen = ranked[0]
-    if level.plays_anything(rng):
+    if level.draws_random_move(rng):
         chosen = sorted(ranked)[rng.below(len(ranked))]  # in canonical order: the same draw, the same action
     return Answer(chosen, ranked[:N_CANDIDATES], depth)
 

@@ -149,7 +149,7 @@ def choose(game: Romgon, position: Position, *, level: Level, rng: Random) -> Mo
 
 def _drawn(look: Look[Move], level: Level, rng: Random) -> int:
     """Return the index of the move to play: the best, or a random one by the level's random share."""
-    if level.plays_anything(rng):
+    if level.draws_random_move(rng):
         return rng.below(len(look.moves))
     return look.best
 

@@ -60,7 +60,7 @@ def level_thought(live: LiveMatch, move: LevelMove) -> PartsThought | None:
     chosen = look.moves.index(game.parse_move(live.plies[move.ply].move))
     deep = look.deep if depth == 1 else (None,) * len(look.moves)
     scores = Scores(chosen, look.near, deep, depth)
-    return explanation.thought(move.seat, move.ply, machine, position, scores, level_url(game), anything=move.anything)
+    return explanation.thought(move.seat, move.ply, machine, position, scores, level_url(game), anything=move.is_random)
 
 
 def level_url(game: AnyGame) -> str:
