@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from beadbox.rules.outcome import Side
 from learning.services.machines import machine_create
 from tests.e2e.conftest import Visitor, Watch
-from tests.e2e.layout import broken, with_each
+from tests.e2e.layout import faults_in_each_style, layout_faults
 from tests.factories import house
 
 pytestmark = pytest.mark.e2e
@@ -129,4 +129,4 @@ def test_a_machine_draws_on_a_phone(visitor: Visitor) -> None:
     expect(page.locator("#candidates li")).to_have_count(9)
     for slug in ("romgon", "noughts-and-crosses"):
         page.locator("#game").select_option(slug)
-        assert with_each(page, broken) == []
+        assert faults_in_each_style(page, layout_faults) == []

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.axe import violations
-from tests.e2e.layout import broken
+from tests.e2e.layout import layout_faults
 from tests.e2e.playing import cell, code_of, match_of, start_other
 
 pytestmark = pytest.mark.e2e
@@ -22,7 +22,7 @@ def test_second_tab_asks_before_taking_the_other_seat(page: Page, width: int) ->
     tab.locator("#code").fill(page.url)
     tab.locator("#code").press("Enter")
     expect(tab.get_by_role("heading", name="You would play against yourself")).to_be_visible()
-    assert violations(tab) == broken(tab) == []
+    assert violations(tab) == layout_faults(tab) == []
     assert match_of(page).status == "waiting"
 
     tab.locator("#both").click()

@@ -18,7 +18,7 @@ from learning.models import Draw
 from menace_site.local import servers
 from tests.e2e.axe import violations
 from tests.e2e.conftest import LiveSite, Watch
-from tests.e2e.layout import broken
+from tests.e2e.layout import layout_faults
 from tests.e2e.playing import (
     NOUGHTS,
     cell,
@@ -201,7 +201,7 @@ def test_pages_without_a_socket_of_their_own_say_so_too(
             assert sorted(sockets) == sorted(["/site/ws"] * len(pages) + [f"/machines/{machine.pk}/ws"])
             # The page has one more line at its end, and nothing beneath it.
             pages[0].evaluate("scrollTo(0, document.body.scrollHeight)")
-            assert broken(pages[0]) == violations(pages[0]) == []
+            assert layout_faults(pages[0]) == violations(pages[0]) == []
         finally:
             go_on(*postgres)
         for one in pages:

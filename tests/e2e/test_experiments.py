@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from learning.models import ExperimentRun, JobStatus
 from tests.conftest import StartWorker
 from tests.e2e.conftest import Visitor
-from tests.e2e.layout import PHONE, broken, with_each
+from tests.e2e.layout import PHONE, faults_in_each_style, layout_faults
 from tests.factories import experimented
 from tests.waiting import HANG_S
 
@@ -42,7 +42,7 @@ def test_experiment_of_a_guest_shows_its_result_without_reload(
         expect(watching.locator("#figures tbody tr").first).to_contain_text("Losses until it is perfect")
         expect(watching.locator("#findings li").first).to_have_text(re.compile("^A machine loses games before"))
         expect(watching.locator(".curve-stage canvas")).to_have_count(2)
-    assert with_each(guest, broken) == []
+    assert faults_in_each_style(guest, layout_faults) == []
     assert ExperimentRun.objects.get().seed == 7
     figures = page.locator("#figures").inner_text()
     page.reload()
@@ -81,6 +81,6 @@ def test_an_experiment_is_stopped_and_may_be_run_again(visitor: Visitor) -> None
     page.locator("#cancel").click()
     expect(page.locator("#result")).to_contain_text("This run was stopped before it had a result.")
     assert ExperimentRun.objects.get().status == JobStatus.CANCELLED
-    assert with_each(page, broken) == []
+    assert faults_in_each_style(page, layout_faults) == []
     page.locator("#begin").click()
     expect(page.locator("#status")).to_have_text("Waiting")

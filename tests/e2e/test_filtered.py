@@ -12,7 +12,7 @@ from games.live.play import match_resign
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.everywhere import options
-from tests.e2e.layout import broken
+from tests.e2e.layout import layout_faults
 from tests.e2e.playing import (
     cell,
     changes_shown,
@@ -52,7 +52,7 @@ def test_a_match_is_played_to_its_end_and_another_begun(page: Page) -> None:
     block(page)
     start_first(page)
     expect(page.locator("#connection")).to_have_text(BLOCKED)
-    assert violations(page) == broken(page) == []
+    assert violations(page) == layout_faults(page) == []
     play_mouse(page, "5")
     expect(page.locator("#matchbox > svg")).to_be_visible()
     play_out_mouse(page)
@@ -78,7 +78,7 @@ def test_two_browsers_play_each_other_and_a_third_follows(page: Page, visitor: V
     expect_turn(page)
     spectator.goto(page.url)
     expect(spectator.locator("#connection")).to_have_text(BLOCKED)
-    assert violations(spectator) == broken(spectator) == []
+    assert violations(spectator) == layout_faults(spectator) == []
     # Crosses take the top row.
     for crosses, noughts in (("1", "4"), ("2", "5"), ("3", "")):
         expect_turn(page)

@@ -11,7 +11,7 @@ from learning.models import Machine, TrainingRun
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.everywhere import options
-from tests.e2e.test_pages_hold import broken, unreachable
+from tests.e2e.test_pages_hold import layout_faults, unreachable
 
 pytestmark = pytest.mark.e2e
 
@@ -299,4 +299,4 @@ def test_by_keyboard_alone(visitor: Visitor) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#say")).to_contain_text("stays open")
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    assert broken(page) + violations(page) + unreachable(page) == []
+    assert layout_faults(page) + violations(page) + unreachable(page) == []

@@ -7,7 +7,7 @@ from learning.models import Machine
 from tests.e2e.conftest import LiveSite, Visitor
 from tests.e2e.everywhere import options
 from tests.e2e.lab import sign_in
-from tests.e2e.layout import LARGE, write
+from tests.e2e.layout import LARGE, text_style_set
 from tests.e2e.playing import (
     cell,
     expect_plies,
@@ -124,7 +124,7 @@ def test_the_board_is_in_view_with_text_twice_as_large(visitor: Visitor, game: s
     page.goto(f"/play/{game}")
     page.locator("#play-first").click()
     expect_turn(page)
-    write(page, LARGE)
+    text_style_set(page, LARGE)
     assert page.evaluate("matchMedia('(max-width: 20rem)').matches"), "the text is large"
     page.evaluate("scrollTo(0, 0)")
     expect(page.locator("#board")).to_be_in_viewport(ratio=0.8)

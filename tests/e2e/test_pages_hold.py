@@ -11,7 +11,16 @@ from tests.e2e.conftest import LiveSite, Visitor, Watch
 from tests.e2e.contrast import DULL_BEADS, FAINT, TEXT_MIN_CONTRAST
 from tests.e2e.everywhere import SITE, STATES, options, play_finished, play_mid, world
 from tests.e2e.lab import EMPTY, LAB, lab, sign_in
-from tests.e2e.layout import DRAWN, LARGE, NARROW, WIDE, Text, broken, with_each, write
+from tests.e2e.layout import (
+    LARGE,
+    NARROW,
+    WAIT_UNTIL_DRAWN,
+    WIDE,
+    TextStyle,
+    faults_in_each_style,
+    layout_faults,
+    text_style_set,
+)
 from tests.e2e.playing import NOUGHTS, cell, expect_turn, play_mouse, play_out_mouse, start_first
 from tests.factories import house, user
 from tests.waiting import wait_until
@@ -45,9 +54,9 @@ SMALL = """(least) => {
 }"""
 
 
-# The window widths and texts for each page: none may need more than 320 pixels (WCAG 1.4.10).
+# The window widths and text styles for each page: none may need more than 320 pixels (WCAG 1.4.10).
 PHONE_PX = 360  # here touch targets are checked
-Layouts = Mapping[int, tuple[Text, ...]]
+Layouts = Mapping[int, tuple[TextStyle, ...]]
 LAYOUTS: Layouts = {320: (WIDE,), PHONE_PX: (NARROW, WIDE, LARGE), 768: (WIDE,), 1280: (NARROW, LARGE)}
 EVERY = pytest.param(LAYOUTS, marks=pytest.mark.soak, id="every window")
 
@@ -80,16 +89,16 @@ OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = t
 def misfits(page: Page, layouts: Layouts = LAYOUTS) -> list[str]:
     """Return faults of the page's layout in any of those windows, and targets too small for a phone."""
     wrong = []
-    for width, texts in layouts.items():
+    for width, styles in layouts.items():
         page.set_viewport_size({"width": width, "height": 800})
-        look = broken_or_small if width == PHONE_PX else broken
-        wrong += [f"at {width}: {words}" for words in with_each(page, look, texts)]
+        find_faults = layout_faults_or_small_targets if width == PHONE_PX else layout_faults
+        wrong += [f"at {width}: {words}" for words in faults_in_each_style(page, find_faults, styles)]
     return wrong
 
 
-def broken_or_small(page: Page) -> list[str]:
+def layout_faults_or_small_targets(page: Page) -> list[str]:
     small: list[str] = page.evaluate(SMALL, TARGET_MIN_PX)
-    return broken(page) + small
+    return layout_faults(page) + small
 
 
 def nameless(page: Page) -> list[str]:
@@ -141,7 +150,7 @@ def test_the_lab_holds_on_every_width_and_by_keyboard(visitor: Visitor, live_sit
 
 def unreachable(page: Page) -> list[str]:
     """Return the controls that Tab does not reach, or reaches without a visible focus."""
-    page.evaluate(DRAWN)
+    page.evaluate(WAIT_UNTIL_DRAWN)
     wanted = dict(enumerate(page.evaluate(REACHABLE)))
     page.evaluate("document.activeElement.blur(); document.querySelector('.skip').focus()")
     dull = []
@@ -158,8 +167,8 @@ def unreachable(page: Page) -> list[str]:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("text", [NARROW, WIDE, LARGE], ids=["narrow", "wide", "large"])
-def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, text: Text) -> None:
+@pytest.mark.parametrize("style", [NARROW, WIDE, LARGE], ids=["narrow", "wide", "large"])
+def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, style: TextStyle) -> None:
     """In every shape and for every sign that the site uses, whatever fonts this machine has."""
     page.goto("/about")
     page.evaluate(
@@ -174,7 +183,7 @@ def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, text: 
         }""",
         "x · … − – ’ × → ← ↑ ↓ “ ” ε ± ½ ₙ ₁ Σ",
     )
-    write(page, text)
+    text_style_set(page, style)
     browser = page.context.new_cdp_session(page)
     for domain in ("DOM", "CSS"):
         browser.send(f"{domain}.enable")
@@ -186,11 +195,11 @@ def test_the_browser_writes_with_the_fonts_of_the_tests_alone(page: Page, text: 
         return {font["familyName"] for fonts in answers for font in fonts}
 
     # A busy browser may render some lines once more before it applies the other font.
-    assert wait_until(lambda: (NARROW.font in used()) == (text == NARROW)), used()
-    assert {text.font, "DejaVu Sans Mono"} <= used() <= {"Carlito", "Bitstream Vera Sans", "DejaVu Sans Mono"}
+    assert wait_until(lambda: (NARROW.font in used()) == (style == NARROW)), used()
+    assert {style.font, "DejaVu Sans Mono"} <= used() <= {"Carlito", "Bitstream Vera Sans", "DejaVu Sans Mono"}
     size = "[getComputedStyle(document.documentElement).fontSize, matchMedia('(max-width: 30rem)').matches]"
     page.set_viewport_size({"width": 800, "height": 800})
-    assert page.evaluate(size) == [f"{text.size}px", text == LARGE]
+    assert page.evaluate(size) == [f"{style.size}px", style == LARGE]
 
 
 @pytest.mark.soak

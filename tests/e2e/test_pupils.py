@@ -9,7 +9,7 @@ from learning.models import Machine
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.everywhere import options
-from tests.e2e.layout import broken
+from tests.e2e.layout import layout_faults
 from tests.e2e.playing import expect_turn, match_of, play_mouse, play_out_mouse, tab_to
 
 pytestmark = pytest.mark.e2e
@@ -86,7 +86,7 @@ def test_by_keyboard_on_a_phone_and_on_to_an_account(visitor: Visitor) -> None:
     tab_to(phone, "#board [data-cell]")
     play_mouse(phone)
     expect(phone.locator(WORDS)).to_be_visible()
-    assert broken(phone) == []
+    assert layout_faults(phone) == []
     phone.goto("/signup")
     phone.get_by_label("Username").fill("ann")
     phone.locator('[name="password1"]').fill("a good password")
@@ -95,4 +95,4 @@ def test_by_keyboard_on_a_phone_and_on_to_an_account(visitor: Visitor) -> None:
     expect(phone.locator("main")).to_contain_text(mine.name)
     phone.goto(f"/machines/{mine.pk}")
     expect(phone.locator("#train")).to_be_visible()
-    assert broken(phone) == []
+    assert layout_faults(phone) == []

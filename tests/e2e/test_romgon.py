@@ -10,7 +10,7 @@ from beadbox.rules.romgon.rules import Romgon
 from games.live.players import PLAYERS
 from games.models import Match, Ply
 from tests.e2e.conftest import Visitor
-from tests.e2e.layout import broken, with_each
+from tests.e2e.layout import faults_in_each_style, layout_faults
 from tests.e2e.playing import cell, expect_plies, expect_turn, is_over, n_plies, start
 from tests.ponderer import SlowPlayer
 
@@ -162,7 +162,7 @@ def test_with_a_finger_on_a_small_phone(visitor: Visitor) -> None:
     page = visitor(viewport={"width": 360, "height": 700}, has_touch=True, is_mobile=True)
     start(page, "medium", "flip")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
-    assert with_each(page, broken) == []
+    assert faults_in_each_style(page, layout_faults) == []
     width = page.locator("#board .cell-floor").first.evaluate("(one) => one.getBoundingClientRect().width")
     assert width >= 44, "the board stands on its end, so that a finger hits"
     assert cell(page, "3-0").bounding_box()["y"] < cell(page, "3-8").bounding_box()["y"]

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.axe import violations
 from tests.e2e.conftest import Visitor, Watch
 from tests.e2e.everywhere import options
-from tests.e2e.layout import broken
+from tests.e2e.layout import layout_faults
 from tests.e2e.playing import code_of, expect_turn, match_of, play_out_mouse
 from tests.factories import house, machine, trained
 
@@ -20,7 +20,7 @@ TEACH = 'form[action="/teach"]:has([value="noughts-and-crosses"]) button'
 
 def looked_at(page: Page, name: str) -> None:
     """Check layout and accessibility; keep a picture if the environment names a folder."""
-    assert broken(page) == []
+    assert layout_faults(page) == []
     assert violations(page) == []
     if folder := os.environ.get("BEADBOX_PICTURES"):
         size = page.viewport_size or {"width": 0}

@@ -10,7 +10,7 @@ from learning.models import Schedule, Tournament
 from learning.services.machines import machine_create
 from tests.conftest import StartWorker
 from tests.e2e.conftest import Visitor
-from tests.e2e.layout import PHONE, broken, with_each
+from tests.e2e.layout import PHONE, faults_in_each_style, layout_faults
 from tests.factories import machine, user
 from tests.waiting import HANG_S
 
@@ -54,7 +54,7 @@ def test_a_tournament_is_held_and_its_table_fills_by_itself(
             "The tournament is finished. Perfect is first of those that play both sides."
             " First drawer is first of those that play crosses. Second drawer is first of those that play noughts."
         )
-    assert with_each(guest, broken) == []
+    assert faults_in_each_style(guest, layout_faults) == []
     expect(page.locator("#cancel-form")).to_be_hidden()
     table = page.locator("#standings").inner_text()
     page.reload()
@@ -118,7 +118,7 @@ def test_a_schedule_is_made_paused_resumed_and_deleted(visitor: Visitor) -> None
     page.locator("[name=kind][value=daily]").check()
     page.locator("#id_at").fill("22:00")
     expect(page.locator("#id_timezone")).to_have_value("Asia/Calcutta")
-    assert with_each(page, broken) == []
+    assert faults_in_each_style(page, layout_faults) == []
     page.locator("#save").click()
     expect(page.locator("h1")).to_have_text("Night owl trains every day at 22:00 Calcutta time")
     expect(page.locator("#next tbody tr")).to_have_count(5)
@@ -129,7 +129,7 @@ def test_a_schedule_is_made_paused_resumed_and_deleted(visitor: Visitor) -> None
     expect(unsure.locator("#id_timezone")).to_have_value("Asia/Calcutta")
     expect(unsure.locator("main")).not_to_contain_text("Etc/Unknown")
     unsure.close()
-    assert with_each(page, broken) == []
+    assert faults_in_each_style(page, layout_faults) == []
     page.locator("#pause").click()
     expect(page.locator("#is-paused")).to_contain_text("This schedule is paused")
     page.locator("#pause").click()

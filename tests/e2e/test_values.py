@@ -10,7 +10,7 @@ from learning.services.machines import machine_create
 from learning.services.runs import Stage, training_run_start
 from learning.workers.runs import RUNS, run_execute
 from tests.e2e.axe import violations
-from tests.e2e.layout import broken, with_each
+from tests.e2e.layout import faults_in_each_style, layout_faults
 from tests.e2e.playing import cell
 from tests.factories import NC, trained
 
@@ -40,7 +40,7 @@ def test_walking_through_the_values_by_mouse_and_keyboard(page: Page, width: int
     expect(page.get_by_text("White is to move.")).to_be_visible()
     page.get_by_role("link", name="Back to the start").click()
     expect(rows).to_have_count(20)
-    assert with_each(page, broken) == []
+    assert faults_in_each_style(page, layout_faults) == []
     assert violations(page) == []
 
 
@@ -68,7 +68,7 @@ def test_table_of_a_small_game_shows_a_value_for_every_move(page: Page) -> None:
     cell(page, "5").click()
     expect(page.locator("#values [data-values=thought] th[scope=col]")).to_have_text(["Move", "Learnt"])
     expect(page.locator("#values [data-values=thought] tbody tr")).to_have_count(8)
-    assert with_each(page, broken) == []
+    assert faults_in_each_style(page, layout_faults) == []
     assert violations(page) == []
     page.locator("#values a").click()
     expect(page.locator("#values th[scope=col]")).to_have_text(["Move", "Learnt", "Tried"])

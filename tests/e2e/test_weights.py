@@ -11,7 +11,7 @@ from beadbox.rules.romgon.geometry import CELL
 from learning.models import Machine
 from learning.services.machines import machine_import
 from tests.e2e.axe import violations
-from tests.e2e.layout import broken, with_each
+from tests.e2e.layout import faults_in_each_style, layout_faults
 from tests.e2e.playing import expect_plies, expect_turn, match_of
 from tests.e2e.test_romgon import play_any
 
@@ -73,12 +73,12 @@ def test_top_level_shows_its_search_and_its_weights(page: Page) -> None:
     page.get_by_role("button", name="Play against Legend").click()
     parts = parts_looked_at(page, r"^It played .* out of \d+ moves\. It looked 4 moves ahead\.$")
     expect(parts.get_by_role("link", name="How it rates this position")).to_be_hidden()
-    assert with_each(page, broken) == []
+    assert faults_in_each_style(page, layout_faults) == []
     assert violations(page) == []
     parts.get_by_role("link", name="The weights on the board").click()
     page.wait_for_url("**/learnt/romgon-flip")
     heat_map_looked_at(page)
-    assert with_each(page, broken) == []
+    assert faults_in_each_style(page, layout_faults) == []
     assert violations(page) == []
 
 
@@ -88,7 +88,7 @@ def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 800})
     page.goto(f"/machines/{machine.pk}")
     heat_map_looked_at(page)
-    assert with_each(page, broken) == []
+    assert faults_in_each_style(page, layout_faults) == []
     assert violations(page) == []
     page.locator("#play-0").click()
     parts = parts_looked_at(page, r"^It played .*Looking 4 moves ahead, it found ")
@@ -96,7 +96,7 @@ def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
     page.get_by_role("button", name="Give up").click()
     page.get_by_role("button", name="Yes, give up").click()
     parts.locator("summary", has_text="What the match changed in V").click()
-    assert with_each(page, broken) == []
+    assert faults_in_each_style(page, layout_faults) == []
     assert violations(page) == []
     parts.get_by_role("link", name=re.compile(r"All \d+ on the board")).click()
     expect(page.locator("#shown")).to_have_text(re.compile("You see what lesson 1, a match, has changed"))
@@ -105,5 +105,5 @@ def test_a_match_against_the_strongest_learnt_value(page: Page) -> None:
     page.get_by_role("link", name="How it rates this position").click()
     expect(page.locator("#choice .parts li").first).to_be_visible()
     expect(page.locator("#here .parts li").first).to_be_visible()
-    assert with_each(page, broken) == []
+    assert faults_in_each_style(page, layout_faults) == []
     assert violations(page) == []
