@@ -111,8 +111,8 @@ def in_memory(learner: Machine, games: int = 1000, seed: int = 1, opponent: str 
     return memory
 
 
-def experimented(slug: str, seed: int = 1, **parameters: int) -> ExperimentRun:
-    """Run an experiment as the site does, and return its run with the result."""
+def finished_experiment(slug: str, seed: int = 1, **parameters: int) -> ExperimentRun:
+    """Run an experiment as the site does, and return its finished run with the result."""
     run = experiment_request(person=None, experiment=slug, seed=seed, parameters=parameters, enqueue=False)
     claimed = EXPERIMENT_RUNS.claim(run.pk)
     assert claimed is not None

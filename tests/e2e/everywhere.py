@@ -18,7 +18,7 @@ from learning.models import Box, Machine
 from learning.services.machines import machine_create
 from tests.e2e.conftest import LiveSite, Watch
 from tests.e2e.playing import NOUGHTS, cell, expect_plies, expect_turn, play_mouse, romgon_begin
-from tests.factories import experimented, guest, house, play, play_out, room, trained, user
+from tests.factories import finished_experiment, guest, house, play, play_out, room, trained, user
 
 STAFF = "staff"
 PASSWORD = "a good password"
@@ -73,7 +73,7 @@ def _world(site: LiveSite, watch: Watch) -> World:
     for _ in range(3):
         own = room("menace", Principal(user_id=ada.pk, name="ada"), Side.SECOND, fresh=True)
         match_resign(code=own.room.code, person=Principal(user_id=ada.pk, name="ada"))
-    experimented("gardner", machines=10)
+    finished_experiment("gardner", machines=10)
     machine_create(game="hexapawn", side=Side.SECOND, name="Her", preset="gardner-her", slug="her-drawn")
     trained(machine_create(game="hexapawn-5x4", side=Side.FIRST, name="Large", preset="hexapawn-rl", slug="large"), 30)
     return made

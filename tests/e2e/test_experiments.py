@@ -1,4 +1,4 @@
-"""An experiment run by a guest: its progress, and its result as drawings and tables; a real worker runs it."""
+"""The page of an experiment: a visitor starts a run, follows it, and reads its result as charts and tables."""
 
 import csv
 import re
@@ -10,13 +10,16 @@ from learning.models import ExperimentRun, JobStatus
 from tests.conftest import StartWorker
 from tests.e2e.conftest import Visitor
 from tests.e2e.layout import PHONE, faults_in_each_style, layout_faults
-from tests.factories import experimented
+from tests.factories import finished_experiment
 from tests.waiting import HANG_S
 
 pytestmark = pytest.mark.e2e
 
+GARDNER = "/experiments/gardner"
+"""The page of the experiment "How often must HER lose?", named after Martin Gardner."""
 
-def run_it(page: Page, seed: int) -> None:
+
+def start_experiment(page: Page, seed: int) -> None:
     page.locator("#id_seed").fill(str(seed))
     page.locator("#id_machines").fill("100")
     page.locator("#begin").click()
@@ -30,19 +33,19 @@ def test_experiment_of_a_guest_shows_its_result_without_reload(
     page.get_by_role("link", name="Experiments").click()
     page.get_by_role("link", name="How often must HER lose?").click()
     expect(page.locator("#result")).to_contain_text("No one has run this experiment here yet.")
-    run_it(page, 7)
+    start_experiment(page, 7)
     expect(page.locator("#status")).to_have_text("Waiting")
-    guest = visitor(**PHONE)
-    guest.goto(page.url)
-    expect(guest.locator("#cancel")).to_have_count(0)
+    onlooker = visitor(**PHONE)
+    onlooker.goto(page.url)
+    expect(onlooker.locator("#cancel")).to_have_count(0)  # only the visitor who started the run may cancel it
     start_worker()
-    for watching in (page, guest):
+    for watching in (page, onlooker):
         expect(watching.locator("#result")).to_have_attribute("data-status", "finished", timeout=HANG_S * 1000)
         expect(watching.locator("#said")).to_have_text("It is finished. The result is on the page.")
         expect(watching.locator("#figures tbody tr").first).to_contain_text("Losses until it is perfect")
         expect(watching.locator("#findings li").first).to_have_text(re.compile("^A machine loses games before"))
         expect(watching.locator(".curve-stage canvas")).to_have_count(2)
-    assert faults_in_each_style(guest, layout_faults) == []
+    assert faults_in_each_style(onlooker, layout_faults) == []
     assert ExperimentRun.objects.get().seed == 7
     figures = page.locator("#figures").inner_text()
     page.reload()
@@ -53,21 +56,21 @@ def test_experiment_of_a_guest_shows_its_result_without_reload(
     rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8-sig").splitlines()))
     assert {row["part"] for row in rows} == {"figure", "perfect", "losses"}
 
-    # The result of an earlier request appears at once.
-    guest.goto("/experiments/gardner")
-    run_it(guest, 7)
-    expect(guest.locator("#result")).to_have_attribute("data-status", "finished")
+    # If another visitor starts the same experiment with the same seed, the stored result appears at once.
+    onlooker.goto(GARDNER)
+    start_experiment(onlooker, 7)
+    expect(onlooker.locator("#result")).to_have_attribute("data-status", "finished")
     assert ExperimentRun.objects.count() == 1
 
 
-def test_pictures_are_read_with_the_keyboard_and_as_tables(page: Page) -> None:
-    experimented("gardner", machines=20)
-    page.goto("/experiments/gardner")
-    losses = page.locator("#chart-losses")
-    losses.locator(".curve-stage").focus()
+def test_charts_are_read_with_the_keyboard_and_as_tables(page: Page) -> None:
+    finished_experiment("gardner", machines=20)
+    page.goto(GARDNER)
+    chart = page.locator("#chart-losses")
+    chart.locator(".curve-stage").focus()
     page.keyboard.press("End")
-    expect(losses.locator("[aria-live]")).to_contain_text("losses")
-    section = page.locator("section", has=losses)
+    expect(chart.locator("[aria-live]")).to_contain_text("losses")
+    section = page.locator("section", has=chart)
     section.locator("summary").click()
     expect(section.locator("tbody tr").last).to_be_visible()
     with page.expect_download():
@@ -76,8 +79,8 @@ def test_pictures_are_read_with_the_keyboard_and_as_tables(page: Page) -> None:
 
 def test_an_experiment_is_stopped_and_may_be_run_again(visitor: Visitor) -> None:
     page = visitor(**PHONE)
-    page.goto("/experiments/gardner")
-    run_it(page, 8)
+    page.goto(GARDNER)
+    start_experiment(page, 8)
     page.locator("#cancel").click()
     expect(page.locator("#result")).to_contain_text("This run was stopped before it had a result.")
     assert ExperimentRun.objects.get().status == JobStatus.CANCELLED

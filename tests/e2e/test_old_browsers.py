@@ -20,7 +20,7 @@ from tests.e2e.contrast import DULL_BEADS, faint
 from tests.e2e.everywhere import STATES, options, play_finished, play_mid, play_romgon, world
 from tests.e2e.lab import EMPTY, LAB, aside, lab, sign_in
 from tests.e2e.playing import start_first
-from tests.factories import experimented, house, trained, user
+from tests.factories import finished_experiment, house, trained, user
 
 pytestmark = pytest.mark.e2e
 
@@ -183,7 +183,7 @@ def test_every_lab_page_with_scripts_reports_that_none_ran(visitor: Visitor, liv
     made = lab(watch, account)
     page.route(OUR_MODULES, missing)
     watch.allow("404")
-    aside(lambda: experimented("gardner", machines=10))
+    aside(lambda: finished_experiment("gardner", machines=10))
     tables = aside(lambda: machine_create(game="noughts-and-crosses", side=None, name="Table", preset="td-boards"))
     addresses = [
         *(f"/runs/{run.pk}" for run in made.runs.values()),

@@ -41,7 +41,7 @@ from learning.workers.jobs import TurnEnd
 from learning.workers.pairings import PAIRINGS, claimable, pairing_play, tournament_play
 from learning.workers.runs import RUNS, run_execute
 from menace_site.observability.metrics import Copies, Site, metrics_text
-from tests.factories import NC, api_with, experimented, house, machine, person, play, room, trained, user
+from tests.factories import NC, api_with, finished_experiment, house, machine, person, play, room, trained, user
 from tests.recording import hold
 from tests.sockets import RunSocket, Socket
 from tests.waiting import HANG_S
@@ -211,7 +211,7 @@ def world(db: None, quick: None) -> dict[str, Any]:
     schedule_create(user=owner, machine="boxes", stages=[Stage("random", 3)], timing=timing)
     cup = tournament_start(entries=["boxes", "table", "random"], game=NC, user=owner, games=20, seed=1, enqueue=False)
     tournament_play(cup.pk)
-    experimented("gardner", machines=10)
+    finished_experiment("gardner", machines=10)
     seated = room("machine", person(owner), machine="table")
     play(seated, person(owner), "1", "2")
     romgon = room_create(person=person(owner), game="romgon", opponent="machine", machine="values", side=Side.FIRST)

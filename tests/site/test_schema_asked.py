@@ -124,7 +124,7 @@ def owner(settings: Any) -> Any:
     for entries in ([learner.slug, "random", "perfect"], ["random", "perfect"]):
         tournament_start(entries=entries, game=factories.NC, user=owner, games=2, enqueue=False)
     tournament_play(1)
-    factories.experimented("gardner", machines=10)
+    factories.finished_experiment("gardner", machines=10)
     for code, opponent in ((ROOM, learner.slug), ("m7m2pq", "human")):
         seated = factories.room("machine" if code == ROOM else opponent, factories.person(owner), machine=learner.slug)
         Room.objects.filter(pk=seated.room.pk).update(code=code)
