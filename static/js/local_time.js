@@ -1,7 +1,7 @@
-/** Times in the reader's own time zone: fills every `<time data-local>`, and the time zone of a new schedule. */
+/** Shows every `<time data-local>` in the browser's time zone, and fills in the time zone of a new schedule. */
 
-// A computer with a wrong setting has no zone, or "Etc/Unknown".
-const here = (Intl.DateTimeFormat().resolvedOptions().timeZone || "").replace("Etc/Unknown", "");
+/** Empty if the browser does not know its time zone. Some browsers then report "Etc/Unknown". */
+const browserZone = (Intl.DateTimeFormat().resolvedOptions().timeZone || "").replace("Etc/Unknown", "");
 const full = new Intl.DateTimeFormat("en-GB", {
   weekday: "short",
   day: "numeric",
@@ -22,25 +22,25 @@ const short = new Intl.DateTimeFormat("en-GB", {
 
 for (const time of document.querySelectorAll("time")) {
   if (!("local" in time.dataset)) continue;
-  // A table names the time zone once, in its head.
+  // The short form is for tables, where the head of the column names the time zone.
   time.textContent =
     time.dataset.local === "short"
       ? short.format(new Date(time.dateTime)).replace(",", "")
       : full.format(new Date(time.dateTime));
-  time.title = here;
+  time.title = browserZone;
 }
 
-const zone = document.getElementById("zone");
-if (zone && here) zone.textContent = ` (${here})`;
+const columnHead = document.getElementById("zone");
+if (columnHead && browserZone) columnHead.textContent = ` (${browserZone})`;
 
-// A new schedule keeps the time zone of the browser that it is made with.
-const field = /** @type {HTMLInputElement|null} */ (document.getElementById("id_timezone"));
-const beside = document.getElementById("zone-here");
-if (field && beside && here) {
-  const tell = () => {
-    beside.textContent = field.value === here ? "It is yours." : `Yours is ${here}.`;
+const zoneField = /** @type {HTMLInputElement|null} */ (document.getElementById("id_timezone"));
+const hint = document.getElementById("zone-here");
+if (zoneField && hint && browserZone) {
+  const showHint = () => {
+    hint.textContent = zoneField.value === browserZone ? "It is yours." : `Yours is ${browserZone}.`;
   };
-  if ("take" in beside.dataset) field.value = here;
-  field.addEventListener("input", tell);
-  tell();
+  // The attribute `data-take` marks the form of a new schedule that has not been sent yet.
+  if ("take" in hint.dataset) zoneField.value = browserZone;
+  zoneField.addEventListener("input", showHint);
+  showHint();
 }
