@@ -55,7 +55,7 @@ class OpponentPlayer(SeatPlayer):
     def sit(self, live: LiveMatch, seat: LiveSeat, machine: str) -> None:
         opponent = self._opponent_of_match(live)
         _engine_ready_require(opponent, live.game)
-        seat.give(PLAYERS[opponent.slug], opponent.name)
+        seat.give(PLAYERS[opponent.slug], opponent.name)  # a level gives the seat to its opponent in this game
 
     def is_slow(self, live: LiveMatch, seat: LiveSeat) -> bool:
         opponent = self._opponent_of_match(live)
