@@ -253,7 +253,7 @@ def play_on(
 def _remember(live: LiveMatch, seat: LiveSeat, record: Any) -> None:
     """Add the player's decision record of the next move to the seat. It is stored with the move."""
     if record is not None:
-        seat.memos.append((live.match.n_plies, record))
+        seat.records.append((live.match.n_plies, record))
 
 
 def _ply_add(live: LiveMatch, side: int, move: str, position: str) -> None:

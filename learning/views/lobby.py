@@ -24,7 +24,7 @@ OWN_MOST = 3
 def lobby(request: HttpRequest) -> HttpResponse:
     """Show games to start with one click, open and live matches, and machines in training."""
     viewer = Principal.of(request.user)
-    pupils = selectors.pupils_of(request.user)
+    mine = selectors.personal_machines_of(request.user)
     own, person = match_list_own(viewer), principal_of_request(request)
     context = {
         "own_matches": [match_own(match, person.holds) for match in own],

@@ -65,9 +65,9 @@ def teach(request: HttpRequest) -> HttpResponse:
     """Seat the visitor against their personal machine of ``game``, created if missing; ``side`` is the visitor's."""
     try:
         game = game_get(request.POST.get("game", ""))
-        mine = parse_side(game, request.POST.get("side", ""), pupil_side(game).other)
+        mine = parse_side(game, request.POST.get("side", ""), personal_machine_side(game).other)
         with guest_seated(request, principal_of_request(request)) as person:
-            seated = pupil_teach(person=person, game=game.slug, side=None if mine is None else mine.other)
+            seated = personal_machine_play(person=person, game=game.slug, side=None if mine is None else mine.other)
     except (PlayError, UnknownGameError, ValueError) as error:
         return sent_back(request, error)
     return redirect(seated.room)

@@ -182,16 +182,16 @@ def test_slow_player_plays_exhibitions_ply_by_ply(slow_player: SlowPlayer) -> No
     seated = room_create(person=guest(), game=NC, first="ponderer", second="random")
     state = match_step(code=seated.room.code, person=guest(), ply=0, max_plies=4)
     assert (state["ply"], state["thinking"]) == (0, True)
-    until(lambda: ponderer.thoughts == [0])
+    until(lambda: slow_player.thoughts == [0])
     assert match_step(code=seated.room.code, person=guest(), max_plies=100)["version"] == state["version"]
-    ponderer.may_move.set()
+    slow_player.may_move.set()
     until(lambda: state_of(seated)["ply"] == 4)
     assert state_of(seated)["thinking"] is False
-    ponderer.may_move.clear()
+    slow_player.may_move.clear()
     match_step(code=seated.room.code, person=guest(), ply=4, max_plies=50)
-    until(lambda: ponderer.thoughts == [0, 2, 4])
-    ponderer.dies = True
-    ponderer.may_move.set()
+    until(lambda: slow_player.thoughts == [0, 2, 4])
+    slow_player.dies = True
+    slow_player.may_move.set()
     until(background_moves.is_idle)
     slow_player.dies = False
     overdue(seated)

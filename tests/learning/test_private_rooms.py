@@ -227,7 +227,7 @@ def test_a_machine_that_keeps_values_is_as_private() -> None:
     code = room_create(person=person(owner), game="romgon", first="open", second="qxz").room.code
     for plies in (1, 1, 2):
         whole = match_step(code=code, person=person(owner), max_plies=plies)
-        told = room_look(code=code)
+        view = room_look(code=code)
         assert names(whole)
         assert not names(view)
         values, mine = whole["learning"]["values"], view["learning"]["values"]

@@ -139,7 +139,8 @@ class RomgonTrainer(FastTrainer[Romgon]):
                 seat.ensure_capacity()
             players = (seats[0].player(learns=True), seats[1].player(learns=other_learns))
             games.play_on(game_arrays, games.Meeting(players, n_games, in_turn, n_random), progress)
-            if state[games.HAS_UNCOUNTED_GAME] and _load_unknown_boards(seats, position.side, record, trajectory, state):
+            has_uncounted_game = bool(state[games.HAS_UNCOUNTED_GAME])
+            if has_uncounted_game and _load_unknown_boards(seats, position.side, record, trajectory, state):
                 random_state[:] = random_state_before
                 state[games.HAS_UNCOUNTED_GAME] = 0
         for seat in dict.fromkeys(seats):  # once if both seats are the same

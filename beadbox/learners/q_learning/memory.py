@@ -144,7 +144,7 @@ class QMemory:
         )
         values = machine.values
         max_new_entries = None if values.room is None else max(values.room - values.n_new, 0)
-        return Trainee(lessons, float(machine.epsilon), self._load_unknown_boards(), max_new_entries)
+        return Trainee(lessons, float(machine.epsilon), self._board_lookup(), max_new_entries)
 
     def _board_lookup(self) -> BoardLookup:
         """Return a function that reads all entries on boards: as stored, or as changed since."""
