@@ -336,8 +336,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "csv quotes": ('position,move,beads\n"........,1,4\n', r"^line 2: This is not CSV"),
     "csv long field": ("position,move,beads\n" + "X" * 200_000 + ",1,4\n", r"^line 2: This is not CSV"),
     "matchbox: too many crosses": (
-        states(state="XXX......", beads=[0] * 9, totalBeads=0),
-        "has 3 crosses and 0 noughts",
+        states(state="XXXO.....", beads=[0] * 9, totalBeads=0),
+        "has 3 crosses and 1 noughts",
     ),
     "matchbox: both sides": (
         json.dumps([STATE, {"state": "_________", "beads": [4] * 9}]),

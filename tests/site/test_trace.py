@@ -74,8 +74,8 @@ async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
                     state = await socket.expect("state")
                 worst += moves[:-1]
                 last += moves[-1:]
-    hold("a live move, the worst", figures(worst), (164, 36, 154, 111, 25))
-    hold("a live move, the last", figures(last), (193, 42, 207, 140, 30))
+    hold("a live move, the worst", figures(worst), (167, 37, 170, 111, 25))
+    hold("a live move, the last", figures(last), (196, 43, 224, 140, 30))
     worst_move = max(worst, key=lambda trace: (len(trace.modules), len(trace.functions)))
     reached = Trace(tuple(Reader().reached(HANDLE, worst_move.functions))).without_library().modules
     modules = worst_move.without_library().modules
@@ -103,7 +103,7 @@ def test_an_ai_move_of_a_machine() -> None:
     def journey() -> None:
         assert Client().post("/api/ai/move", asked, content_type="application/json").json()["box"]
 
-    hold("AI move of a machine", figures(trace_of(journey))[:2], (99, 30))
+    hold("AI move of a machine", figures(trace_of(journey))[:2], (102, 31))
 
 
 def test_a_training_run() -> None:
@@ -121,9 +121,9 @@ def test_a_training_run() -> None:
         assert claimed is not None
         assert run_execute(claimed).games_done == 3000
 
-    hold("form to run", figures(trace_of(ask))[:2], (72, 35))
+    hold("form to run", figures(trace_of(ask))[:2], (72, 36))
     runs = list(TrainingRun.objects.values_list("pk", flat=True))
-    hold("run to stored", figures(trace_of(train))[:2], (127, 38))
+    hold("run to stored", figures(trace_of(train))[:2], (127, 39))
 
 
 def test_recorder_covers_every_thread_until_it_stops() -> None:

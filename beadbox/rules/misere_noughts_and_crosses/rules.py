@@ -75,7 +75,7 @@ class MisereNoughtsAndCrosses(MarksGame):
         return MisereLook(
             self,
             LAYOUT,
-            notation="text, one character a cell, in the order of the layout's cells",
+            notation="text, X, O or . for each cell, in the order of the layout's cells",
             reasons=MappingProxyType(
                 {THREE_IN_A_ROW: "the loser made three in a row", FULL_BOARD: "the board is full"}
             ),

@@ -72,7 +72,7 @@ class Notakto(MarksGame):
         return NotaktoLook(
             self,
             LAYOUT,
-            notation="text, one character a cell, in the order of the layout's cells",
+            notation="text, X or . for each cell, in the order of the layout's cells",
             reasons=MappingProxyType({THREE_IN_A_ROW: "the loser made three in a row"}),
             guide=GUIDE,
         )
