@@ -123,7 +123,7 @@ def test_a_training_run() -> None:
 
     hold("form to run", figures(trace_of(ask))[:2], (72, 36))
     runs = list(TrainingRun.objects.values_list("pk", flat=True))
-    hold("run to stored", figures(trace_of(train))[:2], (127, 39))
+    hold("run to stored", figures(trace_of(train))[:2], (127, 38))
 
 
 def test_recorder_covers_every_thread_until_it_stops() -> None:
