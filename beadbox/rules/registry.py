@@ -15,7 +15,7 @@ from beadbox.rules.romgon.rules import ROMGONS
 from beadbox.rules.twenty_one_matches.rules import TwentyOneMatches
 
 _SMALL = (Ladder(), TwentyOneMatches(), Notakto(), MisereNoughtsAndCrosses())
-_GAMES = cast("tuple[AnyGame, ...]", (NoughtsAndCrosses(), *HEXAPAWNS, *_SMALL, *ROMGONS))
+_GAMES = cast("tuple[AnyGame, ...]", (NoughtsAndCrosses(), *HEXAPAWNS, *ROMGONS, *_SMALL))
 
 GAMES: dict[str, AnyGame] = {game.slug: game for game in _GAMES}
 """Games by slug, variants included; the usual game of a family precedes its variants."""

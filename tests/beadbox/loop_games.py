@@ -50,11 +50,11 @@ def mu_torere() -> GraphArrays:
         for point in range(9):
             if board[point] != own:
                 continue
-            beside = [(point - 1) % 8, (point + 1) % 8]
+            neighbours = [(point - 1) % 8, (point + 1) % 8]
             if (
                 point == 8
-                or (empty != 8 and empty in beside)
-                or (empty == 8 and any(board[near] == other for near in beside))
+                or (empty != 8 and empty in neighbours)
+                or (empty == 8 and any(board[near] == other for near in neighbours))
             ):
                 yield point, empty
 

@@ -128,7 +128,7 @@ class TestSolution:
         assert solve(graph).result.tolist() == [ENDLESS, ENDLESS]
         assert solve(graph, Side.SECOND).result.tolist() == [SECOND_WINS, SECOND_WINS]
 
-    def test_a_draw_by_the_rules_is_told_apart(self):
+    def test_a_draw_by_the_rules_differs_from_endless_play(self):
         graph = graph_with((0, (1, DRAWN)), (1, (0,)), (0, (3,)), (1, (2,)))
         assert solve(graph).result.tolist() == [DRAWN, DRAWN, ENDLESS, ENDLESS]
 

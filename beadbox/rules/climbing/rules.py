@@ -69,7 +69,7 @@ class Ladder(CountingGame):
 
     slug = "ladder"
     name = "Ladder"
-    summary = "Climb one, two or three steps. The player who takes the last step wins."
+    summary = "Take the last of nine steps to win."
     symmetries = (Symmetry("as it is", tuple(range(N_STEPS + 1))),)
     total = N_STEPS
     last_wins = True

@@ -224,7 +224,7 @@ class TestMake:
             page = client.post("/machines/new", new_machine(**{field: wrong}))
             assert field in page.context["form"].errors
         page = client.post("/machines/new", new_machine(game="romgon", added=["flip"], name=""))
-        assert [one["slug"] for one in page.context["form"].families()[-1]["additions"] if one["checked"]] == ["flip"]
+        assert [one["slug"] for one in page.context["form"].families()[2]["additions"] if one["checked"]] == ["flip"]
         assert Machine.objects.count() == n_made
 
     def test_five_presets_come_first_for_each_game(self, client: Client, owner: Any) -> None:
