@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.game import Game, Look, Symmetry
-from beadbox.rules.layout import Bead
+from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.layout import Bead, Layout
 from beadbox.rules.outcome import Outcome, Side
 
 LONGEST_MOVE = 3
@@ -24,6 +26,14 @@ class Count(NamedTuple):
 class CountingLook(Look[Count, int]):
     """Beads say by how much a move counts on."""
 
+    game: CountingGame
+
+    def scene(self) -> Count:
+        return self.game.scene
+
+    def describe_move(self, move: int) -> str:
+        return self.game.move_words.format(super().describe_move(move))
+
     def bead(self, position: Count, move: int) -> Bead:
         n = move - position.done
         return Bead(colour=n - 1, mark=str(n))
@@ -32,11 +42,23 @@ class CountingLook(Look[Count, int]):
 class CountingGame(Game[Count, int]):
     """A counting game. A move is the number that has been counted after it, so it is legal from three numbers only."""
 
+    layout: ClassVar[Layout]
+    notation: ClassVar[str]
+    reasons: ClassVar[Mapping[str, str]]
+    guide: ClassVar[tuple[GuidePart[Count, int], ...]]
+    scene: ClassVar[Count]
+    """A position for a picture of the game."""
+    move_words: ClassVar[str]
+    """A move in words, with ``{}`` for the name of its cell."""
     total: ClassVar[int]
     """The number at which the game is over."""
     last_wins: ClassVar[bool]
     """Whether the side that reaches it wins; else that side loses."""
     has_draws = False
+
+    @cached_property
+    def look(self) -> Look[Count, int]:
+        return CountingLook(self, self.layout, notation=self.notation, reasons=self.reasons, guide=self.guide)
 
     def initial_position(self) -> Count:
         return Count(0, Side.FIRST)
@@ -80,13 +102,13 @@ class CountingGame(Game[Count, int]):
         raise InvalidPositionError(f"{text!r} is not a position such as {example!r}, which ends with the side to move")
 
     def decode_as(self, text: str, side: Side) -> Count:
-        return self.decode(text if len(text) > len(self.look.layout.cells) else f"{text}{_SIDES[side]}")
+        return self.decode(text if len(text) > len(self.layout.cells) else f"{text}{_SIDES[side]}")
 
     def encode_short(self, position: Count) -> str:
         return self.encode(position)[:-1]
 
     def format_move(self, move: int) -> str:
-        return self.look.layout.cells[self.path(move)[0]].id
+        return self.layout.cells[self.path(move)[0]].id
 
     def parse_move(self, text: str) -> int:
         move = next((move for move in range(1, self.total + 1) if self.format_move(move) == text), None)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import NewType
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import ClassVar, NewType
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
-from beadbox.rules.game import Game, Look, Symmetry
-from beadbox.rules.layout import Bead, Cell
+from beadbox.rules.game import Game, GuidePart, Look, Symmetry
+from beadbox.rules.layout import Bead, Cell, Layout, PieceLook
+from beadbox.rules.outcome import Side
 
 Board = NewType("Board", str)
 """Nine characters from top left to bottom right: marks, and ``.`` for an empty square."""
@@ -69,10 +73,16 @@ def full_lines(board: Board) -> tuple[tuple[int, int, int], ...]:
 class MarksLook(Look[Board, int]):
     """Full lines light up, and beads are coloured and lettered as their squares are."""
 
+    game: MarksGame
+
+    def scene(self) -> Board:
+        return self.game.scene
+
     def winning_cells(self, position: Board) -> tuple[int, ...]:
         return tuple(sorted({square for line in full_lines(position) for square in line}))
 
     def bead(self, position: Board, move: int) -> Bead:
+        """The colour and letter of the square: nine colours for nine squares, as in Michie's machine."""
         return Bead(colour=move, mark=self.layout.cells[move].mark)
 
 
@@ -80,6 +90,16 @@ class MarksGame(Game[Board, int]):
     """A game in which a move writes the mark of its side into an empty square; a move is the index of the square."""
 
     symmetries = SYMMETRIES
+    layout: ClassVar[Layout]
+    notation: ClassVar[str]
+    reasons: ClassVar[Mapping[str, str]]
+    guide: ClassVar[tuple[GuidePart[Board, int], ...]]
+    scene: ClassVar[Board]
+    """A position for a picture of the game."""
+
+    @cached_property
+    def look(self) -> Look[Board, int]:
+        return MarksLook(self, self.layout, notation=self.notation, reasons=self.reasons, guide=self.guide)
 
     @abstractmethod
     def mark(self, position: Board) -> str:
@@ -138,14 +158,36 @@ def board_read(text: str, marks: str) -> Board:
     return Board(text)
 
 
-def turns_require(board: Board) -> None:
-    """Check that crosses begin and sides take turns.
+class CrossesAndNoughts(MarksGame):
+    """A game in which the first side writes crosses and the second noughts, in turn."""
 
-    Raises:
-        InvalidPositionError: the numbers of crosses and noughts do not fit.
-    """
-    crosses, noughts = board.count("X"), board.count("O")
-    if crosses - noughts not in (0, 1):
-        raise InvalidPositionError(
-            f"{board!r} has {crosses} crosses and {noughts} noughts; crosses begin and sides take turns"
-        )
+    layout = Layout(
+        cells=CELLS,
+        columns=3,
+        rows=3,
+        shape="square",
+        roles=("X", "O"),
+        role_names=("crosses", "noughts"),
+        pieces=MappingProxyType({"X": PieceLook("X", "cross", Side.FIRST), "O": PieceLook("O", "nought", Side.SECOND)}),
+        prompts=("Your turn: place a cross.", "Your turn: place a nought."),
+    )
+    line_has: ClassVar[str]
+    """The result of a side that has three in a row: "won" or "lost"."""
+
+    def side_to_move(self, position: Board) -> Side:
+        return Side.FIRST if position.count("X") == position.count("O") else Side.SECOND
+
+    def mark(self, position: Board) -> str:
+        return self.layout.roles[self.side_to_move(position)]
+
+    def decode(self, text: str) -> Board:
+        board = board_read(text, "XO")
+        crosses, noughts = board.count("X"), board.count("O")
+        if crosses - noughts not in (0, 1):
+            raise InvalidPositionError(
+                f"{text!r} has {crosses} crosses and {noughts} noughts; crosses begin and sides take turns"
+            )
+        last_to_move = "X" if crosses > noughts else "O"
+        if {board[line[0]] for line in full_lines(board)} - {last_to_move}:
+            raise InvalidPositionError(f"{text!r} goes on after a side has {self.line_has}")
+        return board

@@ -7,11 +7,10 @@ on nine; ``docs/rules/ladder.md``.
 
 from __future__ import annotations
 
-from functools import cached_property
 from types import MappingProxyType
 
-from beadbox.rules.counting import LAST_TAKEN, Count, CountingGame, CountingLook
-from beadbox.rules.game import GuidePart, Look, Symmetry
+from beadbox.rules.counting import LAST_TAKEN, Count, CountingGame
+from beadbox.rules.game import GuidePart, Symmetry
 from beadbox.rules.layout import Cell, Layout, PieceLook
 from beadbox.rules.outcome import Side
 
@@ -54,16 +53,6 @@ GUIDE: tuple[GuidePart[Count, int], ...] = (
 )
 
 
-class LadderLook(CountingLook):
-    """The picture of the game: the climber is under way."""
-
-    def scene(self) -> Count:
-        return Count(4, Side.FIRST)
-
-    def describe_move(self, move: int) -> str:
-        return f"to step {move}"
-
-
 class Ladder(CountingGame):
     """The rules of Ladder, a counting game on nine steps."""
 
@@ -73,16 +62,12 @@ class Ladder(CountingGame):
     symmetries = (Symmetry("as it is", tuple(range(N_STEPS + 1))),)
     total = N_STEPS
     last_wins = True
-
-    @cached_property
-    def look(self) -> Look[Count, int]:
-        return LadderLook(
-            self,
-            LAYOUT,
-            notation="text: one character a step, from the ground up, and then the side to move, 1 or 2",
-            reasons=MappingProxyType({LAST_TAKEN: "the winner took the last step"}),
-            guide=GUIDE,
-        )
+    layout = LAYOUT
+    notation = "text: one character a step, from the ground up, and then the side to move, 1 or 2"
+    reasons = MappingProxyType({LAST_TAKEN: "the winner took the last step"})
+    guide = GUIDE
+    scene = Count(4, Side.FIRST)
+    move_words = "to {}"
 
     def pieces(self, position: Count) -> tuple[str | None, ...]:
         return tuple(CLIMBER if step == position.done else None for step in range(N_STEPS + 1))

@@ -7,11 +7,10 @@ written ``1`` to ``9``. Source: T. E. Plambeck and G. Whitehead, "The secrets of
 
 from __future__ import annotations
 
-from functools import cached_property
 from types import MappingProxyType
 
 from beadbox.rules.errors import InvalidPositionError
-from beadbox.rules.game import GuidePart, Look
+from beadbox.rules.game import GuidePart
 from beadbox.rules.layout import Layout, PieceLook
 from beadbox.rules.outcome import Outcome, Side
 from beadbox.rules.squares import (
@@ -19,21 +18,8 @@ from beadbox.rules.squares import (
     THREE_IN_A_ROW,
     Board,
     MarksGame,
-    MarksLook,
     board_read,
     full_lines,
-)
-
-LAYOUT = Layout(
-    cells=CELLS,
-    columns=3,
-    rows=3,
-    shape="square",
-    roles=("A", "B"),
-    role_names=("player A", "player B"),
-    pieces=MappingProxyType({"X": PieceLook("X", "cross", Side.FIRST)}),
-    badges=("X", "X"),
-    prompts=("Your turn: place a cross.", "Your turn: place a cross."),
 )
 
 GUIDE: tuple[GuidePart[Board, int], ...] = (
@@ -52,13 +38,6 @@ GUIDE: tuple[GuidePart[Board, int], ...] = (
 )
 
 
-class NotaktoLook(MarksLook):
-    """The picture of the game: one cross more may lose."""
-
-    def scene(self) -> Board:
-        return self.game.decode("X.X.X....")
-
-
 class Notakto(MarksGame):
     """The rules of Notakto on one board."""
 
@@ -66,16 +45,21 @@ class Notakto(MarksGame):
     name = "Notakto"
     summary = "Both players place crosses. The player who makes three in a row loses."
     has_draws = False
-
-    @cached_property
-    def look(self) -> Look[Board, int]:
-        return NotaktoLook(
-            self,
-            LAYOUT,
-            notation="text, X or . for each cell, in the order of the layout's cells",
-            reasons=MappingProxyType({THREE_IN_A_ROW: "the loser made three in a row"}),
-            guide=GUIDE,
-        )
+    layout = Layout(
+        cells=CELLS,
+        columns=3,
+        rows=3,
+        shape="square",
+        roles=("A", "B"),
+        role_names=("player A", "player B"),
+        pieces=MappingProxyType({"X": PieceLook("X", "cross", Side.FIRST)}),
+        badges=("X", "X"),
+        prompts=("Your turn: place a cross.", "Your turn: place a cross."),
+    )
+    notation = "text, X or . for each cell, in the order of the layout's cells"
+    reasons = MappingProxyType({THREE_IN_A_ROW: "the loser made three in a row"})
+    guide = GUIDE
+    scene = Board("X.X.X....")
 
     def side_to_move(self, position: Board) -> Side:
         return Side(position.count("X") % 2)

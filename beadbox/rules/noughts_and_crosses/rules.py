@@ -6,25 +6,11 @@ square, 0 to 8, written ``1`` to ``9``. Counts for checks: D. Michie (1963) and 
 
 from __future__ import annotations
 
-from functools import cached_property
 from types import MappingProxyType
 
-from beadbox.rules.errors import InvalidPositionError
-from beadbox.rules.game import GuidePart, Look
-from beadbox.rules.noughts_and_crosses.layout import LAYOUT
+from beadbox.rules.game import GuidePart
 from beadbox.rules.outcome import Outcome, Side
-from beadbox.rules.squares import (
-    EMPTY,
-    FULL_BOARD,
-    LINES,
-    THREE_IN_A_ROW,
-    Board,
-    MarksGame,
-    MarksLook,
-    board_read,
-    full_lines,
-    turns_require,
-)
+from beadbox.rules.squares import EMPTY, FULL_BOARD, LINES, THREE_IN_A_ROW, Board, CrossesAndNoughts
 
 GUIDE: tuple[GuidePart[Board, int], ...] = (
     GuidePart(
@@ -42,37 +28,20 @@ GUIDE: tuple[GuidePart[Board, int], ...] = (
 )
 
 
-class SquaresLook(MarksLook):
-    """The picture of the game: two marks of each side, and a row that is nearly full."""
-
-    def scene(self) -> Board:
-        return self.game.decode("X.O.X.O..")
-
-
-class NoughtsAndCrosses(MarksGame):
+class NoughtsAndCrosses(CrossesAndNoughts):
     """The rules of noughts and crosses (tic-tac-toe)."""
 
     slug = "noughts-and-crosses"
     name = "Noughts and crosses"
     summary = "Get three of your marks in a row."
-
-    @cached_property
-    def look(self) -> Look[Board, int]:
-        return SquaresLook(
-            self,
-            LAYOUT,
-            notation="text, one character a cell, in the order of the layout's cells",
-            reasons=MappingProxyType({THREE_IN_A_ROW: "three in a row", FULL_BOARD: "the board is full"}),
-            guide=GUIDE,
-        )
-
-    def side_to_move(self, position: Board) -> Side:
-        return Side.FIRST if position.count("X") == position.count("O") else Side.SECOND
-
-    def mark(self, position: Board) -> str:
-        return LAYOUT.roles[self.side_to_move(position)]
+    notation = "text, one character a cell, in the order of the layout's cells"
+    reasons = MappingProxyType({THREE_IN_A_ROW: "three in a row", FULL_BOARD: "the board is full"})
+    guide = GUIDE
+    scene = Board("X.O.X.O..")
+    line_has = "won"
 
     def legal_moves(self, position: Board) -> tuple[int, ...]:
+        # By the winner and not the outcome, as this is the hot path of every readable loop.
         if _winner(position) is not None:
             return ()
         return tuple(square for square in range(9) if position[square] == EMPTY)
@@ -83,17 +52,9 @@ class NoughtsAndCrosses(MarksGame):
             return Outcome(winner, THREE_IN_A_ROW)
         return None if EMPTY in position else Outcome(None, FULL_BOARD)
 
-    def decode(self, text: str) -> Board:
-        board = board_read(text, "XO")
-        turns_require(board)
-        last_to_move = "X" if board.count("X") > board.count("O") else "O"
-        if {board[line[0]] for line in full_lines(board)} - {last_to_move}:
-            raise InvalidPositionError(f"{text!r} goes on after a side has won")
-        return board
-
 
 def _winner(position: Board) -> Side | None:
-    # Unrolled rather than built on full_lines: this is the hot path of every readable loop.
+    # Unrolled rather than built on full_lines, for the same path.
     for a, b, c in LINES:
         if position[a] != EMPTY and position[a] == position[b] == position[c]:
             return Side.FIRST if position[a] == "X" else Side.SECOND

@@ -7,11 +7,10 @@ Matches are taken from the end; a move is the number of the foremost match that 
 
 from __future__ import annotations
 
-from functools import cached_property
 from types import MappingProxyType
 
-from beadbox.rules.counting import LAST_TAKEN, Count, CountingGame, CountingLook
-from beadbox.rules.game import GuidePart, Look, Symmetry
+from beadbox.rules.counting import LAST_TAKEN, Count, CountingGame
+from beadbox.rules.game import GuidePart, Symmetry
 from beadbox.rules.layout import Cell, Layout, PieceLook
 from beadbox.rules.outcome import Side
 
@@ -53,16 +52,6 @@ GUIDE: tuple[GuidePart[Count, int], ...] = (
 )
 
 
-class MatchesLook(CountingLook):
-    """The picture of the game: a third of the matches is gone."""
-
-    def scene(self) -> Count:
-        return Count(7, Side.FIRST)
-
-    def describe_move(self, move: int) -> str:
-        return f"from match {N_MATCHES - move + 1} on"
-
-
 class TwentyOneMatches(CountingGame):
     """The rules of 21 matches, a counting game that the last move loses."""
 
@@ -72,16 +61,12 @@ class TwentyOneMatches(CountingGame):
     symmetries = (Symmetry("as it is", tuple(range(N_MATCHES))),)
     total = N_MATCHES
     last_wins = False
-
-    @cached_property
-    def look(self) -> Look[Count, int]:
-        return MatchesLook(
-            self,
-            LAYOUT,
-            notation="text: one character a match, and then the side to move, 1 or 2",
-            reasons=MappingProxyType({LAST_TAKEN: "the loser took the last match"}),
-            guide=GUIDE,
-        )
+    layout = LAYOUT
+    notation = "text: one character a match, and then the side to move, 1 or 2"
+    reasons = MappingProxyType({LAST_TAKEN: "the loser took the last match"})
+    guide = GUIDE
+    scene = Count(7, Side.FIRST)
+    move_words = "from {} on"
 
     def pieces(self, position: Count) -> tuple[str | None, ...]:
         return (MATCH,) * (N_MATCHES - position.done) + (None,) * position.done
