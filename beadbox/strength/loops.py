@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.loops import components, evaluate_loops
 from beadbox.rules.outcome import Side
+from beadbox.strength.graph import DRAWN, FIRST_WINS, SECOND_WINS
 
 Floats = NDArray[np.float64]
-FIRST_WINS, SECOND_WINS, DRAWN, ENDLESS = -1, -2, -3, -4
-"""Results of a position, as the codes of a graph; ``ENDLESS`` is no code of a graph."""
+ENDLESS = -4
+"""The result of a position that is drawn by endless play, beside the terminal codes of a graph."""
 NO_PLIES = -1
 """The number of plies to the end of a position that is not won in a known number of them."""
 TOLERANCE = 1e-13

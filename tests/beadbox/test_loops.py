@@ -10,17 +10,8 @@ import pytest
 from beadbox.kernels.graph_arrays import GraphArrays
 from beadbox.kernels.loops import components, evaluate_loops
 from beadbox.rules.outcome import Side
-from beadbox.strength.loops import (
-    DRAWN,
-    ENDLESS,
-    FIRST_WINS,
-    NO_PLIES,
-    SECOND_WINS,
-    best_response,
-    perfect_policy,
-    points_of,
-    solve,
-)
+from beadbox.strength.graph import DRAWN, FIRST_WINS, SECOND_WINS
+from beadbox.strength.loops import ENDLESS, NO_PLIES, best_response, perfect_policy, points_of, solve
 from tests.beadbox.loop_games import mu_torere, pong_hau_ki
 
 DATA = Path(__file__).parents[1] / "data" / "games"
