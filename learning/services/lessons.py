@@ -62,21 +62,21 @@ def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
     """
     occupants_fetch([seat for live in matches for seat, _ in live.automata], lock=True)
     lessons: dict[int, list[Ended]] = {}
-    machines: dict[int, Machine] = {}
+    learners: dict[int, Occupant] = {}
     for live in matches:
         for seat, who in live.automata:
             if who.slug != player or seat.occupant is None or not seat.occupant.machine.learns:
                 continue
-            machine = seat.occupant.machine
-            machines[machine.pk] = machine
-            own = lessons.setdefault(machine.pk, [])
+            learners[seat.occupant.machine.pk] = seat.occupant
+            own = lessons.setdefault(seat.occupant.machine.pk, [])
             if own and own[-1].live is live:  # the machine played against itself
                 own[-1].seats.append(seat)
             else:
                 own.append(Ended(live, live.match.outcome, [seat]))
-    for pk, machine in sorted(machines.items()):
+    for pk in sorted(learners):
+        machine = learners[pk].machine
         before, begin = machine.n_lessons, perf_counter()
-        touched = kind_of(machine).live.learn(machine, lessons[pk])
+        touched = learners[pk].kind.live.learn(machine, lessons[pk])
         LESSON_SECONDS.observe(perf_counter() - begin)
         numbers = list(range(before + 1, machine.n_lessons + 1))
         news = box_news(touched, machine.n_lessons)
