@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from beadbox.rules.outcome import Side
 from games.accounts.principal import AnyUser, Principal, Visitor
 from games.exceptions import MalformedError
 from games.live.players import MACHINE, Choice, DecisionRecord, LiveMatch, LiveSeat, Offer, SeatPlayer, Statement
-from games.live.states import Insight, MachineBrief, SeatMachine
+from games.live.states import Insight, SeatMachine
 from learning.access import (
     To,
     can_edit,
@@ -82,6 +82,8 @@ class MachinePlayer(SeatPlayer):
 
     name = "A machine"
     learns = True
+    may_see = staticmethod(may_see)
+    redact_insight = staticmethod(insight_redacted)
 
     def __init__(self, slug: str) -> None:
         self.slug = slug  # type: ignore[misc]  # one instance a slug
@@ -192,14 +194,8 @@ class MachinePlayer(SeatPlayer):
         occupant: Occupant | None = seat.occupant
         return None if occupant is None else occupant.machine.audience
 
-    def may_see(self, viewer: Principal, audience: AccessList) -> bool:
-        return may_see(viewer, audience)
-
     def unseen(self, viewer: Principal) -> Q:
         return unseen(viewer, "machine_seat__machine__")
-
-    def redact_insight(self, insight: Insight, machines: Mapping[str, MachineBrief]) -> Insight | None:
-        return insight_redacted(insight, machines)
 
     def manages(self, seat: LiveSeat, user: AnyUser) -> bool:
         occupant: Occupant | None = seat.occupant

@@ -77,8 +77,8 @@ class OpponentPlayer(SeatPlayer):
             if level is not None and level.learnt and ply is not None:
                 is_random = level.draws_random_move(RandomSource(live.match.seed, ply))
                 last_moves.append(LevelMove(seat, ply, level, is_random))
-        told = (kind.live.level_insight(live, last_moves) for kind in KINDS.values() if last_moves)
-        return next((insight for insight in told if insight is not None), None)
+        insights = (kind.live.level_insight(live, last_moves) for kind in KINDS.values() if last_moves)
+        return next((insight for insight in insights if insight is not None), None)
 
 
 def _engine_ready_require(opponent: Opponent, game: AnyGame) -> None:
