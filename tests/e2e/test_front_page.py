@@ -43,6 +43,7 @@ def test_three_games_fit_a_laptop_and_three_swipes_of_a_phone(visitor: Visitor) 
     phone.goto("/")
     drawn(phone)
     boxes = phone.evaluate(BOXES)
+    assert len(boxes) == 7
     assert all(one["height"] <= 740 for one in boxes), "a whole game at a time"
     assert boxes[2]["bottom"] <= 3 * 740
     assert phone.evaluate("window.shifted") <= SHIFT_MOST
@@ -57,8 +58,17 @@ def test_keyboard_reaches_a_new_machine_from_the_menu_and_back(page: Page, visit
         page.keyboard.press("Enter")
         expect(link).to_have_attribute("aria-current", "page")
     tab_to(page, ".game .is-main")
-    for number, text in enumerate(["Teach a new MENACE", "Teach a new HER", "Play against Novice engine"]):
-        expect(page.locator(".game .is-main").nth(number)).to_have_text(text)
+    expect(page.locator(".game .is-main")).to_have_text(
+        [
+            "Teach a new MENACE",
+            "Teach a new HER",
+            "Play against Novice engine",
+            "Teach a new Ladder machine (player A)",
+            "Teach a new 21 matches machine (player A)",
+            "Teach a new Notakto machine (player A)",
+            "Teach a new Misère noughts and crosses machine (crosses)",
+        ]
+    )
     page.keyboard.press("Enter")
     expect_turn(page)
     assert match_of(page).n_plies == 1, "it has begun"

@@ -49,11 +49,9 @@ def test_every_game_is_a_board_with_something_on_it(client: Client) -> None:
     for game in shown:
         pieces = game["picture"]["pieces"]
         assert len(pieces) == len(game["picture"]["layout"]["cells"])
-        shared = len(set(game["picture"]["layout"].get("badges") or (0, 1))) == 1
-        assert len({piece for piece in pieces if piece}) > (0 if shared else 1), "both sides are on it"
-        rules = GAMES[game["slug"]]
-        assert rules.outcome(rules.look.scene()) is None
-        assert rules.decode(rules.encode(rules.look.scene())) == rules.look.scene()
+        n_kinds = len({piece for piece in pieces if piece})
+        is_shared = len(set(game["picture"]["layout"]["badges"])) == 1
+        assert n_kinds == 1 if is_shared else n_kinds > 1, "both sides are on it"
 
 
 def test_running_trainings_are_shown_if_the_machine_is_visible(client: Client) -> None:
