@@ -53,7 +53,6 @@ KEPT = [
     ("learning/serializers/learn.py", "beside", "``beside`` and ``beside_address`` are names of the API"),
     ("learning/selectors/crontabs.py", "fold", "a parameter of ``datetime.replace``"),
     ("tests/bench/*", "crowd", "a crowd of simulated players"),
-    ("tests/site/faults/*", "crowd", "a crowd of simulated players"),
     ("*", "outlook", "a name of the API"),
     ("*", "restlessness", "a field of rules in files and of the API"),
     ("docs/*", "clerk", "the service of that name in ``docker-compose.yml``"),
@@ -69,7 +68,6 @@ KEPT = [
     ("tests/games/test_slow_players.py", "ponderer", "the module ``tests.ponderer``"),
     ("tests/*/test_names.py", "fold", "a function of two migrations"),
     ("tests/learning/services/test_house_recorded.py", "standing", "a related name"),
-    ("tests/learning/api/test_learn.py", "beside", "``beside`` and ``beside_address`` are names of the API"),
     ("*/migrations/*", "*", "migrations are history"),
 ]
 """Files that keep a word or a name, the word (``*`` for each) or the name, and why."""

@@ -14,7 +14,7 @@ class Side(IntEnum):
 
     @property
     def other(self) -> Side:
-        """The opposite side."""
+        """The side that plays against this one."""
         return Side.SECOND if self is Side.FIRST else Side.FIRST
 
 

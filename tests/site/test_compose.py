@@ -152,7 +152,7 @@ def test_redis_keeps_what_it_is_given() -> None:
 
 
 def started(service: str, n_cores: int, folder: Path) -> list[str]:
-    """Return the command line with which a container's shell starts its program on a host with so many cores."""
+    """Return the command line with which a container's shell starts its program on a host with ``n_cores`` cores."""
     for name, does in (("nproc", f"echo {n_cores}"), ("python", "printf '%s\\n' \"$@\"")):
         (folder / name).write_text(f"#!/bin/sh\n{does}\n")
         (folder / name).chmod(0o755)

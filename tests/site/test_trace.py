@@ -74,8 +74,8 @@ async def test_a_live_move(monkeypatch: pytest.MonkeyPatch) -> None:
                     state = await socket.expect("state")
                 worst += moves[:-1]
                 last += moves[-1:]
-    hold("a live move, the worst", figures(worst), (167, 37, 170, 111, 25))
-    hold("a live move, the last", figures(last), (196, 43, 224, 140, 30))
+    hold("a live move, the worst", figures(worst), (166, 37, 161, 111, 25))
+    hold("a live move, the last", figures(last), (195, 43, 211, 140, 30))
     worst_move = max(worst, key=lambda trace: (len(trace.modules), len(trace.functions)))
     reached = Trace(tuple(Reader().reached(HANDLE, worst_move.functions))).without_library().modules
     modules = worst_move.without_library().modules
@@ -103,7 +103,7 @@ def test_an_ai_move_of_a_machine() -> None:
     def journey() -> None:
         assert Client().post("/api/ai/move", asked, content_type="application/json").json()["box"]
 
-    hold("AI move of a machine", figures(trace_of(journey))[:2], (102, 31))
+    hold("AI move of a machine", figures(trace_of(journey))[:2], (101, 31))
 
 
 def test_a_training_run() -> None:

@@ -74,7 +74,7 @@ class _Seat:
         return bool(stored)
 
     def ensure_capacity(self, n_boards: int = 0, n_entries: int = 0) -> None:
-        """Enlarge the table unless it can take so many more boards and entries.
+        """Enlarge the table until it can take ``n_boards`` more boards and ``n_entries`` more entries.
 
         In addition, ``2 * SPARE`` entries stay free for those that learning adds.
         """
@@ -160,5 +160,5 @@ def _load_unknown_boards(
         board = Board(record.boards[ply].tobytes())
         seat = seats[0] if side == state[games.OUR_SIDE] else seats[1]
         missed[seat][pieces_key(board)] = Position(board, side), Position(board, side.other)
-    told = [seat.load_boards(boards) for seat, boards in missed.items() if boards]
-    return any(told)
+    have_entries = [seat.load_boards(boards) for seat, boards in missed.items() if boards]
+    return any(have_entries)

@@ -362,7 +362,7 @@ def rows(sql: str) -> list[Any]:
 
 
 def _repeat(table: str, n: int) -> None:
-    """Store the rows of the latest room ``n`` more times under new keys, as for so many rooms."""
+    """Store the rows of the latest room ``n`` more times under new keys, as for ``n`` rooms."""
     which = "WHERE room_id IS NOT NULL" if table == "learning_machine" else ""
     rows(
         f"INSERT INTO {table} SELECT (jsonb_populate_record(latest, (SELECT jsonb_object_agg(key, CASE"
