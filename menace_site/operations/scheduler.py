@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from typing import Any
 
@@ -24,3 +25,16 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
     """The scheduler of tasks in the database, with our ``Entry``."""
 
     Entry = Entry
+    ticked_at = 0.0
+    """Time of the last tick, in seconds since 1970."""
+
+    def tick(self, *args: Any, **kwargs: Any) -> float:
+        """Start a task if one is due, and return the seconds until the next tick.
+
+        The moments in the queue are wrong after the clock was set back, so the queue is then built again.
+        """
+        now = time.time()
+        if now < self.ticked_at:
+            self.populate_heap()
+        self.ticked_at = now
+        return float(super().tick(*args, **kwargs))

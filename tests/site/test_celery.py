@@ -4,14 +4,16 @@ import json
 import math
 import os
 import signal
+import time
 import urllib.error
 import urllib.request
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from celery import Celery
+from celery.schedules import schedule
 from django.conf import settings
 from django.core.cache import cache
 from django.utils import timezone
@@ -21,7 +23,7 @@ from learning.tasks import RUNS, jobs_recover, wake_up
 from menace_site import celery
 from menace_site.celery import app
 from menace_site.local.processes import is_dead
-from menace_site.operations.scheduler import Scheduler
+from menace_site.operations.scheduler import Entry, Scheduler
 from menace_site.server.cache import ForgivingRedisCache
 from tests.conftest import StartWorker
 from tests.site.test_supervisor import free_port
@@ -96,3 +98,25 @@ def test_task_with_a_future_start_is_started_again_in_time() -> None:
     entry.last_run_at = timezone.now() + timedelta(hours=1)
     assert not entry.is_due().is_due
     assert entry.is_due().next <= 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tasks_start_again_soon_after_the_clock_was_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The queue of the scheduler has moments of the old clock, one hour ahead."""
+    beat = Scheduler(app=app, lazy=False)
+    started: list[str] = []
+    monkeypatch.setattr(beat, "apply_entry", lambda entry, producer: started.append(entry.task))
+    begin, seconds = timezone.now(), 0
+
+    def now() -> datetime:
+        return begin + timedelta(seconds=seconds)
+
+    monkeypatch.setattr(Entry, "_default_now", lambda self: now())
+    monkeypatch.setattr(schedule, "now", lambda self: now())
+    monkeypatch.setattr(time, "time", lambda: now().timestamp())
+    for seconds in (7200, 3600, 3610):  # noqa: B007  # now() reads it
+        started.clear()
+        while beat.tick() == 0:
+            pass
+    assert "learning.tasks.jobs_reap" in started
+    assert "learning.tasks.sweep" not in started
