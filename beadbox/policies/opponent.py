@@ -31,7 +31,7 @@ class Opponent(ABC):
 
 
 class UniformOpponent(Opponent):
-    """An opponent that picks uniformly among its replies, so its policy is a table for any enumerable game."""
+    """An opponent that picks uniformly among its replies, so its policy is a table for any listable game."""
 
     @abstractmethod
     def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:

@@ -44,7 +44,7 @@ class PerfectOpponent(UniformOpponent):
     summary = "Never makes a mistake."
 
     def plays(self, game: AnyGame) -> bool:
-        return game.enumerable
+        return game.listable
 
     def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
         values = move_values(game, position)
@@ -60,7 +60,7 @@ class PerfectFastOpponent(UniformOpponent):
     summary = "Never makes a mistake, and wins as quickly as it can."
 
     def plays(self, game: AnyGame) -> bool:
-        return game.enumerable
+        return game.listable
 
     def replies(self, game: AnyGame, position: AnyPosition) -> tuple[AnyMove, ...]:
         values = move_values(game, position)

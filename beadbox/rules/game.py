@@ -160,11 +160,20 @@ class Game(ABC, Generic[PositionT, MoveT]):
     """Optional rules of the family by option. Every combination of them is a separate game."""
     added: tuple[str, ...] = ()
     """The family's additions that this game is played with, in their order."""
-    enumerable: bool = True
-    """Whether all positions can be listed, so that boxes can be laid out and strength is exact."""
+    listable: bool = True
+    """Whether the program can list all positions, so that boxes can be laid out and strength is exact.
+
+    A position of such a game has no history: two games that reach it go on alike.
+    """
 
     always_ends: bool = True
     """Whether no position can repeat within a game, so that every game ends by itself."""
+
+    endless_winner: Side | None = None
+    """The side that wins a game without an end; ``None`` if such a game is a draw."""
+
+    ply_limit: int = 200
+    """Plies after which a game stops and counts as a game without an end; forced moves and passes count too."""
 
     has_draws: bool = True
     """Whether a game can end without a winner."""
@@ -204,7 +213,7 @@ class Game(ABC, Generic[PositionT, MoveT]):
     def ply(self, position: PositionT) -> int:
         """Return the least number of moves after which the position can arise from the start.
 
-        A game that is not ``enumerable`` may return a lower bound. The bound must be 0 only at the start and equal
+        A game that is not ``listable`` may return a lower bound. The bound must be 0 only at the start and equal
         within an orbit. It grows by at most 1 in a move. If sides alternate, it is odd when the second side is to move.
         """
 

@@ -60,6 +60,8 @@ class Layout:
     role_names: tuple[str, str]
     pieces: Mapping[str, PieceLook] = field(default_factory=dict, hash=False)
     """Looks of the pieces by their text. Other pieces are pawns if named like a role, else lettered discs."""
+    lines: tuple[tuple[int, int], ...] = ()
+    """Pairs of cells that a line joins, on boards of the shape ``point``."""
     cell_words: str = "squares"
     """The plural of the game's word for a cell."""
     badges: tuple[str, str] | None = None

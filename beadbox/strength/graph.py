@@ -72,7 +72,7 @@ def graph_compile(game: AnyGame, *, reduced: bool) -> Graph:
     Raises:
         NotListedError: the game has too many positions, or positions that can recur.
     """
-    if not game.enumerable:
+    if not game.listable:
         raise _not_listed(game, game.why_unlisted)
     canonicalise = game.canonical if reduced else _as_it_lies
     start = canonicalise(game.initial_position())

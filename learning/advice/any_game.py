@@ -120,7 +120,7 @@ def _text_of(game: AnyGame, cells: list[Any]) -> str:
 
 def _moves_view(game: AnyGame, position: AnyPosition) -> dict[Any, dict[str, Any]]:
     """Return the legal moves as answers show them, in the order of the rules."""
-    values = move_values(game, position) if game.enumerable else {}
+    values = move_values(game, position) if game.listable else {}
     return {
         move: {
             "move": game.format_move(move),
@@ -218,7 +218,7 @@ class AnyGameAdviser(Adviser[Question, FrozenPolicy]):
         game, position = question.game, question.position
         outcome = game.outcome(position)
         evaluation, terms = None if outcome is None else _result(game, position, outcome), {}
-        if game.enumerable:
+        if game.listable:
             evaluation, plies = solve(game, position)
             terms = {"pliesToEnd": plies}
         return {

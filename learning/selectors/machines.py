@@ -286,7 +286,7 @@ def machine_rows(machines: Sequence[Machine]) -> list[dict[str, Any]]:
             "owner": machine.owner.get_username() if machine.owner else "",
             "is_guests": machine.guest is not None,
             "is_public": machine.is_public,
-            "is_exact": machine.game_rules.enumerable,
+            "is_exact": machine.game_rules.listable,
             "standing": machine.standing,
             "curve": curve_small(machine.standing.points),
         }

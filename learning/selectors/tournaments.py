@@ -66,7 +66,7 @@ def tournaments_counted(tournaments: QuerySet[Tournament]) -> QuerySet[Tournamen
 def tournament_games(user: AnyUser | None) -> list[AnyGame]:
     """Games in which every pairing can be computed or played; added games only if a machine plays them."""
     played = set(machines_visible(user).filter(side=None).values_list("game", flat=True).distinct())
-    known = [game for game in GAMES.values() if game.enumerable or engine_of(game) is not None]
+    known = [game for game in GAMES.values() if game.listable or engine_of(game) is not None]
     return [game for game in known if not game.added or game.slug in played]
 
 

@@ -42,7 +42,7 @@ MAX_LONG_GAMES = 1000
 
 def games_most(game: AnyGame, machines: Iterable[Machine]) -> int:
     """Return the most games that a pairing may have in a tournament of this game with these machines."""
-    by_table = game.enumerable and all(kind_of(machine).training.has_table(machine) for machine in machines)
+    by_table = game.listable and all(kind_of(machine).training.has_table(machine) for machine in machines)
     return MAX_GAMES_PER_PAIRING if by_table else MAX_LONG_GAMES
 
 

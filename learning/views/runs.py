@@ -123,7 +123,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "against": _against(run.machine),
         "exact": kind.training.has_table(run.machine),
         "kind": kind,
-        "why_unlisted": "" if run.machine.game_rules.enumerable else run.machine.game_rules.why_unlisted,
+        "why_unlisted": "" if run.machine.game_rules.listable else run.machine.game_rules.why_unlisted,
         "against_first": _against_first(run),
         "may_train": can_edit(request.user, run.machine),
     }

@@ -204,7 +204,7 @@ def _games(pairing: Pairing, turn: TurnEnd) -> Contest | None:
     tournament = pairing.tournament
     rng, game = RandomSource(tournament.seed, pairing.number), tournament.game_rules
     first, second = (_player(entry, game) for entry in (pairing.first, pairing.second))
-    if game.enumerable and first.table is not None and second.table is not None:
+    if game.listable and first.table is not None and second.table is not None:
         return contest(game, first.table, second.table, tournament.n_games, rng)
     return _long_games(pairing, first.played, second.played, rng, turn)
 

@@ -57,9 +57,9 @@ def test_who_plays_and_is_offered_depends_on_the_game(game):
         assert opponent_usual(game).slug in {"novice", "starter"} & set(offered), "a beginner can beat it"
         assert all(one.whom for one in opponents_offered(game))
     else:
-        small = list(UNIFORM) if game.enumerable else ["random", "win-block"]
+        small = list(UNIFORM) if game.listable else ["random", "win-block"]
         names = [opponent and opponent.slug for opponent in levels.values()]
-        assert names == ["random", "win-block", "perfect" if game.enumerable else None, None, None]
+        assert names == ["random", "win-block", "perfect" if game.listable else None, None, None]
         assert playing == offered == small
         assert opponent_usual(game).slug == "win-block"
 
@@ -73,7 +73,7 @@ def uniform_opponents(base=UniformOpponent):
 
 
 assert EXPERIMENTS, "which import opponents of their own"
-LISTED = [game for game in GAMES.values() if game.enumerable]
+LISTED = [game for game in GAMES.values() if game.listable]
 
 
 @pytest.mark.parametrize("game", LISTED, ids=lambda game: game.slug)

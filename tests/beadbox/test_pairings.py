@@ -35,7 +35,7 @@ from beadbox.tournaments.standings import Result, table
 
 BOTH, FIRST, SECOND = frozenset((0, 1)), frozenset((0,)), frozenset((1,))
 ANY_SIDES = st.lists(st.sampled_from([BOTH, FIRST, SECOND]), min_size=2, max_size=12)
-ENUMERABLE = [game for game in GAMES.values() if game.enumerable]
+LISTABLE = [game for game in GAMES.values() if game.listable]
 
 
 def entrants(*sides: frozenset[int]) -> list[Entrant]:
@@ -233,7 +233,7 @@ def naive_contest(game: Game, players: list[np.ndarray], n_games: int, rng: Rand
     return tally
 
 
-@pytest.mark.parametrize("game", ENUMERABLE, ids=lambda game: game.slug)
+@pytest.mark.parametrize("game", LISTABLE, ids=lambda game: game.slug)
 def test_the_kernel_plays_the_games_of_its_readable_twin(game: Game) -> None:
     one, other = OPPONENTS["win-block"], OPPONENTS["random"]
     played = contest(game, one, other, 300, RandomSource(5, 2))
@@ -242,7 +242,7 @@ def test_the_kernel_plays_the_games_of_its_readable_twin(game: Game) -> None:
     assert [played.first_wins, played.second_wins, played.draws] == twin
 
 
-@pytest.mark.parametrize("game", ENUMERABLE, ids=lambda game: game.slug)
+@pytest.mark.parametrize("game", LISTABLE, ids=lambda game: game.slug)
 @pytest.mark.parametrize(
     ("first", "second"),
     [("michie-1961", "michie-refill"), ("michie-1961", "apl-notebook"), ("scroggs", "perfect"), ("random", "scroggs")],
@@ -261,7 +261,7 @@ def test_the_sample_lies_where_the_exact_result_says(game: Game, first: str, sec
         assert abs(count / n_games - chance) <= 5 * deviation + 1e-12
 
 
-@pytest.mark.parametrize("game", ENUMERABLE, ids=lambda game: game.slug)
+@pytest.mark.parametrize("game", LISTABLE, ids=lambda game: game.slug)
 def test_exact_contest_agrees_with_the_strength_page(game: Game) -> None:
     """Contests of frozen machines give the same expected result as the strength page and teach nothing."""
     first, second = memory(game, Side.FIRST, "michie-1961"), memory(game, Side.SECOND, "michie-refill")
@@ -280,7 +280,7 @@ def test_exact_contest_agrees_with_the_strength_page(game: Game) -> None:
 
 
 def test_two_fixed_opponents_have_an_exact_result_too() -> None:
-    game = ENUMERABLE[0]
+    game = LISTABLE[0]
     graph = graph_compile(game, reduced=False)
     policies = [opponent_policy(game, OPPONENTS[name], reduced=False) for name in ("win-block", "random")]
     strength = expected(graph, Side.FIRST, *policies)
@@ -289,7 +289,7 @@ def test_two_fixed_opponents_have_an_exact_result_too() -> None:
 
 
 def test_a_machine_cannot_sit_on_the_other_side() -> None:
-    game = ENUMERABLE[0]
+    game = LISTABLE[0]
     second = memory(game, Side.SECOND, "michie-refill")
     with pytest.raises(ValueError, match="cannot sit on side 0"):
         contest(game, FrozenBoxes(second), OPPONENTS["random"], 1, RandomSource(0))

@@ -24,7 +24,7 @@ from beadbox.rules.registry import GAMES
 from tests.beadbox.remembered import GAME, REMEMBERED
 from tests.beadbox.rules.walks import met
 
-LISTED = [game for game in GAMES.values() if game.enumerable]
+LISTED = [game for game in GAMES.values() if game.listable]
 
 
 def learner(rule, **values):
@@ -317,7 +317,7 @@ def test_only_td_has_traces(method):
 def test_a_rule_survives_json_and_its_fields_are_its_own():
     for preset in TABLE_PRESETS.values():
         assert TableRule.from_json(preset.rule.to_json()) == preset.rule
-        assert all(preset.rule.fits(game) == game.enumerable for game in GAMES.values())
+        assert all(preset.rule.fits(game) == game.listable for game in GAMES.values())
     assert replace(TableRule(), step_size=1.0) == TableRule.from_json({"step_size": 1})
     own = {field.name for field in fields(TableRule)}
     others = [{field.name for field in fields(rule)} for rule in (BoxRule, QRule, ValueRule)]

@@ -222,7 +222,7 @@ def test_a_tournament_is_played_or_refused_with_a_sentence(staff: Any, game: Gam
     machines = made(game, staff)
     entries = [machine.slug for machine in machines] or ["random", "easy"]
     body = {"game": game.slug, "entries": entries, "games": 10}
-    if game.enumerable:
+    if game.listable:
         tournament = tournament_start(user=staff, entries=entries, games=10, seed=1)
         tournament_play(tournament.pk)
         tournament.refresh_from_db()

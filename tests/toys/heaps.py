@@ -56,7 +56,7 @@ class Heaps(Game[Position, Take]):
     name = "Heaps"
     summary = "Take as many as you like of one heap."
     symmetries = (Symmetry("as it is", tuple(range(len(PLACES)))),)
-    enumerable = False
+    listable = False
     takes_boxes = False
 
     @cached_property

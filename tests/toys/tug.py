@@ -45,7 +45,7 @@ class Tug(Game[Position, Step]):
     name = "Tug"
     summary = "Pull the stone to your end."
     symmetries = (Symmetry("as it is", tuple(range(LAST + 1))),)
-    enumerable = False
+    listable = False
     always_ends = False
 
     @cached_property

@@ -101,7 +101,7 @@ class Hexapawn(Game[Position, Move]):
         self.slug = "hexapawn" if usual else f"hexapawn-{columns}x{rows}"
         self.name = "Hexapawn" if usual else f"Hexapawn {columns} × {rows}"
         self.variant = "" if usual else f"{columns} columns, {rows} rows"
-        self.enumerable = columns * rows <= LARGEST_LISTED
+        self.listable = columns * rows <= LARGEST_LISTED
         self.symmetries = symmetries_of(columns, rows)
         self._reach = tuple(self._reach_of(side) for side in Side)
 
@@ -159,7 +159,7 @@ class Hexapawn(Game[Position, Move]):
         return position.side
 
     def ply(self, position: Position) -> int:
-        """Return the least number of plies; on boards that are not ``enumerable`` a lower bound (``least_plies``)."""
+        """Return the least number of plies; on boards that are not ``listable`` a lower bound (``least_plies``)."""
         n_plies = self._n_plies(position)
         assert n_plies is not None, f"{position} cannot arise"
         return n_plies
@@ -262,7 +262,7 @@ class Hexapawn(Game[Position, Move]):
         return Side.SECOND if PAWNS[1] in board[-self.columns :] else None
 
     def _n_plies(self, position: Position) -> int | None:
-        if self.enumerable:
+        if self.listable:
             return self._first_met.get(position)
         return least_plies(self.columns, self.rows, position)
 

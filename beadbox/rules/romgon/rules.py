@@ -264,7 +264,7 @@ class Romgon(Game[Position, Move]):
     summary = "Get your rhombus to the other side's home, or leave them unable to move."
     symmetries = SYMMETRIES
     additions = ADDITIONS
-    enumerable = False
+    listable = False
     takes_boxes = False
     format_move = staticmethod(format_action)
 

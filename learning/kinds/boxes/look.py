@@ -90,7 +90,7 @@ def box_wall(machine: Machine) -> dict[str, Any]:
         )[:SHOWN_MOST]
     )
     cabinet = machine.cabinet
-    if cabinet.game.enumerable:
+    if cabinet.game.listable:
         printed, slots, pieces = boxes_printed(cabinet)
     else:
         printed, slots, pieces = _printed(cabinet, [row[0] for row in rows])
@@ -115,7 +115,7 @@ def box_totals(machine: Machine, wall: dict[str, Any]) -> tuple[int, int]:
 def bead_marks(machine: Machine) -> dict[int, list[str]]:
     """The letters of the beads of each colour in a machine's boxes."""
     cabinet = machine.cabinet
-    if cabinet.game.enumerable:
+    if cabinet.game.listable:
         _, slots, _ = boxes_printed(cabinet)
     else:
         _, slots, _ = _printed(cabinet, list(machine.boxes.values_list("position", flat=True)))
@@ -130,7 +130,7 @@ def has_drawings(machine: Machine) -> bool:
     return (
         machine.preset in GARDNERS
         and machine.side == Side.SECOND
-        and machine.game_rules.enumerable
+        and machine.game_rules.listable
         and machine.boxes.count() <= FEW_BOXES
     )
 

@@ -320,7 +320,7 @@ class BoxesMemory(KindMemory):
 
     def load(self, machine: Machine, most: int | None = None) -> Memory | OpenMemory:
         """A table if the machine's game can be listed; otherwise an open memory, to which boxes are added when met."""
-        return table_load(machine) if machine.game_rules.enumerable else _open_load(machine)
+        return table_load(machine) if machine.game_rules.listable else _open_load(machine)
 
     def store(self, machine: Machine, memory: Memory | OpenMemory, lesson_id: int) -> Sequence[TouchedBox]:
         touched = memory.touched()

@@ -50,10 +50,10 @@ class BoxesPage(KindPage):
 
     def suited(self, game: AnyGame, rule: BoxRule) -> BoxRule:
         """The same rule, but boxes that cannot be laid out in advance are opened when met. The play is the same."""
-        return rule if game.enumerable else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
+        return rule if game.listable else replace(rule, open_boxes=OpenBoxes.WHEN_MET)
 
     def rule_require(self, game: AnyGame, rule: BoxRule) -> None:
-        if not game.enumerable and rule.open_boxes is OpenBoxes.IN_ADVANCE:
+        if not game.listable and rule.open_boxes is OpenBoxes.IN_ADVANCE:
             raise GameTooLargeError(
                 f"open_boxes: {game.name} {game.why_unlisted}, so the boxes cannot be laid out in advance."
                 " They can be opened when met."

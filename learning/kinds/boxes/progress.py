@@ -56,7 +56,7 @@ def progress(machine: Machine, *, to_owner: bool = False) -> Progress:
     whom = " against you" if to_owner and machine.is_pupil else ""
     results = _results(machine)
     first, box, does = _first(machine)
-    curve = _curve(machine) if machine.game_rules.enumerable else []
+    curve = _curve(machine) if machine.game_rules.listable else []
     now = curve[-1][1] if curve else None
     return {
         "games": machine.n_games,

@@ -66,7 +66,7 @@ def visit_probabilities(machine: Machine, opponent: str = "random") -> dict[str,
     key = f"visits:{machine.pk}:{machine.created_at.timestamp()}:{machine.n_lessons}:{opponent}"
     visits: dict[str, float] | None = cache.get(key)
     if visits is None:
-        if not machine.game_rules.enumerable:
+        if not machine.game_rules.listable:
             return None
         memory = table_load(machine)
         chances = visit_probability(memory, UNIFORM[opponent])
@@ -81,7 +81,7 @@ class BoxesTraining(KindTraining):
     sampling = Sampling(("random", "win_block"), SAMPLE_GAMES)
 
     def has_table(self, machine: Machine) -> bool:
-        return machine.game_rules.enumerable
+        return machine.game_rules.listable
 
     def partner_require(self, machine: Machine, other: Machine) -> None:
         super().partner_require(machine, other)

@@ -13,7 +13,7 @@ from beadbox.rules.registry import GAMES, family_games
 from tests.beadbox.rules.walks import met, reachable
 
 GAME = GAMES["hexapawn"]
-LISTED = pytest.mark.parametrize("game", [g for g in HEXAPAWNS if g.enumerable], ids=lambda game: game.slug)
+LISTED = pytest.mark.parametrize("game", [g for g in HEXAPAWNS if g.listable], ids=lambda game: game.slug)
 
 
 @cache
@@ -90,7 +90,7 @@ def test_ply_is_the_least_number_of_moves(game):
 
 def test_on_the_largest_board_plies_are_counted():
     game = GAMES["hexapawn-5x4"]
-    assert not game.enumerable
+    assert not game.listable
     start = game.initial_position()
     after_one = {game.apply(start, move) for move in game.legal_moves(start)}
     for position in met(game, 300):
@@ -219,5 +219,5 @@ def test_the_family():
         "hexapawn-4x4",
         "hexapawn-5x4",
     ]
-    assert [game.enumerable for game in family_games("hexapawn")] == [True] * 5 + [False]
+    assert [game.listable for game in family_games("hexapawn")] == [True] * 5 + [False]
     assert GAMES["hexapawn-5x4"].variant == "5 columns, 4 rows"

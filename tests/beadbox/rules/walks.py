@@ -16,7 +16,7 @@ def episodes(game: Game[Any, Any], n: int, seed: int = 0) -> Iterator[list[Any]]
     Games too large to list are long, so fewer of them are played.
     """
     rng = random.Random(seed)
-    for _ in range(n if game.enumerable else max(1, n // 50)):
+    for _ in range(n if game.listable else max(1, n // 50)):
         positions = [game.initial_position()]
         while (legal := game.legal_moves(positions[-1])) and len(positions) <= MAX_PLIES:
             positions.append(game.apply(positions[-1], rng.choice(legal)))
@@ -26,7 +26,7 @@ def episodes(game: Game[Any, Any], n: int, seed: int = 0) -> Iterator[list[Any]]
 def met(game: Game[Any, Any], n: int, seed: int = 0) -> list[Any]:
     """The distinct positions of ``n`` random games, in a fixed order; half as many if the game is too large."""
     positions = list(dict.fromkeys(position for episode in episodes(game, n, seed) for position in episode))
-    return positions if game.enumerable else positions[:: max(1, 2 * len(positions) // n)]
+    return positions if game.listable else positions[:: max(1, 2 * len(positions) // n)]
 
 
 def refusal(read: Callable[[str], Any], text: str) -> RulesError | None:

@@ -235,7 +235,7 @@ def test_every_game_gives_advice_from_its_start(slug: str) -> None:
 
 
 def test_what_is_too_large_to_know_is_not_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(GAME), "enumerable", False)
+    monkeypatch.setattr(type(GAME), "listable", False)
     question = ADVISER.read(GAME, {"board": EMPTY})
     assert question.level == "medium"
     assert ADVISER.move(question, RandomSource(1), time_limit_s=0)["evaluation"] is None

@@ -45,7 +45,7 @@ class LastWonRule:
 
     @classmethod
     def fits(cls, game):
-        return game.enumerable and game.takes_boxes
+        return game.listable and game.takes_boxes
 
     def to_json(self):
         return {"kind": self.kind, **asdict(self)}

@@ -163,7 +163,7 @@ def test_progress_covers_any_size_and_refuses_other_kinds() -> None:
         learner, _ = taught_without_strength(slug)
         shown = progress(learner)
         assert shown["games"] == 1
-        assert (shown["holds"] is None) == (not game_get(slug).enumerable)
+        assert (shown["holds"] is None) == (not game_get(slug).listable)
     from learning.services.machines import machine_create
 
     other: Any = machine_create(game="romgon", side=None, name="Q", preset="romgon-q-careful")

@@ -180,7 +180,7 @@ def box_checked(
         raise ExchangeError(where, "other_side", position=repr(text))
     if not cabinet.has_box(position):
         raise ExchangeError(where, "forced_move", position=repr(text))
-    if game.enumerable and position not in graph_compile(game, reduced=rule.reduce_symmetry).node_id:
+    if game.listable and position not in graph_compile(game, reduced=rule.reduce_symmetry).node_id:
         raise ExchangeError(where, "unreachable", position=repr(text))
     n_slots = len(cabinet.slots(position))
     if not len(beads) == len(visits) == n_slots:
