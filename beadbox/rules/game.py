@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import count
 from types import MappingProxyType
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -326,6 +327,19 @@ class Game(ABC, Generic[PositionT, MoveT]):
     def inverse(self, symmetry: Symmetry) -> Symmetry:
         """Return the inverse of a symmetry."""
         return self._inverses[symmetry]
+
+    @cached_property
+    def reached(self) -> dict[PositionT, int]:
+        """All positions of a ``listable`` game, each with the least number of moves after which it can arise."""
+        found = {self.initial_position(): 0}
+        frontier = list(found)
+        for n_moves in count(1):
+            after = (self.apply(position, move) for position in frontier for move in self.legal_moves(position))
+            frontier = [position for position in dict.fromkeys(after) if position not in found]
+            if not frontier:
+                break
+            found |= dict.fromkeys(frontier, n_moves)
+        return found
 
     @cached_property
     def _inverses(self) -> dict[Symmetry, Symmetry]:

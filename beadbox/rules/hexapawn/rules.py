@@ -9,7 +9,6 @@ checks are in ``docs/rules/hexapawn.md``.
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import count
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -263,21 +262,8 @@ class Hexapawn(Game[Position, Move]):
 
     def _n_plies(self, position: Position) -> int | None:
         if self.listable:
-            return self._first_met.get(position)
+            return self.reached.get(position)
         return least_plies(self.columns, self.rows, position)
-
-    @cached_property
-    def _first_met(self) -> dict[Position, int]:
-        """All reachable positions, each with the least number of plies after which it can arise."""
-        found = {self.initial_position(): 0}
-        frontier = list(found)
-        for n_plies in count(1):
-            after = (self.apply(position, move) for position in frontier for move in self.legal_moves(position))
-            frontier = [position for position in dict.fromkeys(after) if position not in found]
-            if not frontier:
-                break
-            found |= dict.fromkeys(frontier, n_plies)
-        return found
 
 
 def least_plies(columns: int, rows: int, position: Position) -> int | None:
