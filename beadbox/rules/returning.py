@@ -1,4 +1,4 @@
-"""Games whose positions can come again: the stones of two sides on a board, and moves that undo each other."""
+"""Games in which positions can come again: two sides move stones on a board, and moves undo each other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 from beadbox.rules.errors import InvalidMoveError, InvalidPositionError
 from beadbox.rules.game import Game, GuidePart, Look, Symmetry
-from beadbox.rules.layout import Layout
+from beadbox.rules.layout import Bead, Layout
 from beadbox.rules.outcome import Side
 
 EMPTY = "."
@@ -26,6 +26,13 @@ Move: TypeAlias = tuple[int, ...]
 """The cells that a player touches: where a stone is placed, or from where to where it moves."""
 
 
+class StonesLook(Look[Position, Move]):
+    """A bead has the colour of the cell that a stone enters, and the letter of the cell that it leaves."""
+
+    def bead(self, position: Position, move: Move) -> Bead:
+        return Bead(colour=move[-1] % 9, mark=self.layout.cells[move[0]].mark)
+
+
 class ReturningGame(Game[Position, Move]):
     """A game of alternate moves in which a position has no history. Each side has one kind of stone."""
 
@@ -34,14 +41,16 @@ class ReturningGame(Game[Position, Move]):
     stones: ClassVar[str]
     """The stone of the first side and of the second; also keys of ``layout.pieces``."""
     start: ClassVar[str]
-    """The board at the start."""
-    notation: ClassVar[str]
+    """The board before the first move."""
     reasons: ClassVar[Mapping[str, str]]
     guide: tuple[GuidePart[Position, Move], ...]
+    look_type: ClassVar[type[StonesLook]] = StonesLook
 
     @cached_property
     def look(self) -> Look[Position, Move]:
-        return Look(self, self.layout, notation=self.notation, reasons=self.reasons, guide=self.guide)
+        first, second = self.stones
+        notation = f"text: {first}, {second} or . for each of the layout's cells, and then the side to move, 1 or 2"
+        return self.look_type(self, self.layout, notation=notation, reasons=self.reasons, guide=self.guide)
 
     def fault(self, position: Position) -> str:
         """Why no game has these stones, after the text of the position; empty if they give no reason."""
