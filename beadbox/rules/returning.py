@@ -48,8 +48,8 @@ class ReturningGame(Game[Position, Move]):
 
     @cached_property
     def look(self) -> Look[Position, Move]:
-        first, second = self.stones
-        notation = f"text: {first}, {second} or . for each of the layout's cells, and then the side to move, 1 or 2"
+        known = ", ".join((*self.stones, EMPTY))
+        notation = f"text: a character ({known}) for each of the layout's cells, and then the side to move, 1 or 2"
         return self.look_type(self, self.layout, notation=notation, reasons=self.reasons, guide=self.guide)
 
     def fault(self, position: Position) -> str:
