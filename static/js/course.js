@@ -1,5 +1,5 @@
 /**
- * The course of a machine's learning, calculated by a worker (learn_worker.js). The server sends the graph of the game
+ * Requests about a machine that learns. A worker trains it (learn_worker.js). The server only sends the graph of the game
  * and reads addresses (docs/learn.md).
  */
 
@@ -10,44 +10,45 @@ export const IS_SAVED = "saved" in byId("learn").dataset;
 const NO_WORKERS = "This browser does not let a page learn in the background. Please use a newer one.";
 const DAMAGED = "This page is damaged: a part of its data is missing. Please save or load it again.";
 
-/** The server cannot answer a request now. */
+/** Error: the server cannot answer a request now, but the same request may succeed later. */
 export class Later extends Error {}
 
-/** @type {{[name: string]: Promise<any>}} the graphs that were asked for, by name */
+/** @type {{[name: string]: Promise<any>}} the requested graphs, by name */
 const graphs = {};
 
-/** A worker with its pending requests. */
+/** A worker with its pending requests. The worker starts with the first request. */
 class Learner {
-  /** @type {Map<number, {resolve: (answer: any) => void, reject: (error: Error) => void}>} */
-  #open = new Map();
-  #asked = 0;
-  /** @type {Set<string>} */
-  #known = new Set();
+  /** @type {Map<number, {resolve: (answer: any) => void, reject: (error: Error) => void}>} requests by id */
+  #pending = new Map();
+  #lastId = 0;
+  /** @type {Set<string>} names of the graphs that the worker has */
+  #sentGraphs = new Set();
   /** @type {Worker|null} */
   #worker = null;
 
-  /** Asks the worker and returns its answer; sends the plan's graph first if the worker lacks it. */
+  /** Sends a request to the worker and returns its answer. Sends the plan's graph first if the worker lacks it. */
   async ask(/** @type {string} */ ask, /** @type {{plan: LearnPlan} & Record<string, unknown>} */ question) {
     const name = question.plan.graph;
     const view = await graphOf(name);
-    if (!this.#known.has(name)) {
-      this.#known.add(name);
-      await this.#put({ ask: "graph", name, view }, DAMAGED);
+    if (!this.#sentGraphs.has(name)) {
+      this.#sentGraphs.add(name);
+      await this.#post({ ask: "graph", name, view }, DAMAGED);
     }
-    return this.#put({ ask, ...question }, "");
+    return this.#post({ ask, ...question }, "");
   }
 
-  #put(/** @type {object} */ question, /** @type {string} */ problem) {
-    this.#begin();
-    this.#asked += 1;
-    const id = this.#asked;
+  /** Posts a message; rejects with `problem` as the error's text if there is one, else with the worker's error. */
+  #post(/** @type {object} */ question, /** @type {string} */ problem) {
+    this.#start();
+    this.#lastId += 1;
+    const id = this.#lastId;
     return new Promise((resolve, reject) => {
-      this.#open.set(id, { resolve, reject: (error) => reject(problem ? new Error(problem) : error) });
+      this.#pending.set(id, { resolve, reject: (error) => reject(problem ? new Error(problem) : error) });
       this.#worker?.postMessage({ id, ...question });
     });
   }
 
-  #begin() {
+  #start() {
     if (this.#worker) return;
     try {
       this.#worker = new Worker(workerUrl());
@@ -55,54 +56,59 @@ class Learner {
       throw new Error(NO_WORKERS);
     }
     this.#worker.addEventListener("message", ({ data: { id, answer, error } }) => {
-      const question = this.#open.get(id);
-      this.#open.delete(id);
-      if (error) question?.reject(new Error(error));
-      else question?.resolve(answer);
+      const request = this.#pending.get(id);
+      this.#pending.delete(id);
+      if (error) request?.reject(new Error(error));
+      else request?.resolve(answer);
     });
     this.#worker.addEventListener("error", (event) => {
       event.preventDefault();
-      for (const { reject } of this.#open.values()) reject(new Error(NO_WORKERS));
-      this.#open.clear();
+      for (const { reject } of this.#pending.values()) reject(new Error(NO_WORKERS));
+      this.#pending.clear();
     });
   }
 }
 
 /** One worker for machines and one for bands, so that neither waits for the other. */
-const [pupil, crowd] = [new Learner(), new Learner()];
+const [machineWorker, bandWorker] = [new Learner(), new Learner()];
 
-/** The script of a worker: a file, or in a saved page the text of both scripts. */
+/** Returns the URL of the worker's script: of a file, or in a saved page of a text that contains kernel and worker. */
 function workerUrl() {
   const { worker, kernel } = byId("learn").dataset;
   if (!IS_SAVED) return `${worker}#${kernel}`;
   return URL.createObjectURL(new Blob([pageData("worker")], { type: "text/javascript" }));
 }
 
-/** The graph of a game by its part of an address; fetched once. */
+/** Returns the graph of a game, which is fetched once. Its name is the query of its address. */
 function graphOf(/** @type {string} */ name) {
-  const asked = async () => {
-    if (!IS_SAVED) return ask(`/graph?${name}`);
+  const load = async () => {
+    if (!IS_SAVED) return fetchJson(`/graph?${name}`);
     try {
       return pageData("graph");
     } catch {
       throw new Error(DAMAGED);
     }
   };
-  graphs[name] ??= asked().catch((error) => {
+  graphs[name] ??= load().catch((error) => {
     delete graphs[name];
     throw error;
   });
   return graphs[name];
 }
 
-/** @typedef {{game: string, side: string, teacher: string, rule: any, seed: string, against: string, address: string}} Reading */
+/**
+ * The settings of a machine as the server read them from an address.
+ *
+ * @typedef {{game: string, side: string, teacher: string, rule: any, seed: string, against: string, address: string}} Reading
+ */
 
+/** The training of one machine: its rule, teacher and seed. The same course always leads to the same machine. */
 export class Course {
   /**
-   * @param {Reading} reading how the server has read an address
-   * @param {any} [rule] the rule, if it is not that of the reading
+   * @param {Reading} reading
+   * @param {any} [rule] replaces the rule of the reading
    */
-  constructor({ game, side, teacher, rule: own, seed, against, address }, rule = own) {
+  constructor({ game, side, teacher, rule: readRule, seed, against, address }, rule = readRule) {
     this.address = address;
     this.seed = seed;
     this.against = against;
@@ -112,51 +118,54 @@ export class Course {
     };
   }
 
-  /** A key of the boxes and their initial beads; courses with equal keys have the same wall at the start. */
+  /** A key of the boxes and their initial beads: courses with equal keys begin with equal boxes. */
   get set() {
-    const { initial, initial_by: by, merge_symmetric_moves: merged, box_set: which } = this.plan.rule;
-    return JSON.stringify([this.plan.graph, this.plan.side, initial, by, merged, which]);
+    const { initial, initial_by: initialBy, merge_symmetric_moves: merges, box_set: boxSet } = this.plan.rule;
+    return JSON.stringify([this.plan.graph, this.plan.side, initial, initialBy, merges, boxSet]);
   }
 
-  /** The server's reading of an address: its invalid parts, and the nearest valid settings. */
-  static async read(/** @type {URLSearchParams} */ query, /** @type {Reading} */ before) {
-    return IS_SAVED ? { ...before, seed: query.get("seed"), against: query.get("against") } : ask(`?${query}`);
+  /**
+   * Returns the nearest valid settings for an address, with its problems, as the server reads it. A saved page, which
+   * has no server, changes only the seed and the opponent of the previous reading.
+   */
+  static async read(/** @type {URLSearchParams} */ query, /** @type {Reading} */ previous) {
+    return IS_SAVED ? { ...previous, seed: query.get("seed"), against: query.get("against") } : fetchJson(`?${query}`);
   }
 
   /** @param {string[]} cells the ids of the cells of the board */
   boxes(cells) {
-    return pupil.ask("boxes", { plan: this.plan, cells });
+    return machineWorker.ask("boxes", { plan: this.plan, cells });
   }
 
-  /** The whole address of the machine after so many games. */
+  /** Returns the query of the address of the machine after a number of games. */
   at(/** @type {number} */ games) {
     const query = new URLSearchParams(this.address);
     query.set("games", String(games));
     return query;
   }
 
-  /** The machine after a number of games, or after as many as can be played in one request. */
+  /** Returns the machine after a number of games, or after as many as the worker plays for one request. */
   machine(/** @type {number} */ games, /** @type {number} */ since, moves = false) {
     const { plan, seed, against } = this;
-    return pupil.ask("machine", { plan, seed, against, games, since, moves });
+    return machineWorker.ask("machine", { plan, seed, against, games, since, moves });
   }
 
   band() {
     const { plan, against } = this;
-    return crowd.ask("band", { plan, against });
+    return bandWorker.ask("band", { plan, against });
   }
 }
 
-async function ask(/** @type {string} */ what) {
-  let answer;
+async function fetchJson(/** @type {string} */ pathAndQuery) {
+  let response;
   try {
-    answer = await fetch(`/api/learn${what}`, { headers: { Accept: "application/json" } });
+    response = await fetch(`/api/learn${pathAndQuery}`, { headers: { Accept: "application/json" } });
   } catch {
     throw new Later("The connection is lost. The page tries again.");
   }
-  if (answer.status === 429 || answer.status >= 500)
+  if (response.status === 429 || response.status >= 500)
     throw new Later("The site has much to do now. This page goes on by itself in a moment.");
-  const told = await answer.json();
-  if (!answer.ok) throw new Error(told.detail ?? String(answer.status));
-  return told;
+  const content = await response.json();
+  if (!response.ok) throw new Error(content.detail ?? String(response.status));
+  return content;
 }

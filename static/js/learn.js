@@ -1,8 +1,8 @@
 /**
- * Watch it learn: an untrained machine, its teacher, its wall of boxes and its exact curve (docs/learn.md).
+ * The page "Watch it learn": an untrained machine, its teacher, its boxes and its exact curve (docs/learn.md).
  *
- * One loop does most of the work: it determines the state of the page (learn_states.js), sends one request to the worker,
- * shows the answer, and repeats. A second loop requests the bands. This module connects display and controls.
+ * The main loop determines the state of the page (learn_states.js), sends one request to the worker, shows the answer,
+ * and repeats. A second loop requests the bands. This module also connects the controls.
  */
 
 import { Course, IS_SAVED, Later } from "./course.js";
@@ -15,17 +15,18 @@ import { isFast, MOST_GAMES, stateOf, Wishes } from "./learn_states.js";
 import { Wall } from "./wall.js";
 import { count, figure } from "./words.js";
 
-/** Milliseconds for which a move and the end of a game are shown, and for a game without single moves. */
+/** Milliseconds for which a ply and the end of a game are shown, by speed. A ply of 0 ms is not shown at all. */
 const TEMPO = { move: { ply: 1100, end: 1600 }, game: { ply: 90, end: 700 }, ten: { ply: 0, end: 100 } };
+/** A thousand games a second: the games of one request, and the milliseconds between two requests. */
 const THOUSAND = { games: 100, ms: 100 };
 /** Milliseconds between redraws of curve and open box at high speed, and between updates of the address. */
 const DRAWN_MS = 90;
 const WRITTEN_MS = 1_000;
 /** Milliseconds between updates of the machine with the second rule while games are played. */
-const FOLLOWS_MS = 300;
+const FOLLOW_MS = 300;
 /** Milliseconds before the next request if the server cannot answer. */
-const LATER_MS = 2_000;
-/** The curve ends here until there are more games. */
+const RETRY_MS = 2_000;
+/** Number of games at the end of the x axis until the machine has more. */
 const FIRST_END = 10_000;
 
 const page = byId("learn");
@@ -69,29 +70,34 @@ const wishes = new Wishes({
 let pupil = null;
 /** @type {Wall|null} */
 let wall = null;
-/** The box that stays open at high speed. */
-let kept = 0;
+/** The index of the box that is shown at high speed. */
+let openBox = 0;
+/** Times, in milliseconds, of the latest update of the second machine, of the curve and of the address. */
 let followedAt = 0;
 let drawnAt = 0;
 let writtenAt = 0;
-/** The next request, which at full speed is sent before the last answer is drawn. @type {{pupil: Pupil, from: number, answer: Promise<LearnAnswer>}|null} */
-let ahead = null;
-/** The game that is being played, as far as it has been shown. @type {{answer: LearnAnswer, game: LearnGame, at: number}|null} */
+/**
+ * The request for the games after `from`. At full speed it is sent before the previous answer is drawn.
+ *
+ * @type {{pupil: Pupil, from: number, answer: Promise<LearnAnswer>}|null}
+ */
+let requestedAhead = null;
+/** The game that is being shown; `at` plies of it have been shown. @type {{answer: LearnAnswer, game: LearnGame, at: number}|null} */
 let playing = null;
 
-const frame = () => new Promise(requestAnimationFrame);
+const nextFrame = () => new Promise(requestAnimationFrame);
 
-/** Runs actions one after the other and shows their errors. @param {() => Promise<any>} once */
-async function live(once) {
+/** Repeats an action for ever and shows its errors. @param {() => Promise<any>} action */
+async function repeat(action) {
   for (;;) {
     try {
       if (document.hidden) await wishes.rest();
-      else await once();
+      else await action();
     } catch (error) {
       run(false);
       if (error instanceof Later) {
         trouble(error.message);
-        await wishes.rest(LATER_MS);
+        await wishes.rest(RETRY_MS);
         continue;
       }
       trouble(`${error.message} Change something, or go back to the start.`);
@@ -101,18 +107,18 @@ async function live(once) {
   }
 }
 
-/** Does the next action of the current state. */
-async function once() {
+/** Does the next action of the page's state. */
+async function machineStep() {
   const wish = wishes.now;
   if (!pupil || wish.isFresh) return open();
-  // While games are played, the second machine catches up from time to time.
-  const isDue = !wish.isRunning || performance.now() - followedAt > FOLLOWS_MS;
+  // While games are played, the second machine catches up only every `FOLLOW_MS` milliseconds.
+  const isDue = !wish.isRunning || performance.now() - followedAt > FOLLOW_MS;
   const state = stateOf(wish, { games: pupil.machine.games, isBehind: isDue && pupil.isBehind(wish.reading) });
   switch (state) {
     case "jumping":
       return jump(pupil);
     case "greeting":
-      // The first game is shown at once; the comparison follows.
+      // The first game is shown before the machine with the second rule is calculated.
       try {
         return await oneGame(pupil, TEMPO.game);
       } finally {
@@ -135,8 +141,8 @@ async function once() {
   }
 }
 
-/** Loads the next part of a band, until all its machines are there. */
-async function bandsOnce() {
+/** Requests and shows the next part of a band; waits for a new wish once both bands are complete. */
+async function bandStep() {
   const { isFresh, isFirst, reading } = wishes.now;
   if (!pupil || isFresh || isFirst || !(await pupil.fetchBand(reading))) return wishes.rest();
   return wishes.now.isFresh || showCurve(pupil);
@@ -144,10 +150,10 @@ async function bandsOnce() {
 
 // Actions of the states
 
-/** Opens a machine for another rule, teacher or seed, after the same number of games. */
+/** Replaces the machine by that of the new settings, after the same number of games. */
 async function open() {
   const { reading } = wishes.now;
-  const wanted = pupil?.machine.games ?? reading.games;
+  const wantedGames = pupil?.machine.games ?? reading.games;
   const next = await Pupil.open(
     reading,
     pupil,
@@ -155,7 +161,7 @@ async function open() {
   );
   if (next.boxes !== pupil?.boxes) {
     wall?.destroy();
-    kept = 0;
+    openBox = 0;
     wall = new Wall(byId("wall"), layout, next.boxes, null, TITLE, { past: "just now", choose: keepOpen });
   }
   pupil = next;
@@ -164,22 +170,22 @@ async function open() {
   trouble("");
   wishes.change({
     isFresh: wishes.now.reading !== reading,
-    games: next.machine.done ? wishes.now.games : (wishes.now.games ?? wanted),
+    games: next.machine.done ? wishes.now.games : (wishes.now.games ?? wantedGames),
   });
 }
 
-/** Plays as many games with the second rule. @param {Pupil} pupil */
+/** Lets the machine with the second rule catch up, as far as one request can. @param {Pupil} pupil */
 async function follow(pupil) {
   try {
     await pupil.follow(wishes.now.reading);
     if (!wishes.now.isFresh) showCurve(pupil);
   } finally {
-    // Set in any case, since the first machine must not wait for a missing answer.
+    // Set after an error too: otherwise the first machine could never play on.
     followedAt = performance.now();
   }
 }
 
-/** Goes to a place on the curve, as far as one request can; then continues from there. @param {Pupil} pupil */
+/** Goes towards the chosen number of games, as far as one request can. @param {Pupil} pupil */
 async function jump(pupil) {
   const games = /** @type {number} */ (wishes.now.games);
   playing = null;
@@ -190,111 +196,115 @@ async function jump(pupil) {
   showAll(pupil);
 }
 
-/** Plays games as fast as possible, or a thousand a second. @param {Pupil} pupil */
+/** Plays games without showing each: as fast as possible, or a thousand a second. @param {Pupil} pupil */
 async function rush(pupil) {
-  const began = performance.now();
+  const startedAt = performance.now();
   const isFull = wishes.now.speed === "full";
   const from = pupil.machine.games;
   const goal = isFull ? MOST_GAMES : Math.min(MOST_GAMES, from + THOUSAND.games);
   playing = null;
-  const asked = isFull && ahead?.pupil === pupil && ahead.from === from ? ahead.answer : pupil.ask(goal);
-  ahead = null;
-  const answer = await asked;
+  const pending =
+    isFull && requestedAhead?.pupil === pupil && requestedAhead.from === from
+      ? requestedAhead.answer
+      : pupil.ask(goal);
+  requestedAhead = null;
+  const answer = await pending;
   if (wishes.now.isFresh || wishes.now.games !== null) return;
   const changed = pupil.accept(answer);
-  if (isFull && !answer.done) ahead = { pupil, from: answer.games, answer: pupil.ask(goal) };
-  await frame();
+  if (isFull && !answer.done) requestedAhead = { pupil, from: answer.games, answer: pupil.ask(goal) };
+  await nextFrame();
   wall?.retint(changed);
   if (performance.now() - drawnAt > DRAWN_MS) {
     drawnAt = performance.now();
     showCurve(pupil);
-    stage.box(pupil.boxes[kept]);
+    stage.box(pupil.boxes[openBox]);
   }
   showCount(pupil);
-  remember(pupil);
-  if (!isFull) await wishes.rest(THOUSAND.ms - (performance.now() - began));
+  writeAddress(pupil);
+  if (!isFull) await wishes.rest(THOUSAND.ms - (performance.now() - startedAt));
 }
 
 /**
- * Shows the next game: its moves one after the other, then its changes of beads.
+ * Shows the next game, or the rest of the current one: its plies one after the other, then its changes of beads.
  *
  * @param {Pupil} pupil
  * @param {{ply: number, end: number}} tempo
  */
 async function oneGame(pupil, tempo) {
-  const now = await next(pupil);
-  while (now.at < now.game.plies.length) {
-    if (isOver(now)) return;
+  const shown = await currentGame(pupil);
+  while (shown.at < shown.game.plies.length) {
+    if (isAbandoned(shown)) return;
     if (tempo.ply) {
-      ply(pupil, now);
+      showPly(pupil, shown);
       await wishes.rest(tempo.ply);
-    } else now.at += 1;
+    } else shown.at += 1;
   }
-  if (isOver(now)) return;
-  lesson(pupil, now);
+  if (isAbandoned(shown)) return;
+  learn(pupil, shown);
   await wishes.rest(tempo.end);
 }
 
-/** Shows one move of a game; after the last one, the changes of beads. @param {Pupil} pupil */
+/** Shows the next ply of the current game, or after its last ply the changes of beads. @param {Pupil} pupil */
 async function move(pupil) {
-  const now = await next(pupil);
-  if (isOver(now)) return;
-  if (now.at < now.game.plies.length) {
-    await ply(pupil, now, true);
+  const shown = await currentGame(pupil);
+  if (isAbandoned(shown)) return;
+  if (shown.at < shown.game.plies.length) {
+    await showPly(pupil, shown, true);
     await wishes.rest(TEMPO.move.ply);
     return;
   }
-  lesson(pupil, now);
+  learn(pupil, shown);
   await wishes.rest(TEMPO.move.end);
 }
 
-/** The current game, or the next one if there is none. @param {Pupil} pupil */
-async function next(pupil) {
+/** Returns the game that is being shown. If there is none, requests the next game. @param {Pupil} pupil */
+async function currentGame(pupil) {
   if (playing) return playing;
   const answer = await pupil.ask(pupil.machine.games + 1, true);
   playing = { answer, game: /** @type {LearnGame} */ (answer.game), at: 0 };
   return playing;
 }
 
-/** Whether the reader has asked for something else than this game. @param {typeof playing} now */
-const isOver = (now) => wishes.now.isFresh || wishes.now.games !== null || playing !== now;
+/** Returns whether a new wish of the reader has ended this game. @param {typeof playing} shown */
+const isAbandoned = (shown) => wishes.now.isFresh || wishes.now.games !== null || playing !== shown;
 
-/** Shows the next ply of the game. @param {Pupil} pupil @param {NonNullable<typeof playing>} now */
-async function ply({ boxes }, now, rolls = false) {
-  const one = now.game.plies[now.at];
-  now.at += 1;
-  stage.board(one.board, one.cells);
-  stage.say(plyWords(one, byId("teacher-name").textContent));
-  if (one.draw) await stage.draw(boxes[one.draw.box], one.draw, rolls);
+/** Shows the next ply of the game. @param {Pupil} pupil @param {NonNullable<typeof playing>} shown */
+async function showPly({ boxes }, shown, rolls = false) {
+  const ply = shown.game.plies[shown.at];
+  shown.at += 1;
+  stage.board(ply.board, ply.cells);
+  stage.say(plyWords(ply, byId("teacher-name").textContent));
+  if (ply.draw) await stage.draw(boxes[ply.draw.box], ply.draw, rolls);
 }
 
-/** Shows the end of the game: the added and removed beads. @param {Pupil} pupil @param {NonNullable<typeof playing>} now */
-function lesson(pupil, { answer, game: { plies, changes } }) {
+/** Ends the game: stores the learnt beads and shows which were added and removed. */
+/** @param {Pupil} pupil @param {NonNullable<typeof playing>} shown */
+function learn(pupil, { answer, game: { plies, changes } }) {
   playing = null;
   showEnd(answer.game);
   const { boxes } = pupil;
   const changed = pupil.accept(answer);
   const drawn = plies.filter(({ draw }) => draw && draw.slot !== null).at(-1)?.draw ?? null;
   wall?.update(
-    changed.map((at) => ({ position: boxes[at].position, beads: boxes[at].beads, draws: null })),
+    changed.map((index) => ({ position: boxes[index].position, beads: boxes[index].beads, draws: null })),
     drawn && { position: boxes[drawn.box].position, slot: drawn.slot },
   );
   const change = changes.find(({ box }) => box === drawn?.box);
   if (change) stage.box(boxes[change.box], { beads: change.after, deltas: change.deltas });
-  else stage.box(boxes[drawn?.box ?? kept]);
+  else stage.box(boxes[drawn?.box ?? openBox]);
   showCurve(pupil);
   showCount(pupil);
-  remember(pupil);
+  writeAddress(pupil);
 }
 
 // Display
 
-/** Shows the last board of a game and its result. @param {LearnGame|null} played */
-function showEnd(played) {
-  const last = played?.plies.at(-1);
-  if (!played || !last) return;
+/** Shows the last board of a game and its result. @param {LearnGame|null} finished */
+function showEnd(finished) {
+  const last = finished?.plies.at(-1);
+  if (!finished || !last) return;
   stage.board(last.board, last.cells);
-  stage.say(lessonWords(played));
+  stage.say(lessonWords(finished));
 }
 
 /** @param {Pupil} pupil */
@@ -306,10 +316,10 @@ function showAll(pupil) {
     stage.board(boxes[0].board.map(() => null));
     stage.say("It knows nothing yet. Every bead is as likely as any other.");
   }
-  stage.box(boxes[kept]);
+  stage.box(boxes[openBox]);
   showCurve(pupil);
   showCount(pupil);
-  remember(pupil, true);
+  writeAddress(pupil, true);
 }
 
 /** @param {Pupil} pupil */
@@ -320,7 +330,7 @@ function showCurve(pupil) {
   const end = 10 ** Math.ceil(Math.log10(Math.max(FIRST_END, pupil.points.games.at(-1) ?? 0)));
   if (curve.words.top !== top) {
     curve.words.top = top;
-    curve.end = null; // so that it is built anew
+    curve.end = null; // so that `show` builds the plot again, with the new top
   }
   curve.show(xs, lines, end, true);
   curve.mark(pupil.machine.games);
@@ -328,17 +338,17 @@ function showCurve(pupil) {
 
 /** Shows the number of games and their results. @param {Pupil} pupil */
 function showCount({ machine: { games, wins, draws, losses } }) {
-  const words = `After ${count(games, "game")}`;
-  byId("games").textContent = words;
+  const gamesWords = `After ${count(games, "game")}`;
+  byId("games").textContent = gamesWords;
   byId("tally").textContent = games
     ? `${figure(wins)} won, ${figure(draws)} drawn, ${figure(losses)} lost`
     : "nothing learnt yet";
   slider.value = String(curve.share(games));
-  slider.setAttribute("aria-valuetext", words);
+  slider.setAttribute("aria-valuetext", gamesWords);
 }
 
-/** Writes the shown state into the address, so that it can be shared. @param {Pupil} pupil */
-function remember({ machine: { games } }, isAtOnce = false) {
+/** Writes settings and number of games into the address, so that it can be shared. @param {Pupil} pupil */
+function writeAddress({ machine: { games } }, isAtOnce = false) {
   if (!isAtOnce && wishes.now.isRunning && performance.now() - writtenAt < WRITTEN_MS) return;
   writtenAt = performance.now();
   const query = new URLSearchParams(wishes.now.reading.address);
@@ -346,9 +356,9 @@ function remember({ machine: { games } }, isAtOnce = false) {
   query.delete("games");
   if (games) query.set("games", String(games));
   if (IS_SAVED) return;
-  const saved = new URLSearchParams(query);
-  saved.set("game", game.slug);
-  byId("save").setAttribute("href", `/learn/save?${saved}`);
+  const saveQuery = new URLSearchParams(query);
+  saveQuery.set("game", game.slug);
+  byId("save").setAttribute("href", `/learn/save?${saveQuery}`);
   history.replaceState(null, "", `/learn/${game.slug}${String(query) && `?${query}`}`);
 }
 
@@ -374,18 +384,18 @@ function tellProblems(problems) {
   knobs.complain(problems);
 }
 
-/** Updates the names that repeat the values of fields. */
-function names() {
+/** Repeats the chosen teacher and opponent in the texts of the page. */
+function showNames() {
   byId("teacher-name").textContent = chosenName(byId("id_teacher", HTMLSelectElement));
   byId("against-name").textContent = chosenName(byId("id_against", HTMLSelectElement));
 }
 
 // Input
 
-/** The latest settings sent to the server. @type {URLSearchParams|null} */
+/** The settings that were sent to the server last. @type {URLSearchParams|null} */
 let latest = null;
 
-/** Sends changed fields to the server, and restarts the machine with the server's reading. @param {URLSearchParams} query */
+/** Sends changed settings to the server, and opens the machine of its answer. @param {URLSearchParams} query */
 async function reread(query) {
   query.set("game", game.slug);
   latest = query;
@@ -400,11 +410,11 @@ async function reread(query) {
   if (latest !== query) return;
   tellProblems(reading.problems);
   knobs.show(reading, reading.address);
-  names();
+  showNames();
   wishes.change({ reading, isFresh: true });
 }
 
-/** @param {boolean} isRunning */
+/** Starts or pauses the games. @param {boolean} isRunning */
 function run(isRunning) {
   buttons.run.textContent = isRunning ? "Pause" : "Go on";
   page.classList.toggle("is-running", isRunning);
@@ -416,22 +426,22 @@ function run(isRunning) {
   if (pupil && wall) {
     wall.refresh(wall.drawn);
     showCurve(pupil);
-    remember(pupil, true);
+    writeAddress(pupil, true);
   }
   say(`Stopped after ${count(pupil?.machine.games ?? 0, "game")}.`);
 }
 
-/** Goes to a place on the curve. @param {number} wanted */
-function goTo(wanted) {
-  const games = Math.min(MOST_GAMES, Math.max(0, Math.round(wanted)));
+/** Lets the machine go to a number of games, which is rounded and limited. @param {number} wantedGames */
+function goTo(wantedGames) {
+  const games = Math.min(MOST_GAMES, Math.max(0, Math.round(wantedGames)));
   slider.value = String(curve.share(games));
   wishes.change({ games });
 }
 
-/** @param {number} at */
-function keepOpen(at) {
-  kept = at;
-  if (pupil) stage.box(pupil.boxes[at]);
+/** Chooses the box that is shown at high speed. @param {number} index */
+function keepOpen(index) {
+  openBox = index;
+  if (pupil) stage.box(pupil.boxes[index]);
   stage.say("This box stays open while the games go by.");
 }
 
@@ -447,22 +457,22 @@ buttons.start.addEventListener("click", () => {
 slider.addEventListener("input", () => goTo(curve.atShare(Number(slider.value))));
 slider.addEventListener("change", () => wishes.now.isRunning || say(slider.getAttribute("aria-valuetext") ?? ""));
 slider.addEventListener("keydown", (event) => {
-  const from = wishes.now.games ?? pupil?.machine.games ?? 0;
-  const step = Math.max(1, Math.round(from / 10));
+  const games = wishes.now.games ?? pupil?.machine.games ?? 0;
+  const step = Math.max(1, Math.round(games / 10));
   const keys = new Map([
-    ["ArrowLeft", from - step],
-    ["ArrowDown", from - step],
-    ["ArrowRight", from + step],
-    ["ArrowUp", from + step],
-    ["PageDown", Math.floor(from / 10)],
-    ["PageUp", Math.max(10, from * 10)],
+    ["ArrowLeft", games - step],
+    ["ArrowDown", games - step],
+    ["ArrowRight", games + step],
+    ["ArrowUp", games + step],
+    ["PageDown", Math.floor(games / 10)],
+    ["PageUp", Math.max(10, games * 10)],
     ["Home", 0],
     ["End", curve.end ?? FIRST_END],
   ]);
-  const to = keys.get(event.key);
-  if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+  const wantedGames = keys.get(event.key);
+  if (wantedGames === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
-  goTo(to);
+  goTo(wantedGames);
 });
 byId("speeds").addEventListener("change", () => {
   const speed = chosenSpeed();
@@ -482,7 +492,7 @@ byId("reseed").addEventListener("click", () => knobs.reseed());
 if (IS_SAVED) knobs.keep(["against", "seed", "reseed"]);
 knobs.show(wishes.now.reading, wishes.now.reading.address);
 tellProblems(wishes.now.reading.problems);
-names();
+showNames();
 run(wishes.now.isRunning);
-live(once);
-live(bandsOnce);
+repeat(machineStep);
+repeat(bandStep);

@@ -1,16 +1,17 @@
 /**
- * Training of matchbox machines on the graph of a game (learning/selectors/graphs.py): no board, no rule of any game.
+ * Training of matchbox machines on the graph of a game (learning/selectors/graphs.py). The kernel knows no game rules.
  *
- * A classic script, for a worker. A test keeps it equal to the server's readable machine, in all beads and random words
- * (tests/beadbox/test_learn_kernel.py). Names follow beadbox/kernels/box_learning.py.
+ * A classic script, because it runs in a worker. A test compares all beads and random numbers with those of the server's
+ * machine (tests/beadbox/test_learn_kernel.py). Names follow beadbox/kernels/box_learning.py.
  */
 
 /** @type {any} */ (globalThis).learnKernel = (() => {
   const [WIN, DRAW, LOSS, REMOVED] = [0, 1, 2, 3];
-  /** No slot ever holds more beads, cap or no cap. */
+  /** Maximum number of beads in a slot if the rule has no cap. */
   const MOST_BEADS = 2 ** 27;
-  /** The teacher that is a second machine with the same rule. */
+  /** Name of the teacher that is a second machine with the same rule. */
   const PARTNER = "machine";
+  /** Name of the opponent that may play every legal move. */
   const EVERY_MOVE = "random";
   /** Opponents against which strength is calculated exactly; the last is the best response. */
   const MEASURES = ["random", "win-block", "perfect", "worst"];
@@ -21,9 +22,9 @@
   /** @typedef {ReturnType<typeof groundOf>} Ground */
   /** @typedef {ReturnType<typeof openGraph> & {policies?: Record<string, Float64Array>, expected?: Float64Array[]}} Graph */
 
-  // The random source: xoroshiro128++, its two words in halves of 32 bits, each the low one first
+  // The random source: xoroshiro128++. Each of its two 64-bit words is stored as two 32-bit halves, the low half first.
 
-  /** One step of SplitMix64. */
+  /** Returns the output of SplitMix64 for a state. */
   function mix(/** @type {bigint} */ number) {
     let x = (number + GOLDEN) & MASK;
     x = ((x ^ (x >> 30n)) * 0xbf58476d1ce4e5b9n) & MASK;
@@ -31,14 +32,14 @@
     return x ^ (x >> 31n);
   }
 
-  /** The state that a seed begins with. @param {string|number} seed text, for it may have 63 bits */
+  /** Returns the initial random state of a seed. @param {string|number} seed text if it has more than 53 bits */
   function seeded(seed) {
     const mixed = mix(mix(BigInt(seed)));
     const words = [mix(mixed), mix((mixed + GOLDEN) & MASK)];
     return Uint32Array.from(words.flatMap((word) => [Number(word & 0xffffffffn), Number(word >> 32n)]));
   }
 
-  /** `high * n / 2 ** 32`, rounded down: exact, though the product of two such numbers may be too long. */
+  /** Returns the exact integer part of `high * n / 2 ** 32`, even if the product has more than 53 bits. */
   function below(/** @type {number} */ high, /** @type {number} */ n) {
     if (n <= 2 ** 21) return Math.floor((high * n) / 2 ** 32);
     const low = Math.floor(((high & 0xffff) * n) / 2 ** 16);
@@ -47,9 +48,12 @@
 
   // Graph and boxes
 
-  /** The graph of a game from what the server sends: where the edges of each node begin, and where each leads. */
+  /**
+   * Decodes the graph of a game from the server. The edges of a node are those from `indptr[node]` to before
+   * `indptr[node + 1]`. `successor` is the node after an edge, or minus the code of the result if the game ends.
+   */
   function openGraph(/** @type {LearnView} */ view) {
-    const numbers = (/** @type {string} */ text) => Int32Array.from(text, (one) => one.charCodeAt(0) - 48);
+    const numbers = (/** @type {string} */ text) => Int32Array.from(text, (digit) => digit.charCodeAt(0) - 48);
     const [side, nMoves, end, step, turn] = [view.side, view.n_moves, view.end, view.step, view.turn].map(numbers);
     const indptr = new Int32Array(side.length + 1);
     const { boards } = view;
@@ -62,9 +66,9 @@
           successor[edge] = -end[edge];
           continue;
         }
-        const board = changed(boards[node].split(""), view.steps[step[edge]]);
-        const turned = view.turns[turn[edge]].cells.map((cell) => board[cell]);
-        successor[edge] = /** @type {number} */ (nodes.get(`${1 - side[node]}${turned.join("")}`));
+        const board = applyStep(boards[node].split(""), view.steps[step[edge]]);
+        const canonical = view.turns[turn[edge]].cells.map((cell) => board[cell]);
+        successor[edge] = /** @type {number} */ (nodes.get(`${1 - side[node]}${canonical.join("")}`));
       }
     }
     return {
@@ -77,22 +81,22 @@
     };
   }
 
-  /** A board after a step, in place. */
-  function changed(/** @type {string[]} */ board, /** @type {{changes: [number, string][]}} */ { changes }) {
+  /** Changes a board by a step of the graph, and returns the same board. */
+  function applyStep(/** @type {string[]} */ board, /** @type {{changes: [number, string][]}} */ { changes }) {
     for (const [cell, piece] of changes) board[cell] = piece;
     return board;
   }
 
-  /** Whether the opponent may play this edge. */
-  function plays(/** @type {Graph} */ graph, /** @type {string} */ name, /** @type {number} */ edge) {
+  /** Returns whether the named opponent may play an edge. */
+  function mayPlay(/** @type {Graph} */ graph, /** @type {string} */ name, /** @type {number} */ edge) {
     return name === EVERY_MOVE || graph.replies[name][edge] === 1;
   }
 
   /**
-   * The boxes of a machine: `nodeBox` is −1 where none is opened; the edges that a slot stands for are `members`, the
-   * first of them is printed on its bead.
+   * Returns the boxes of a machine that plays one side. `nodeBox` is the index of a node's box, or −1 if it has none.
+   * In a slot, `members` are the edges whose moves the slot stands for, and `printed` is the edge that its bead shows.
    */
-  function layOut(/** @type {Graph} */ graph, /** @type {number} */ side, /** @type {LearnSettings} */ rule) {
+  function makeBoxes(/** @type {Graph} */ graph, /** @type {number} */ side, /** @type {LearnSettings} */ rule) {
     const nodeBox = new Int32Array(graph.side.length).fill(-1);
     /** @type {LearnBox[]} */
     const boxes = [];
@@ -103,41 +107,44 @@
       const move = Math.floor(graph.ply[node] / 2);
       const beads = (/** @type {number} */ edge) => {
         const { cells } = graph.view.steps[graph.step[edge]];
-        const by = { move_number: move, ply: graph.ply[node], cell: cells[cells.length - 1] }[rule.initial_by];
-        return rule.initial[Math.min(by, rule.initial.length - 1)];
+        const index = { move_number: move, ply: graph.ply[node], cell: cells[cells.length - 1] }[rule.initial_by];
+        return rule.initial[Math.min(index, rule.initial.length - 1)];
       };
-      const like = (/** @type {number} */ edge) => edges.filter((other) => graph.slot[other] === graph.slot[edge]);
+      const symmetric = (/** @type {number} */ edge) => edges.filter((other) => graph.slot[other] === graph.slot[edge]);
       const slots = edges
-        .filter((edge) => !rule.merge_symmetric_moves || like(edge)[0] === edge)
+        .filter((edge) => !rule.merge_symmetric_moves || symmetric(edge)[0] === edge)
         .map((edge) => {
-          const members = like(edge);
+          const members = symmetric(edge);
           const size = rule.merge_symmetric_moves ? members.length : 1;
           return { members, printed: edge, size, initial: beads(edge) };
         });
-      const isFilled = rule.when_empty === "resign" && rule.empty_opening === "refill" && move === 0;
+      const refillsOpening = rule.when_empty === "resign" && rule.empty_opening === "refill" && move === 0;
       nodeBox[node] = boxes.length;
-      boxes.push({ node, refills: rule.when_empty === "refill" || isFilled, slots });
+      boxes.push({ node, refills: rule.when_empty === "refill" || refillsOpening, slots });
     }
     return { nodeBox, boxes };
   }
 
   /**
-   * A plan as arrays, with everything precomputed that does not depend on beads. Boxes and slots of a second machine follow those of the first.
+   * Returns a plan as arrays that do not depend on the beads. Boxes and slots of a second machine follow those of the
+   * first.
    *
-   * A target says where a move leads: `0 … nBoxes-1` opens that box; `nBoxes + node` is the teacher's turn there; −1,
-   * −2, −3 end the game with a win, draw or loss for the first machine. Forced moves without a box are followed through.
+   * A target tells where a move leads. From 0 to `nBoxes - 1` it is the box to open next. `nBoxes + node` is a node at
+   * which the teacher moves. −1, −2 and −3 end the game with a win, draw or loss for the first machine. A forced move
+   * without a box is skipped: the target is the one after it.
    *
    * @param {Graph} graph @param {LearnPlan} plan
    */
   function groundOf(graph, plan) {
     const { side, rule, teacher } = plan;
     const { indptr, successor } = graph;
-    const ours = layOut(graph, side, rule);
-    const theirs = teacher === PARTNER ? layOut(graph, 1 - side, rule) : { nodeBox: null, boxes: [] };
+    const ours = makeBoxes(graph, side, rule);
+    const theirs = teacher === PARTNER ? makeBoxes(graph, 1 - side, rule) : { nodeBox: null, boxes: [] };
     const boxes = [...ours.boxes, ...theirs.boxes];
     const slots = boxes.flatMap((box) => box.slots);
     const nNodes = graph.side.length;
     const targets = new Int32Array(nNodes);
+    // Graph codes of a finished game: −1 the first side wins, −2 the second side wins, −3 a draw.
     const ends = side === 0 ? [-1, -3, -2] : [-3, -1, -2];
     /** @param {number} edge */
     const target = (edge) => (successor[edge] < 0 ? ends[-1 - successor[edge]] : targets[successor[edge]]);
@@ -153,22 +160,22 @@
     }
     for (let node = 0; node < nNodes; node += 1) {
       for (let edge = indptr[node]; edge < indptr[node + 1]; edge += 1) {
-        if (targets[node] !== boxes.length + node || !plays(graph, teacher, edge)) continue;
+        if (targets[node] !== boxes.length + node || !mayPlay(graph, teacher, edge)) continue;
         replyEdge.push(edge);
         replyTarget.push(target(edge));
       }
       replyIndptr[node + 1] = replyEdge.length;
     }
     const slotIndptr = new Int32Array(boxes.length + 1);
-    boxes.forEach((box, at) => {
-      slotIndptr[at + 1] = slotIndptr[at] + box.slots.length;
+    boxes.forEach((box, index) => {
+      slotIndptr[index + 1] = slotIndptr[index] + box.slots.length;
     });
     return {
       ...{ graph, side, rule, boxes, slotIndptr, replyIndptr },
       nOurs: ours.boxes.length,
       nodeBox: ours.nodeBox,
       start: targets[0],
-      slotBox: Int32Array.from(boxes.flatMap((box, at) => box.slots.map(() => at))),
+      slotBox: Int32Array.from(boxes.flatMap((box, index) => box.slots.map(() => index))),
       slotEdge: Int32Array.from(slots, ({ printed }) => printed),
       slotTarget: Int32Array.from(slots, ({ printed }) => target(printed)),
       slotSize: Int32Array.from(slots, ({ size }) => size),
@@ -180,7 +187,7 @@
     };
   }
 
-  /** A rule as the loop reads it. */
+  /** Returns the parts of a rule that the training loop needs, as numbers and booleans. */
   function ruleWords(/** @type {LearnSettings} */ rule) {
     const [sole, remove] = [rule.final_win === "sole", rule.final_loss === "remove"];
     return {
@@ -193,7 +200,7 @@
     };
   }
 
-  /** A new machine, with its partner if the teacher is a second machine. */
+  /** Returns a new machine, together with its partner if the teacher is a second machine. */
   function fresh(/** @type {Ground} */ ground, /** @type {string|number} */ seed) {
     const run = {
       ground,
@@ -201,21 +208,22 @@
       totals: new Float64Array(ground.boxes.length),
       state: seeded(seed),
       tally: new Float64Array(4),
-      /** The slots that the machine played in its last game, in order; and its partner's, or the teacher's replies. */
+      /** The last game, in order: the machine's slots in `ours`; its partner's slots or the teacher's replies in `theirs`. */
       last: { ours: new Int32Array(ground.graph.side.length), theirs: new Int32Array(ground.graph.side.length) },
+      /** How many entries of `last` count, and the empty box at which a machine resigned, or −1. */
       nLast: { ours: 0, theirs: 0, resigned: -1 },
     };
     addUp(run);
     return run;
   }
 
-  /** The sum of each box from its beads. */
+  /** Recalculates the number of beads in each box. */
   function addUp(/** @type {Run} */ { ground: { slotBox }, beads, totals }) {
     totals.fill(0);
     for (let slot = 0; slot < beads.length; slot += 1) totals[slotBox[slot]] += beads[slot];
   }
 
-  /** Plays a number of games and learns from each; the run is changed in place. */
+  /** Plays a number of games and learns from each. Changes the run in place. */
   function train(/** @type {Run} */ run, /** @type {number} */ nGames) {
     const { ground, beads, totals, state, tally } = run;
     const { slotIndptr, slotBox, slotTarget, slotSize, refills, initial, replyIndptr, replyTarget, start, nOurs } =
@@ -225,14 +233,14 @@
     const nBoxes = totals.length;
     let [al, ah, bl, bh] = [state[0] | 0, state[1] | 0, state[2] | 0, state[3] | 0];
 
-    /** Learns from the slots played, in order; returns how many were removed. */
+    /** Restocks the boxes of one machine after a game; returns the number of slots that lose all their beads for good. */
     /** @param {Int32Array} path @param {number} nVisits @param {number} result @param {boolean} resigned */
     function restock(path, nVisits, result, resigned) {
       const delta = result === WIN ? win : result === DRAW ? draw : loss;
-      const counts = nVisits > 0 && (!resigned || punish);
+      const lastCounts = nVisits > 0 && (!resigned || punish);
       const isRemoved = result === LOSS && remove;
-      const isSettled = counts && (isRemoved || (result === WIN && sole));
-      const begin = onlyLast ? (counts ? nVisits - 1 : nVisits) : 0;
+      const isSettled = lastCounts && (isRemoved || (result === WIN && sole));
+      const begin = onlyLast ? (lastCounts ? nVisits - 1 : nVisits) : 0;
       const end = isSettled ? nVisits - 1 : nVisits;
       for (let visit = begin; visit < end; visit += 1) {
         const slot = path[visit];
@@ -245,7 +253,7 @@
       return isSettled ? settle(path[end], isRemoved) : 0;
     }
 
-    /** Empties the slot for good, or keeps it as the only one of its box; returns the number of emptied slots. */
+    /** Empties a slot for good, or all other slots of its box; returns the number of emptied slots. */
     function settle(/** @type {number} */ slot, /** @type {boolean} */ isRemoved) {
       const box = slotBox[slot];
       let [total, removed] = [0, 0];
@@ -261,14 +269,15 @@
       return removed;
     }
 
-    let [nOwn, nTheirs, resigned] = [0, 0, -1];
+    let [nOurPlies, nTheirPlies, resigned] = [0, 0, -1];
     for (let game = 0; game < nGames; game += 1) {
-      nOwn = 0;
-      nTheirs = 0;
+      nOurPlies = 0;
+      nTheirPlies = 0;
       resigned = -1;
       let target = start;
       while (target >= 0) {
-        // The next random word, inlined so that its parts stay in registers. A machine that resigns draws none.
+        // The next output of the random source, inlined for speed. The state only advances at the end of the loop, so a
+        // machine that resigns consumes no random number.
         const tl = (al + bl) | 0;
         const th = (ah + bh + (tl >>> 0 < al >>> 0 ? 1 : 0)) | 0;
         const rl = (tl << 17) | (th >>> 15);
@@ -277,17 +286,17 @@
         if (target >= nBoxes) {
           const first = replyIndptr[target - nBoxes];
           const reply = first + below(word, replyIndptr[target - nBoxes + 1] - first);
-          theirs[nTheirs] = reply;
-          nTheirs += 1;
+          theirs[nTheirPlies] = reply;
+          nTheirPlies += 1;
           target = replyTarget[reply];
         } else {
           const box = target;
           let slot = slotIndptr[box];
           let total = totals[box];
           if (total === 0 && refills[box]) {
-            for (let at = slot; at < slotIndptr[box + 1]; at += 1) {
-              beads[at] = initial[at];
-              total += initial[at];
+            for (let other = slot; other < slotIndptr[box + 1]; other += 1) {
+              beads[other] = initial[other];
+              total += initial[other];
             }
             totals[box] = total;
           }
@@ -299,7 +308,7 @@
             }
           } else if (uniform) {
             let size = 0;
-            for (let at = slot; at < slotIndptr[box + 1]; at += 1) size += slotSize[at];
+            for (let other = slot; other < slotIndptr[box + 1]; other += 1) size += slotSize[other];
             let ticket = below(word, size);
             while (ticket >= slotSize[slot]) {
               ticket -= slotSize[slot];
@@ -310,11 +319,11 @@
             break;
           }
           if (box < nOurs) {
-            ours[nOwn] = slot;
-            nOwn += 1;
+            ours[nOurPlies] = slot;
+            nOurPlies += 1;
           } else {
-            theirs[nTheirs] = slot;
-            nTheirs += 1;
+            theirs[nTheirPlies] = slot;
+            nTheirPlies += 1;
           }
           target = slotTarget[slot];
         }
@@ -328,41 +337,43 @@
       }
       const result = resigned < 0 ? -1 - target : resigned < nOurs ? LOSS : WIN;
       tally[result] += 1;
-      tally[REMOVED] += restock(ours, nOwn, result, resigned >= 0 && resigned < nOurs);
-      if (nOurs < nBoxes) restock(theirs, nTheirs, LOSS - result, resigned >= nOurs);
+      tally[REMOVED] += restock(ours, nOurPlies, result, resigned >= 0 && resigned < nOurs);
+      if (nOurs < nBoxes) restock(theirs, nTheirPlies, LOSS - result, resigned >= nOurs);
     }
     state.set([al, ah, bl, bh]);
-    run.nLast = { ours: nOwn, theirs: nTheirs, resigned };
+    run.nLast = { ours: nOurPlies, theirs: nTheirPlies, resigned };
   }
 
   // One game, move by move
 
   /**
-   * Plays the next game and records it. The board keeps its orientation; boxes show boards as printed.
+   * Plays the next game and returns its plies and its changes of beads.
    *
-   * `box` counts along the boxes of the machine; a ply of the teacher, and a forced one, has no `draw`.
+   * Boards in the record are not turned from ply to ply, unlike the canonical boards of boxes. `box` is an index into
+   * the machine's boxes. `draw` is `null` for a forced ply and for a ply of the opponent.
    */
   function tracedGame(/** @type {Run} */ run) {
     const { ground, beads, tally } = run;
     const { graph, slotIndptr, initial, nOurs } = ground;
     const { view, indptr, successor } = graph;
-    const before = beads.slice();
-    const wins = tally.slice();
+    const beadsBefore = beads.slice();
+    const tallyBefore = tally.slice();
     train(run, 1);
     const { resigned } = run.nLast;
     const [ours, theirs] = [
       [...run.last.ours.slice(0, run.nLast.ours)],
       [...run.last.theirs.slice(0, run.nLast.theirs)],
     ];
-    /** The beads of a box at its opening. */
-    const opened = (/** @type {number} */ box) => {
-      const held = before.slice(slotIndptr[box], slotIndptr[box + 1]);
-      const refilled = ground.refills[box] === 1 && held.every((n) => n === 0);
-      return { refilled, beads: [...(refilled ? initial.slice(slotIndptr[box], slotIndptr[box + 1]) : held)] };
+    /** Returns the beads of a box when it was opened, and whether it was refilled. */
+    const openedBox = (/** @type {number} */ box) => {
+      const stored = beadsBefore.slice(slotIndptr[box], slotIndptr[box + 1]);
+      const refilled = ground.refills[box] === 1 && stored.every((n) => n === 0);
+      return { refilled, beads: [...(refilled ? initial.slice(slotIndptr[box], slotIndptr[box + 1]) : stored)] };
     };
     /** @type {any[][]} */
     const [plies, changes] = [[], []];
-    let turned = view.turns[view.start_turn].steps;
+    /** For each step as the current node names it, the same step on the board of the record. */
+    let stepsOnBoard = view.turns[view.start_turn].steps;
     const board = view.start.split("");
     const pieces = () => board.map((text) => view.pieces[text]);
     let node = 0;
@@ -374,57 +385,58 @@
           ? box < 0
           : nOurs < ground.boxes.length && indptr[node + 1] - indptr[node] < 2 && ground.rule.box_set === "decisions";
       let edge = indptr[node];
+      /** `undefined` if the opponent resigns. */
       /** @type {{box: number, refilled: boolean, beads: number[], slot: number|null}|null|undefined} */
-      let given = null;
+      let draw = null;
       if (box >= 0) {
         const slot = ours.length ? /** @type {number} */ (ours.shift()) : -1;
-        given = { box, ...opened(box), slot: slot < 0 ? null : slot - slotIndptr[box] };
+        draw = { box, ...openedBox(box), slot: slot < 0 ? null : slot - slotIndptr[box] };
         if (slot >= 0) {
           edge = ground.slotEdge[slot];
-          changes.push(change(box, given.beads));
+          changes.push(change(box, draw.beads));
         }
       } else if (!isForced && theirs.length) {
-        const one = /** @type {number} */ (theirs.shift());
-        edge = nOurs < ground.boxes.length ? ground.slotEdge[one] : ground.replyEdge[one];
+        const slotOrReply = /** @type {number} */ (theirs.shift());
+        edge = nOurs < ground.boxes.length ? ground.slotEdge[slotOrReply] : ground.replyEdge[slotOrReply];
       } else if (!isForced) {
-        given = undefined;
+        draw = undefined;
       }
-      if (given === undefined || given?.slot === null) {
-        plies.push({ side, move: null, name: "", cells: [], board: pieces(), draw: given ?? null });
+      if (draw === undefined || draw?.slot === null) {
+        plies.push({ side, move: null, name: "", cells: [], board: pieces(), draw: draw ?? null });
         break;
       }
-      const { move, name, cells, changes: laid } = view.steps[turned[graph.step[edge]]];
-      changed(board, { changes: laid });
-      plies.push({ side, move, name, cells, board: pieces(), draw: given });
+      const { move, name, cells, changes: cellChanges } = view.steps[stepsOnBoard[graph.step[edge]]];
+      applyStep(board, { changes: cellChanges });
+      plies.push({ side, move, name, cells, board: pieces(), draw });
       const { steps } = view.turns[graph.turn[edge]];
-      const so = turned;
-      turned = steps.map((one) => so[one]);
+      const previous = stepsOnBoard;
+      stepsOnBoard = steps.map((step) => previous[step]);
       node = successor[edge];
     }
-    function change(/** @type {number} */ box, /** @type {number[]} */ from) {
+    function change(/** @type {number} */ box, /** @type {number[]} */ opened) {
       const after = [...beads.slice(slotIndptr[box], slotIndptr[box + 1])];
-      return { box, after, deltas: after.map((n, slot) => n - from[slot]) };
+      return { box, after, deltas: after.map((n, slot) => n - opened[slot]) };
     }
-    const result = ["win", "draw", "loss"].find((_, at) => tally[at] > wins[at]);
+    const result = ["win", "draw", "loss"].find((_, index) => tally[index] > tallyBefore[index]);
     return { result, resigned: resigned >= 0 && resigned < nOurs, plies, changes };
   }
 
   // Exact strength
 
-  /** The probability of every edge under an opponent; the machine's own edges are filled in from its beads. */
+  /** Returns the probability of every edge under an opponent. `score` does not read the edges of the machine's side. */
   function policyOf(/** @type {Graph} */ graph, /** @type {string} */ name) {
     const policy = new Float64Array(graph.successor.length);
     for (let node = 0; node < graph.side.length; node += 1) {
       let n = 0;
       for (let edge = graph.indptr[node]; edge < graph.indptr[node + 1]; edge += 1)
-        n += Number(plays(graph, name, edge));
+        n += Number(mayPlay(graph, name, edge));
       for (let edge = graph.indptr[node]; edge < graph.indptr[node + 1]; edge += 1)
-        if (plays(graph, name, edge)) policy[edge] = 1 / n;
+        if (mayPlay(graph, name, edge)) policy[edge] = 1 / n;
     }
     return policy;
   }
 
-  /** Expected points of a game against one of `MEASURES`: a win is 1, a draw ½. */
+  /** Returns the expected points of a game against one of `MEASURES`: 1 for a win, ½ for a draw. */
   function score(/** @type {Run} */ run, /** @type {string} */ measure) {
     const { ground, beads, totals } = run;
     const { graph, side, slotIndptr, slotEdge, slotSize, initial, refills, nodeBox } = ground;
@@ -461,7 +473,7 @@
         win = after < 0 ? wonAt[-1 - after] : won[after];
         draw = after < 0 ? drawnAt[-1 - after] : drawn[after];
       } else {
-        let least = 2;
+        let lowest = 2;
         for (let edge = indptr[node]; edge < indptr[node + 1]; edge += 1) {
           const after = successor[edge];
           const winAfter = after < 0 ? wonAt[-1 - after] : won[after];
@@ -469,8 +481,8 @@
           if (!isWorst) {
             win += theirs[edge] * winAfter;
             draw += theirs[edge] * drawAfter;
-          } else if (winAfter + drawAfter / 2 < least) {
-            least = winAfter + drawAfter / 2;
+          } else if (winAfter + drawAfter / 2 < lowest) {
+            lowest = winAfter + drawAfter / 2;
             win = winAfter;
             draw = drawAfter;
           }
@@ -484,7 +496,7 @@
 
   // Curves and bands
 
-  /** Numbers of games at which a curve has a point, ascending: 0 to 20, then 24 for each power of ten. */
+  /** Numbers of games at which a curve has a point, ascending: 0 to 20, then 24 points per decade. */
   const CURVE_MARKS = [
     ...Array.from({ length: 21 }, (_, games) => games),
     ...Array.from({ length: 24 * 7 + 1 }, (_, step) => Math.round(10 ** (step / 24))).filter((games) => games > 20),
@@ -496,28 +508,28 @@
   ];
   const QUANTILES = { p5: 0.05, p25: 0.25, p50: 0.5, p75: 0.75, p95: 0.95 };
 
-  /** The expected points of a seed's machine at each of the marks. */
+  /** Trains a new machine and returns its expected points at each of the marks. */
   /** @param {Ground} ground @param {string|number} seed @param {string} measure */
   function marked(ground, seed, measure, marks = BAND_MARKS) {
     const run = fresh(ground, seed);
-    let done = 0;
+    let played = 0;
     return marks.map((mark) => {
-      train(run, mark - done);
-      done = mark;
+      train(run, mark - played);
+      played = mark;
       return score(run, measure);
     });
   }
 
-  /** The values of each quantile at every mark. @param {number[][]} scores a row for each machine */
+  /** Returns for each quantile its values at all marks. @param {number[][]} scores a row for each machine */
   function quantiles(scores) {
     const columns = scores[0].map((_, mark) => Float64Array.from(scores, (row) => row[mark]).sort());
-    const at = (/** @type {Float64Array} */ column, /** @type {number} */ share) => {
-      const place = share * (column.length - 1);
-      const [low, high] = [column[Math.floor(place)], column[Math.ceil(place)]];
-      return low + (high - low) * (place % 1);
+    const quantile = (/** @type {Float64Array} */ column, /** @type {number} */ share) => {
+      const index = share * (column.length - 1);
+      const [low, high] = [column[Math.floor(index)], column[Math.ceil(index)]];
+      return low + (high - low) * (index % 1);
     };
     return Object.fromEntries(
-      Object.entries(QUANTILES).map(([name, share]) => [name, columns.map((column) => at(column, share))]),
+      Object.entries(QUANTILES).map(([name, share]) => [name, columns.map((column) => quantile(column, share))]),
     );
   }
 

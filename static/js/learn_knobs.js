@@ -1,20 +1,20 @@
-/** The knobs: fields for every part of a rule, its teacher and its seed; their values become an address. */
+/** The form with the rule, the teacher and the seed of a machine. Changed fields become the query of an address. */
 
 import { IS_SAVED } from "./course.js";
 
-/** Milliseconds without typing after which a field counts as changed. */
-const TYPED_MS = 250;
+/** Milliseconds after the last typed character at which a field counts as changed. */
+const TYPING_MS = 250;
 
 export class Knobs {
   /**
-   * @param {HTMLFormElement} form its fields are called as in the address
-   * @param {(query: URLSearchParams) => void} onChange called with what all fields say
+   * @param {HTMLFormElement} form its fields have the names of the address's parameters
+   * @param {(query: URLSearchParams) => void} onChange called with the values of all fields after each change
    */
   constructor(form, onChange) {
     this.form = form;
     this.onChange = onChange;
     this.timer = 0;
-    /** The second rule, as the address has it. */
+    /** The parameters of the address that describe the second rule. */
     this.beside = new URLSearchParams();
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("input", (/** @type {any} */ { target }) =>
@@ -32,8 +32,8 @@ export class Knobs {
     return this.form.elements.namedItem(name);
   }
 
-  /** Writes the server's reading into the fields, except the one that has the focus. */
-  /** @param {LearnReading} of @param {string} address */
+  /** Writes the settings from the server into the fields, except the field that has the focus. */
+  /** @param {LearnReading} reading @param {string} address the query that belongs to the settings */
   show({ rule, preset, teacher, seed, side, against, beside }, address) {
     const values = { ...rule, preset, teacher, seed, side, against, beside: beside?.preset ?? "" };
     for (const [name, value] of Object.entries(values)) {
@@ -45,27 +45,27 @@ export class Knobs {
     this.beside = new URLSearchParams([...new URLSearchParams(address)].filter(([name]) => name.startsWith("beside")));
   }
 
-  /** Leaves only these fields and buttons to be used. @param {string[]} names */
+  /** Disables all other fields and buttons. @param {string[]} names names of fields, and ids of buttons */
   keep(names) {
     for (const field of /** @type {any} */ (this.form.elements))
       field.disabled = !names.includes(field.name || field.id);
   }
 
-  /** Shows each problem at its field; problems without a field are left to the page. */
+  /** Marks each field that has a problem as invalid. */
   complain(/** @type {LearnProblem[]} */ problems) {
-    const wrong = new Set(problems.map(({ field }) => field));
+    const invalid = new Set(problems.map(({ field }) => field));
     for (const field of this.form.elements) {
-      if (wrong.has(/** @type {string} */ (field.getAttribute("name")))) field.setAttribute("aria-invalid", "true");
+      if (invalid.has(/** @type {string} */ (field.getAttribute("name")))) field.setAttribute("aria-invalid", "true");
       else field.removeAttribute("aria-invalid");
     }
   }
 
-  /** Copies the rule of the fields as the second rule, so that changes of the first can be compared with it. */
+  /** Copies the rule in the fields to the second rule, so that later changes can be compared with it. */
   putBeside() {
     const query = this.#query();
     for (const name of [...query.keys()]) if (name.startsWith("beside")) query.delete(name);
     query.set("beside", this.#field("preset").value);
-    for (const field of this.#rule) query.set(`beside.${field.name}`, said(field));
+    for (const field of this.#rule) query.set(`beside.${field.name}`, fieldText(field));
     this.onChange(query);
   }
 
@@ -80,24 +80,27 @@ export class Knobs {
     if (IS_SAVED && !target.checkValidity()) return;
     this.timer = setTimeout(
       () => this.onChange(this.#query(target.name === "preset", target.name === "beside")),
-      isTyped ? TYPED_MS : 0,
+      isTyped ? TYPING_MS : 0,
     );
   }
 
-  /** The values of all fields; right after the choice of a preset no field differs from it. */
-  #query(isFresh = false, isBesideFresh = false) {
+  /**
+   * Returns the values of all fields. If a preset was just chosen, the query contains the preset but no parts of its
+   * rule, because the fields still show the parts of the previous rule.
+   */
+  #query(isNewPreset = false, isNewBeside = false) {
     const query = new URLSearchParams();
     for (const name of ["preset", "teacher", "seed", "side", "against"]) query.set(name, this.#field(name).value);
-    if (!isFresh) for (const field of this.#rule) query.set(field.name, said(field));
+    if (!isNewPreset) for (const field of this.#rule) query.set(field.name, fieldText(field));
     const beside = this.#field("beside").value;
-    if (isBesideFresh && beside) query.set("beside", beside);
+    if (isNewBeside && beside) query.set("beside", beside);
     else if (beside) for (const [name, value] of this.beside) query.set(name, value);
     return query;
   }
 }
 
-/** The value of a field as text for the address. */
-function said(/** @type {HTMLInputElement} */ field) {
+/** Returns the value of a field as text for the address. */
+function fieldText(/** @type {HTMLInputElement} */ field) {
   if (field.type === "checkbox") return String(field.checked);
   return field.value.replaceAll(" ", "") || (field.name === "cap" ? "none" : "");
 }

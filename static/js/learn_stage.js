@@ -1,4 +1,4 @@
-/** The display of the game that a machine learns from: the board, the open box, and a sentence. */
+/** Shows the game that a machine learns from: the board, the open box, and a sentence. */
 
 import { boardPicture } from "./diagram.js";
 import { matchbox, roll } from "./matchbox.js";
@@ -9,9 +9,9 @@ const RESULTS = { win: "It won", draw: "A draw", loss: "It lost" };
 
 export class Stage {
   /**
-   * @param {{board: Element, box: Element, words: Element}} parts elements of the page
+   * @param {{board: Element, box: Element, words: Element}} parts the elements of the page to draw in
    * @param {Layout} layout
-   * @param {string} title what stands on the label of the box
+   * @param {string} title the text on the label of the box
    */
   constructor(parts, layout, title) {
     this.parts = parts;
@@ -19,7 +19,7 @@ export class Stage {
     this.title = title;
   }
 
-  /** A board, the last of the cells that a move touched lit. */
+  /** Shows a board. The last of a move's `cells` is highlighted. */
   board(/** @type {Pieces} */ pieces, /** @type {number[]} */ cells = []) {
     this.parts.board.replaceChildren(
       boardPicture(this.layout, pieces, {
@@ -31,14 +31,15 @@ export class Stage {
   }
 
   /**
-   * A box with the beads that it holds; with `beads` others, with `slot` one drawn, with `deltas` added and taken.
+   * Shows an open box.
    *
    * @param {MachineBox} box
-   * @param {{beads?: number[], slot?: number|null, deltas?: number[]}} [more]
+   * @param {{beads?: number[], slot?: number|null, deltas?: number[]}} [options] `beads` are shown instead of those of the
+   *   box; `slot` is that of the drawn bead; `deltas` are the beads added to each slot, or removed if negative
    */
   box(box, { beads = box.beads, slot = null, deltas = [] } = {}) {
     this.shown = box;
-    const slots = withBeads({ slots: box.slots, beads }).map((one, at) => ({ ...one, delta: deltas[at] }));
+    const slots = withBeads({ slots: box.slots, beads }).map((entry, index) => ({ ...entry, delta: deltas[index] }));
     const picture = matchbox(this.layout, {
       ...box,
       board: box.board,
@@ -51,8 +52,8 @@ export class Stage {
     return picture;
   }
 
-  /** Shows the box opened at a ply, with its drawn bead. */
-  /** @param {MachineBox} box @param {{beads: number[], slot: number|null}} of @param {boolean} rolls */
+  /** Shows the box opened at a ply, with its drawn bead. With `rolls`, returns after the bead has rolled. */
+  /** @param {MachineBox} box @param {{beads: number[], slot: number|null}} draw @param {boolean} rolls */
   async draw(box, { beads, slot }, rolls) {
     const picture = this.box(box, { beads, slot });
     if (rolls) await roll(picture, true);
@@ -63,7 +64,7 @@ export class Stage {
   }
 }
 
-/** A ply in words. */
+/** Returns a sentence about a ply. `mark` is the name of the teacher. */
 export function plyWords(/** @type {LearnPly} */ { draw, name, move }, /** @type {string} */ mark) {
   if (!draw && move === null) return `${mark} finds an empty box and gives up.`;
   if (!draw) return `${mark} plays: ${name}.`;
@@ -71,14 +72,14 @@ export function plyWords(/** @type {LearnPly} */ { draw, name, move }, /** @type
   return `It opens a box and draws the bead for ${name ?? move}.`;
 }
 
-/** The end of a game in words, with the changes of beads. */
+/** Returns a sentence about the result of a game and the number of beads added and removed. */
 export function lessonWords(/** @type {LearnGame} */ { result, resigned, changes }) {
   const sum = (/** @type {number} */ sign) =>
-    changes.flatMap(({ deltas }) => deltas).reduce((all, delta) => all + Math.max(0, sign * delta), 0);
-  const [added, taken] = [sum(1), sum(-1)];
+    changes.flatMap(({ deltas }) => deltas).reduce((total, delta) => total + Math.max(0, sign * delta), 0);
+  const [added, removed] = [sum(1), sum(-1)];
   const parts = [
     added && `${count(added, "bead")} ${added === 1 ? "goes" : "go"} in`,
-    taken && `${count(taken, "bead")} ${taken === 1 ? "comes" : "come"} out`,
+    removed && `${count(removed, "bead")} ${removed === 1 ? "comes" : "come"} out`,
   ].filter(Boolean);
   return `${resigned ? "It gave up" : RESULTS[result]}: ${parts.join(", ") || "no bead changes"}.`;
 }

@@ -1,42 +1,44 @@
 /**
- * The states of the page that watches a machine learn, and the reader's wishes. Independent of page and machine.
+ * The states of the page on which a machine learns, and the settings that the reader chooses there ("wishes").
  *
- * A state follows from the wishes and the machine's progress (`stateOf`). Wishes change in one place (`Wishes.change`),
- * which wakes all waiting code. So a reader who is faster than the worker gets the latest wish.
+ * `stateOf` derives the state from the wishes and the machine's progress. `Wishes.change` is the only place where wishes
+ * change, and it wakes all waiting code. So the latest wish wins if the reader changes several before the worker answers.
  */
 
-/** Most games of a machine. */
+/** Maximum number of games of a machine. */
 export const MOST_GAMES = 10_000_000;
 
 /** @typedef {"move"|"game"|"ten"|"thousand"|"full"} Speed */
 
 /**
- * `opening`: another rule, teacher or seed. `jumping`: to a place on the curve. `greeting`: the first game, so that something
- * is seen at once. `following`: the machine with the second rule catches up. `stepping`: one game or move that was asked for.
- * `playing`: games that are seen one by one, `rushing`: games that are not. `paused`: nothing. `ended`: no games are left.
+ * `opening`: a machine of new settings is created. `jumping`: the machine goes to a number of games chosen on the curve.
+ * `greeting`: the first game of the page is shown before anything else is calculated. `following`: the machine with the
+ * second rule catches up. `stepping`: the reader asked for one game or move. `playing`: each game is shown. `rushing`:
+ * games are too fast to be shown. `paused`: nothing happens. `ended`: the machine has its maximum number of games.
  *
  * @typedef {"opening"|"jumping"|"greeting"|"following"|"stepping"|"playing"|"rushing"|"paused"|"ended"} State
  */
 
 /**
  * @typedef {object} Wish
- * @property {LearnReading} reading the machine, its teacher and its luck
+ * @property {LearnReading} reading rule, teacher and seed, as the server read them
  * @property {boolean} isFresh whether the machine of the reading has yet to be opened
- * @property {boolean} isFirst whether nothing has moved on this page yet
- * @property {number|null} games the place on the curve to go to
- * @property {number} steps so many games or moves, one by one
+ * @property {boolean} isFirst whether no game has been shown on this page yet
+ * @property {number|null} games the number of games to go to
+ * @property {number} steps how many single games or moves are still to be shown
  * @property {boolean} isRunning
  * @property {Speed} speed
  */
 
-/** Whether games of this speed are too fast to be seen. @param {Speed} speed */
+/** Returns whether games of this speed are too fast to be shown. @param {Speed} speed */
 export const isFast = (speed) => speed === "thousand" || speed === "full";
 
 /**
- * The state of the page, the most urgent first.
+ * Returns the state of the page. If several apply, the first in the order of the code wins.
  *
  * @param {Wish} wish
- * @param {{games: number, isBehind: boolean}} machine how far it is, and whether the second one has to catch up now
+ * @param {{games: number, isBehind: boolean}} machine its number of games, and whether the machine with the second rule
+ *   has to catch up now
  * @returns {State}
  */
 export function stateOf(wish, { games, isBehind }) {
@@ -50,7 +52,7 @@ export function stateOf(wish, { games, isBehind }) {
   return isFast(wish.speed) ? "rushing" : "playing";
 }
 
-/** The reader's wishes, and the code that waits for a change of them. */
+/** The current wishes. Code can wait for their next change. */
 export class Wishes {
   /** @type {Set<() => void>} */
   #waiting = new Set();
@@ -61,26 +63,26 @@ export class Wishes {
     this.now = first;
   }
 
-  /** The one place where wishes change. @param {Partial<Wish>} wish */
+  /** Changes some of the wishes and wakes all waiting code. @param {Partial<Wish>} wish */
   change(wish) {
     this.now = { ...this.now, ...wish };
     this.wake();
   }
 
   wake() {
-    for (const end of this.#waiting) end();
+    for (const stop of this.#waiting) stop();
   }
 
-  /** Waits, but ends early if a wish changes. @param {number} [ms] */
+  /** Waits until a wish changes, but at most for `ms` milliseconds. @param {number} [ms] */
   rest(ms = 2 ** 30) {
-    return new Promise((done) => {
-      const end = () => {
+    return new Promise((resolve) => {
+      const stop = () => {
         clearTimeout(timer);
-        this.#waiting.delete(end);
-        done(undefined);
+        this.#waiting.delete(stop);
+        resolve(undefined);
       };
-      const timer = setTimeout(end, ms);
-      this.#waiting.add(end);
+      const timer = setTimeout(stop, ms);
+      this.#waiting.add(stop);
     });
   }
 }

@@ -1,48 +1,50 @@
 /**
- * A worker in which machines learn, one request at a time: `{id, ask, ...}` is answered by `{id, answer}` or
- * `{id, error}`.
+ * A worker in which machines learn. It answers a message `{id, ask, ...}` with `{id, answer}` or `{id, error}`.
  *
- * The worker spends a limited time on each request and answers with its progress; the page repeats the request for more.
- * So an idle page causes no work. A classic script, because workers made of modules need newer browsers.
+ * The worker spends a limited time on each request and answers with its progress. The page repeats the request for more,
+ * so an idle page causes no work. A classic script, because module workers need newer browsers.
  */
 
 /** @type {any} */
 const worker = globalThis;
-// The kernel is named behind the address of this script. In a saved page it stands before it instead.
+// The fragment of this script's URL is the URL of the kernel. A saved page has none: there this script contains the kernel.
 if (worker.location.hash) worker.importScripts(worker.location.hash.slice(1));
 const { learnKernel: kernel } = worker;
 
 const MOST_GAMES = 10_000_000;
-/** Games between two checkpoints of a machine; going back to any game replays at most this many. */
-const MILESTONE = 500_000;
-/** Most recently used machines kept for each plan, and numbers of plans and bands kept. */
-const TIPS = 8;
-const PLANS = 6;
+/** Games between two checkpoints that are kept for good; going back to any game replays fewer than this number. */
+const MILESTONE_GAMES = 500_000;
+/** Maximum number of latest checkpoints kept for a machine, one for each answered request. */
+const MAX_TIPS = 8;
+/** Maximum number of values in each cache. */
+const MAX_CACHED = 6;
 /** Games played between two checks of the clock. */
-const PIECE = 2_000;
-const WORK_MS = 40;
+const BATCH_GAMES = 2_000;
+/** Milliseconds that one request for a machine, and one for a band, may take. */
+const MACHINE_MS = 40;
 const BAND_MS = 100;
-const MACHINES = 200;
+/** Machines that a band summarises. */
+const N_BAND_MACHINES = 200;
 
 /** The graphs that the page has sent, by name. */
 const graphs = new Map();
-/** Caches of arranged plans, machines and bands by their plan as text, most recently used last. */
+/** Caches of compiled plans, machines and the scores for bands. The keys are plans as JSON, most recently used last. */
 const [grounds, courses, bands] = [new Map(), new Map(), new Map()];
 
-/** Returns a cached value by name, and makes it if it is missing. */
-function kept(/** @type {Map<string, any>} */ all, /** @type {string} */ name, /** @type {() => any} */ make) {
-  const found = all.get(name) ?? make();
-  all.delete(name);
-  all.set(name, found);
-  if (all.size > PLANS) all.delete(/** @type {string} */ (all.keys().next().value));
-  return found;
+/** Returns the cached value of a key, or creates it and drops the least recently used value. */
+function cached(/** @type {Map<string, any>} */ cache, /** @type {string} */ key, /** @type {() => any} */ make) {
+  const value = cache.get(key) ?? make();
+  cache.delete(key);
+  cache.set(key, value);
+  if (cache.size > MAX_CACHED) cache.delete(/** @type {string} */ (cache.keys().next().value));
+  return value;
 }
 
 function groundOf(/** @type {LearnPlan} */ plan) {
-  return kept(grounds, JSON.stringify(plan), () => kernel.groundOf(graphs.get(plan.graph), plan));
+  return cached(grounds, JSON.stringify(plan), () => kernel.groundOf(graphs.get(plan.graph), plan));
 }
 
-/** A machine with checkpoints of its past, which only save time and change no answer. */
+/** A machine with checkpoints of its past. They save time when it goes back, and change no answer. */
 class Course {
   constructor(/** @type {LearnPlan} */ plan, /** @type {string} */ seed) {
     this.run = kernel.fresh(groundOf(plan), seed);
@@ -50,46 +52,46 @@ class Course {
     /** @type {Map<number, {beads: Int32Array, state: Uint32Array, tally: Float64Array}>} */
     this.milestones = new Map();
     this.tips = new Map();
-    /** Points at the marks of the curve that it has passed, one for each measure. */
+    /** For each mark of the curve that has been reached, the expected points against each of `MEASURES`. */
     this.points = new Map();
-    this.#pass();
+    this.#record();
   }
 
-  /** Plays towards this number of games for a limited time. */
+  /** Goes to a number of games; stops earlier when the time is over. `until` is a value of `performance.now()`. */
   advance(/** @type {number} */ games, /** @type {number} */ until) {
-    const before = [...this.milestones.keys(), ...this.tips.keys()].filter((at) => at <= games);
-    if (this.games <= games) before.push(this.games);
-    const from = Math.max(...before);
-    if (from !== this.games) this.#restore(from);
+    const starts = [...this.milestones.keys(), ...this.tips.keys()].filter((start) => start <= games);
+    if (this.games <= games) starts.push(this.games);
+    const nearest = Math.max(...starts);
+    if (nearest !== this.games) this.#restore(nearest);
     const marks = kernel.CURVE_MARKS;
     let next = marks.findIndex((/** @type {number} */ mark) => mark > this.games);
     while (this.games < games) {
-      const milestone = this.games - (this.games % MILESTONE) + MILESTONE;
-      const end = Math.min(games, this.games + PIECE, milestone, marks[next] ?? MOST_GAMES);
+      const milestone = this.games - (this.games % MILESTONE_GAMES) + MILESTONE_GAMES;
+      const end = Math.min(games, this.games + BATCH_GAMES, milestone, marks[next] ?? MOST_GAMES);
       kernel.train(this.run, end - this.games);
       this.games = end;
-      this.#pass();
+      this.#record();
       if (end === marks[next]) next += 1;
       if (performance.now() > until) break;
     }
   }
 
-  /** The next game, move by move. */
+  /** Plays the next game and returns its plies and its changes of beads. */
   next() {
     const game = kernel.tracedGame(this.run);
     this.games += 1;
-    this.#pass();
+    this.#record();
     return game;
   }
 
-  /** Stores a checkpoint of the machine. */
+  /** Stores a checkpoint of the machine's present, and drops the oldest if there are too many. */
   keepTip() {
     this.tips.delete(this.games);
-    this.tips.set(this.games, this.#held());
-    if (this.tips.size > TIPS) this.tips.delete(this.tips.keys().next().value);
+    this.tips.set(this.games, this.#checkpoint());
+    if (this.tips.size > MAX_TIPS) this.tips.delete(this.tips.keys().next().value);
   }
 
-  /** The points after more than `since` games, those of now the last. */
+  /** Returns the points of the curve after more than `since` games, up to the machine's present. */
   curve(/** @type {string} */ against, /** @type {number} */ since) {
     const measure = kernel.MEASURES.indexOf(against);
     const marks = [...this.points.keys()].filter((mark) => mark > since && mark <= this.games).sort((a, b) => a - b);
@@ -101,26 +103,27 @@ class Course {
     return { games: marks, score };
   }
 
-  #pass() {
+  /** Stores the points of the curve, and a checkpoint, if they are due at the present number of games. */
+  #record() {
     const { games, points } = this;
     if (!points.has(games) && kernel.CURVE_MARKS.includes(games))
       points.set(
         games,
         kernel.MEASURES.map((/** @type {string} */ measure) => kernel.score(this.run, measure)),
       );
-    if (games % MILESTONE === 0) this.milestones.set(games, this.#held());
+    if (games % MILESTONE_GAMES === 0) this.milestones.set(games, this.#checkpoint());
   }
 
-  #held() {
+  #checkpoint() {
     const { beads, state, tally } = this.run;
     return { beads: beads.slice(), state: state.slice(), tally: tally.slice() };
   }
 
   #restore(/** @type {number} */ games) {
-    const held = this.milestones.get(games) ?? this.tips.get(games);
-    this.run.beads.set(held.beads);
-    this.run.state.set(held.state);
-    this.run.tally.set(held.tally);
+    const checkpoint = this.milestones.get(games) ?? this.tips.get(games);
+    this.run.beads.set(checkpoint.beads);
+    this.run.state.set(checkpoint.state);
+    this.run.tally.set(checkpoint.tally);
     kernel.addUp(this.run);
     this.games = games;
   }
@@ -134,49 +137,53 @@ const answers = {
     return null;
   },
 
-  /** The boxes of the wall before the first game, in the packed form of a machine's wall. */
+  /** Returns the machine's boxes before the first game, in the packed form that packed.js reads. */
   boxes(/** @type {{plan: LearnPlan, cells: string[]}} */ { plan, cells }) {
     const { graph, boxes, nOurs } = groundOf(plan);
     const { view } = graph;
     const pieces = Object.keys(view.pieces);
     const ids = (/** @type {number} */ step) => view.steps[step].cells.map((/** @type {number} */ cell) => cells[cell]);
     /** @type {[any[], Map<string, number>]} */
-    const [slots, places] = [[], new Map()];
-    const place = (/** @type {LearnSlot} */ { printed, members }) => {
-      const steps = [graph.bead[printed], graph.step[printed], ...members.map((edge) => graph.step[edge])];
-      const name = steps.join();
-      if (!places.has(name)) {
-        const [bead, own, ...like] = steps;
+    const [slots, indices] = [[], new Map()];
+    // Equal slots of different boxes are stored once.
+    const slotIndex = (/** @type {LearnSlot} */ { printed, members }) => {
+      const numbers = [graph.bead[printed], graph.step[printed], ...members.map((edge) => graph.step[edge])];
+      const key = numbers.join();
+      if (!indices.has(key)) {
+        const [bead, printedStep, ...steps] = numbers;
         const [colour, mark] = view.beads[bead];
-        const { move, name: words } = view.steps[own];
-        places.set(name, slots.length);
+        const { move, name } = view.steps[printedStep];
+        indices.set(key, slots.length);
         slots.push({
-          ...{ colour, mark, name: words, printed: move, printed_path: ids(own) },
-          moves: like.map((step) => view.steps[step].move),
-          paths: like.map(ids),
-          names: like.map((step) => view.steps[step].name),
+          ...{ colour, mark, name, printed: move, printed_path: ids(printedStep) },
+          moves: steps.map((step) => view.steps[step].move),
+          paths: steps.map(ids),
+          names: steps.map((step) => view.steps[step].name),
         });
       }
-      return places.get(name);
+      return indices.get(key);
     };
-    const rows = boxes.slice(0, nOurs).map((/** @type {LearnBox} */ { node, slots: held }) => {
-      const start = held.map(({ initial }) => initial);
+    const rows = boxes.slice(0, nOurs).map((/** @type {LearnBox} */ { node, slots: boxSlots }) => {
+      const start = boxSlots.map(({ initial }) => initial);
       const board = [...graph.boards[node]].map((text) => pieces.indexOf(text));
       const move = Math.floor(graph.ply[node] / 2) + 1;
-      return [graph.keys[node], move, graph.ply[node], start, start, null, board, held.map(place)];
+      return [graph.keys[node], move, graph.ply[node], start, start, null, board, boxSlots.map(slotIndex)];
     });
     return { slots, pieces: pieces.map((text) => view.pieces[text]), boxes: rows };
   },
 
-  /** The machine after a number of games, or as far as it gets, with its curve, and its last game if requested. */
+  /**
+   * Returns the machine after a number of games, with its curve after more than `since` games. If the time is over
+   * earlier, it has fewer games and `done` is false. With `moves`, the answer contains the machine's last game.
+   */
   /** @param {{plan: LearnPlan, seed: string, games: number, against: string, since: number, moves: boolean}} of */
   machine({ plan, seed, games, against, since, moves }) {
-    const name = JSON.stringify([plan, seed]);
-    const course = kept(courses, name, () => new Course(plan, seed));
-    const until = performance.now() + WORK_MS;
-    const isTold = moves && games > 0;
-    course.advance(isTold ? games - 1 : games, until);
-    const game = isTold && course.games === games - 1 ? course.next() : null;
+    const key = JSON.stringify([plan, seed]);
+    const course = cached(courses, key, () => new Course(plan, seed));
+    const until = performance.now() + MACHINE_MS;
+    const wantsGame = moves && games > 0;
+    course.advance(wantsGame ? games - 1 : games, until);
+    const game = wantsGame && course.games === games - 1 ? course.next() : null;
     course.keepTip();
     const { beads, tally, ground } = course.run;
     const [wins, draws, losses] = tally;
@@ -187,16 +194,19 @@ const answers = {
     };
   },
 
-  /** The curves of this rule's machines for seeds 0 to 199: as many as time allows, added to the earlier ones. */
+  /**
+   * Measures machines with seeds from 0 on, as many as time allows. Returns the quantiles of all that are measured so
+   * far; `done` is true after 200.
+   */
   band(/** @type {{plan: LearnPlan, against: string}} */ { plan, against }) {
-    const scores = kept(bands, JSON.stringify([plan, against]), () => []);
+    const scores = cached(bands, JSON.stringify([plan, against]), () => []);
     const until = performance.now() + BAND_MS;
-    while (scores.length < MACHINES) {
+    while (scores.length < N_BAND_MACHINES) {
       scores.push(kernel.marked(groundOf(plan), scores.length, against));
       if (performance.now() > until) break;
     }
     const games = kernel.BAND_MARKS;
-    return { games, done: scores.length === MACHINES, ...kernel.quantiles(scores) };
+    return { games, done: scores.length === N_BAND_MACHINES, ...kernel.quantiles(scores) };
   },
 };
 

@@ -1,6 +1,6 @@
-/** The packed list of a machine's boxes in a page: shared data are sent once, so that 10,000 boxes stay small. */
+/** Reads the packed list of a machine's boxes. In the list, data that boxes share is stored once, to keep it small. */
 
-/** A box of the packed list; the data for a picture is unpacked on demand. */
+/** A box of the packed list. Its board and slots are unpacked on demand. */
 class PackedBox {
   #packed;
 
@@ -29,7 +29,7 @@ class PackedBox {
   }
 }
 
-/** The boxes of a packed list, in its order; `machine` is the machine's id. */
+/** Returns the boxes of a packed list, in its order; `machine` is the machine's id. */
 export function unpack(/** @type {PackedList} */ packed, /** @type {string|number|null|undefined} */ machine) {
   return packed.boxes.map((row) => new PackedBox(row, packed, machine));
 }

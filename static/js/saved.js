@@ -1,9 +1,9 @@
-/** Checks that a saved page is complete, by its last element. It runs first, so that a truncated page says so. */
+/** Checks by the last element of a saved page that its file is not truncated, and shows an alert if it is. */
 document.addEventListener("DOMContentLoaded", () => {
   if (document.getElementById("whole")) return;
-  const told = document.createElement("p");
-  told.className = "problem";
-  told.setAttribute("role", "alert");
-  told.textContent = "This saved page is cut off: a part of the file is missing. Please save it again.";
-  document.body.prepend(told);
+  const alert = document.createElement("p");
+  alert.className = "problem";
+  alert.setAttribute("role", "alert");
+  alert.textContent = "This saved page is cut off: a part of the file is missing. Please save it again.";
+  document.body.prepend(alert);
 });
