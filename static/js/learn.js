@@ -204,9 +204,7 @@ async function rush(pupil) {
   const goal = isFull ? MOST_GAMES : Math.min(MOST_GAMES, from + THOUSAND.games);
   playing = null;
   const pending =
-    isFull && requestedAhead?.pupil === pupil && requestedAhead.from === from
-      ? requestedAhead.answer
-      : pupil.ask(goal);
+    isFull && requestedAhead?.pupil === pupil && requestedAhead.from === from ? requestedAhead.answer : pupil.ask(goal);
   requestedAhead = null;
   const answer = await pending;
   if (wishes.now.isFresh || wishes.now.games !== null) return;
