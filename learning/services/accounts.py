@@ -36,7 +36,7 @@ HEIR_OPEN = "Its machines go to another account, one that is open."
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """Numbers of the rows that a closing has ended, and of the machines that it has deleted or given away."""
+    """The result of closing an account: numbers of rows ended, and of machines deleted or given away."""
 
     tokens: int
     schedules: int
@@ -50,15 +50,14 @@ class Closed:
 def account_close(*, by: User, account: User, heir: User | None = None, deletes_machines: bool = False) -> Closed:
     """Close an account for good: log-in and all its work end. Its name stays taken.
 
-    Each step is a transaction of the service that does it, so that other requests wait only briefly. If a step fails,
-    a second call does the rest. Matches in progress are resigned like any other match, and all matches are kept. Other
-    machines keep what they learnt from the account's machines. An exhibition that the account hosts stops advancing.
-    A room in which the account still waits for an opponent is deleted.
+    Each step runs in a transaction of its own service, so that other requests wait only briefly. If a step fails, a
+    second call does the rest. The account resigns its matches in progress, and all matches are kept. Other machines
+    keep what they learnt from the account's machines. An exhibition that the account hosts stops advancing. A room in
+    which the account still waits for an opponent is deleted.
 
     Args:
-        by: a member of the staff who may change accounts.
-        account: the account to close; not ``by`` itself, and one of the staff only if ``by`` is a superuser
-            (:func:`is_above`).
+        by: the member of the staff who closes the account, with the permission to change accounts.
+        account: the account to close; not ``by``. Only a superuser may close a staff account (:func:`is_above`).
         heir: the account that gets the machines; ``None`` for the site.
         deletes_machines: whether the machines are deleted instead, which needs the permission to delete machines.
             Copies made for rooms are always deleted.
@@ -77,24 +76,27 @@ def account_close(*, by: User, account: User, heir: User | None = None, deletes_
         raise AccountNotClosedError("Only who may delete machines closes an account with them.")
     n_tokens = _lock_out(account)
     # Services run as the closed account: its work ends whatever permissions ``by`` has.
-    schedules, runs, tournaments, experiments = _goes_on(account)
-    n_schedules = _each(schedules, lambda pk: schedule_delete(user=account, schedule_id=pk))
+    schedules, runs, tournaments, experiments = _unfinished_work(account)
+    n_schedules = _end_each(schedules, lambda pk: schedule_delete(user=account, schedule_id=pk))
     n_runs = sum(training_run_cancel(run_id=pk) for pk in list(runs.values_list("pk", flat=True)))
-    n_tournaments = _each(tournaments, lambda pk: tournament_cancel(user=account, tournament_id=pk))
-    n_experiments = _each(experiments, lambda pk: experiment_cancel(person=Principal(), run_id=pk, is_staff=True))
+    n_tournaments = _end_each(tournaments, lambda pk: tournament_cancel(user=account, tournament_id=pk))
+    n_experiments = _end_each(experiments, lambda pk: experiment_cancel(person=Principal(), run_id=pk, is_staff=True))
     n_rooms = _rooms_end(account)
     n_machines = _machines_delete(account, deletes_all=deletes_machines) + _machines_hand_on(account, heir)
     return Closed(n_tokens, n_schedules, n_runs, n_tournaments, n_experiments, n_rooms, n_machines)
 
 
 def is_left(account: User) -> bool:
-    """Whether closing an account would still end something, or move or delete machines."""
-    rest = (*_goes_on(account), _rooms(account), Machine.objects.filter(owner=account))
-    return account.is_active or any(rows.exists() for rows in rest)
+    """Whether closing an account would still change something: log-in, work in progress, or machines."""
+    querysets = (*_unfinished_work(account), _unfinished_rooms(account), Machine.objects.filter(owner=account))
+    return account.is_active or any(rows.exists() for rows in querysets)
 
 
 def is_above(by: User, account: User) -> bool:
-    """Whether only a superuser may change the account: setting a password of staff grants all their permissions."""
+    """Whether ``account`` is above ``by``: only a superuser may change a staff account.
+
+    Otherwise staff could set the password of another member of the staff, and so get that member's permissions.
+    """
     return bool((account.is_staff or account.is_superuser) and not by.is_superuser)
 
 
@@ -102,8 +104,8 @@ def is_above(by: User, account: User) -> bool:
 def _lock_out(account: User) -> int:
     """End log-in, sessions and tokens; return the number of tokens that were still valid.
 
-    The account's row is locked with its key: the lock waits for transactions that create something for the account
-    (``games.limits.quotas``), so that the next steps find everything.
+    The row lock of the account includes the key, so it waits for transactions that are creating rows for the account
+    (``games.limits.quotas``). The next steps then find all these rows.
     """
     row = get_user_model().objects.select_for_update().get(pk=account.pk)
     row.is_active = False
@@ -113,8 +115,8 @@ def _lock_out(account: User) -> int:
     return ApiToken.objects.filter(user=account, revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 
-def _each(rows: QuerySet[Model], end: Callable[[int], object]) -> int:
-    """Call ``end`` with the id of each row; return the number of rows. Rows that have ended meanwhile are skipped."""
+def _end_each(rows: QuerySet[Model], end: Callable[[int], object]) -> int:
+    """Call ``end`` with the id of each row; return the number of ids. Refusals for rows ended meanwhile are ignored."""
     ids = list(rows.values_list("pk", flat=True))
     for pk in ids:
         with contextlib.suppress(PlayError, ObjectDoesNotExist):
@@ -122,7 +124,7 @@ def _each(rows: QuerySet[Model], end: Callable[[int], object]) -> int:
     return len(ids)
 
 
-def _goes_on(account: User) -> tuple[QuerySet[Model], ...]:
+def _unfinished_work(account: User) -> tuple[QuerySet[Model], ...]:
     """Return the account's schedules, and its active runs, tournaments and experiments."""
     of_account = Q(started_by=account) | Q(machine__owner=account)
     return (
@@ -133,7 +135,7 @@ def _goes_on(account: User) -> tuple[QuerySet[Model], ...]:
     )
 
 
-def _rooms(account: User) -> QuerySet[Room]:
+def _unfinished_rooms(account: User) -> QuerySet[Room]:
     """Return the rooms with an unfinished match in which the account plays, waits or is the host."""
     rooms = rooms_of(user_id=account.pk, guest=None)
     return rooms.filter(matches__status__in=[MatchStatus.WAITING, MatchStatus.PLAYING]).distinct()
@@ -142,7 +144,7 @@ def _rooms(account: User) -> QuerySet[Room]:
 def _rooms_end(account: User) -> int:
     """Resign the account's matches, delete the rooms where it waits, end its hosting; return the number of rooms."""
     n_ended = 0
-    for room in _rooms(account):
+    for room in _unfinished_rooms(account):
         if room.is_exhibition:
             Room.objects.filter(pk=room.pk).update(host=None)
         elif not Room.objects.filter(pk=room.pk, matches__status=MatchStatus.WAITING, matches__number=1).delete()[0]:
@@ -155,22 +157,22 @@ def _rooms_end(account: User) -> int:
 def _machines_delete(account: User, *, deletes_all: bool) -> int:
     """Delete the account's copies made for rooms, or all its machines; return the number."""
     machines = Machine.objects.filter(owner=account)
-    doomed = machines if deletes_all else machines.filter(room__isnull=False)
-    return _each(doomed.order_by("pk"), lambda pk: machine_delete(user=account, machine_id=pk))
+    to_delete = machines if deletes_all else machines.filter(room__isnull=False)
+    return _end_each(to_delete.order_by("pk"), lambda pk: machine_delete(user=account, machine_id=pk))
 
 
 @transaction.atomic
 def _machines_hand_on(account: User, heir: User | None) -> int:
-    """Give the machines to another account, regardless of its quota, or to the site; return the number.
+    """Give the account's machines to the heir, regardless of the heir's quota, or to the site; return the number.
 
-    The machines are no longer the owner's personal ones, since the heir may have one. Their shared links end.
+    They become ordinary machines, since the heir may have a personal machine already. Their shared links end.
 
     Raises:
         AccountNotClosedError: the heir has been closed meanwhile.
     """
     try:
-        for one in sorted(filter(None, (account, heir)), key=lambda one: one.pk):
-            account_lock(one, closed_too=one == account)
+        for user in sorted(filter(None, (account, heir)), key=lambda user: user.pk):
+            account_lock(user, closed_too=user == account)
     except AccountClosedError:
         raise AccountNotClosedError(HEIR_OPEN) from None
     ids = Machine.objects.filter(owner=account).values_list("pk", flat=True)

@@ -1,4 +1,4 @@
-"""Copies of machines: those of an account, and those made for a room, of which only the latest are kept."""
+"""Copies of machines: copies for an account, and copies for a room, of which only the latest are kept."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from learning.storage.standings import stats_create
 
 @transaction.atomic
 def machine_clone(*, machine_id: int, name: str, **details: Any) -> Machine:
-    """Copy a machine in its current state: same rule, same beads, and a new ledger that begins with them.
+    """Copy a machine in its current state: same rule, same beads, and a new ledger that begins with these beads.
 
-    The copy is as public as the original.
+    ``details`` are fields of the copy. By default the copy is public if the original is.
 
     Raises:
         MachineNotFoundError.
     """
-    copy = _copied(_original(machine_id), name, **details)
+    copy = _copy_create(_hold_original(machine_id), name, **details)
     stats_create(copy)
     return copy
 
 
-def _copied(original: Machine, name: str, **details: Any) -> Machine:
-    """Create a copy of a machine held by :func:`_original`; the copy appears in no list yet."""
+def _copy_create(original: Machine, name: str, **details: Any) -> Machine:
+    """Create a copy of a machine held by :func:`_hold_original`. No list shows the copy before ``stats_create``."""
     memory = kind_of(original).memory
     fields: dict[str, object] = {"n_removed": original.n_removed, "is_public": original.is_public}
     fields |= memory.fields_copied(original) | details
@@ -64,8 +64,8 @@ def _copied(original: Machine, name: str, **details: Any) -> Machine:
     return copy
 
 
-def _original(machine_id: int) -> Machine:
-    """Return the machine to copy, held so that it is neither deleted nor reset before the copy is stored.
+def _hold_original(machine_id: int) -> Machine:
+    """Return the machine to copy. Until the transaction ends, it can be neither deleted nor reset.
 
     The machine is locked only if its copy gets rows of its own. A copy that shares boxes needs no lock, so copying
     and teaching do not wait for each other.
@@ -101,10 +101,10 @@ def machine_copy(*, user: AnyUser, machine_id: int, name: str = "", is_public: b
 
 
 def room_copy(*, machine_id: int, room: Room, owner: User | None, guest: UUID | None, lent: bool = False) -> Machine:
-    """Copy a machine for a room, as :func:`machine_clone`, but in no list.
+    """Copy a machine for a room, as :func:`machine_clone`, but without an entry in any list.
 
-    The copy belongs to ``owner``; without one, to the guest who plays in the room. A copy of a ``lent`` machine has no
-    owner, and is visible through the same link as long as the link works.
+    The copy belongs to ``owner``, or counts for ``guest`` if there is no account. A machine is ``lent`` if the player
+    sees it only through a shared link. The copy of a lent machine has no owner, and is visible through the same link.
 
     Call inside the transaction that stores the room's match. After the commit, surplus older copies of the same
     account, guest or address are deleted.
@@ -116,7 +116,7 @@ def room_copy(*, machine_id: int, room: Room, owner: User | None, guest: UUID | 
     user_id = None if owner is None else owner.pk
     if owner is not None:
         account_lock(owner)
-    original = _original(machine_id)
+    original = _hold_original(machine_id)
     if kind_of(original).memory.copies_rows:
         most = settings.VALUES_PER_ROOM_COPY
         if original.n_values > most:
@@ -126,18 +126,18 @@ def room_copy(*, machine_id: int, room: Room, owner: User | None, guest: UUID | 
             )
         if owner is not None:
             values_quota_require(owner, original.n_values)
-        else:  # an early check; guests_values_require runs again when everything is stored
+        else:  # an early check, repeated under locks when everything is stored
             guests_values_require(guest, room.opened_from, n_more=original.n_values)
-    clear = partial(copies_clear, user_id=user_id, guest=guest, address=room.opened_from)
-    transaction.on_commit(clear, robust=True)  # the room is stored even if clearing fails
+    clear_surplus = partial(copies_clear, user_id=user_id, guest=guest, address=room.opened_from)
+    transaction.on_commit(clear_surplus, robust=True)  # the room is stored even if clearing fails
     name = f"{original.name[:70]} (copy)"
     if not lent:
-        return _copied(original, name, room=room, owner=owner)
-    # Locked, so that the link does not end before the copy refers to it.
+        return _copy_create(original, name, room=room, owner=owner)
+    # The lock keeps the link from being revoked before the copy refers to it.
     link = SharedLink.objects.select_for_update(no_key=True).filter(pk=original.share_id or 0, ended_at=None).first()
     if link is None:
         raise MachineNotFoundError
-    return _copied(original, name, room=room, share=link)
+    return _copy_create(original, name, room=room, share=link)
 
 
 def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> None:
@@ -146,21 +146,22 @@ def copies_clear(*, user_id: int | None, guest: UUID | None, address: str) -> No
     The most recently played copies are kept, up to a number of copies and a total number of values. A copy in a match
     in progress, or in training, is never deleted. Call outside any transaction: each deletion takes its own.
     """
-    bounds: list[tuple[RoomsOf, int, int]] = []
+    limits: list[tuple[RoomsOf, int, int]] = []
     if user_id is not None:
-        bounds.append((("account", user_id), settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT))
+        limits.append((("account", user_id), settings.COPIES_PER_ACCOUNT, settings.VALUES_PER_ACCOUNT))
     elif guest is not None:
-        bounds.append((("guest", guest), settings.COPIES_PER_GUEST, settings.VALUES_PER_GUEST))
+        limits.append((("guest", guest), settings.COPIES_PER_GUEST, settings.VALUES_PER_GUEST))
     if address:
-        bounds.append((("address", address), settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
-    for whose, most, most_values in bounds:
-        stored = copies_of(whose, guests_alone=whose[0] == "address")  # without those deleted by a limit before
-        together = accumulate(n_values for _, n_values in stored)
-        n_kept = min(most, sum(n <= most_values for n in together))
-        beyond = Machine.objects.filter(pk__in=[pk for pk, _ in stored[n_kept:]])
-        # Most of them may be in use: this filter skips those; _copy_delete checks the others again under locks.
+        limits.append((("address", address), settings.COPIES_PER_ADDRESS, settings.VALUES_PER_ADDRESS))
+    for owner, max_copies, max_values in limits:
+        # Read anew for each limit, because the limit before may have deleted copies.
+        copies = copies_of(owner, guests_alone=owner[0] == "address")
+        running_totals = accumulate(n_values for _, n_values in copies)
+        n_kept = min(max_copies, sum(n <= max_values for n in running_totals))
+        surplus = Machine.objects.filter(pk__in=[pk for pk, _ in copies[n_kept:]])
+        # Most of these copies may be in use, so a query skips them; _copy_delete checks the others again under locks.
         in_use = Exists(rooms_open(Room.objects.filter(pk=OuterRef("room_id"))))
-        for copy_id in beyond.exclude(in_use).values_list("pk", flat=True):
+        for copy_id in surplus.exclude(in_use).values_list("pk", flat=True):
             _copy_delete(copy_id)
 
 

@@ -21,9 +21,9 @@ from learning.workers.experiments import EXPERIMENT_RUNS
 from learning.workers.jobs import waits
 
 MAX_GOING_ON = 2
-"""Active experiments of one account or guest."""
+"""Maximum number of active experiments of one account or guest."""
 MAX_GOING_ON_IN_ALL = 30
-"""Active experiments on the whole site: guests could avoid their own limit with a new browser session."""
+"""Maximum number on the whole site: a guest could avoid the limit above with a new browser session."""
 
 GOING_ON = (JobStatus.QUEUED, JobStatus.RUNNING)
 
@@ -37,7 +37,7 @@ def experiment_request(
     parameters: Mapping[str, object] | None = None,
     enqueue: bool = True,
 ) -> ExperimentRun:
-    """Request an experiment; return its run, which may be active or finished from an earlier equal request.
+    """Request an experiment; return its run. An earlier equal request may have started or even finished that run.
 
     Args:
         person: the requesting account or guest; ``None`` for the site, which has no limits.
@@ -49,26 +49,26 @@ def experiment_request(
     Raises:
         ExperimentNotFoundError, ExperimentRefusedError, ExperimentQuotaError, SiteFullError, AccountClosedError.
     """
-    asked = experiment_get(experiment)
+    wanted = experiment_get(experiment)
     try:
-        settings = asked.settings(parameters or {})
-        seed = seed_checked(asked.default_seed if seed is None else seed)
+        settings = wanted.settings(parameters or {})
+        seed = seed_checked(wanted.default_seed if seed is None else seed)
     except (ParameterError, SeedError) as error:
         raise ExperimentRefusedError(str(error)) from None
-    same = {"experiment": asked.slug, "edition": asked.edition, "seed": seed, "parameters": settings}
-    known = ExperimentRun.objects.select_for_update(of=("self",)).filter(**same).first()
-    if known is not None and known.status in (*GOING_ON, JobStatus.FINISHED):
-        return known
+    key = {"experiment": wanted.slug, "edition": wanted.edition, "seed": seed, "parameters": settings}
+    existing = ExperimentRun.objects.select_for_update(of=("self",)).filter(**key).first()
+    if existing is not None and existing.status in (*GOING_ON, JobStatus.FINISHED):
+        return existing
     if person is not None:
         site_require()
-        _require_room(person)
-    asker = {"user_id": person.user_id if person else None, "guest": person.guest if person else None}
-    if known is None:
+        _quota_require(person)
+    requester = {"user_id": person.user_id if person else None, "guest": person.guest if person else None}
+    if existing is None:
         # Two equal requests at the same moment get the same run.
-        run, is_new = ExperimentRun.objects.get_or_create(**same, defaults=asker)
+        run, is_new = ExperimentRun.objects.get_or_create(**key, defaults=requester)
     else:
-        run, is_new = known, True
-        _begin_again(run, asker)
+        run, is_new = existing, True
+        _begin_again(run, requester)
     if is_new and person is not None and person.user_id is not None:
         account_hold(person.user_id)
     if is_new and enqueue:
@@ -81,9 +81,9 @@ def experiment_cancel(*, person: Principal, run_id: int, is_staff: bool = False)
     """Stop a run; a finished run does not change. The experiment can be requested again.
 
     Args:
-        person: the account or guest that asks.
+        person: the account or guest that stops the run.
         run_id: id of the run.
-        is_staff: whether the caller may stop runs of others.
+        is_staff: whether the caller may stop every run.
 
     Raises:
         ExperimentNotFoundError: there is no such run.
@@ -117,26 +117,29 @@ def experiments_prepare() -> list[ExperimentRun]:
     return [experiment_request(person=None, experiment=slug, enqueue=False) for slug in EXPERIMENTS]
 
 
-def _begin_again(run: ExperimentRun, asker: Mapping[str, object]) -> None:
-    """Reset a failed or cancelled run to its initial state."""
-    fresh = {
+def _begin_again(run: ExperimentRun, requester: Mapping[str, object]) -> None:
+    """Reset a failed or cancelled run to its initial state, requested by ``requester``."""
+    initial = {
         "status": JobStatus.QUEUED,
         "progress": 0.0,
         "error": "",
         "cancel_requested": False,
         "request_id": request_id(),
     }
-    moments = {"knocked_at": timezone.now(), "started_at": None, "finished_at": None, "lease_until": None}
-    for name, value in {**fresh, **moments, **asker}.items():
+    times = {"knocked_at": timezone.now(), "started_at": None, "finished_at": None, "lease_until": None}
+    for name, value in {**initial, **times, **requester}.items():
         setattr(run, name, value)
     run.save()
     run.parts.all().delete()
 
 
-def _require_room(person: Principal) -> None:
+def _quota_require(person: Principal) -> None:
     """Refuse a request beyond the limits of active experiments.
 
-    Two requests at once may both pass: the limit protects the workers and need not be exact.
+    Two concurrent requests may both pass: the limits protect the workers and need not be exact.
+
+    Raises:
+        ExperimentQuotaError.
     """
     going_on = ExperimentRun.objects.filter(status__in=GOING_ON)
     own = going_on.filter(user_id=person.user_id) if person.user_id is not None else going_on.filter(guest=person.guest)

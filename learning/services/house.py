@@ -1,4 +1,4 @@
-"""The site's own ("house") machines, and the one tournament between them."""
+"""The site's own machines ("house machines"), and the one tournament between them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from learning.workers.recorded import recorded_store
 
 
 def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | None]:
-    """Return a machine of the site, created if missing, and its unfinished training run (``None``: finished).
+    """Return a house machine, created if missing, and its training run, or ``None`` if the run is finished.
 
-    A training recorded in the repository is loaded at once instead of being run.
+    A training that is recorded in the repository is loaded at once instead of being run.
     """
     if not Machine.objects.filter(slug=house.slug).exists():
-        # Another container that starts at the same moment may be faster; then use its machine.
+        # If another container creates the machine at the same moment, that machine is used.
         with contextlib.suppress(IntegrityError), transaction.atomic():
             machine = machine_create(
                 game=house.game,
@@ -39,39 +39,40 @@ def house_machine_ensure(house: HouseMachine) -> tuple[Machine, TrainingRun | No
                 description=house.description,
             )
             run = run_store(machine, [Stage(house.opponent, house.n_games)], [None], seed=house.seed)
-            if (found := recorded(house)) is not None:
-                recorded_store(run, found)
+            if (recording := recorded(house)) is not None:
+                recorded_store(run, recording)
     machine = Machine.objects.get(slug=house.slug)
     first_run = machine.runs.filter(seed=house.seed, n_games=house.n_games).order_by("pk").first()
     return machine, first_run if first_run is not None and first_run.finished_at is None else None
 
 
 def house_tournament_ensure() -> Tournament | None:
-    """Create the missing machines of the site's tournament, and start it once all of them are trained.
+    """Create the missing machines of the site's tournament; start the tournament if all of them are trained.
 
-    The call does not wait: workers train and play (``jobs_recover`` wakes them). The tournament starts only once,
-    however many processes call this, because starting it requires the locks of its machines.
+    The call does not wait: workers train the machines and play the games (``jobs_recover`` wakes the workers). The
+    tournament starts only once, even if several processes call this function, because the start requires the locks of
+    its machines.
 
     Returns:
         The tournament, if this call has started it.
     """
-    held = Tournament.objects.filter(
+    existing = Tournament.objects.filter(
         owner=None, game=HOUSE_TOURNAMENT.game, name=HOUSE_TOURNAMENT.name, seed=HOUSE_TOURNAMENT.seed
     )
-    if held.exists():
+    if existing.exists():
         return None
-    made = [house_machine_ensure(house) for house in _entrants()]
-    if any(run is not None for _, run in made):
+    machines = [house_machine_ensure(house) for house in _entrants()]
+    if any(run is not None for _, run in machines):
         return None
     game = game_get(HOUSE_TOURNAMENT.game)
     with transaction.atomic():
-        machine_lock(*(machine.pk for machine, _ in made))
-        if held.exists():
+        machine_lock(*(machine.pk for machine, _ in machines))
+        if existing.exists():
             return None
         fixed = [slug for slug, opponent in OPPONENTS.items() if opponent.plays(game) and not opponent.is_slow]
         return tournament_start(
             user=None,
-            entries=[*(machine.slug for machine, _ in made), *fixed],
+            entries=[*(machine.slug for machine, _ in machines), *fixed],
             games=HOUSE_TOURNAMENT.n_games,
             name=HOUSE_TOURNAMENT.name,
             seed=HOUSE_TOURNAMENT.seed,
@@ -80,22 +81,22 @@ def house_tournament_ensure() -> Tournament | None:
 
 
 def _entrants() -> Iterator[HouseMachine]:
-    """Yield a machine for each preset and each side it can play: the site's built-in one if there is one."""
-    held = HOUSE_TOURNAMENT
-    game = game_get(held.game)
-    own = {(house.preset, house.side): house for house in HOUSE if house.game == held.game}
+    """Yield a machine for each preset and each side that it can play: the built-in machine, or else a new one."""
+    plan = HOUSE_TOURNAMENT
+    game = game_get(plan.game)
+    built_in = {(house.preset, house.side): house for house in HOUSE if house.game == plan.game}
     for slug, preset in presets_of(game).items():
         sides: list[Side | None] = [None] if kind_of_rule(preset.rule).live.either_side else list(Side)
         for side in sides:
             role = "" if side is None else game.look.layout.role_names[side]
-            yield own.get((slug, side)) or HouseMachine(
+            yield built_in.get((slug, side)) or HouseMachine(
                 slug=f"house-{slug}-{role}".rstrip("-"),
                 name=f"{preset.name}, {role}".rstrip(", "),
                 description=preset.summary,
-                game=held.game,
+                game=plan.game,
                 side=side,
                 preset=slug,
-                opponent=held.opponents[side or Side.FIRST],
-                n_games=held.n_lessons,
-                seed=held.seed,
+                opponent=plan.opponents[side or Side.FIRST],
+                n_games=plan.n_lessons,
+                seed=plan.seed,
             )

@@ -1,6 +1,6 @@
 """Creation of a machine with exactly the beads of a training that a visitor watched in the browser.
 
-The request carries only the training config, with its seed, and the number of games. The training is repeated here.
+The request has only the training config, with its seed, and the number of games. The server repeats the training.
 """
 
 from __future__ import annotations
@@ -31,32 +31,31 @@ from learning.storage.locks import machine_lock
 from learning.storage.standings import curve_scores, stats_add, strength_found
 
 MAX_GAMES_AT_ONCE = 500_000
-"""Maximum number of games of a training within the request. A longer training is an ordinary training run."""
+"""Maximum number of games of a training within the request. A longer training becomes a run for the workers."""
 MAX_GAMES_UNCOMPILED = 2_000
 """The same limit while the kernels are not compiled."""
 MAX_SNAPSHOT_GAMES = 3_000
-"""Maximum number of games at a stored snapshot. A second training makes the snapshots, so few games keep it quick."""
+"""Number of games after which no snapshots are stored: they take a second training, which must be short."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained machine, as a population of one, and its measurements.
-
-    ``marks`` are the numbers of games at which it was measured, ascending. The last is the length of the training.
-    """
+    """A trained machine and its measurements."""
 
     population: Population
+    """The machine, as a population of one."""
     marks: list[int]
+    """Numbers of games at which the machine was measured, ascending; the last is the length of the training."""
     measurements: Marked
 
 
 def trained_machine_keep(
     *, user: AnyUser, config: TrainingConfig, preset: str, games: int, name: str = ""
 ) -> tuple[Machine, TrainingRun | None]:
-    """Create a machine with this training; return it with its training run, ``None`` for zero games.
+    """Create a machine with this training; return the machine and its training run (``None`` for zero games).
 
-    Up to :data:`MAX_GAMES_AT_ONCE` games the machine is trained here. Its run is stored as finished, with the seed of
-    ``config`` and the curve that the browser shows. For more games, the run is only requested.
+    Up to :data:`MAX_GAMES_AT_ONCE` games are trained within this call. Their run is stored as finished, with the seed
+    of ``config`` and the curve that the browser shows. For more games, the call only requests a run.
 
     Args:
         user: the account, or a visitor with a guest number.
@@ -71,7 +70,7 @@ def trained_machine_keep(
     name = name or f"My {personal_machine_name(config.game, config.side)}"
     if games > (MAX_GAMES_AT_ONCE if kernels_ready() else MAX_GAMES_UNCOMPILED):
         return _request_run(user, config, preset, games, name)
-    return _store(user, config, preset, _train(config, games), name)
+    return _store_trained(user, config, preset, _train(config, games), name)
 
 
 def _train(config: TrainingConfig, games: int) -> Trained:
@@ -107,7 +106,7 @@ def _create_machine(user: AnyUser, config: TrainingConfig, preset: str, name: st
 
 
 @transaction.atomic
-def _store(
+def _store_trained(
     user: AnyUser, config: TrainingConfig, preset: str, trained: Trained, name: str
 ) -> tuple[Machine, TrainingRun | None]:
     machine = _create_machine(user, config, preset, name)
@@ -142,8 +141,8 @@ def _store(
     )
     tally_before = Tally()
     for snapshot in [*_snapshots(config, games), population]:
-        memory, learnt, tally = table_load(machine), snapshot.memory(0), snapshot.played(0)
-        memory.beads[:], memory.visits[:], memory.n_removed = learnt.beads, learnt.visits, learnt.n_removed
+        memory, source, tally = table_load(machine), snapshot.memory(0), snapshot.played(0)
+        memory.beads[:], memory.visits[:], memory.n_removed = source.beads, source.visits, source.n_removed
         cause = Cause(tally - tally_before, run_id=run.pk)
         kind_of(machine).memory.lesson_give(machine, memory, LessonKind.TRAINING, cause)
         tally_before = tally
@@ -152,7 +151,10 @@ def _store(
 
 
 def _snapshots(config: TrainingConfig, games: int) -> Iterator[Population]:
-    """Repeat a training; yield the machine after 1, 100, 300, … of its games, but not after the last."""
+    """Repeat a training; yield a copy of the machine after each number of games at which a snapshot is due.
+
+    The state after the last game is not among them.
+    """
     cohort, games_before = Cohort.fresh(config, [config.seed]), 0
     while (mark := snapshot_after(games_before)) < min(games, MAX_SNAPSHOT_GAMES + 1):
         cohort.train(config.teacher, [mark - games_before], [])
@@ -161,7 +163,7 @@ def _snapshots(config: TrainingConfig, games: int) -> Iterator[Population]:
 
 
 def _store_curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
-    """Store the measurements as the run's curve, and for the list of machines, so that no worker measures again."""
+    """Store the measurements as the run's curve and in the list of machines, so that no worker measures them again."""
     points = [
         CurvePoint(
             run=run,
@@ -169,9 +171,9 @@ def _store_curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
             n_wins=wins,
             n_draws=draws,
             n_losses=losses,
-            strength=_strength(strength),
+            strength=_strength_json(chances),
         )
-        for games, strength, (wins, draws, losses, _) in zip(
+        for games, chances, (wins, draws, losses, _) in zip(
             trained.marks, trained.measurements.strength[0], trained.measurements.tallies[0].tolist(), strict=True
         )
     ]
@@ -179,7 +181,7 @@ def _store_curve(machine: Machine, run: TrainingRun, trained: Trained) -> None:
     stats_add(machine.pk, curve_scores(points, 0), **strength_found(points[-1].strength, machine.n_lessons))
 
 
-def _strength(strength: Floats) -> dict[str, dict[str, float]]:
+def _strength_json(strength: Floats) -> dict[str, dict[str, float]]:
     """Convert exact probabilities against each of ``MEASURES``, shape ``(n_measures, 3)``, to a dictionary."""
     return {
         name.replace("-", "_"): dict(zip(("win", "draw", "loss"), row, strict=True))

@@ -1,6 +1,6 @@
-"""Machines in live matches: they take a seat, and learn when a match ends.
+"""Machines in live matches: a machine takes a seat, and learns when the match ends.
 
-The players (``learning.players``) call these services; differences between kinds of machine are left to the kind.
+The players (``learning.players``) call these services. Differences between kinds of machine are in ``learning.kinds``.
 Seats and lessons are written in the transaction that writes the match, which holds the room's lock.
 """
 
@@ -37,11 +37,18 @@ LESSON_SECONDS = Histogram(
 def seat_take(
     *, room: Room, seat: LiveSeat, machine: Machine, owner: User | None, guest: UUID | None, lent: bool = False
 ) -> None:
-    """Seat a machine, or the room's copy of it, which is created for this account or guest if missing.
+    """Seat a machine; in a room with fresh machines, seat the room's copy of it, created if missing.
 
     The machine must be held (:func:`learning.storage.locks.machine_held`). The caller stores the seat afterwards, and
-    calls ``seated``. A seat that a person has taken over stays theirs. A copy of a ``lent`` machine, which is visible
-    only by a shared link, keeps that link.
+    calls ``seated``.
+
+    Args:
+        room: the room of the match.
+        seat: the seat to fill.
+        machine: the machine, or the original of the copy.
+        owner: the account for which a copy is made, if any.
+        guest: the guest for whom a copy is made, if any.
+        lent: whether the machine is visible to the player only through a shared link, which the copy keeps.
 
     Raises:
         MachineNotFoundError, ValueQuotaError.
@@ -55,30 +62,31 @@ def seat_take(
 
 
 def matches_teach(*, matches: Sequence[LiveMatch], player: str) -> None:
-    """Teach every machine of a player the finished matches.
+    """Teach finished matches to the machines that played in them as ``player``, unless they are frozen.
 
     All machines are locked first and taught in the order of their ids, so that transactions cannot deadlock. A machine
-    learns several matches in their order, as if they had ended one after the other.
+    learns several matches in their order, as if they had ended one after the other. ``player`` is a slug of
+    ``games.live.players.PLAYERS``.
     """
     occupants_fetch([seat for live in matches for seat, _ in live.automata], lock=True)
     lessons: dict[int, list[Ended]] = {}
     learners: dict[int, Occupant] = {}
     for live in matches:
-        for seat, who in live.automata:
-            if who.slug != player or seat.occupant is None or not seat.occupant.machine.learns:
+        for seat, automaton in live.automata:
+            if automaton.slug != player or seat.occupant is None or not seat.occupant.machine.learns:
                 continue
             learners[seat.occupant.machine.pk] = seat.occupant
-            own = lessons.setdefault(seat.occupant.machine.pk, [])
-            if own and own[-1].live is live:  # the machine played against itself
-                own[-1].seats.append(seat)
+            ended = lessons.setdefault(seat.occupant.machine.pk, [])
+            if ended and ended[-1].live is live:  # the machine played against itself
+                ended[-1].seats.append(seat)
             else:
-                own.append(Ended(live, live.match.outcome, [seat]))
+                ended.append(Ended(live, live.match.outcome, [seat]))
     for pk in sorted(learners):
         machine = learners[pk].machine
-        before, begin = machine.n_lessons, perf_counter()
+        n_before, begun_at = machine.n_lessons, perf_counter()
         touched = learners[pk].kind.live.learn(machine, lessons[pk])
-        LESSON_SECONDS.observe(perf_counter() - begin)
-        numbers = list(range(before + 1, machine.n_lessons + 1))
+        LESSON_SECONDS.observe(perf_counter() - begun_at)
+        numbers = list(range(n_before + 1, machine.n_lessons + 1))
         news = box_news(touched, machine.n_lessons)
         transaction.on_commit(partial(events.boxes_changed, machine, news, numbers))
         transaction.on_commit(partial(LESSONS.inc, len(numbers)))

@@ -20,12 +20,12 @@ from learning.storage.bounds import values_left
 
 
 def guest_lock(guest: UUID | None) -> None:
-    """Lock the creation and transfer of a guest's machines until the transaction ends. Take it before machine locks."""
+    """Lock the creation and transfer of a guest's machines until the transaction ends. Call before locking machines."""
     count_lock(f"machines of guest {guest}")
 
 
 def machine_quota_require(user: AnyUser) -> None:
-    """Refuse an account or visitor with no machines left in their quota. Copies made for rooms do not count.
+    """Refuse an account or visitor that has used up its quota of machines. Copies made for rooms do not count.
 
     Call first in the transaction that creates a machine: the check takes locks.
 
@@ -57,7 +57,11 @@ def machine_quota_require(user: AnyUser) -> None:
 
 
 def _address_quota_require(address: str) -> None:
-    """Refuse a guest if their address has used up its quota; the count takes a lock only near the limit."""
+    """Refuse a guest if their address has used up its quota. Only near the limit, a lock makes the count exact.
+
+    Raises:
+        MachineQuotaError: the quota is used up.
+    """
     most = settings.MACHINES_PER_ADDRESS
     here = Machine.objects.filter(made_from=address)
     n_machines = here.count() if address else 0
@@ -94,7 +98,7 @@ def _rooms_at(address: str) -> QuerySet[Room]:
 
 
 def _guests_copies(rooms: QuerySet[Room]) -> QuerySet[Machine]:
-    """Return the copies made for these rooms, except copies with an owner, which count for the account."""
+    """Return the copies made for these rooms, except copies of accounts, which have their own quota."""
     return Machine.objects.filter(room__in=rooms, owner__isnull=True)
 
 
@@ -102,15 +106,16 @@ def guests_values_require(guest: UUID | None, address: str, n_more: int | None =
     """Refuse a guest or an address if its copies together would have too many values.
 
     Only copies in open rooms count, since the others can be deleted (:func:`learning.services.copies.copies_clear`).
-    Call with ``n_more`` before values are copied; call without it afterwards, to check again under locks.
+    Call with ``n_more``, the number of values to copy, before they are copied. Call without ``n_more`` afterwards, to
+    check again under locks.
 
     Raises:
         ValueQuotaError: the limit would be exceeded.
     """
-    mine, here = rooms_of(user_id=None, guest=guest), _rooms_at(address)
+    guest_rooms, address_rooms = rooms_of(user_id=None, guest=guest), _rooms_at(address)
     for name, rooms, most, whose in (
-        (f"values of address {address}", here, settings.VALUES_PER_ADDRESS, "played where you are"),
-        (f"values of guest {guest}", mine, settings.VALUES_PER_GUEST, "that a guest plays"),
+        (f"values of address {address}", address_rooms, settings.VALUES_PER_ADDRESS, "played where you are"),
+        (f"values of guest {guest}", guest_rooms, settings.VALUES_PER_GUEST, "that a guest plays"),
     ):
         if n_more is None:
             count_lock(name)

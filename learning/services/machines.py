@@ -96,10 +96,10 @@ def preset_rule(game: AnyGame, preset: str) -> Rule:
     Raises:
         RuleRefusedError: there is no such preset.
     """
-    found = ALL_PRESETS.get(preset)
-    if found is None:
+    template = ALL_PRESETS.get(preset)
+    if template is None:
         raise RuleRefusedError(f"preset: there is no preset {preset!r}. {did_you_mean(preset, presets_of(game))}")
-    return kind_of_rule(found.rule).page.suited(game, found.rule)
+    return kind_of_rule(template.rule).page.suited(game, template.rule)
 
 
 def rule_require(game: AnyGame, rule: Rule) -> None:
@@ -110,8 +110,10 @@ def rule_require(game: AnyGame, rule: Rule) -> None:
         GameTooLargeError: the game is too large.
     """
     if not rule.fits(game):
-        able = ", ".join(presets_of(game))
-        raise RuleRefusedError(f"rule: A machine of this kind cannot play {game.name}; there are the presets {able}.")
+        preset_slugs = ", ".join(presets_of(game))
+        raise RuleRefusedError(
+            f"rule: A machine of this kind cannot play {game.name}; there are the presets {preset_slugs}."
+        )
     kind_of_rule(rule).page.rule_require(game, rule)
 
 
@@ -127,7 +129,9 @@ def machine_make(
     description: str = "",
     is_public: bool = True,
 ) -> Machine:
-    """Create a machine that belongs to the requesting account.
+    """Create a machine for the requesting account, within the account's quota.
+
+    The parameters are those of :func:`machine_create`.
 
     Raises:
         MachineQuotaError, UnknownGameError, RuleRefusedError, GameTooLargeError.
@@ -196,11 +200,11 @@ def machine_import(
         rule_require(data.game, data.rule)
     except (ExchangeError, GameTooLargeError, RuleRefusedError, UnknownGameError) as error:
         raise MachineFileError(str(error)) from None
-    return Imported(_restored(user, data), data)
+    return Imported(_create_imported(user, data), data)
 
 
 @transaction.atomic
-def _restored(user: AnyUser | None, data: Document) -> Machine:
+def _create_imported(user: AnyUser | None, data: Document) -> Machine:
     if user is not None:
         machine_quota_require(user)
     kind = kind_of_rule(data.rule)
@@ -241,41 +245,41 @@ def machine_update(
     Raises:
         MachineNotFoundError, NotYourMachineError.
     """
-    machine = _locked(machine_id, user, to="edit")
-    wanted = {"name": name, "description": description, "learns": learns, "is_public": is_public}
-    given = {field: value for field, value in wanted.items() if value is not None}
-    for field, value in given.items():
+    machine = _lock_permitted(machine_id, user, to="edit")
+    fields = {"name": name, "description": description, "learns": learns, "is_public": is_public}
+    changes = {field: value for field, value in fields.items() if value is not None}
+    for field, value in changes.items():
         setattr(machine, field, value)
-    machine.save(update_fields=list(given))
+    machine.save(update_fields=list(changes))
     return machine
 
 
 @transaction.atomic
 def machine_reset(*, user: AnyUser, machine_id: int) -> Machine:
-    """Reset a machine to the start of its rule: it forgets every lesson, and its ledger starts again.
+    """Reset a machine to the initial memory of its rule; delete its lessons and snapshots.
 
-    Training runs and their curves are kept as history. The number of the last lesson still increases, so that data
-    cached under an earlier number is never used for the reset machine.
+    Training runs and their curves are kept as history. The machine's ``n_lessons`` still increases, so that data cached
+    under an earlier number is never used for the reset machine.
 
     Raises:
         MachineNotFoundError, NotYourMachineError.
         MachineBusyError: the machine is being trained.
     """
     machine_lock_with_key(machine_id)
-    machine = _locked(machine_id, user, to="edit")
+    machine = _lock_permitted(machine_id, user, to="edit")
     _require_idle(machine)
     memory = kind_of(machine).memory
     memory.forget(machine)
     machine.snapshots.all().delete()
     Lesson.objects.filter(machine=machine).delete()
-    counts = ["n_games", "n_wins", "n_draws", "n_losses", "n_removed", "n_values"]
-    new = dict.fromkeys(counts, 0) | memory.fields_new(machine.rule)
-    for field, value in new.items():
+    counters = ["n_games", "n_wins", "n_draws", "n_losses", "n_removed", "n_values"]
+    initial_fields = dict.fromkeys(counters, 0) | memory.fields_new(machine.rule)
+    for field, value in initial_fields.items():
         setattr(machine, field, value)
     memory.reset(machine)
     machine.n_lessons += 1
     machine.n_forgotten, machine.n_folded, machine.folded_at = machine.n_lessons, 0, None
-    machine.save(update_fields=["n_lessons", "n_forgotten", "n_folded", "folded_at", *new])
+    machine.save(update_fields=["n_lessons", "n_forgotten", "n_folded", "folded_at", *initial_fields])
     stats_reset(machine)
     return machine
 
@@ -284,25 +288,25 @@ def machine_reset(*, user: AnyUser, machine_id: int) -> Machine:
 def machine_delete(*, user: AnyUser, machine_id: int) -> None:
     """Delete a machine with its boxes, its ledger and its training runs, including active ones.
 
-    The machine's matches are kept, and so is what other machines learnt from it. A run of another machine with this
-    one as an opponent stops at the next chunk that needs it.
+    The machine's matches are kept, and other machines keep what they learnt from it. If another machine is training
+    against the deleted machine, that run stops at the next chunk that needs the opponent.
 
     Raises:
         MachineNotFoundError, NotYourMachineError.
     """
     deletion_lock(machine_id)
-    machine_remove(_locked(machine_id, user, to="delete"))
+    machine_remove(_lock_permitted(machine_id, user, to="delete"))
 
 
 def machine_remove(machine: Machine) -> None:
-    """Delete a machine with all its rows. Call after :func:`learning.storage.locks.deletion_lock`."""
+    """Delete a machine with all rows that belong to it. Call after :func:`learning.storage.locks.deletion_lock`."""
     names_forget([machine.pk])
     kind_of(machine).memory.unshare(machine)
     machine_rows_delete(machine)
     machine.delete()
 
 
-def _locked(machine_id: int, user: AnyUser, *, to: To) -> Machine:
+def _lock_permitted(machine_id: int, user: AnyUser, *, to: To) -> Machine:
     """Lock a machine and check the user's permission. Call inside a transaction.
 
     Raises:

@@ -1,8 +1,8 @@
 """Personal machines (``is_pupil``), which start untrained and learn only from their owner, an account or a guest.
 
-An owner has one for each game and side. The first press of a button creates the machine; later presses find it. The
-machine shares the boxes of a blank machine of the site (decision 0075), so until it has learnt something it costs one
-database row.
+An owner has at most one personal machine for each game and side. The first press of a button creates the machine; later
+presses find it. The new machine shares the boxes of a blank machine of the site (decision 0075). So a machine that has
+learnt nothing costs one database row.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from learning.storage.locks import machine_where, machines_locked
 
 
 def personal_machine_side(game: AnyGame) -> Side:
-    """Return the default side of a personal machine: that of the site's first machine for the family of games."""
-    house = next((one for one in HOUSE if one.game == game.family and one.side is not None), None)
+    """Return the default side of a personal machine: the side of the first built-in machine of the game's family."""
+    house = next((each for each in HOUSE if each.game == game.family and each.side is not None), None)
     return Side.FIRST if house is None or house.side is None else house.side
 
 
 def personal_machine_name(game: AnyGame, side: Side) -> str:
-    """Return the name of a new machine: that of the built-in one, as "MENACE", else the game with the side."""
-    house = _pattern(game, side)
+    """Return the name of a new machine: the name of the built-in machine ("MENACE"), else the game with the side."""
+    house = _built_in_model(game, side)
     return house.name if house else f"{game.name} machine ({game.look.layout.role_names[side]})"
 
 
@@ -60,25 +60,26 @@ def personal_machine_offer(game: AnyGame, side: Side, machines: Iterable[Machine
         ``name`` of a new machine; ``games`` played, ``None`` if the machine does not exist yet; ``side`` of the
         viewer; ``begins``: whether the machine moves first.
     """
-    own = next((one for one in machines if (one.game, one.side) == (game.slug, side)), None)
+    machine = next((candidate for candidate in machines if (candidate.game, candidate.side) == (game.slug, side)), None)
     return {
         "name": personal_machine_name(game, side),
-        "games": own.n_games if own else None,
+        "games": machine.n_games if machine else None,
         "side": str(side.other.value),
         "begins": side is Side.FIRST,
     }
 
 
-def _pattern(game: AnyGame, side: Side) -> HouseMachine | None:
-    """Return the site's machine that gives new machines their name and rule; ``None`` if none has boxes."""
+def _built_in_model(game: AnyGame, side: Side) -> HouseMachine | None:
+    """Return the built-in machine that gives a new machine its name and rule; ``None`` if none with boxes fits."""
     house = house_machine(game.family, side)
     return house if house is not None and ALL_PRESETS[house.preset].rule.has_boxes else None
 
 
 def personal_machine_play(*, person: Principal, game: str, side: Side | None = None) -> Seated:
-    """Seat a player against their personal machine of a game, creating it if needed; resume a match in progress.
+    """Seat a player against their personal machine of a game; resume a match in progress.
 
-    If retention deletes the unused machine at the same moment, a second attempt creates a new one.
+    A missing machine is created. If retention deletes an unused machine at the same moment, a second attempt creates a
+    new one.
 
     Args:
         person: the player; a visitor needs a guest number.
@@ -89,20 +90,20 @@ def personal_machine_play(*, person: Principal, game: str, side: Side | None = N
         UnknownGameError, NoPersonalMachineError, MachineQuotaError, RoomQuotaError.
     """
     try:
-        return _taught(person, game, side)
+        return _seat_learner(person, game, side)
     except MachineNotFoundError:
-        return _taught(person, game, side)
+        return _seat_learner(person, game, side)
 
 
-def _taught(person: Principal, game: str, side: Side | None) -> Seated:
+def _seat_learner(person: Principal, game: str, side: Side | None) -> Seated:
     rules = game_get(game)
     side = personal_machine_side(rules) if side is None else side
-    own = personal_machine_ensure(user=owner_of(person), game=game, side=side)
-    other, machine = Side(own.cabinet.side).other, str(own.pk)
-    open_room = None if person.whose is None else room_going_on(person.whose, opponent=MACHINE, machine=machine)
+    machine = personal_machine_ensure(user=owner_of(person), game=game, side=side)
+    player_side, machine_ref = Side(machine.cabinet.side).other, str(machine.pk)
+    open_room = None if person.whose is None else room_going_on(person.whose, opponent=MACHINE, machine=machine_ref)
     if open_room is not None:
-        return Seated(open_room, other, "")
-    return room_create(person=person, game=game, opponent=MACHINE, machine=machine, side=other)
+        return Seated(open_room, player_side, "")
+    return room_create(person=person, game=game, opponent=MACHINE, machine=machine_ref, side=player_side)
 
 
 def owner_of(person: Principal) -> User | Visitor:
@@ -121,19 +122,19 @@ def personal_machine_ensure(*, user: AnyUser, game: str, side: Side) -> Machine:
     rules = game_get(game)
     if not rules.takes_boxes:
         raise NoPersonalMachineError(f"game: No machine with boxes can learn {rules.name}.")
-    found = personal_machine_of(user, game, side)
-    if found is not None:
-        return found
-    blank = _blank(rules, side)
+    machine = personal_machine_of(user, game, side)
+    if machine is not None:
+        return machine
+    blank = _blank_machine(rules, side)
     try:
         with transaction.atomic():
             machine_quota_require(user)
             name = f"My {personal_machine_name(rules, side)}"
             return machine_clone(machine_id=blank.pk, name=name, is_pupil=True, **owner_fields(user))
     except IntegrityError:  # a concurrent request was faster
-        found = personal_machine_of(user, game, side)
-        assert found is not None, "what is there once is the only thing in the way"
-        return found
+        machine = personal_machine_of(user, game, side)
+        assert machine is not None, "what is there once is the only thing in the way"
+        return machine
 
 
 def owner_fields(user: AnyUser) -> dict[str, object]:
@@ -143,13 +144,16 @@ def owner_fields(user: AnyUser) -> dict[str, object]:
     return {"owner": user}
 
 
-def _blank(rules: AnyGame, side: Side) -> Machine:
-    """Return the machine that shares its boxes with all new ones of this game and side; it never learns or plays."""
+def _blank_machine(rules: AnyGame, side: Side) -> Machine:
+    """Return the blank machine of a game and side, created if missing.
+
+    New personal machines share its boxes. The blank machine never learns or plays.
+    """
     slug = f"blank-{rules.slug}-{side.value}"[:60]
-    pattern = _pattern(rules, side)
-    preset = pattern.preset if pattern else preset_usual(rules, side)
-    if (found := machine_where("slug = %s", slug)) is not None:
-        return found
+    built_in = _built_in_model(rules, side)
+    preset = built_in.preset if built_in else preset_usual(rules, side)
+    if (blank := machine_where("slug = %s", slug)) is not None:
+        return blank
     with contextlib.suppress(IntegrityError), transaction.atomic():  # a concurrent request was faster
         return machine_create(
             game=rules.slug,
@@ -167,27 +171,28 @@ def _blank(rules: AnyGame, side: Side) -> Machine:
 def machines_claim(user_id: int, guest: UUID) -> Claimed:
     """Give a guest's machines to the account that the guest has created or logged in to.
 
-    The account's quota is raised by the quota of one guest: creating an account loses no machine, and repeated log-ins
-    cannot exceed that sum. Personal machines move first, then those with the most games. If the account has a personal
-    machine of the same game and side, it stays the personal one, and the guest's becomes an ordinary machine. Once all
-    machines have moved, no more can be created for the guest.
+    The account may then have as many machines as its own quota and the quota of one guest together. So creating an
+    account loses no machine, and repeated log-ins cannot exceed that sum. Personal machines move first, then the
+    machines with the most games. If the account already has a personal machine of the same game and side, the guest's
+    becomes an ordinary machine. Once all machines have moved, no more can be created for the guest.
 
     Returns:
-        The names of the machines that moved, and of those that did not.
+        The names of the machines that moved, and of the machines that did not.
     """
     user = get_user_model().objects.get(pk=user_id)
     account_lock(user)
     guest_lock(guest)
-    own = Machine.objects.filter(owner=user, room__isnull=True)
-    taught = set(own.filter(is_pupil=True).values_list("game", "side"))
-    n_fit = max(0, settings.MACHINES_PER_ACCOUNT + settings.MACHINES_PER_GUEST - own.count())
+    account_machines = Machine.objects.filter(owner=user, room__isnull=True)
+    taken_sides = set(account_machines.filter(is_pupil=True).values_list("game", "side"))
+    n_fit = max(0, settings.MACHINES_PER_ACCOUNT + settings.MACHINES_PER_GUEST - account_machines.count())
     locked = machines_locked(Machine.objects.filter(guest=guest).values_list("pk", flat=True)).values()
-    still = [one for one in locked if one.guest == guest]  # while we waited for the lock, retention may have taken one
-    machines = sorted(still, key=lambda one: (not one.is_pupil, -one.n_games, one.pk))
+    # Retention may have deleted a machine while this transaction waited for the locks.
+    guest_machines = [machine for machine in locked if machine.guest == guest]
+    machines = sorted(guest_machines, key=lambda machine: (not machine.is_pupil, -machine.n_games, machine.pk))
     for machine in machines[:n_fit]:
         machine.owner, machine.guest, machine.made_from = user, None, ""
-        machine.is_pupil = machine.is_pupil and (machine.game, machine.side) not in taught
+        machine.is_pupil = machine.is_pupil and (machine.game, machine.side) not in taken_sides
         machine.save(update_fields=["owner", "guest", "made_from", "is_pupil"])
     if len(machines) <= n_fit:
         MovedGuest.objects.get_or_create(guest=guest)
-    return Claimed([one.name for one in machines[:n_fit]], [one.name for one in machines[n_fit:]])
+    return Claimed([machine.name for machine in machines[:n_fit]], [machine.name for machine in machines[n_fit:]])

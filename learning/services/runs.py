@@ -43,12 +43,13 @@ ONLY_MACHINES_LEARN = "Only an opponent that is a machine can learn."
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A number of games against one opponent: the slug of a fixed one, or the id or slug of a machine."""
+    """A part of a training run: a number of games against one opponent."""
 
     opponent: str
+    """Slug of a fixed opponent, or id or slug of a machine."""
     games: int
     learns: bool = False
-    """Whether an opponent that is a machine learns too."""
+    """Whether the opponent learns too; only a machine can."""
 
 
 @transaction.atomic
@@ -67,8 +68,9 @@ def training_run_start(
         machine: id or slug of the machine to train.
         stages: the opponents in order (a curriculum), with the games against each.
         seed: any whole number of 63 bits; the same seed and initial beads give the same final beads.
-        measured: games of each snapshot against each level, after which the best snapshot plays; 0 for none, so that
-            the last state plays; ``None`` for the usual number of the machine's kind.
+        measured: games that each snapshot plays against each level to measure it. Afterwards the machine plays by the
+            best snapshot. With 0 there is no measurement, and the machine plays by its last state. ``None`` is the
+            usual number of the machine's kind.
         started_by_id: id of the account that requested the run.
         enqueue: ``False`` for a command that trains in its own process.
 
@@ -110,9 +112,9 @@ def training_run_request(
     measured: int | None = None,
     is_trial: bool = False,
 ) -> TrainingRun:
-    """Start a training run for an account: of a machine it may train, against machines it may play.
+    """Start a training run for an account that may train the machine and play every opponent.
 
-    For an opponent that learns too, the account needs the permission to train it.
+    If an opponent learns too, the account also needs the permission to train the opponent.
 
     Args:
         user: the requesting account or visitor.
@@ -136,9 +138,9 @@ def training_run_request(
             try:
                 machine_for(user, stage.opponent, to="train" if stage.learns else "play")
             except MachineNotFoundError:
-                more = did_you_mean(stage.opponent, OPPONENTS)
+                suggestion = did_you_mean(stage.opponent, OPPONENTS)
                 raise TrainingRefusedError(
-                    f"opponent: {stage.opponent!r} is no machine and no player. {more}"
+                    f"opponent: {stage.opponent!r} is no machine and no player. {suggestion}"
                 ) from None
     return training_run_start(
         machine=str(learner.pk),
@@ -178,7 +180,7 @@ def _run_quota_require(user: AnyUser) -> None:
 
 
 def training_run_stop(*, user: AnyUser, run_id: int) -> bool:
-    """Ask a run to stop, as :func:`training_run_cancel`, if the account may train its machine.
+    """Stop a run, as :func:`training_run_cancel`, if the account may train its machine.
 
     Raises:
         RunNotFoundError, NotYourMachineError.
@@ -199,17 +201,22 @@ def _opponent_of(learner: Machine, opponent: str) -> Machine | None:
         )
     fixed = OPPONENTS.get(opponent)
     if fixed is None:
-        return _other_side(learner, opponent)
+        return _machine_opponent(learner, opponent)
     if not fixed.plays(learner.game_rules):
-        able = ", ".join(slug for slug, other in OPPONENTS.items() if other.plays(learner.game_rules))
+        suitable = ", ".join(slug for slug, candidate in OPPONENTS.items() if candidate.plays(learner.game_rules))
         raise TrainingRefusedError(
-            f"opponent: {fixed.name} does not play {learner.game_rules.name}. Choose from {able}."
+            f"opponent: {fixed.name} does not play {learner.game_rules.name}. Choose from {suitable}."
         )
     return None
 
 
-def _other_side(learner: Machine, opponent: str) -> Machine:
-    """Return the machine to train against, if the learner's kind can train against it."""
+def _machine_opponent(learner: Machine, opponent: str) -> Machine:
+    """Return the machine to train against, by id or slug.
+
+    Raises:
+        MachineNotFoundError, MachineWrongSideError.
+        TrainingRefusedError: the machine plays another game, or the learner's kind cannot train against it.
+    """
     other = machine_find(opponent)
     if other.game != learner.game:
         raise TrainingRefusedError(
@@ -222,46 +229,56 @@ def _other_side(learner: Machine, opponent: str) -> Machine:
 def training_run_cancel(*, run_id: int) -> bool:
     """Stop a run; return whether it was unfinished.
 
-    A waiting run ends at once; for a running one, a worker sees the request within one chunk.
+    A waiting run ends at once. A running run ends when its worker sees the request, within one chunk.
     """
     run = TrainingRun.objects.filter(pk=run_id)
     now = timezone.now()
-    ended = run.filter(waits(now)).update(
+    n_ended = run.filter(waits(now)).update(
         status=JobStatus.CANCELLED, cancel_requested=True, finished_at=now, lease_until=None
     )
-    if ended and (over := run.first()) is not None:
-        view, audience = run_progress(over), over.machine.audience
+    if n_ended and (ended_run := run.first()) is not None:
+        view, audience = run_progress(ended_run), ended_run.machine.audience
         transaction.on_commit(lambda: events.run_changed(run_id, view, [], audience))
-    return bool(ended or run.filter(finished_at__isnull=True).update(cancel_requested=True))
+    return bool(n_ended or run.filter(finished_at__isnull=True).update(cancel_requested=True))
 
 
-def _values_promised(machines: Sequence[Machine]) -> dict[int, int | None]:
-    """Return the most values that each machine may have after a run, by id; ``None`` for one that does not grow.
+def _value_limits(machines: Sequence[Machine]) -> dict[int, int | None]:
+    """Return the maximum number of values of each machine after a run, by id.
 
-    The limits are fixed when the run is stored, so that its result does not depend on when it is trained. Until the run
-    ends, its limit counts as used, so that two concurrent runs cannot both use the rest. Locks the owners' accounts.
+    The limit is ``None`` for a machine whose memory does not grow. The limits are fixed when the run is stored, so that
+    the result does not depend on when the run is trained. Until the run ends, its limit counts as used, so that two
+    concurrent runs cannot both use the same rest of a quota. Locks the owners' accounts.
     """
     owners = {
         machine.owner_id for machine in machines if kind_of(machine).memory.grows and machine.owner_id is not None
     }
     if owners:
         list(get_user_model().objects.select_for_update(no_key=True).filter(pk__in=owners).order_by("pk"))
-    most_of: dict[int, int | None] = {}
+    limits: dict[int, int | None] = {}
     for machine in machines:
-        if machine.pk not in most_of:
-            most_of[machine.pk] = values_most(machine, most_of) if kind_of(machine).memory.grows else None
-    return most_of
+        if machine.pk not in limits:
+            limits[machine.pk] = values_most(machine, limits) if kind_of(machine).memory.grows else None
+    return limits
 
 
 def run_store(
     machine: Machine, stages: Sequence[Stage], others: Sequence[Machine | None], *, seed: int, **fields: Any
 ) -> TrainingRun:
-    most_of = _values_promised(
-        [machine, *(one for one, stage in zip(others, stages, strict=True) if one and stage.learns)]
+    """Store a training run with its stages, without checks. Call inside a transaction.
+
+    Args:
+        machine: the machine to train.
+        stages: as for :func:`training_run_start`.
+        others: the opponent of each stage; ``None`` for a fixed opponent.
+        seed: as for :func:`training_run_start`.
+        **fields: further fields of the run.
+    """
+    limits = _value_limits(
+        [machine, *(opponent for opponent, stage in zip(others, stages, strict=True) if opponent and stage.learns)]
     )
     run = TrainingRun.objects.create(
         machine=machine,
-        most_values=most_of[machine.pk],
+        most_values=limits[machine.pk],
         n_games=sum(stage.games for stage in stages),
         seed=seed,
         random_state=RandomSource(seed).text,
@@ -275,7 +292,7 @@ def run_store(
             opponent_machine=other,
             opponent_name=other.name if other else "",
             opponent_learns=other is not None and stage.learns,
-            most_values=most_of[other.pk] if other is not None and stage.learns else None,
+            most_values=limits[other.pk] if other is not None and stage.learns else None,
             n_games=stage.games,
         )
         for number, (stage, other) in enumerate(zip(stages, others, strict=True))

@@ -1,8 +1,8 @@
-"""Schedules: training runs that start repeatedly. Celery beat sends wake-ups; the schedule's row says what is due.
+"""Schedules: training runs that start repeatedly. Beat sends wake-ups; the schedule's row says if it is due.
 
-Beat alone is not enough. It forgets a crontab time that passed while it was down, because django-celery-beat reads only
-the hours around now. It also repeats the same message while no worker listens. So a wake-up only checks whether its
-schedule is due, and another task (``beat.schedules_catch_up``) checks all schedules whose time has passed.
+Beat alone is not enough. Beat forgets a crontab time that passed while it was down, because django-celery-beat reads
+only the hours around now. Beat also repeats the same message while no worker listens. So a wake-up only checks whether
+its schedule is due, and another task (``beat.schedules_catch_up``) checks all overdue schedules.
 """
 
 from __future__ import annotations
@@ -52,11 +52,14 @@ FIRE_TASK = "learning.beat.schedule_fire"
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The timing of a schedule: an interval, or a crontab (minute, hour, day of month, month, day of week)."""
+    """The requested timing of a schedule: an interval, or a crontab."""
 
     crontab: str = ""
+    """Five fields: minute, hour, day of month, month, day of week. Empty for an interval."""
     every: int | None = None
+    """Length of the interval in units of ``period``; ``None`` for a crontab."""
     period: str = "hours"
+    """Unit of ``every``: one of ``PERIODS``."""
     timezone: str | None = None
     """Time zone of the crontab. ``None`` keeps the current one; a new crontab then gets the usual one."""
 
@@ -88,16 +91,16 @@ def schedule_create(
     site_require()
     owner = cast("User", user)
     quota_require(owner, Schedule.objects.filter(owner=owner), SCHEDULES_PER_ACCOUNT, lambda n: ScheduleQuotaError())
-    learner_id, known = _as_started(user, machine, stages, seed)
+    learner_id, checked_stages = _checked_stages(user, machine, stages, seed)
     task = PeriodicTask(task=FIRE_TASK, enabled=not paused, expires=None, description="A schedule of a training run.")
     _set_timing(task, timing, timezone_usual(user))
-    # The name must be unique, and the schedule has no id yet.
+    # A temporary unique name: the schedule has no id yet.
     task.name = f"schedule of {timezone.now().isoformat()} by {user.pk}"
     task.save()
     schedule = Schedule.objects.create(
         owner=owner,
         machine_id=learner_id,
-        stages=known,
+        stages=checked_stages,
         seed=seed,
         task=task,
         next_at=due_after(task, timezone.now()),
@@ -119,27 +122,29 @@ def schedule_update(
     fresh_seed: bool = False,
     paused: bool | None = None,
 ) -> Schedule:
-    """Change the given fields; ``fresh_seed`` drops a fixed seed. Runs missed during a pause are skipped.
+    """Change the given fields of a schedule; ``None`` leaves a field as it is.
+
+    ``fresh_seed`` removes a fixed seed, so that each run gets a random one. Runs missed during a pause are skipped.
 
     Raises:
         ScheduleNotFoundError, and as :func:`schedule_create`.
     """
-    schedule = _locked(user, schedule_id, "change")
+    schedule = _lock_permitted(user, schedule_id, "change")
     task = schedule.task
     if fresh_seed or seed is not None:
         schedule.seed = None if fresh_seed else seed
     if stages is not None or seed is not None:
-        wanted = stages if stages is not None else _stages(schedule)
-        _, schedule.stages = _as_started(schedule.owner, str(schedule.machine_id), wanted, schedule.seed)
+        new_stages = stages if stages is not None else _stages(schedule)
+        _, schedule.stages = _checked_stages(schedule.owner, str(schedule.machine_id), new_stages, schedule.seed)
     if timing is not None:
         _set_timing(task, timing, timezone_usual(user))
-    resumed = paused is False and not task.enabled
+    is_resumed = paused is False and not task.enabled
     if paused is not None:
         task.enabled = not paused
-    if timing is not None or resumed:
+    if timing is not None or is_resumed:
         schedule.next_at = due_after(task, timezone.now())
     schedule.save()
-    task.save()  # QuerySet.update() would not wake beat
+    task.save()  # QuerySet.update() would not tell beat that its tasks have changed
     return schedule
 
 
@@ -150,7 +155,7 @@ def schedule_delete(*, user: AnyUser, schedule_id: int) -> None:
     Raises:
         ScheduleNotFoundError.
     """
-    _locked(user, schedule_id, "delete").task.delete()
+    _lock_permitted(user, schedule_id, "delete").task.delete()
 
 
 @transaction.atomic
@@ -166,7 +171,7 @@ def schedule_fire(*, schedule_id: int) -> TrainingRun | None:
         owner_id, machine_id = Schedule.objects.values_list("owner_id", "machine_id").get(pk=schedule_id)
         _owner_lock(owner_id)
         machine_lock(machine_id)
-        schedule = _rows().get(pk=schedule_id)
+        schedule = _locked_schedules().get(pk=schedule_id)
     except (MachineNotFoundError, Schedule.DoesNotExist):
         # The schedule was deleted with its machine, perhaps while we waited for the lock; delete its task too.
         for task in PeriodicTask.objects.filter(name=_task_name(schedule_id)):
@@ -177,21 +182,21 @@ def schedule_fire(*, schedule_id: int) -> TrainingRun | None:
         return None
     schedule.next_at = due_after(schedule.task, max(now, schedule.next_at))
     schedule.last_at = now
-    run, schedule.note = _started(schedule)
+    run, schedule.note = _start_run(schedule)
     if run is not None:
         schedule.last_run, schedule.n_fired = run, schedule.n_fired + 1
     schedule.save()
     return run
 
 
-def _started(schedule: Schedule) -> tuple[TrainingRun | None, str]:
-    """Start the run; return it, or ``None`` and the reason."""
+def _start_run(schedule: Schedule) -> tuple[TrainingRun | None, str]:
+    """Start a run of a due schedule; return the run, or ``None`` and the reason for not starting one."""
     previous = schedule.last_run
     if previous is not None and previous.finished_at is None:
         return None, "The run before it had not ended yet, so this run was skipped."
     if not schedule.owner.is_active:
         return None, "The account of its owner is closed."
-    if _unseen_opponent(schedule):  # the error of a run would reveal the id of a private machine
+    if _unseen_opponent(schedule):  # otherwise the refusal would reveal the id of a private machine
         return None, "An opponent is now private. Choose another opponent."
     try:
         run = training_run_request(
@@ -212,36 +217,38 @@ def _stages(schedule: Schedule) -> list[Stage]:
     return [Stage(stage["opponent"], stage["games"], learns=stage["learns"]) for stage in schedule.stages]
 
 
-class _TakenBackError(Exception):
+class _RollBackError(Exception):
     pass
 
 
-def _as_started(
+def _checked_stages(
     user: AnyUser, machine: str, stages: Sequence[Stage], seed: int | None
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Return the id of the learner and the stages of a run, with machines by id.
+    """Return the id of the machine to train, and the stages in the form stored in a schedule.
 
-    A run is started and rolled back, so that the schedule is refused for the same reasons as a run, by the same code.
+    The function starts a run and rolls it back, so a schedule is refused for the same reasons as a run.
     """
-    learner_id, known = 0, list[dict[str, Any]]()
-    with contextlib.suppress(_TakenBackError), transaction.atomic():
+    learner_id, checked_stages = 0, list[dict[str, Any]]()
+    with contextlib.suppress(_RollBackError), transaction.atomic():
         run = training_run_request(user=user, machine=machine, stages=stages, seed=seed, is_trial=True)
         learner_id = run.machine_id
         for stage in run.stages.order_by("number"):
             opponent = stage.opponent if stage.opponent in OPPONENTS else str(stage.opponent_machine_id)
-            known.append({"opponent": opponent, "games": stage.n_games, "learns": stage.opponent_learns})
-        raise _TakenBackError
-    return learner_id, known
+            checked_stages.append({"opponent": opponent, "games": stage.n_games, "learns": stage.opponent_learns})
+        raise _RollBackError
+    return learner_id, checked_stages
 
 
-def _rows() -> Any:
+def _locked_schedules() -> Any:
     return Schedule.objects.select_for_update(of=("self",)).select_related(
         "machine", "owner", "last_run", "task__crontab", "task__interval"
     )
 
 
-def _locked(user: AnyUser, schedule_id: int, to: To) -> Schedule:
-    """Lock the schedule, after its owner and its machine. Call inside a transaction.
+def _lock_permitted(user: AnyUser, schedule_id: int, to: To) -> Schedule:
+    """Lock a schedule that the account may see, change or delete, after its owner and its machine.
+
+    Call inside a transaction.
 
     Raises:
         ScheduleNotFoundError.
@@ -250,14 +257,14 @@ def _locked(user: AnyUser, schedule_id: int, to: To) -> Schedule:
     _owner_lock(visible.owner_id)
     try:
         machine_lock(visible.machine_id)
-        schedule: Schedule = _rows().get(pk=visible.pk)
+        schedule: Schedule = _locked_schedules().get(pk=visible.pk)
     except (MachineNotFoundError, Schedule.DoesNotExist):  # deleted since it was read
         raise ScheduleNotFoundError from None
     return schedule
 
 
 def _owner_lock(owner_id: int) -> None:
-    """Lock the account, because its runs are counted. The lock order is account, machine, schedule, as everywhere."""
+    """Lock the account, because its runs are counted. The order of all locks is account, machine, schedule."""
     get_user_model().objects.select_for_update(no_key=True).filter(pk=owner_id).first()
 
 
@@ -266,7 +273,7 @@ def _task_name(schedule_id: int) -> str:
 
 
 def _set_timing(task: PeriodicTask, timing: Timing, usual: str = "UTC") -> None:
-    """Set the crontab or interval of a task. A crontab without a time zone gets the ``usual`` one.
+    """Set the crontab or interval of a task, without saving it. A crontab without a time zone gets the zone ``usual``.
 
     Raises:
         ScheduleRefusedError: the timing is invalid.
@@ -287,8 +294,8 @@ def _set_timing(task: PeriodicTask, timing: Timing, usual: str = "UTC") -> None:
     if not 1 <= timing.every <= MOST[timing.period]:
         raise ScheduleRefusedError(f"every: {field_text.between(1, f'{MOST[timing.period]:,} {timing.period}')}")
     # Locked, so that retention does not delete a row that was unused until now.
-    found = IntervalSchedule.objects.select_for_update().filter(every=timing.every, period=timing.period).first()
-    task.interval = found or IntervalSchedule.objects.create(every=timing.every, period=timing.period)
+    interval = IntervalSchedule.objects.select_for_update().filter(every=timing.every, period=timing.period).first()
+    task.interval = interval or IntervalSchedule.objects.create(every=timing.every, period=timing.period)
     task.crontab = None
 
 
@@ -312,5 +319,5 @@ def _crontab(text: str, zone: str) -> CrontabSchedule:
         raise ScheduleRefusedError(f"crontab: The site cannot read {text!r}: {error}.") from None
     if max(map(len, text.split())) > 60:
         raise ScheduleRefusedError(f"crontab: {field_text.at_most_characters('60')}")
-    found = CrontabSchedule.objects.select_for_update().filter(**fields, timezone=zone).first()
-    return found or CrontabSchedule.objects.create(**fields, timezone=zone)
+    row = CrontabSchedule.objects.select_for_update().filter(**fields, timezone=zone).first()
+    return row or CrontabSchedule.objects.create(**fields, timezone=zone)

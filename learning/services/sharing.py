@@ -1,4 +1,4 @@
-"""The secret link to a private machine, which only its owner creates and revokes."""
+"""Secret links to private machines. Only the owner of a machine creates and revokes its link."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def machine_share(*, user: AnyUser, machine_id: int) -> SharedLink:
     Raises:
         MachineNotFoundError, NotYourMachineError, MachinePublicError.
     """
-    machine = _locked(user, machine_id)
+    machine = _lock_permitted(user, machine_id)
     if machine.is_public:
         raise MachinePublicError
     if machine.share is None:
@@ -34,28 +34,28 @@ def machine_share(*, user: AnyUser, machine_id: int) -> SharedLink:
 
 @transaction.atomic
 def machine_unshare(*, user: AnyUser, machine_id: int) -> None:
-    """Revoke the link of a machine: it no longer shows the machine and the copies played through the link.
+    """Revoke the link of a machine, which also hides the copies played through the link.
 
     Raises:
         MachineNotFoundError, NotYourMachineError.
     """
-    links_end([_locked(user, machine_id)])
+    links_end([_lock_permitted(user, machine_id)])
 
 
 def links_end(machines: Iterable[Machine]) -> None:
     """Revoke the links of locked machines, and close the open pages that depend on them."""
-    # Locks with the rows' keys: they wait for copies being made through the links, and such copies wait for them.
+    # These row locks include the keys, so this transaction and copies being made through the links wait for each other.
     links = SharedLink.objects.select_for_update().filter(pk__in=[machine.share_id for machine in machines])
     ended = [link.pk for link in links.order_by("pk")]
     SharedLink.objects.filter(pk__in=ended).update(ended_at=timezone.now())
-    shown = machines_locked(Machine.objects.filter(share__in=ended).values_list("pk", flat=True))
-    Machine.objects.filter(pk__in=shown).update(share=None)
-    for machine in shown.values():
+    linked_machines = machines_locked(Machine.objects.filter(share__in=ended).values_list("pk", flat=True))
+    Machine.objects.filter(pk__in=linked_machines).update(share=None)
+    for machine in linked_machines.values():
         machine.share = None
         transaction.on_commit(partial(events.audience_changed, machine))
 
 
-def _locked(user: AnyUser, machine_id: int) -> Machine:
+def _lock_permitted(user: AnyUser, machine_id: int) -> Machine:
     (machine,) = machine_lock(machine_id)
     machine_require(user, machine, to="share")
     return machine

@@ -13,15 +13,17 @@ from learning.selectors.runs import runs_teaching
 from learning.storage.locks import machine_lock
 
 NEWEST = "newest"
-"""Value instead of an id that selects the newest snapshot: the machine continues from the end of its last training."""
+"""Value of ``wanted`` for the newest snapshot: the machine continues from the end of its last training."""
 
 
 @transaction.atomic
 def snapshot_choose(*, user: AnyUser, machine_id: int, wanted: str) -> Machine:
-    """Let a machine play and learn on from one of its snapshots. Later lessons remain in its ledger.
+    """Restore one of a machine's snapshots: the machine plays and learns on from it.
+
+    Later lessons remain in the ledger.
 
     Args:
-        user: the requesting account, the machine's owner or staff.
+        user: the requesting account; the machine's owner, or staff that may change machines.
         machine_id: id of the machine.
         wanted: the id of the snapshot, or :data:`NEWEST`.
 

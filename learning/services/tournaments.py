@@ -37,11 +37,11 @@ MAX_ENTRIES = 32
 FEW_ENTRIES = f"A tournament needs 2 to {MAX_ENTRIES} players. Please choose more."
 MAX_GAMES_PER_PAIRING = 1_000_000
 MAX_LONG_GAMES = 1000
-"""Games of a pairing that is played move by move, at about 25 ms a game."""
+"""Maximum number of games of a pairing that is played move by move, at about 25 ms a game."""
 
 
 def games_most(game: AnyGame, machines: Iterable[Machine]) -> int:
-    """Return the most games that a pairing may have in a tournament of this game with these machines."""
+    """Return the maximum number of games of a pairing in a tournament of this game with these machines."""
     by_table = game.listable and all(kind_of(machine).training.has_table(machine) for machine in machines)
     return MAX_GAMES_PER_PAIRING if by_table else MAX_LONG_GAMES
 
@@ -54,12 +54,12 @@ def tournament_start(
     games: int,
     game: str = "",
     name: str = "",
-    format: str = TournamentFormat.ROUND_ROBIN,  # noqa: A002 - the name the API has for it
+    format: str = TournamentFormat.ROUND_ROBIN,  # noqa: A002 - the name in the API
     rounds: int | None = None,
     seed: int | None = None,
     enqueue: bool = True,
 ) -> Tournament:
-    """Start a tournament: store the current state of its entrants and the first pairings, and wake the workers.
+    """Start a tournament: store the current state of its players and the first pairings, and wake the workers.
 
     Args:
         user: the requesting account; ``None`` for the operator's command, which may enter every machine.
@@ -82,26 +82,26 @@ def tournament_start(
         account_lock(owner)
     elif owner is not None:
         site_require("learning_tournament")
-        going_on = Tournament.objects.filter(owner=owner, status=JobStatus.RUNNING)
-        quota_require(owner, going_on, settings.OPEN_TOURNAMENTS_PER_ACCOUNT, lambda n: TournamentQuotaError())
+        running = Tournament.objects.filter(owner=owner, status=JobStatus.RUNNING)
+        quota_require(owner, running, settings.OPEN_TOURNAMENTS_PER_ACCOUNT, lambda n: TournamentQuotaError())
     machines = _machines(user, entries)
-    played = _game_of(machines.values(), entries, game)
-    if games > (most := games_most(played, machines.values())):
+    rules = _game_of(machines.values(), entries, game)
+    if games > (most := games_most(rules, machines.values())):
         raise TournamentRefusedError(f"games: {field_text.at_most(most)}")
     tournament = Tournament.objects.create(
         owner=owner,
         name=name
         or f"{'Swiss tournament' if format == TournamentFormat.SWISS else 'Round robin'} of {len(entries)} players",
-        game=played.slug,
+        game=rules.slug,
         format=format,
         n_games=games,
         n_rounds=rounds or (swiss_rounds_usual(len(entries)) if format == TournamentFormat.SWISS else 1),
         seed=seed,
         is_public=all(machine.is_public for machine in machines.values()),
     )
-    rows = [_entry(tournament, number, entry, machines) for number, entry in enumerate(entries)]
-    _require_meetings(rows)
-    TournamentEntry.objects.bulk_create(rows)
+    entry_rows = [_entry_row(tournament, number, entry, machines) for number, entry in enumerate(entries)]
+    _require_meetings(entry_rows)
+    TournamentEntry.objects.bulk_create(entry_rows)
     pairings = round_begin(tournament)
     if enqueue:
         transaction.on_commit(lambda: tasks.wake_up(PAIRINGS, pairings))
@@ -115,7 +115,7 @@ def tournament_cancel(*, user: AnyUser, tournament_id: int) -> Tournament:
     Raises:
         TournamentNotFoundError, NotYourTournamentError.
     """
-    tournament = _own(user, tournament_id, "change_tournament")
+    tournament = _lock_permitted(user, tournament_id, "change_tournament")
     if tournament.status == JobStatus.RUNNING:
         tournament_end(tournament, JobStatus.CANCELLED)
         transaction.on_commit(lambda: tournament_tell(tournament))
@@ -129,11 +129,13 @@ def tournament_delete(*, user: AnyUser, tournament_id: int) -> None:
     Raises:
         TournamentNotFoundError, NotYourTournamentError.
     """
-    _own(user, tournament_id, "delete_tournament").delete()
+    _lock_permitted(user, tournament_id, "delete_tournament").delete()
 
 
-def _own(user: AnyUser, tournament_id: int, permission: str) -> Tournament:
-    """Lock a tournament of the account, or any if the account has this staff permission. Call inside a transaction.
+def _lock_permitted(user: AnyUser, tournament_id: int, permission: str) -> Tournament:
+    """Lock a tournament that the account owns, or any tournament if the account has this staff permission.
+
+    Call inside a transaction.
 
     Raises:
         TournamentNotFoundError, NotYourTournamentError.
@@ -166,20 +168,27 @@ def _require_numbers(entries: Sequence[str], games: int, format_: str, rounds: i
 
 
 def _machines(user: AnyUser | None, entries: Sequence[str]) -> dict[str, Machine]:
-    """Lock and return the machines among the entries, by entry; the lock gives all of them one point in time."""
-    found = {
+    """Lock the machines among the entries, and return them by entry.
+
+    All locks are held together, so the stored states of the machines date from the same moment.
+
+    Raises:
+        MachineNotFoundError, NotYourMachineError.
+        TournamentRefusedError: a player is named twice.
+    """
+    machines = {
         entry: machine_find(entry) if user is None else machine_for(user, entry, to="play")
         for entry in entries
         if entry not in OPPONENTS
     }
-    ids = [machine.pk for machine in found.values()]
+    ids = [machine.pk for machine in machines.values()]
     if len({*ids}) + len({entry for entry in entries if entry in OPPONENTS}) < len(entries):
         raise TournamentRefusedError("entries: Each player can take part only once.")
-    return dict(zip(found, machine_lock(*ids), strict=True))
+    return dict(zip(machines, machine_lock(*ids), strict=True))
 
 
 def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -> AnyGame:
-    """Return the one game that all machines play and that was requested, if any.
+    """Return the game of the tournament: the requested game, or the one that all machines play.
 
     Raises:
         TournamentRefusedError: no game or several games are named, the game is unknown or too large, or a fixed
@@ -210,16 +219,16 @@ def _game_of(machines: Iterable[Machine], entries: Sequence[str], wanted: str) -
 
 
 def _require_meetings(rows: Sequence[TournamentEntry]) -> None:
-    """Refuse an entry that would have no opponent."""
+    """Raise ``TournamentRefusedError`` if an entry would have no opponent."""
     meetings = round_robin([entrant_of(row) for row in rows])
-    busy = {number for meeting in meetings for number in (meeting.first, meeting.second)}
+    paired = {number for meeting in meetings for number in (meeting.first, meeting.second)}
     for row in rows:
-        if row.number not in busy:
+        if row.number not in paired:
             side = "second" if row.side == 0 else "first"
             raise TournamentRefusedError(f"entries: {row.name} has no opponent. Add a player that can play {side}.")
 
 
-def _entry(tournament: Tournament, number: int, entry: str, machines: dict[str, Machine]) -> TournamentEntry:
+def _entry_row(tournament: Tournament, number: int, entry: str, machines: dict[str, Machine]) -> TournamentEntry:
     machine = machines.get(entry)
     if machine is None:
         return TournamentEntry(tournament=tournament, number=number, name=OPPONENTS[entry].name, opponent=entry)
