@@ -1,7 +1,7 @@
 /**
- * The page on which a reader sets up a board and asks for a move.
+ * The page on which a reader sets up a board and requests a move for it.
  *
- * The page knows no rules: any board can be set up, and the server reports what is wrong with it.
+ * The page knows no rules: the reader can set up any board, and the server reports if it is invalid.
  */
 
 import { Board } from "./board.js";
@@ -12,7 +12,8 @@ import { tenths } from "./words.js";
 
 /** @type {Map<string, AdviceGame>} */
 const games = new Map(pageData("games").map((/** @type {AdviceGame} */ game) => [game.slug, game]));
-const NOTHING = "";
+/** Value of the choice that removes a piece. */
+const NO_PIECE = "";
 
 const UNASKED = "Nothing has been asked about this board yet.";
 
@@ -29,15 +30,18 @@ const UNASKED = "Nothing has been asked about this board yet.";
 let /** @type {AdviceGame} */ game,
   /** @type {Board} */ board,
   /** @type {Pieces} */ cells,
-  /** @type {number[]} */ marked = [];
+  /** @type {number[]} cells of the move that is shown */ marked = [];
 
-/** Whether a piece has a type, a colour, a face and a rotation of its own, and is sent in these parts. */
+/**
+ * Returns whether the game's pieces have types, so that requests contain type, colour, face and rotation of each piece.
+ */
 const isInParts = () => game.types.length > 0;
 
+/** Returns the value of the chosen radio button. */
 function chosen(/** @type {string} */ name) {
   /** @type {HTMLInputElement|null} */
   const button = document.querySelector(`input[name="${name}"]:checked`);
-  return button?.value ?? NOTHING;
+  return button?.value ?? NO_PIECE;
 }
 
 /** @param {HTMLElement} root @param {string} name @param {[string, string][]} choices */
@@ -48,7 +52,7 @@ function radios(root, name, choices) {
         "label",
         { class: "choice" },
         html("input", { type: "radio", name, value, checked: index === 0 }),
-        // A piece whose name is its text needs no picture.
+        // A piece that is named by its own text needs no picture.
         game.layout.pieces[value] && label !== value ? piecePicture(game.layout, value, 24) : null,
         label,
       ),
@@ -56,16 +60,18 @@ function radios(root, name, choices) {
   );
 }
 
-/** The piece to place as text, in the notation of the rules: R, r~, t@2; a rotation without effect is omitted. */
+/**
+ * Returns the chosen piece in the notation of the rules, such as R, r~ or t@2. A rotation without effect is omitted.
+ */
 function pieceText() {
   const value = chosen("piece");
-  if (!isInParts() || value === NOTHING) return value || null;
+  if (!isInParts() || value === NO_PIECE) return value || null;
   const { rotations } = /** @type {AdviceType} */ (game.types.find(({ letter }) => letter === value.toUpperCase()));
   const rotation = Number(byId("rotation", HTMLSelectElement).value) % rotations;
   return value + (byId("flipped", HTMLInputElement).checked ? "~" : "") + (rotation ? `@${rotation}` : "");
 }
 
-/** Writes the text into the fields that the form sends. */
+/** Returns the parts of a piece, from its text, as a request contains them. */
 function pieceFields(/** @type {string} */ text) {
   const [, letter, flipped, rotation] = /** @type {string[]} */ (text.match(/^(.)(~?)(?:@(\d))?$/));
   const { name } = /** @type {AdviceType} */ (game.types.find((type) => type.letter === letter.toUpperCase()));
@@ -77,6 +83,7 @@ function pieceFields(/** @type {string} */ text) {
   };
 }
 
+/** Returns the body of a request about the present board and choices. */
 function question() {
   const machine = byId("machine", HTMLInputElement).value.trim();
   const fields = {
@@ -84,7 +91,7 @@ function question() {
     difficulty: byId("level", HTMLSelectElement).value,
     ...(machine && { machine }),
   };
-  // A request without a game is about this one, but a request to a machine must name the game.
+  // The game that is the API's default need not be named, except in a request to a machine.
   const named = game.unnamed && !machine ? {} : { game: game.slug };
   const flips = game.flips && { flipModeEnabled: byId("flips", HTMLInputElement).checked };
   return { ...named, board: isInParts() ? boardInParts() : cells, ...fields, ...flips };
@@ -105,6 +112,7 @@ function draw() {
     `curl -X POST ${location.origin}/api/ai/move \\\n  -H 'Content-Type: application/json' \\\n  -d '${body.replaceAll("'", "'\\''")}'`;
 }
 
+/** Places the chosen piece on a cell, or removes it if the cell has the same piece. */
 function place(/** @type {string} */ id) {
   const index = game.layout.cells.findIndex((cell) => cell.id === id);
   const piece = pieceText();
@@ -112,16 +120,18 @@ function place(/** @type {string} */ id) {
   forget();
 }
 
-/** The answer to an earlier request no longer marks cells. */
+/** Removes the answer to an earlier request. */
 function forget() {
   marked = [];
   byId("candidates").replaceChildren();
-  if (byId("answer").textContent !== UNASKED) byId("answer").textContent = UNASKED; // said once, not at every key
+  if (byId("answer").textContent !== UNASKED) byId("answer").textContent = UNASKED; // only on a change, because screen readers announce it
   byId("came").textContent = "";
   draw();
 }
 
-/** The choice of the next piece is in the same form, but does not change the request. */
+/**
+ * Removes the answer if an input of the form has changed the request. The choice of the next piece does not change it.
+ */
 function reconsider() {
   const before = byId("curl").textContent;
   draw();
@@ -134,7 +144,7 @@ function choose(/** @type {string} */ slug) {
   byId("advice").classList.toggle("has-wide", game.layout.shape !== "square");
   board = new Board(byId("board"), game.layout, place);
   cells = [...game.start];
-  radios(byId("pieces"), "piece", [...game.pieces, [NOTHING, "nothing"]]);
+  radios(byId("pieces"), "piece", [...game.pieces, [NO_PIECE, "nothing"]]);
   radios(byId("sides"), "side", game.sides);
   listLevels("hard");
   byId("turning").hidden = !isInParts();
@@ -143,7 +153,7 @@ function choose(/** @type {string} */ slug) {
   forget();
 }
 
-/** How well to play: with flips the levels stand in another order. */
+/** Lists the levels of play. Their order differs if flips are allowed. */
 function listLevels(/** @type {string} */ wanted) {
   const levels = game.levels[game.flips && byId("flips", HTMLInputElement).checked ? 1 : 0];
   byId("level").replaceChildren(
@@ -151,18 +161,20 @@ function listLevels(/** @type {string} */ wanted) {
   );
 }
 
-/** The cells of a move, listed beside the moves of an answer or within the action itself. */
+/** Returns the cells of a move: from the paths of the answer if it has any, else from the move itself. */
 function cellsOfMove(/** @type {AdviceMove} */ move, /** @type {Paths|undefined} */ paths) {
   return cellsAt(game.layout, paths?.[move.move] ?? [move.from, move.to]);
 }
 
+/** Returns the evaluation of a move in words. */
 function worthWords(/** @type {AdviceMove} */ move) {
-  if (move.value !== undefined) return /** @type {number} */ (move.evaluation).toFixed(3); // of a machine that keeps values
+  if (move.value !== undefined) return /** @type {number} */ (move.evaluation).toFixed(3); // a value from a machine
   if (move.evaluation === null) return "unknown";
   if (game.in_points) return String(move.evaluation);
   return { 1: "wins", 0: "draws", "-1": "loses" }[/** @type {number} */ (move.evaluation)];
 }
 
+/** Shows a move on the board and presses its button. */
 /** @param {AdviceMove} move @param {Paths|undefined} paths @param {HTMLButtonElement} button */
 function mark(move, paths, button) {
   marked = cellsOfMove(move, paths);
@@ -171,11 +183,12 @@ function mark(move, paths, button) {
   draw();
 }
 
+/** Lists moves as buttons with their chances or evaluations. */
 /** @param {AdviceMove[]} moves @param {Paths|undefined} paths @param {AdviceMove|null} best */
 function list(moves, paths, best) {
   const chances = tenths(moves.map(({ probability }) => probability ?? 0));
   byId("candidates").replaceChildren(
-    ...moves.map((move, at) => {
+    ...moves.map((move, index) => {
       const isBest = best !== null && move.notation === best?.notation;
       const button = html(
         "button",
@@ -190,7 +203,7 @@ function list(moves, paths, best) {
           : html(
               "span",
               { class: "figure soft" },
-              move.value !== undefined || move.probability === undefined ? worthWords(move) : chances[at],
+              move.value !== undefined || move.probability === undefined ? worthWords(move) : chances[index],
             ),
       );
       button.addEventListener("click", () => mark(move, paths, button));
@@ -202,10 +215,10 @@ function list(moves, paths, best) {
 function moveWords(/** @type {AdviceAnswer} */ { move, evaluation, candidateMoves, machine }) {
   if (!move)
     return candidateMoves.length ? `${machine?.name ?? "It"} finds no bead and resigns.` : "There is no move here.";
-  const what = move.name ?? move.notation;
-  if (machine) return `${machine.name} ${move.value === undefined ? "draws" : "plays"}: ${what}.`;
-  if (game.in_points) return `Play ${what}. It is worth ${evaluation}.`;
-  return `Play ${what}. ${evaluation === null ? "The site cannot rate it" : `It ${worthWords(move)}`}.`;
+  const name = move.name ?? move.notation;
+  if (machine) return `${machine.name} ${move.value === undefined ? "draws" : "plays"}: ${name}.`;
+  if (game.in_points) return `Play ${name}. It is worth ${evaluation}.`;
+  return `Play ${name}. ${evaluation === null ? "The site cannot rate it" : `It ${worthWords(move)}`}.`;
 }
 
 function evaluationWords(/** @type {AdviceAnswer} */ { evaluation, status }) {
@@ -217,22 +230,23 @@ function evaluationWords(/** @type {AdviceAnswer} */ { evaluation, status }) {
   return over + check + worth;
 }
 
+/** Sends the board to an address of the API and shows the answer, unless the board has changed meanwhile. */
 async function ask(/** @type {string} */ path) {
-  const asked = question();
+  const body = question();
   byId("answer").textContent = "Thinking…";
   let answer;
   try {
     const response = await fetch(path, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(asked),
+      body: JSON.stringify(body),
     });
     answer = await response.json();
   } catch {
     byId("answer").textContent = "No answer came. Is the network there? Ask again.";
     return;
   }
-  if (JSON.stringify(asked) !== JSON.stringify(question())) return;
+  if (JSON.stringify(body) !== JSON.stringify(question())) return;
   byId("came").textContent = JSON.stringify(answer, null, 2);
   marked = answer.move ? cellsOfMove(answer.move, answer.paths) : [];
   if (answer.error) {

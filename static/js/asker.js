@@ -1,32 +1,33 @@
 /**
- * Polling in place of a socket: plain requests, once a second after a change, and less often while nothing happens.
+ * Polling in place of a socket: about one request a second after a change, and fewer while nothing happens.
  *
- * An unchanged answer is a 304 (`If-None-Match`). A hidden page does not poll.
+ * The server answers 304 if nothing has changed (`If-None-Match`). A hidden page does not poll.
  */
 
+/** Milliseconds before the next request, by the number of requests since the last change. */
 const WAITS_MS = [1_000, 1_000, 1_000, 2_000, 2_000, 2_000, 5_000, 5_000, 5_000, 10_000];
-const PATIENCE_MS = 15_000;
-/** Statuses after which polling ends: the resource does not exist, or not for this reader. */
-const FINAL = [400, 401, 403, 404, 410];
+const TIMEOUT_MS = 15_000;
+/** HTTP statuses after which polling ends: the resource does not exist, or the reader may not see it. */
+const FINAL_STATUSES = [400, 401, 403, 404, 410];
 
 /**
- * @typedef {object} Rest how a page learns, and acts, without a socket
- * @property {string} news the address that is asked
- * @property {(answer: any, isAll?: boolean) => Frame} frame what the socket would say instead of this answer; `isAll`
- *   where the page asked for all of it
- * @property {(answer: any) => boolean} [isLively] whether more is to be expected at once
- * @property {() => number} [slowness] how many times as long to wait
- * @property {string} [actions] the address to which frames are posted, each type to a path of its own
+ * @typedef {object} Rest the REST addresses that a page uses instead of a socket
+ * @property {string} news the address that is polled
+ * @property {(answer: any, isAll?: boolean) => Frame} frame converts an answer to the frame that the socket would send;
+ *   `isAll` if the page requested the whole state
+ * @property {(answer: any) => boolean} [isLively] returns whether the next change is expected at once
+ * @property {() => number} [slowness] returns a factor for all waits
+ * @property {string} [actions] frames of a type are posted to this address, followed by a slash and the type
  */
 /** @typedef {{type: string, data: any}} Frame a frame of docs/protocol.md */
-/** @typedef {""|"well"|"away"|"lost"} AskerStatus "" before the first answer, and while it does not ask */
+/** @typedef {""|"well"|"away"|"lost"} AskerStatus "" before the first answer and while polling is off; "away": no database */
 
 export class Asker {
   /**
    * @param {Rest} rest
    * @param {(frame: Frame) => void} onFrame
    * @param {(status: AskerStatus) => void} onStatus called when it changes
-   * @param {() => void} onGone called when there is nothing to ask for any more; nothing is asked from then on
+   * @param {() => void} onGone called when polling has ended because the resource is not available
    */
   constructor(rest, onFrame, onStatus, onGone) {
     this.rest = rest;
@@ -56,34 +57,36 @@ export class Asker {
   now(isAll = false) {
     this.wantsAll ||= isAll;
     this.nIdle = 0;
-    this.#later(0);
+    this.#schedule(0);
   }
 
   /** Posts a frame that the page would otherwise send over its socket. */
   async post(/** @type {string} */ type, /** @type {object} */ data) {
     try {
-      const [answer, told] = await fetched(`${this.rest.actions}/${type}`, {
+      const [response, content] = await fetchWithin(`${this.rest.actions}/${type}`, {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken() },
         body: JSON.stringify(data),
       });
-      this.onFrame(answer.ok ? { type: "state", data: told } : refusal(answer, told));
+      this.onFrame(response.ok ? { type: "state", data: content } : refusal(response, content));
       this.nIdle = 0;
-      this.#later();
+      this.#schedule();
     } catch {
       this.onFrame({ type: "error", data: { code: "unsent" } });
       this.now();
     }
   }
 
-  #later(wait = 0.8 * WAITS_MS[Math.min(this.nIdle, WAITS_MS.length - 1)] * (this.rest.slowness?.() ?? 1)) {
+  /** Schedules the next request. */
+  #schedule(wait = 0.8 * WAITS_MS[Math.min(this.nIdle, WAITS_MS.length - 1)] * (this.rest.slowness?.() ?? 1)) {
     clearTimeout(this.timer);
     if (!this.isOn || document.visibilityState === "hidden") return;
-    // Random jitter, so that a class does not poll in step; never sooner than the server's Retry-After.
-    this.timer = setTimeout(() => this.#ask(), wait * (1 + 0.5 * Math.random()));
+    // Random jitter spreads the requests of many pages. It only makes the wait longer, so it respects Retry-After.
+    this.timer = setTimeout(() => this.#poll(), wait * (1 + 0.5 * Math.random()));
   }
 
-  async #ask() {
+  /** Sends a request and handles the answer. A call during a request causes another request right after it. */
+  async #poll() {
     this.isWanted = this.isAsking;
     if (this.isAsking) return;
     this.isAsking = true;
@@ -94,63 +97,65 @@ export class Asker {
     try {
       /** @type {Record<string, string>} */
       const headers = isAll || !this.etag ? {} : { "If-None-Match": this.etag };
-      const [answer, told] = await fetched(this.rest.news, { headers });
-      if (this.isOn) wait = this.#take(answer, told, isAll);
+      const [response, content] = await fetchWithin(this.rest.news, { headers });
+      if (this.isOn) wait = this.#handle(response, content, isAll);
     } catch {
       this.wantsAll ||= isAll;
-      this.#say("lost");
+      this.#setStatus("lost");
     }
     this.isAsking = false;
     this.nIdle += 1;
-    this.#later(this.isWanted ? 0 : wait);
+    this.#schedule(this.isWanted ? 0 : wait);
   }
 
-  /** Handles a response; returns the wait if the server gives one. */
-  #take(/** @type {Response} */ answer, /** @type {any} */ told, /** @type {boolean|undefined} */ isAll) {
-    if (answer.ok) {
-      this.etag = answer.headers.get("ETag") ?? "";
-      this.nIdle = this.rest.isLively?.(told) ? -1 : 0;
-      this.#say("well");
-      this.onFrame(this.rest.frame(told, isAll));
-    } else if (answer.status === 304) this.#say("well");
-    else if (answer.status === 429 || answer.status >= 500) {
-      if (answer.status >= 500 && told.code !== "busy") this.#say(told.code === "unavailable" ? "away" : "lost");
-      return 1000 * Number(answer.headers.get("Retry-After")) || undefined;
-    } else if (FINAL.includes(answer.status) && told.code) {
+  /** Handles a response; returns the milliseconds to wait if the server demands a wait. */
+  #handle(/** @type {Response} */ response, /** @type {any} */ content, /** @type {boolean|undefined} */ isAll) {
+    if (response.ok) {
+      this.etag = response.headers.get("ETag") ?? "";
+      this.nIdle = this.rest.isLively?.(content) ? -1 : 0;
+      this.#setStatus("well");
+      this.onFrame(this.rest.frame(content, isAll));
+    } else if (response.status === 304) this.#setStatus("well");
+    else if (response.status === 429 || response.status >= 500) {
+      if (response.status >= 500 && content.code !== "busy")
+        this.#setStatus(content.code === "unavailable" ? "away" : "lost");
+      return 1000 * Number(response.headers.get("Retry-After")) || undefined;
+    } else if (FINAL_STATUSES.includes(response.status) && content.code) {
       this.stop();
-      this.onFrame(refusal(answer, told));
+      this.onFrame(refusal(response, content));
       this.onGone();
-    } else this.#say("lost"); // a response of a content filter, or a request that was sent too slowly
+    } else this.#setStatus("lost"); // for example a content filter's own response
     return undefined;
   }
 
-  #say(/** @type {AskerStatus} */ status) {
+  #setStatus(/** @type {AskerStatus} */ status) {
     if (!this.isOn || status === this.status) return;
     this.status = status;
     this.onStatus(status);
   }
 }
 
-/** Fetches a response and its body, and aborts after a time-out. */
-async function fetched(/** @type {string} */ address, /** @type {RequestInit} */ { headers, ...options }) {
-  const patience = new AbortController();
-  const timer = setTimeout(() => patience.abort(), PATIENCE_MS);
+/** Returns a response and its JSON body (`null` for 304). Aborts after a time-out. */
+async function fetchWithin(/** @type {string} */ address, /** @type {RequestInit} */ { headers, ...options }) {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), TIMEOUT_MS);
   try {
-    const answer = await fetch(address, {
+    const response = await fetch(address, {
       ...options,
       headers: { Accept: "application/json", ...headers },
       cache: "no-store",
-      signal: patience.signal,
+      signal: controller.signal,
     });
-    return [answer, answer.status === 304 ? null : await answer.json()];
+    return [response, response.status === 304 ? null : await response.json()];
   } finally {
     clearTimeout(timer);
   }
 }
 
-const refusal = (/** @type {Response} */ answer, /** @type {any} */ told) => ({
+/** Returns the error frame for a refused request. */
+const refusal = (/** @type {Response} */ response, /** @type {any} */ content) => ({
   type: "error",
-  data: { ...told, retry_after_s: Number(answer.headers.get("Retry-After")) || undefined },
+  data: { ...content, retry_after_s: Number(response.headers.get("Retry-After")) || undefined },
 });
 
 /** The CSRF token, which proves to the site that a request comes from its own page. */

@@ -1,16 +1,16 @@
 /**
- * Glass beads: the nine colours usually given for Michie's machine, each bead with its mark.
+ * Pictures of glass beads, in the nine colours usually given for Michie's machine. Each bead also has a mark.
  *
- * Colours are classes (css/objects.css), so that both themes and forced colours can change them.
+ * Colours are CSS classes (css/objects.css), so that themes and forced colours can change them.
  */
 
 import { svg } from "./dom.js";
 
-/** Up to this many beads are drawn one by one; more are drawn as stacks with their number. */
+/** Maximum number of beads that are drawn one by one; more are drawn as stacks with a number. */
 export const ONE_BY_ONE = 40;
 
-/** One bead around (x, y): glass, ring and mark. `kind` adds a class such as "is-ghost". */
-/** @param {BeadLook & {x?: number, y?: number, r?: number, kind?: string}} of */
+/** Draws a bead of radius `r` around (x, y). `kind` is an additional class such as "is-ghost". */
+/** @param {BeadLook & {x?: number, y?: number, r?: number, kind?: string}} look */
 export function bead({ colour, mark, x = 0, y = 0, r = 10, kind = "" }) {
   return svg(
     "g",
@@ -30,7 +30,7 @@ export function bead({ colour, mark, x = 0, y = 0, r = 10, kind = "" }) {
   );
 }
 
-/** One bead as a picture of its own, to stand in a line of text or a table. */
+/** Returns a separate picture of a bead, for a line of text or a table. */
 export function beadPicture(/** @type {BeadLook} */ { colour, mark }, size = 26) {
   return svg(
     "svg",
@@ -39,7 +39,9 @@ export function beadPicture(/** @type {BeadLook} */ { colour, mark }, size = 26)
   );
 }
 
-/** A hash of a text, so that beads keep their places when they are drawn again. */
+/**
+ * Returns a random generator (0 to 1) seeded by a text, so that the beads of a box lie at the same places each time.
+ */
 export function seeded(/** @type {string} */ text) {
   let state = 2166136261;
   for (const letter of text) state = Math.imul(state ^ /** @type {number} */ (letter.codePointAt(0)), 16777619);

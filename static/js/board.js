@@ -1,9 +1,9 @@
 /**
- * A playable board, drawn from a game's layout: a grid of named squares for mouse, touch, keyboard and screen reader.
+ * A playable board, drawn from a game's layout: a grid of named cells for mouse, touch, keyboard and screen reader.
  *
- * The server lists the cells that a player touches for each legal move (`paths`), and the board follows those paths cell
- * by cell. The server also lists moves that are no plain moves (`actions`). The board never plays these by itself, but
- * offers them once their cells are chosen. It is updated in place, so that the focus is kept.
+ * For each legal move, the server lists the cells that a player chooses one after the other (`paths`). It also lists the
+ * moves that a player must confirm (`actions`): the board never plays these by itself, but offers them once their cells
+ * are chosen. Updates change the board in place, so that the focus is kept.
  */
 
 import { bead } from "./beads.js";
@@ -11,7 +11,10 @@ import { beadsOn, dot, EDGE, edges, outline, piece, pieceWords, ruling, thread }
 import { narrow, svg, usesKeys } from "./dom.js";
 import { percents } from "./words.js";
 
-/** Width below which a board wider than high is turned by a quarter, since its cells would be too small for a finger. */
+/**
+ * Matches screens so narrow that a board wider than high is turned by a quarter. Else its cells would be too small for
+ * a finger.
+ */
 const NARROW = narrow();
 
 export class Board {
@@ -20,7 +23,7 @@ export class Board {
    * @param {Layout} layout the game's layout
    * @param {(move: string) => void} onPlay called with a legal move once its last cell was chosen
    * @param {(offered: string[], chosen: number[]) => void} onChoice called when the choice of cells has changed, with the
-   *   moves that could be played with these very cells
+   *   moves whose path is exactly these cells
    */
   constructor(root, layout, onPlay, onChoice = () => {}) {
     this.layout = layout;
@@ -41,7 +44,7 @@ export class Board {
     this.ground = svg("g", { role: "presentation" }, this.#rows(), lines, edges(layout), this.threads);
     this.svg = svg("svg", { class: "board", role: "grid", "aria-label": "Board" }, this.ground);
     this.svg.addEventListener("keydown", (event) => this.#key(event));
-    // The focus comes here by itself on the viewer's turn; only keyboard users need to see it.
+    // The page moves the focus to the board on the viewer's turn. Its mark is hidden until a key is pressed.
     this.svg.classList.toggle("is-quiet", !usesKeys());
     document.addEventListener("keydown", () => this.svg.classList.remove("is-quiet"), { capture: true, once: true });
     root.replaceChildren(this.svg);
@@ -96,7 +99,7 @@ export class Board {
     return g;
   }
 
-  /** Draws the board as it is, or turned with its left side up if that gives a wide board more room. */
+  /** Sets the orientation: a wide board stands with its left side up on narrow screens. */
   #stand() {
     const { columns, rows, shape } = this.layout;
     this.isUpright = NARROW.matches && shape !== "square" && columns > rows;
@@ -106,7 +109,7 @@ export class Board {
     const box = [-margin - edge, -margin, width + 2 * margin + edge, height + 2 * margin + edge];
     this.svg.setAttribute("viewBox", box.join(" "));
     this.ground.setAttribute("transform", this.isUpright ? `translate(${width} 0) rotate(90)` : "");
-    // The mark of a cell stands at its lower end, whichever way the board lies: there is more room at a side than at a corner.
+    // The name of a cell stands at its lower side in both orientations, because a side has more room than a corner.
     this.cells.forEach((g, index) => {
       const [x, y] = [100 * this.layout.cells[index].x, 100 * this.layout.cells[index].y];
       const below = this.isUpright ? `translate(${x + 40} ${y}) rotate(-90)` : `translate(${x} ${y + 44}) scale(.8)`;
@@ -131,13 +134,13 @@ export class Board {
     this.cells[index].setAttribute("tabindex", "0");
   }
 
-  /** The moves whose path goes on from the chosen cells through this one. */
+  /** Returns the moves (with paths) whose path begins with the chosen cells and continues with this cell. */
   #through(/** @type {number} */ index, chosen = this.chosen) {
     const ids = [...chosen, index].map((cell) => this.layout.cells[cell].id);
     return Object.entries(this.paths).filter(([, path]) => ids.every((id, at) => path[at] === id));
   }
 
-  /** The moves whose path are the chosen cells, plain ones first. */
+  /** Returns the moves whose path is exactly the chosen cells. Moves that need no confirmation come first. */
   #complete(chosen = this.chosen) {
     const moves = this.#through(/** @type {number} */ (chosen.at(-1)), chosen.slice(0, -1)).filter(
       ([, path]) => path.length === chosen.length,
@@ -147,12 +150,12 @@ export class Board {
 
   #choose(/** @type {number} */ index) {
     if (this.chosen.at(-1) === index) {
-      // If one move is the beginning of another, touching its last cell twice plays the short one.
+      // If a move's path begins another path, choosing its last cell twice plays the shorter move.
       const short = this.#complete().find((move) => !(move in this.actions));
       return short ? this.play(short) : this.#letGo();
     }
     let chosen = [...this.chosen, index];
-    if (!this.#through(index).length) chosen = [index]; // not on the way of any begun move: start afresh from here
+    if (!this.#through(index).length) chosen = [index]; // no begun move continues here, so this cell starts a new choice
     const moves = this.#through(index, chosen.slice(0, -1));
     if (moves.length === 1 && moves[0][1].length === chosen.length && !(moves[0][0] in this.actions))
       return this.play(moves[0][0]);
@@ -160,7 +163,7 @@ export class Board {
     return this.#draw();
   }
 
-  /** Plays a move and clears the choice of cells. */
+  /** Clears the choice of cells and reports a move to `onPlay`. */
   play(/** @type {string} */ move) {
     this.#choice([]);
     this.onPlay(move);
@@ -194,8 +197,8 @@ export class Board {
   }
 
   /**
-   * Moves to the nearest cell in a direction. On hexagons, up and down zigzag along the column of the start, so that
-   * every row is visited and the cursor does not drift sideways.
+   * Moves the focus to the nearest cell in a direction. On hexagons, up and down go through every row and zigzag around
+   * the column in which the movement began, so that the focus does not drift sideways.
    */
   #go(/** @type {number} */ dx, /** @type {number} */ dy) {
     const here = this.layout.cells[this.active];
@@ -222,7 +225,7 @@ export class Board {
   #draw() {
     const { board, winning, last, beads, lit, ghost } = this.view;
     const known = beads.map(({ probability }) => probability ?? 0);
-    // Beads of moves that are no longer possible are not on the board, but they were in the box.
+    // The share of beads in the box whose moves are no longer possible on this board. They are not drawn.
     const gone = Math.max(0, 1 - known.reduce((sum, chance) => sum + chance, 0));
     const chances = percents([...known, gone]);
     const { chips, threads } = beadsOn(beads.map((one, at) => ({ ...one, chance: chances[at] })));
@@ -231,7 +234,7 @@ export class Board {
       const cell = this.layout.cells[index];
       const [x, y] = [100 * cell.x, 100 * cell.y];
       const isTarget = this.chosen.length > 0 && this.#through(index).length > 0;
-      // With a piece chosen, another one may be chosen instead.
+      // A cell where another move begins stays playable after a first cell was chosen.
       const isPlayable = isTarget || this.#through(index, []).length > 0;
       const isChosen = this.chosen.includes(index);
       const hint = board[index] ? null : chips.get(index);

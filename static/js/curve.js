@@ -1,8 +1,8 @@
 /**
- * Learning curves on uPlot: a picture with its own legend, keys, table, CSV and PNG.
+ * Learning curves, drawn by uPlot, with a legend, keyboard control and a PNG file.
  *
- * Exact values are solid or dashed lines; sampled ones are dotted, inside their 95 % interval. Colours come from the
- * style sheet, so that both themes draw them; every line also has a dash of its own.
+ * Exact values are solid or dashed lines. Sampled values are dotted lines inside their 95 % interval. Colours come from
+ * the style sheet, because they depend on the theme. Every line also differs by its dash pattern.
  */
 
 import { html, svg } from "./dom.js";
@@ -16,13 +16,13 @@ export const RESULT_WORDS = { win: "won", draw: "drawn", loss: "lost" };
 const DASHES = [[], [11, 5], [14, 4, 3, 4], [5, 3], [18, 4, 3, 4, 3, 4], [24, 6]];
 const DOTTED = [1.5, 4.5];
 
-/** The opponent that is chosen, as within a sentence. */
+/** Returns the text of the chosen option, with a small first letter, for use within a sentence. */
 export function chosenName(/** @type {HTMLSelectElement} */ select) {
   const [{ text }] = select.selectedOptions;
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** The dash that tells the n-th line of a picture from the others. */
+/** Returns the dash pattern of the n-th line of a picture, so that lines can be told apart without colours. */
 export function dash(/** @type {number} */ n) {
   return DASHES[n % DASHES.length];
 }
@@ -30,10 +30,18 @@ export function dash(/** @type {number} */ n) {
 export class Curve {
   /**
    * @param {HTMLElement} root an empty element
-   * @param {{x: string, y: string, label: string, at?: (x: number) => string, top?: number, range?: [number, number], first?: number,
-   *   hasOwnEnds?: boolean, pick?: (x: number) => void, placed?: (place: {left: number, width: number}) => void}} words what the axes count, and
-   *   the name of the picture; where the values are read, the share at the top, the ends of the x axis, up to where a stretched one
-   *   is linear; with `hasOwnEnds` a line that ends earlier than others says where; with `pick` a place is chosen by pressing and dragging, where others zoom; `placed` is told where the x axis lies within the picture
+   * @param {object} words
+   * @param {string} words.x the label of the x axis
+   * @param {string} words.y the label of the y axis
+   * @param {string} words.label the name of the picture for screen readers
+   * @param {(x: number) => string} [words.at] returns the text beside the values at a point
+   * @param {number} [words.top] the value at the top of the y axis; default 1
+   * @param {[number, number]} [words.range] the ends of the x axis
+   * @param {number} [words.first] the point up to which a stretched x axis is linear
+   * @param {boolean} [words.hasOwnEnds] whether the legend says where a line ends, if it ends earlier than others
+   * @param {(x: number) => void} [words.pick] called with a point that is pressed or dragged to; without it, dragging zooms
+   * @param {(place: {left: number, width: number}) => void} [words.placed] called with the position of the x axis within
+   *   the picture, in pixels, whenever it changes
    */
   constructor(root, words) {
     this.words = words;
@@ -45,9 +53,9 @@ export class Curve {
     this.values = [];
     this.isZoomed = false;
     this.isStretched = false;
-    /** @type {number|null} where the axis ends, when more points are to come */
+    /** @type {number|null} the end of the x axis, if more points are to come */
     this.end = null;
-    /** @type {number|null} the place that is marked, and read while no cursor is in the picture */
+    /** @type {number|null} the marked point; the legend shows its values while no cursor is in the picture */
     this.marked = null;
     this.marker = html("div", { class: "curve-mark" });
     this.legend = html("ul", { class: "plain curve-legend" });
@@ -58,15 +66,15 @@ export class Curve {
       "aria-label": `${words.label}. Left and right arrow walk from point to point; the values stand beneath.`,
     });
     this.at = html("p", { class: "curve-at figure" });
-    this.told = html("p", { class: "visually-hidden", "aria-live": "polite" });
-    this.whole = html("button", { type: "button", class: "button is-quiet", hidden: true }, "Show all of it");
+    this.announcement = html("p", { class: "visually-hidden", "aria-live": "polite" });
+    this.unzoomButton = html("button", { type: "button", class: "button is-quiet", hidden: true }, "Show all of it");
     root.replaceChildren(
       this.stage,
-      html("div", { class: "curve-foot" }, this.at, html("p", { class: "soft" }, words.y), this.whole),
+      html("div", { class: "curve-foot" }, this.at, html("p", { class: "soft" }, words.y), this.unzoomButton),
       this.legend,
-      this.told,
+      this.announcement,
     );
-    this.whole.addEventListener("click", () => this.#unzoom());
+    this.unzoomButton.addEventListener("click", () => this.#unzoom());
     this.stage.addEventListener("keydown", (event) => this.#key(event));
     this.stage.addEventListener("blur", () => this.plot?.setCursor({ left: -10, top: -10 }));
     const repaint = () => this.#build();
@@ -78,31 +86,31 @@ export class Curve {
     }).observe(this.stage);
   }
 
-  /** Marks a place on the x axis. */
+  /** Marks a point of the x axis and shows its values. */
   mark(/** @type {number} */ x) {
     this.marked = x;
     this.#place();
     if (this.plot) this.#read(this.plot.cursor.idx);
   }
 
-  /** Where a place on the x axis lies: 0 at its beginning, 1 at its end. */
+  /** Returns the position of a point along the x axis: 0 at its beginning, 1 at its end. */
   share(/** @type {number} */ x) {
     return this.#along(x) / this.#along(/** @type {number} */ (this.end));
   }
 
-  /** The place on the x axis that lies at such a share of it. */
+  /** Returns the point at a position along the x axis: the inverse of `share`. */
   atShare(/** @type {number} */ share) {
-    const along = share * this.#along(/** @type {number} */ (this.end));
-    return this.isStretched ? this.#first() * Math.sinh(along) : along;
+    const scaled = share * this.#along(/** @type {number} */ (this.end));
+    return this.isStretched ? this.#first() * Math.sinh(scaled) : scaled;
   }
 
   /**
-   * Shows lines over the same points; what was zoomed in to stays in sight while points arrive.
+   * Shows lines over the same points. A zoomed picture stays zoomed if only the points have changed.
    *
    * @param {number[]} xs ascending
    * @param {Line[]} lines
-   * @param {number|null} end where the axis ends, when more points are to come
-   * @param {boolean} isStretched whether the axis grows by powers of ten, so that the first games can be seen
+   * @param {number|null} end the end of the x axis, if more points are to come
+   * @param {boolean} isStretched whether the x axis is logarithmic beyond its first points
    */
   show(xs, lines, end = null, isStretched = false) {
     const isSame =
@@ -118,15 +126,15 @@ export class Curve {
     return this.#read(this.plot.cursor.idx);
   }
 
-  /** The current picture as a PNG file, with its title and legend. */
+  /** Downloads the current picture as a PNG file, with its title and legend. */
   async png(/** @type {string} */ name, /** @type {string} */ title) {
     if (!this.plot) return;
-    const from = this.plot.ctx.canvas;
+    const plot = this.plot.ctx.canvas;
     const ratio = devicePixelRatio || 1;
-    const [head, row] = [44 * ratio, 22 * ratio];
+    const [titleHeight, rowHeight] = [44 * ratio, 22 * ratio];
     const picture = html("canvas", {
-      width: from.width,
-      height: from.height + head + row * this.lines.length + 12 * ratio,
+      width: plot.width,
+      height: plot.height + titleHeight + rowHeight * this.lines.length + 12 * ratio,
     });
     const ink = picture.getContext("2d");
     if (!ink) return;
@@ -135,10 +143,10 @@ export class Curve {
     ink.fillStyle = this.#colour("ink");
     ink.font = `bold ${16 * ratio}px sans-serif`;
     ink.fillText(title, 12 * ratio, 28 * ratio, picture.width - 24 * ratio);
-    ink.drawImage(from, 0, head);
+    ink.drawImage(plot, 0, titleHeight);
     ink.font = `${13 * ratio}px sans-serif`;
-    this.lines.forEach((line, at) => {
-      const y = head + from.height + row * (at + 0.5);
+    this.lines.forEach((line, index) => {
+      const y = titleHeight + plot.height + rowHeight * (index + 0.5);
       ink.strokeStyle = this.#colour(line.colour);
       ink.lineWidth = 2 * ratio;
       ink.setLineDash((line.isSampled ? DOTTED : (line.dash ?? [])).map((length) => length * ratio));
@@ -148,15 +156,17 @@ export class Curve {
       ink.stroke();
       ink.fillText(line.name, 68 * ratio, y + 4 * ratio);
     });
-    const blob = await new Promise((done) => {
-      picture.toBlob(done, "image/png");
+    const blob = await new Promise((resolve) => {
+      picture.toBlob(resolve, "image/png");
     });
     const link = html("a", { href: URL.createObjectURL(blob), download: name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
-  /** The reader's text size relative to the default, since a canvas does not scale with it. */
+  /**
+   * Returns the reader's text size relative to the default of 16 pixels; a canvas does not scale its texts by itself.
+   */
   #textSize() {
     return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
   }
@@ -166,6 +176,7 @@ export class Curve {
     return { width, height: Math.round(Math.min(420, Math.max(200 + 70 * this.#textSize(), width * 0.46))) };
   }
 
+  /** Returns the colour of a line or text in the current theme. */
   #colour(/** @type {string} */ name) {
     const probe = html("span", { class: `curve-ink-${name}`, hidden: true });
     document.body.append(probe);
@@ -174,12 +185,17 @@ export class Curve {
     return color;
   }
 
-  /** @returns {CurveData} */
+  /**
+   * Returns the data for uPlot: points, the values of all lines, then the upper and lower bounds of each band.
+   *
+   * @returns {CurveData}
+   */
   #data() {
     const bounds = this.lines.flatMap(({ low, high }) => (low && high ? [high, low] : []));
     return [this.xs, ...this.lines.map(({ values }) => values), ...bounds];
   }
 
+  /** Draws the whole picture anew. */
   #build() {
     this.plot?.destroy();
     if (!this.lines.length) return;
@@ -188,10 +204,10 @@ export class Curve {
     const size = this.#textSize();
     const font = `${14 * size}px sans-serif`;
     const { width, height } = this.#size();
-    const across = width - 82 * size; // without the numbers at its left and the half of one at its right
-    // A label has the length of its axis and no more.
-    /** @param {string|undefined} label @param {number} room */
-    const fitted = (label, room) => `${Math.min(14 * size, (1.6 * room) / (label?.length || 1))}px sans-serif`;
+    const axisWidth = width - 82 * size; // without the numbers at the left, and half a number at the right
+    // Returns a font that is small enough for a label to fit along its axis.
+    /** @param {string|undefined} label @param {number} length the length of the axis in pixels */
+    const fittingFont = (label, length) => `${Math.min(14 * size, (1.6 * length) / (label?.length || 1))}px sans-serif`;
     const axis = { stroke: ink, grid, ticks: grid, font, labelSize: 22 * size, labelGap: 0 };
     const banded = this.lines.filter(({ low }) => low);
     const series = this.lines.map((line) => ({
@@ -210,7 +226,7 @@ export class Curve {
     );
     const first = 1 + this.lines.length;
     this.isZoomed = false;
-    this.whole.hidden = true;
+    this.unzoomButton.hidden = true;
     this.plot = new uPlot(
       {
         width,
@@ -234,9 +250,9 @@ export class Curve {
           {
             ...axis,
             label: this.words.x,
-            labelFont: fitted(this.words.x, across),
+            labelFont: fittingFont(this.words.x, axisWidth),
             values: (_, ticks) => ticks.map(short),
-            space: Math.min(64 * size, 0.9 * across),
+            space: Math.min(64 * size, 0.9 * axisWidth),
             size: 34 * size,
             ...(this.isStretched && {
               splits: (_, __, min, max) => this.#ticks(min, max),
@@ -246,7 +262,7 @@ export class Curve {
           {
             ...axis,
             label: this.words.y,
-            labelFont: fitted(this.words.y, height - 56 * size),
+            labelFont: fittingFont(this.words.y, height - 56 * size),
             values: (_, ticks) => ticks.map((share) => `${Math.round(100 * share)}`),
             size: 40 * size,
           },
@@ -254,14 +270,14 @@ export class Curve {
         legend: { show: false },
         cursor: { drag: { x: !this.words.pick, y: false, dist: 6 }, points: { size: 7 }, y: false },
         hooks: {
-          // Only now the picture has a size.
+          // Before this event the picture has no size.
           ready: [() => this.#place()],
           setCursor: [(plot) => this.#read(plot.cursor.idx)],
           setSelect: [
             (plot) => {
               if (plot.select.width > 6) {
                 this.isZoomed = true;
-                this.whole.hidden = false;
+                this.unzoomButton.hidden = false;
               }
             },
           ],
@@ -270,13 +286,13 @@ export class Curve {
       this.#data(),
       this.stage,
     );
-    if (this.words.pick) this.#pickable();
+    if (this.words.pick) this.#makePickable();
     else this.plot.over.addEventListener("dblclick", () => this.#unzoom());
-    this.#explain();
+    this.#buildLegend();
     this.#read(null);
   }
 
-  /** Places the mark, and reports the position of the axis. */
+  /** Places the mark, and reports the position of the x axis to `words.placed`. */
   #place() {
     if (!this.plot || this.marked === null) return;
     this.marker.style.left = `${this.plot.valToPos(this.marked, "x")}px`;
@@ -284,8 +300,8 @@ export class Curve {
     this.words.placed?.({ left: left - this.stage.getBoundingClientRect().left, width });
   }
 
-  /** Pressing chooses a place, and dragging moves it. */
-  #pickable() {
+  /** Calls `words.pick` when the pointer is pressed in the picture, and while it is dragged. */
+  #makePickable() {
     const { plot } = this;
     if (!plot) return;
     const { over } = plot;
@@ -300,32 +316,38 @@ export class Curve {
     over.addEventListener("pointermove", (event) => over.hasPointerCapture(event.pointerId) && pick(event));
   }
 
-  /** Linear up to the first point, from there on by powers of ten: a logarithm that begins at 0. @returns {CurveScale} */
+  /**
+   * Returns the x scale for uPlot. A stretched one is linear up to `#first()` and logarithmic beyond (asinh).
+   *
+   * @returns {CurveScale}
+   */
   #scale() {
     if (!this.isStretched) return {};
     const first = this.#first();
     return { distr: 100, fwd: (games) => this.#along(games), bwd: (place) => first * Math.sinh(place) };
   }
 
+  /** Returns the scaled value of a point of the x axis. */
   #along(/** @type {number} */ games) {
     return this.isStretched ? Math.asinh(games / this.#first()) : games;
   }
 
+  /** Returns the point up to which a stretched x axis is linear. */
   #first() {
     return this.words.first ?? Math.max(1, (this.end ?? this.xs.at(-1) ?? 1) / 3600);
   }
 
-  /** Round numbers for a stretched axis, as many as fit; powers of ten take precedence. */
+  /** Returns round numbers for a stretched axis, as many as fit. Powers of ten take precedence. */
   #ticks(/** @type {number} */ min, /** @type {number} */ max) {
-    const room = (58 * (this.#along(max) - this.#along(min))) / Math.max(120, this.#size().width - 80);
-    const wanted = [Math.max(0, min), max];
-    for (const part of [1, 5, 2]) for (let ten = 1; ten <= max; ten *= 10) wanted.push(part * ten);
+    const minDistance = (58 * (this.#along(max) - this.#along(min))) / Math.max(120, this.#size().width - 80);
+    const candidates = [Math.max(0, min), max];
+    for (const digit of [1, 5, 2]) for (let power = 1; power <= max; power *= 10) candidates.push(digit * power);
     /** @type {number[]} */
     const ticks = [];
-    for (const games of wanted) {
+    for (const games of candidates) {
       const isIn = games >= min && games <= max;
       const isRound = games === 0 || Number(games.toPrecision(2)) === games;
-      if (isIn && isRound && ticks.every((other) => Math.abs(this.#along(other) - this.#along(games)) >= room))
+      if (isIn && isRound && ticks.every((other) => Math.abs(this.#along(other) - this.#along(games)) >= minDistance))
         ticks.push(games);
     }
     return ticks.sort((a, b) => a - b);
@@ -333,15 +355,16 @@ export class Curve {
 
   #unzoom() {
     this.isZoomed = false;
-    if (document.activeElement === this.whole) this.stage.focus();
-    this.whole.hidden = true;
+    if (document.activeElement === this.unzoomButton) this.stage.focus();
+    this.unzoomButton.hidden = true;
     this.plot?.setData(this.#data(), true);
   }
 
-  #explain() {
+  /** Fills the legend with a sample of each line, its name, and a place for its value. */
+  #buildLegend() {
     this.values = this.lines.map(() => html("b", { class: "figure" }));
     this.legend.replaceChildren(
-      ...this.lines.map((line, at) =>
+      ...this.lines.map((line, index) =>
         html(
           "li",
           {},
@@ -361,39 +384,40 @@ export class Curve {
                 }),
           ),
           html("span", {}, line.name),
-          this.values[at],
+          this.values[index],
         ),
       ),
     );
   }
 
-  /** The values at the point under the cursor; at the last point when there is none. */
-  #read(/** @type {number|null|undefined} */ idx) {
+  /** Shows the values at the point under the cursor. Without a cursor, those of the marked point or the last point. */
+  #read(/** @type {number|null|undefined} */ cursorIndex) {
     if (!this.values.length) return;
     const { marked } = this;
-    const rest = marked === null ? this.xs.length : this.xs.filter((x) => x <= marked).length;
-    const at = idx ?? rest - 1;
-    const where = this.words.at ?? ((x) => `After ${figure(x)} games`);
-    this.at.textContent = this.xs.length ? where(this.xs[at]) : "No point yet";
-    const isFree = idx === null || idx === undefined;
-    // A line that ends earlier shows its own last point, with a note.
+    const nVisible = marked === null ? this.xs.length : this.xs.filter((x) => x <= marked).length;
+    const at = cursorIndex ?? nVisible - 1;
+    const pointWords = this.words.at ?? ((x) => `After ${figure(x)} games`);
+    this.at.textContent = this.xs.length ? pointWords(this.xs[at]) : "No point yet";
+    const hasNoCursor = cursorIndex === null || cursorIndex === undefined;
+    // Without a cursor, a line that ends earlier shows its own last point.
     const places = this.lines.map(({ values }) =>
-      (values[at] ?? null) !== null || !isFree ? at : lastKnown(values.slice(0, rest)),
+      (values[at] ?? null) !== null || !hasNoCursor ? at : lastKnown(values.slice(0, nVisible)),
     );
-    const wholes = this.lines.flatMap(({ isPart }, n) =>
+    // Lines that are parts of a whole are rounded together, so that their sum is 100.
+    const partLines = this.lines.flatMap(({ isPart }, n) =>
       isPart && (this.lines[n].values[at] ?? null) !== null ? n : [],
     );
-    const parts = shares(wholes.map((n) => /** @type {number} */ (this.lines[n].values[at])));
+    const rounded = shares(partLines.map((n) => /** @type {number} */ (this.lines[n].values[at])));
     this.lines.forEach((line, n) => {
       const value = line.values[places[n]] ?? null;
-      const own = wholes.includes(n) ? parts[wholes.indexOf(n)] : value === null ? "\u2013" : share(value);
+      const text = partLines.includes(n) ? rounded[partLines.indexOf(n)] : value === null ? "\u2013" : share(value);
       const isEarlier = this.words.hasOwnEnds && value !== null && places[n] !== at;
       const { low = [], high = [] } = line;
       this.values[n].textContent = line.isBand
-        ? between(known(low.slice(0, at + 1)), known(high.slice(0, at + 1)))
+        ? between(lastValue(low.slice(0, at + 1)), lastValue(high.slice(0, at + 1)))
         : value === null || (low[places[n]] ?? null) === null
-          ? `${own}${isEarlier ? ` (${where(this.xs[places[n]]).replace(/^After/, "after")})` : ""}`
-          : `${own} (${share(/** @type {number} */ (low[places[n]]))} to ${share(/** @type {number} */ (high[places[n]]))})`;
+          ? `${text}${isEarlier ? ` (${pointWords(this.xs[places[n]]).replace(/^After/, "after")})` : ""}`
+          : `${text} (${share(/** @type {number} */ (low[places[n]]))} to ${share(/** @type {number} */ (high[places[n]]))})`;
     });
   }
 
@@ -403,10 +427,10 @@ export class Curve {
     if (event.key === "Escape" && this.isZoomed) return this.#unzoom();
     if (!(event.key in steps) || !this.plot || event.altKey || event.ctrlKey || event.metaKey) return undefined;
     event.preventDefault();
-    const from = this.plot.cursor.idx ?? (event.key === "ArrowLeft" ? this.xs.length : -1);
-    const at = Math.min(this.xs.length - 1, Math.max(0, from + steps[event.key]));
+    const current = this.plot.cursor.idx ?? (event.key === "ArrowLeft" ? this.xs.length : -1);
+    const at = Math.min(this.xs.length - 1, Math.max(0, current + steps[event.key]));
     this.plot.setCursor({ left: this.plot.valToPos(this.xs[at], "x"), top: 10 });
-    this.told.textContent = [
+    this.announcement.textContent = [
       this.at.textContent,
       ...this.lines.map((line, n) => `${line.name} ${this.values[n].textContent}`),
     ].join(", ");
@@ -414,13 +438,13 @@ export class Curve {
   }
 }
 
-/** The index of the last value that is not null; -1 without one. */
+/** Returns the index of the last value that is not null, or −1 if all are. */
 function lastKnown(/** @type {(number|null)[]} */ values) {
   return values.reduce((/** @type {number} */ last, value, at) => (value === null ? last : at), -1);
 }
 
-/** The last value that is not null. */
-function known(/** @type {(number|null)[]} */ values) {
+/** Returns the last value that is not null. */
+function lastValue(/** @type {(number|null)[]} */ values) {
   return values[lastKnown(values)];
 }
 
@@ -430,15 +454,17 @@ function between(/** @type {number|null} */ low, /** @type {number|null} */ high
     : `${share(/** @type {number} */ (low))} to ${share(/** @type {number} */ (high))}`;
 }
 
+/** Returns an `rgb(…)` colour with an opacity. */
 function tint(/** @type {string} */ colour, /** @type {number} */ opacity) {
   return colour.replace("rgb(", "rgba(").replace(")", `, ${opacity})`);
 }
 
-/** "12.3" of a hundred: the unit of every axis, legend and table of a curve. */
+/** Returns a share as points of a hundred with one decimal, such as "12.3". */
 export function share(/** @type {number} */ value) {
   return (100 * value).toFixed(1);
 }
 
+/** Returns a large number in a short form, such as "12.5 k" or "1.2 M". */
 function short(/** @type {number} */ n) {
   if (n >= 1e6) return `${+(n / 1e6).toFixed(2)} M`;
   return n >= 10_000 ? `${+(n / 1e3).toFixed(1)} k` : figure(n);

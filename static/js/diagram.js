@@ -1,16 +1,19 @@
 /**
- * Boards as pictures: positions of cells, the turn that fits a box to the board, and the look of pieces.
+ * Pictures of boards and pieces, and the transformations that fit the printed board of a box to the board of a match.
  *
- * Uses only a game's layout, no rules.
+ * Uses a game's layout, and knows no rules.
  */
 
 import { bead } from "./beads.js";
 import { svg } from "./dom.js";
 
 const AS_IT_IS = { quarter_turns: 0, mirrored: false };
-/** A pawn, from the left end of its foot. */
+/** The outline of a pawn, as a path from the left end of its foot. */
 const MAN = "h50c-1-11-8-14-12-20c-3-5-4-9-4-14h6v-7h-7c8-8 6-23-8-23s-16 15-8 23h-7v7h6c0 5-1 9-4 14c-4 6-11 9-12 20Z";
-/** Outlines around the origin, those with a direction pointing east: a triangle of equal sides would point three ways at once. */
+/**
+ * Outlines around the origin. Shapes with a direction point east. The triangle is not equilateral, so that its
+ * direction is clear.
+ */
 /** @type {Record<string, string>} */
 const SHAPES = {
   square: "M-25-25h50v50h-50Z",
@@ -19,12 +22,15 @@ const SHAPES = {
   rhombus: "M0-38L25 0L0 38L-25 0Z",
   hexgon: "M39 0L17 27H-17L-39 0L-17-27H17Z",
 };
-/** Marks of direction within an outline: the axis of a hexgon. @type {Record<string, string>} */
+/** Lines that show the orientation of a piece: the axis of a hexgon. @type {Record<string, string>} */
 const AXES = { hexgon: "M-25 0H25" };
-/** Position of a move's bead along the last step of its path: in the target cell, clear of all other paths. */
+/**
+ * Position of a move's bead along the last step of its path, as a share. The bead lies in the target cell, clear of
+ * other paths.
+ */
 const ALONG = 0.74;
 
-/** The centres of the cells, and the size of the picture, after mirroring and then turning clockwise. */
+/** Returns the centres of the cells and the size of the picture after mirroring and then turning clockwise. */
 export function turned(/** @type {Layout} */ layout, symmetry = AS_IT_IS) {
   let { columns, rows } = layout;
   let centres = layout.cells.map(({ x, y }) => ({ x: symmetry.mirrored ? columns - x : x, y }));
@@ -36,7 +42,7 @@ export function turned(/** @type {Layout} */ layout, symmetry = AS_IT_IS) {
   return { columns, rows, centres };
 }
 
-/** For each cell of the printed box, the cell of the board that it lies on once turned to fit. */
+/** Returns, for each cell of a printed board, the index of the cell on which it lies after the symmetry. */
 export function carried(/** @type {Layout} */ layout, /** @type {Placement|undefined} */ symmetry) {
   const { centres } = turned(layout, symmetry);
   return centres.map(({ x, y }) =>
@@ -44,7 +50,7 @@ export function carried(/** @type {Layout} */ layout, /** @type {Placement|undef
   );
 }
 
-/** The box's pieces laid out as they stand on the board. */
+/** Returns the pieces of a printed board after the symmetry. */
 /** @param {Layout} layout @param {Pieces} pieces @param {Placement|undefined} symmetry */
 export function asOnBoard(layout, pieces, symmetry) {
   const laid = new Array(pieces.length).fill(null);
@@ -54,18 +60,24 @@ export function asOnBoard(layout, pieces, symmetry) {
   return laid;
 }
 
-/** The indices of the cells with these ids, in their order: the path of a move from the server. */
+/**
+ * Returns the indices of the cells with these ids, in the same order. The path of a move from the server consists of
+ * ids.
+ */
 export function cellsAt(/** @type {Layout} */ layout, /** @type {string[]} */ ids) {
   return ids.map((id) => layout.cells.findIndex((cell) => cell.id === id));
 }
 
-/** The look of a piece: by the layout of its game, else a pawn if it is named after its side, else a lettered disc. */
+/**
+ * Returns the look of a piece from the layout. Without one, a piece named after a side is a pawn, and another a disc
+ * with its name.
+ */
 export function lookOf(/** @type {Layout} */ layout, /** @type {string} */ text) {
   const side = layout.roles.indexOf(text);
   return layout.pieces?.[text] ?? { shape: side < 0 ? "disc" : "pawn", side: Math.max(0, side) };
 }
 
-/** A piece in a cell of 100 × 100 around (x, y). */
+/** Draws a piece in a cell of 100 × 100 around (x, y). */
 /** @param {string} text @param {number} x @param {number} y @param {Layout} layout */
 export function piece(text, x, y, layout) {
   const look = lookOf(layout, text);
@@ -87,7 +99,9 @@ export function piece(text, x, y, layout) {
   );
 }
 
-/** A piece with an outline of its own. One that is flipped is hollow, so that it needs no colour to be seen. */
+/**
+ * Draws a piece with one of `SHAPES` as its outline. A flipped piece is hollow, so that the difference needs no colour.
+ */
 /** @param {PieceLook} of @param {number} x @param {number} y */
 function shaped({ shape, side, flipped, angle }, x, y) {
   const d = SHAPES[shape];
@@ -100,12 +114,12 @@ function shaped({ shape, side, flipped, angle }, x, y) {
   );
 }
 
-/** The name of a piece. */
+/** Returns the name of a piece in words. */
 export function pieceWords(/** @type {Layout} */ layout, /** @type {string} */ text) {
   return layout.pieces?.[text]?.name ?? text;
 }
 
-/** A piece as a picture of its own. */
+/** Returns a separate picture of a piece. */
 export function piecePicture(/** @type {Layout} */ layout, /** @type {string} */ text, size = 28) {
   return svg(
     "svg",
@@ -114,7 +128,7 @@ export function piecePicture(/** @type {Layout} */ layout, /** @type {string} */
   );
 }
 
-/** The mark of a side: its letter, or a picture of one of its pieces. */
+/** Returns the mark of a side: its name if that is one letter, else a picture of the piece that stands for the side. */
 export function rolePicture(/** @type {Layout} */ layout, /** @type {string} */ role) {
   if (role.length < 2) return role;
   const man = layout.badges[layout.roles.indexOf(role)];
@@ -125,11 +139,11 @@ export function rolePicture(/** @type {Layout} */ layout, /** @type {string} */ 
   );
 }
 
-/** The room for letters and numbers at two edges of a board, in hundredths of a cell. */
+/** Width of the margin for the labels at two edges of a board, in hundredths of a cell. */
 export const EDGE = 34;
 
 /**
- * The labels of columns and rows, below and left of a board whose cells are named by both, such as b2.
+ * Returns the labels of columns and rows, below and left of a board whose cells have names such as b2.
  *
  * @param {Layout} layout
  * @param {ReturnType<typeof turned>} place
@@ -139,7 +153,7 @@ export const EDGE = 34;
 export function edgeLabels(layout, { rows, centres } = turned(layout), names = layout.cells.map((cell) => cell.name)) {
   if (layout.coordinates !== "edges") return [];
   const parts = names.map((name) => [name.replace(/\d+$/, ""), name.replace(/^\D+/, "")]);
-  // Turned by a quarter, letters and numbers change places.
+  // On a board turned by a quarter, numbers label the columns. So a column takes the part that its cells share.
   const shared = (/** @type {number[]} */ cells, /** @type {number[]} */ order) => {
     const part = order.find((at) => cells.every((cell) => parts[cell][at] === parts[cells[0]][at]));
     return parts[cells[0]][/** @type {number} */ (part)];
@@ -160,7 +174,7 @@ export function edgeLabels(layout, { rows, centres } = turned(layout), names = l
   ];
 }
 
-/** The labels of columns and rows as a picture. */
+/** Draws the labels of columns and rows. */
 /** @param {Layout} layout @param {ReturnType<typeof turned>} [place] @param {string[]} [names] */
 export function edges(layout, place, names) {
   const labels = edgeLabels(layout, place, names);
@@ -171,7 +185,7 @@ export function edges(layout, place, names) {
   );
 }
 
-/** The lines between neighbouring cells as one path (square boards), or every cell's outline (hexagons). */
+/** Returns the lines of the board as one path: lines between neighbouring squares, or the outline of every hexagon. */
 export function ruling(/** @type {Layout} */ layout, { columns, rows, centres } = turned(layout)) {
   if (layout.shape !== "square") return centres.map(({ x, y }) => outline(layout, 100 * x, 100 * y)).join("");
   /** @param {number} x @param {number} y */
@@ -205,7 +219,7 @@ function strokes(length, isInside, draw) {
   return path;
 }
 
-/** The outline of one cell as a path. */
+/** Returns the outline of a cell around (x, y) as a path. */
 export function outline(/** @type {Layout} */ layout, /** @type {number} */ x, /** @type {number} */ y) {
   if (layout.shape === "square") return `M${x - 50} ${y - 50}h100v100h-100Z`;
   const corners = [0, 1, 2, 3, 4, 5].map((k) => {
@@ -216,7 +230,8 @@ export function outline(/** @type {Layout} */ layout, /** @type {number} */ x, /
 }
 
 /**
- * The beads of moves on a board: on the cell for a move of one cell, else on a thread along its path.
+ * Divides the beads of moves on a board: a move of one cell has its bead on the cell (`chips`, by cell), and any other
+ * move on a thread along its path.
  *
  * @param {MoveBead[]} moves
  * @returns {{chips: Map<number, MoveBead>, threads: MoveBead[]}}
@@ -229,7 +244,7 @@ export function beadsOn(moves) {
   };
 }
 
-/** A move's way as a thread with its bead; `centres` are those of the cells. */
+/** Draws the path of a move as a thread with its bead; `centres` are the centres of all cells. */
 export function thread(/** @type {MoveBead} */ { cells, colour, mark, kind = "" }, /** @type {Point[]} */ centres) {
   const points = cells.map((cell) => ({ x: 100 * centres[cell].x, y: 100 * centres[cell].y }));
   const [from, to] = points.slice(-2);
@@ -249,15 +264,15 @@ export function thread(/** @type {MoveBead} */ { cells, colour, mark, kind = "" 
 }
 
 /**
- * A small still board in a group of 100 units a cell.
+ * Draws a board that cannot be played on, as a group with 100 units a cell.
  *
- * `pieces` are those of the printed box; `chips` maps printed cells to the beads that stand for them, `threads` are the
- * beads of moves that lead from cell to cell.
+ * All cells in the arguments are those before the symmetry. `chips` and `threads` are the beads of moves, as `beadsOn`
+ * returns them.
  *
  * @param {Layout} layout
  * @param {(string|null)[]} pieces
  * @param {{symmetry?: Placement, chips?: Map<number, MoveBead>, threads?: MoveBead[], lit?: number[], dots?: number[]}} options
- *   `dots` are the cells where a piece may go
+ *   `lit` are highlighted cells, and `dots` are possible targets of a move
  */
 export function diagram(layout, pieces, { symmetry, chips = new Map(), threads = [], lit = [], dots = [] } = {}) {
   const place = turned(layout, symmetry);
@@ -282,18 +297,19 @@ export function diagram(layout, pieces, { symmetry, chips = new Map(), threads =
   return group;
 }
 
-/** The target of a move: a dot, or a ring around a piece that would be captured. */
+/** Draws the target of a move: a dot, or a ring around a piece that would be captured. */
 export function dot(/** @type {number} */ cx, /** @type {number} */ cy, /** @type {string|null} */ taken) {
   return svg("circle", { class: taken ? "target-mark is-capture" : "target-mark", cx, cy, r: taken ? 38 : 15 });
 }
 
 /**
- * A board as a picture of its own, with a label for screen readers; with an empty label it is decoration.
+ * Returns a separate picture of a board. Its label for screen readers is the position in words, unless `label` is given.
+ * With an empty label, screen readers ignore the picture.
  *
  * @param {Layout} layout
  * @param {(string|null)[]} pieces
- * @param {{size?: number, label?: string|null, named?: boolean} & Parameters<typeof diagram>[2]} options `named` where
- *   texts beside it call its cells by letters and numbers
+ * @param {{size?: number, label?: string|null, named?: boolean} & Parameters<typeof diagram>[2]} options `named` shows the
+ *   labels of columns and rows
  */
 export function boardPicture(layout, pieces, { size = 60, label = null, named = false, ...options } = {}) {
   const place = turned(layout, options.symmetry);
@@ -315,7 +331,7 @@ export function boardPicture(layout, pieces, { size = 60, label = null, named = 
   );
 }
 
-/** A position in words: "X in the centre, O bottom right". */
+/** Returns a position in words, such as "X in the centre, O bottom right". */
 export function boardWords(/** @type {Layout} */ layout, /** @type {Pieces} */ pieces) {
   const words = layout.cells.flatMap((cell, index) =>
     pieces[index] ? [`${pieceWords(layout, pieces[index])} ${cell.name}`] : [],

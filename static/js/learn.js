@@ -82,7 +82,11 @@ let writtenAt = 0;
  * @type {{pupil: Pupil, from: number, answer: Promise<LearnAnswer>}|null}
  */
 let requestedAhead = null;
-/** The game that is being shown; `at` plies of it have been shown. @type {{answer: LearnAnswer, game: LearnGame, at: number}|null} */
+/**
+ * The game that is being shown; `at` plies of it have been shown.
+ *
+ * @type {{answer: LearnAnswer, game: LearnGame, at: number}|null}
+ */
 let playing = null;
 
 const nextFrame = () => new Promise(requestAnimationFrame);

@@ -208,7 +208,10 @@
       totals: new Float64Array(ground.boxes.length),
       state: seeded(seed),
       tally: new Float64Array(4),
-      /** The last game, in order: the machine's slots in `ours`; its partner's slots or the teacher's replies in `theirs`. */
+      /**
+       * The last game, in order: the machine's slots in `ours`; its partner's slots or the teacher's replies in
+       * `theirs`.
+       */
       last: { ours: new Int32Array(ground.graph.side.length), theirs: new Int32Array(ground.graph.side.length) },
       /** How many entries of `last` count, and the empty box at which a machine resigned, or −1. */
       nLast: { ours: 0, theirs: 0, resigned: -1 },
@@ -233,7 +236,9 @@
     const nBoxes = totals.length;
     let [al, ah, bl, bh] = [state[0] | 0, state[1] | 0, state[2] | 0, state[3] | 0];
 
-    /** Restocks the boxes of one machine after a game; returns the number of slots that lose all their beads for good. */
+    /**
+     * Restocks the boxes of one machine after a game; returns the number of slots that lose all their beads for good.
+     */
     /** @param {Int32Array} path @param {number} nVisits @param {number} result @param {boolean} resigned */
     function restock(path, nVisits, result, resigned) {
       const delta = result === WIN ? win : result === DRAW ? draw : loss;

@@ -93,12 +93,20 @@ export class Pupil {
     return this.course.machine(games, this.since(games), moves);
   }
 
-  /** Returns whether the curve of the second rule lacks a point at the machine's present. @param {LearnReading} reading */
+  /**
+   * Returns whether the curve of the second rule lacks a point at the machine's present.
+   *
+   * @param {LearnReading} reading
+   */
   isBehind(reading) {
     return Boolean(reading.beside) && !this.second.games.includes(this.machine.games);
   }
 
-  /** Extends the curve of the second rule towards the machine's present, by one request. @param {LearnReading} reading */
+  /**
+   * Extends the curve of the second rule towards the machine's present, by one request.
+   *
+   * @param {LearnReading} reading
+   */
   async follow(reading) {
     const second = new Course(reading, reading.beside?.rule);
     const { games } = this.machine;

@@ -7,7 +7,8 @@
 
 /** @type {any} */
 const worker = globalThis;
-// The fragment of this script's URL is the URL of the kernel. A saved page has none: there this script contains the kernel.
+// The fragment of this script's URL is the URL of the kernel. A saved page has none: there this script contains the
+// kernel.
 if (worker.location.hash) worker.importScripts(worker.location.hash.slice(1));
 const { learnKernel: kernel } = worker;
 

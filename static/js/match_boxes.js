@@ -1,7 +1,7 @@
 /**
- * The boxes of the machines at the board: the open box of each after the shown move, and its beads on the board.
+ * Shows the boxes of the machines in a match: for each machine the latest box that it opened before the shown board.
  *
- * The page has a place for two boxes; a single machine uses the first.
+ * The page has room for two boxes. A single machine uses the first.
  */
 
 import { beadPicture } from "./beads.js";
@@ -15,18 +15,21 @@ import { sheet } from "./sheet.js";
 import { keepsBoxes } from "./values.js";
 import { percent } from "./words.js";
 
-/** The elements of the page for the first and for the second box. */
-const ENDS = ["", "-2"];
+/** Endings of the element ids that belong to the first and to the second box. */
+const ID_ENDINGS = ["", "-2"];
 /** Number of changes that fit side by side on a phone. */
 const MAX_CHANGES = 4;
 
-/** The draws that led to the board after a number of plies; `null` is now, which includes a draw from an empty box. */
+/**
+ * Returns the draws before a ply, or all draws with `null`. All draws may include one from an empty box, after which no
+ * move follows.
+ */
 /** @param {MatchState} now @param {number|null} ply */
 export const drawsBefore = (now, ply) => (now.learning?.draws ?? []).filter((draw) => draw.ply < (ply ?? Infinity));
 
 /**
- * The draw that has just been made, or `null`: its bead is to roll. What a person plays from a box stands on the board
- * already: it is shown, and not played again.
+ * Returns the draw whose bead is to roll: the last one, if it is new since the state `before` and no person made its move.
+ * Else returns `null`.
  */
 export function freshDraw(/** @type {MatchState} */ now, /** @type {MatchState|null} */ before) {
   const draws = drawsBefore(now, null);
@@ -35,12 +38,12 @@ export function freshDraw(/** @type {MatchState} */ now, /** @type {MatchState|n
   return now.number !== before?.number || draws.length > drawsBefore(before, null).length ? latest : null;
 }
 
-/** The beads of a box on the board; beads for a piece that has moved or gone since are left out. */
+/** Returns the beads of a box for a board, without those of moves whose piece is no longer on its cell. */
 export function beadsOf(/** @type {Draw} */ draw, /** @type {Pieces} */ pieces, /** @type {Layout} */ layout) {
-  const then = asOnBoard(layout, draw.box.board, draw.symmetry);
+  const boardAtDraw = asOnBoard(layout, draw.box.board, draw.symmetry);
   const moves = draw.slots.flatMap((slot) => slot.paths.map((path) => ({ slot, cells: cellsAt(layout, path) })));
   return moves
-    .filter(({ cells }) => cells.length < 2 || then[cells[0]] === pieces[cells[0]])
+    .filter(({ cells }) => cells.length < 2 || boardAtDraw[cells[0]] === pieces[cells[0]])
     .map(({ slot, cells }) => ({
       cells,
       colour: slot.colour,
@@ -49,7 +52,7 @@ export function beadsOf(/** @type {Draw} */ draw, /** @type {Pieces} */ pieces, 
     }));
 }
 
-/** The numbers of beads that a finished match has added or removed; refills do not count as a lesson. */
+/** Returns the first few changes of beads after a match. Refills are not shown, since they are no part of a lesson. */
 function changedBeads(/** @type {MatchState} */ now) {
   const changes = (now.learning?.changes ?? []).filter(({ refill }) => !refill);
   return changes
@@ -59,38 +62,38 @@ function changedBeads(/** @type {MatchState} */ now) {
 
 export class MatchBoxes {
   /**
-   * @param {Viewer} viewer who looks
-   * @param {import("./replay.js").Replay} replay which board is seen
+   * @param {Viewer} viewer
+   * @param {import("./replay.js").Replay} replay decides which board is shown
    */
   constructor(viewer, replay) {
     this.viewer = viewer;
     this.replay = replay;
     this.sheet = sheet(byId("box-sheet"), byId("box-handle"));
-    this.boxes = ENDS.map(
-      (end) =>
+    this.boxes = ID_ENDINGS.map(
+      (ending) =>
         new OpenBox(viewer.layout, {
-          picture: byId(`matchbox${end}`),
-          caption: byId(`box-caption${end}`),
-          turn: byId(`turn-box${end}`),
-          odds: byId(`odds${end}`),
-          link: /** @type {HTMLAnchorElement} */ (byId(`box-link${end}`)),
+          picture: byId(`matchbox${ending}`),
+          caption: byId(`box-caption${ending}`),
+          turn: byId(`turn-box${ending}`),
+          odds: byId(`odds${ending}`),
+          link: /** @type {HTMLAnchorElement} */ (byId(`box-link${ending}`)),
         }),
     );
     byId("to-now").addEventListener("click", () => replay.go(Infinity));
   }
 
-  /** The box that belongs to the board that is seen, as the protocol tells its draw. */
+  /** Returns the latest draw before the shown board, or `null`. */
   shown(/** @type {MatchState} */ now) {
     return drawsBefore(now, this.replay.ply).at(-1) ?? null;
   }
 
-  /** The beads of the box for the shown board. */
+  /** Returns the beads of the latest opened box, for a board with these pieces. */
   beads(/** @type {MatchState} */ now, /** @type {Pieces} */ pieces) {
     const draw = this.shown(now);
     return draw ? beadsOf(draw, pieces, this.viewer.layout) : [];
   }
 
-  /** Shows the box of each machine at the board; `fresh` is the draw whose bead rolls; resolves when it lies there. */
+  /** Shows the boxes of all machines; `fresh` is the draw whose bead rolls. Resolves when it has rolled. */
   show(/** @type {MatchState} */ now, fresh = /** @type {Draw|null} */ (null)) {
     const owners = /** @type {MachineSeat[]} */ (now.seats.filter((seat) => keepsBoxes(seat.machine)));
     const isPair = owners.length > 1;
@@ -102,52 +105,55 @@ export class MatchBoxes {
     const draw = this.shown(now);
     this.#summary(now, draw);
     this.#lookBack(now, draw);
-    return Promise.all(owners.slice(0, ENDS.length).map((seat, number) => this.#box(now, seat, number, fresh)));
+    return Promise.all(owners.slice(0, ID_ENDINGS.length).map((seat, number) => this.#box(now, seat, number, fresh)));
   }
 
-  /** Shows the box that was drawn from at this ply, beside the board after it. */
+  /** Shows the box opened at a ply, and the board after that ply. */
   async visit(/** @type {number} */ ply) {
     await this.replay.go(ply + 1);
     this.sheet.open();
     byId("matchbox").scrollIntoView({ block: "nearest", behavior: isStill() ? "auto" : "smooth" });
   }
 
-  /** @param {MatchState} now @param {MachineSeat} of @param {number} number @param {Draw|null} fresh */
+  /** Shows the box of one machine at place `number`. */
+  /** @param {MatchState} now @param {MachineSeat} seat @param {number} number @param {Draw|null} fresh */
   #box(now, { role, machine }, number, fresh) {
-    byId(`box-owner${ENDS[number]}`).textContent = `${machine.name}, ${sideName(role, this.viewer)}`;
+    byId(`box-owner${ID_ENDINGS[number]}`).textContent = `${machine.name}, ${sideName(role, this.viewer)}`;
     const box = this.boxes[number];
-    const own = drawsBefore(now, this.replay.ply)
+    const latest = drawsBefore(now, this.replay.ply)
       .filter((draw) => draw.role === role)
       .at(-1);
-    if (!own)
+    if (!latest)
       return box.close(`${machine.name} ${this.replay.board ? "had" : "has"} not opened a box yet.`, machine.name);
-    const changes = (now.learning?.changes ?? []).filter((change) => change.ply === own.ply && change.role === role);
-    return box.show(own, {
+    const changes = (now.learning?.changes ?? []).filter((change) => change.ply === latest.ply && change.role === role);
+    return box.show(latest, {
       title: nameOf(now, role, this.viewer),
       brand: machine.name,
       changes,
-      isNew: own === fresh,
+      isNew: latest === fresh,
     });
   }
 
+  /** Describes the latest draw, or the lesson of a finished match, in the head of the sheet. */
   #summary(/** @type {MatchState} */ now, /** @type {Draw|null} */ draw) {
     const changed = this.replay.board ? [] : changedBeads(now);
-    const out = draw?.slots[/** @type {number} */ (draw.slot)];
+    const drawn = draw?.slots[/** @type {number} */ (draw.slot)];
     const title = draw && html`<span class="sheet-name">${nameOf(now, draw.role, this.viewer)}</span>`;
     const words = changed.length
       ? ["Changed: ", changed]
       : !draw
         ? ["The box is closed"]
-        : out
+        : drawn
           ? [
-              beadPicture(out, 28),
+              beadPicture(drawn, 28),
               title,
-              ` ${draw.by_hand ? "played" : "drew bead"} ${out.mark} (${percent(out.probability)})`,
+              ` ${draw.by_hand ? "played" : "drew bead"} ${drawn.mark} (${percent(drawn.probability)})`,
             ]
           : [title, " found no bead"];
     render(words, byId("box-summary"));
   }
 
+  /** Explains why the shown box is not that of the last move: the viewer looks back, or the move was forced. */
   #lookBack(/** @type {MatchState} */ now, /** @type {Draw|null} */ draw) {
     const isLatest = !draw || draw === /** @type {Learning} */ (now.learning).draws.at(-1);
     const last = now.moves[this.replay.at - 1];

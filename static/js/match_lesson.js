@@ -1,4 +1,4 @@
-/** After a match: the lessons of its machines, and an offer to train two machines against each other. */
+/** Shows the lessons of the machines after a match, and offers to train two machines against each other. */
 
 import { byId } from "./dom.js";
 import { lessonItems } from "./lesson.js";
@@ -19,7 +19,7 @@ export function showLesson(/** @type {MatchState} */ now, onShow) {
   const links = words ? lessonLinks(now) : [];
   byId("lesson-title").textContent = links.length > 1 ? "What the machines learnt" : "What the machine learnt";
   render(
-    links.map((link, at) => html`${at ? " · " : nothing}<a href=${link.url}>${link.words}</a>`),
+    links.map((link, index) => html`${index ? " · " : nothing}<a href=${link.url}>${link.words}</a>`),
     byId("lesson-links"),
   );
 }
@@ -30,10 +30,10 @@ export function showLesson(/** @type {MatchState} */ now, onShow) {
  * @param {Set<number>} managed the ids of the machines that the viewer may train
  */
 export function showTogether(/** @type {MatchState} */ now, managed) {
-  const pair = now.seats.map((seat) => seat.machine);
-  const learner = pair.find((machine) => machine?.learns && managed.has(machine.id));
-  const other = /** @type {MachineBrief} */ (pair.find((machine) => machine !== learner));
-  const isPair = pair.every(Boolean);
+  const machines = now.seats.map((seat) => seat.machine);
+  const learner = machines.find((machine) => machine?.learns && managed.has(machine.id));
+  const other = /** @type {MachineBrief} */ (machines.find((machine) => machine !== learner));
+  const isPair = machines.every(Boolean);
   byId("together").hidden = !isPair || !(now.exhibition || learner);
   byId("together-form").hidden = !isPair || !learner;
   if (!isPair) return;
@@ -41,9 +41,9 @@ export function showTogether(/** @type {MatchState} */ now, managed) {
     byId("together-words").textContent = "The owner of a machine can let it play thousands of games alone.";
     return;
   }
-  const who = managed.has(other.id) && other.learns ? "Both learn." : `${learner.name} learns.`;
+  const learnersWords = managed.has(other.id) && other.learns ? "Both learn." : `${learner.name} learns.`;
   byId("together-words").textContent =
-    `${learner.name} and ${other.name} play each other, and nobody has to watch. ${who} You see their progress and the curve.`;
+    `${learner.name} and ${other.name} play each other, and nobody has to watch. ${learnersWords} You see their progress and the curve.`;
   byId("together-form", HTMLFormElement).action = `/machines/${learner.id}/train-together`;
   byId("together-opponent", HTMLInputElement).value = String(other.id);
 }

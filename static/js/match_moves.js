@@ -1,4 +1,4 @@
-/** The moves of a match, each a button to the board after it, and the log of all events. */
+/** Shows the moves of a match, each as a button that shows the board after it, and the log of all events. */
 
 import { beadPicture } from "./beads.js";
 import { piecePicture } from "./diagram.js";
@@ -9,15 +9,15 @@ import { roleMark } from "./seats.js";
 
 export class MatchMoves {
   /**
-   * @param {Viewer} viewer who looks
-   * @param {import("./replay.js").Replay} replay which board is seen
+   * @param {Viewer} viewer
+   * @param {import("./replay.js").Replay} replay shows the board after a move
    */
   constructor(viewer, replay) {
     this.viewer = viewer;
     this.replay = replay;
     /** @type {MatchState|null} */
     this.now = null;
-    /** @type {{after: number, words: string}[]} */
+    /** @type {{after: number, words: string}[]} events that are not part of the state; `after` is a number of moves */
     this.notes = [];
   }
 
@@ -33,7 +33,7 @@ export class MatchMoves {
     this.#log();
   }
 
-  /** Notes what this page saw by itself. */
+  /** Adds an event that only this page knows, such as a lost connection, to the log. */
   note(/** @type {string} */ words) {
     const time = new Date().toLocaleTimeString("en-GB");
     this.notes.push({ after: this.now?.moves.length ?? 0, words: `${words} (${time})` });

@@ -1,7 +1,7 @@
 /**
- * The words of the match page: names of players, the state of the match, its events.
+ * Texts of the match page: names of players, the state of the match, and its events.
  *
- * `now` is the state of docs/protocol.md. `viewer` is the reader: {role (null for a spectator), layout}.
+ * `now` is a state of docs/protocol.md. `viewer` is the reader of the page; a spectator's role is `null`.
  */
 
 import { figure, percent, sentence } from "./words.js";
@@ -9,15 +9,15 @@ import { figure, percent, sentence } from "./words.js";
 /** @param {MatchState} now @param {string|null|undefined} role */
 export const seatOf = (now, role) => now.seats.find((seat) => seat.role === role);
 
-/** The name of a side. */
+/** Returns the name of a side in words. */
 export function sideName(/** @type {string} */ role, /** @type {Viewer} */ { layout }) {
   return layout.role_names[layout.roles.indexOf(role)] ?? role;
 }
 
-/** The prompt for a side to move. @param {string} role @param {Viewer} of */
+/** Returns the text that asks the viewer to move. @param {string} role @param {Viewer} viewer */
 const promptOf = (role, { layout }) => layout.prompts?.[layout.roles.indexOf(role)] ?? "Your turn.";
 
-/** A player's name, with the side if both players have the same name. */
+/** Returns a player's name, or "You". For spectators the side is added if both players have the same name. */
 /** @param {MatchState} now @param {string|null|undefined} role @param {Viewer} viewer */
 export function nameOf(now, role, viewer) {
   if (role === viewer.role) return "You";
@@ -26,7 +26,7 @@ export function nameOf(now, role, viewer) {
   return isAmbiguous ? `${name} (${sideName(/** @type {string} */ (role), viewer)})` : name;
 }
 
-/** The state of the match in words. */
+/** Returns a sentence about the state of the match. */
 export function statusWords(/** @type {MatchState} */ now, /** @type {Viewer} */ viewer) {
   if (now.status === "waiting") return viewer.role ? "Waiting for the other player." : "One seat is still free.";
   if (now.status === "finished") return outcomeWords(now, viewer);
@@ -37,7 +37,7 @@ export function statusWords(/** @type {MatchState} */ now, /** @type {Viewer} */
   return `${sentence(other)} (${side}) to move.`;
 }
 
-/** The end of the match in words. */
+/** Returns a sentence about the result of a finished match. */
 export function outcomeWords(/** @type {MatchState} */ now, /** @type {Viewer} */ viewer) {
   const { winner, termination, reason } = /** @type {Outcome} */ (now.outcome);
   if (!winner) return `A draw: ${reason}.`;
@@ -49,41 +49,45 @@ export function outcomeWords(/** @type {MatchState} */ now, /** @type {Viewer} *
   return `${won}: ${reason}.`;
 }
 
-/** The game's notices about a board, such as a check or a rule that will end it soon. */
+/** Returns the game's notices about a board, such as a check, or a rule that will end the match soon. */
 export function noticeWords(/** @type {BoardState} */ board) {
   return Object.values(board.notices)
     .map((words) => `${words}.`)
     .join(" ");
 }
 
-/** The lessons of the machines, or nothing while the match goes on. */
+/** Returns sentences about the machines' lessons; an empty text before the match has ended. */
 export function lessonWords(/** @type {MatchState} */ now) {
   if (now.status !== "finished" || !now.learning?.lesson) return "";
   return now.learning.lessons.map((lesson) => lesson.sentence).join(" ");
 }
 
-/** Links to the pages of the machines that learnt, as `{ url, words }`. */
+/** Returns links to the pages of the machines that learnt, as `{ url, words }`. */
 export function lessonLinks(/** @type {MatchState} */ now) {
   const { lessons } = /** @type {Learning} */ (now.learning);
   return lessons.map(({ role, machine }) => {
-    const sits = seatOf(now, role)?.machine;
-    return { url: machine.url, words: (lessons.length > 1 ? sits?.see_named : sits?.see) ?? machine.name };
+    const seated = seatOf(now, role)?.machine;
+    return { url: machine.url, words: (lessons.length > 1 ? seated?.see_named : seated?.see) ?? machine.name };
   });
 }
 
-/** Whether the match is about beads; learners without boxes have their own display. @param {MatchState} now */
+/**
+ * Returns whether a machine in the match has boxes. Machines without boxes have their own display.
+ *
+ * @param {MatchState} now
+ */
 export const tellsOfBeads = (now) => now.seats.some((seat) => seat.machine?.tells === "boxes");
 
-/** The bead that was drawn. */
+/** Returns a sentence about a drawn bead. */
 export function drawWords(/** @type {MatchState} */ now, /** @type {Draw} */ draw, /** @type {Viewer} */ viewer) {
   const { mark, probability } = draw.slots[/** @type {number} */ (draw.slot)];
   return `${nameOf(now, draw.role, viewer)} drew bead ${mark}, chance ${percent(probability)}.`;
 }
 
 /**
- * The events of the match as lines of text.
+ * Returns the events of the match as lines of text.
  *
- * @param {{after: number, words: string}[]} notes what this page noticed by itself, each after so many moves
+ * @param {{after: number, words: string}[]} notes events that only this page knows; `after` is a number of moves
  */
 export function logLines(/** @type {MatchState} */ now, notes, /** @type {Viewer} */ viewer) {
   const lines = [];
@@ -103,10 +107,10 @@ export function logLines(/** @type {MatchState} */ now, notes, /** @type {Viewer
 
 function drawLine(/** @type {MatchState} */ now, /** @type {Draw} */ draw, /** @type {Viewer} */ viewer) {
   const total = draw.slots.reduce((sum, slot) => sum + slot.beads, 0);
-  const out = draw.slots[/** @type {number} */ (draw.slot)];
-  const found = out
-    ? `${draw.by_hand ? "played" : "drew"} ${out.mark}: ${figure(out.beads)} of ${figure(total)} beads`
+  const drawn = draw.slots[/** @type {number} */ (draw.slot)];
+  const result = drawn
+    ? `${draw.by_hand ? "played" : "drew"} ${drawn.mark}: ${figure(drawn.beads)} of ${figure(total)} beads`
     : "found no bead";
   const refilled = draw.refilled ? ", filled it again" : "";
-  return `${nameOf(now, draw.role, viewer)} opened box ${draw.box.position}${refilled} and ${found}`;
+  return `${nameOf(now, draw.role, viewer)} opened box ${draw.box.position}${refilled} and ${result}`;
 }

@@ -1,7 +1,7 @@
 /**
- * A matchbox from above: printed sleeve with its label and striker strip, and the drawer pulled out with its glass beads.
+ * Pictures of matchboxes from above: the printed sleeve with its label and striker strip, and the drawer with glass beads.
  *
- * As in Michie's machine, two strips of card make a V at the front of the drawer. The bead that rolls into it is drawn.
+ * As in Michie's machine, two strips of card form a V at the front of the drawer. The bead that rolls into it is drawn.
  */
 
 import { bead, ONE_BY_ONE, seeded } from "./beads.js";
@@ -9,22 +9,25 @@ import { beadsOn, carried, cellsAt, diagram, EDGE, edges, turned } from "./diagr
 import { find, isStill, svg } from "./dom.js";
 import { count, figure } from "./words.js";
 
+/** The right edge of the sleeve. */
 const SLEEVE = 134;
+/** The part of the drawer in which beads lie. */
 const FLOOR = { left: 146, right: 318, top: 34, bottom: 196 };
+/** The corner of the V, where the drawn bead comes to rest. */
 const CORNER = { x: 331, y: 115 };
 const ROLL_MS = 260;
 const SLIDE_MS = 140;
 
-let drawn = 0;
+let nPictures = 0;
 
-/** Counter for unique ids of SVG definitions, so that two pictures on a page do not share them. */
+/** Returns a new id for SVG definitions, so that two pictures on a page do not share them. */
 function newId() {
-  drawn += 1;
-  return `mb${drawn}`;
+  nPictures += 1;
+  return `mb${nPictures}`;
 }
 
 /**
- * An open matchbox.
+ * Draws an open matchbox.
  *
  * @param {Layout} layout the game's layout
  * @param {OpenedBox} box its content
@@ -61,7 +64,7 @@ export function matchbox(layout, box) {
   );
 }
 
-/** A closed matchbox: nothing has been drawn yet. */
+/** Draws a closed matchbox, for a machine that has not drawn a bead yet. */
 export function closedMatchbox(title = "MENACE") {
   const id = newId();
   return svg(
@@ -94,14 +97,14 @@ export function closedMatchbox(title = "MENACE") {
 }
 
 /**
- * Rolls the drawn bead into the corner; resolves when it lies there. A click on the box skips it.
+ * Animates the drawn bead, which rolls into the corner; resolves at the end. A click anywhere ends the animation.
  *
  * @param {SVGElement} picture a matchbox with a drawn bead
  * @param {boolean} opens whether the drawer is pulled out first
  */
 export async function roll(picture, opens) {
-  const rolling = picture.querySelector(".is-drawn");
-  if (isStill() || !picture.getClientRects().length) return; // nothing moves in a sheet that is closed
+  const drawnBead = picture.querySelector(".is-drawn");
+  if (isStill() || !picture.getClientRects().length) return; // reduced motion, or the picture is hidden
   const delay = opens ? SLIDE_MS : 0;
   /** @type {Animation[]} */
   const animations = [];
@@ -113,11 +116,11 @@ export async function roll(picture, opens) {
       }),
     );
   }
-  if (rolling) {
-    const [x, y] = (rolling.dataset.from ?? "").split(" ").map(Number);
+  if (drawnBead) {
+    const [x, y] = (drawnBead.dataset.from ?? "").split(" ").map(Number);
     const turns = Math.hypot(CORNER.x - x, CORNER.y - y) / 16;
     animations.push(
-      rolling.animate(
+      drawnBead.animate(
         [
           { transform: `translate(${x}px, ${y}px) rotate(${-turns}rad)` },
           { transform: `translate(${CORNER.x}px, ${CORNER.y}px) rotate(0)` },
@@ -134,12 +137,12 @@ export async function roll(picture, opens) {
   document.removeEventListener("pointerdown", skip);
 }
 
-/** The picture in words. */
+/** Returns the text of the picture for screen readers. */
 function words(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
   if (!total && !box.slots.some((slot) => slot.delta)) return "An open matchbox without a single bead";
   const parts = box.slots.map((slot) => `${figure(slot.beads)} of ${slot.mark}`);
-  const out = box.slots[/** @type {number} */ (box.slot)];
-  return `An open matchbox with ${count(total, "bead")}: ${parts.join(", ")}${out ? `; a bead ${out.mark} was drawn` : ""}`;
+  const drawn = box.slots[/** @type {number} */ (box.slot)];
+  return `An open matchbox with ${count(total, "bead")}: ${parts.join(", ")}${drawn ? `; a bead ${drawn.mark} was drawn` : ""}`;
 }
 
 function defs(/** @type {string} */ id) {
@@ -188,7 +191,7 @@ function sleeve(layout, box, total, id) {
     svg(
       "g",
       { transform: `translate(${left} ${top}) scale(${scale})` },
-      diagram(layout, box.board, { symmetry: box.symmetry, ...chips(layout, box) }),
+      diagram(layout, box.board, { symmetry: box.symmetry, ...labelBeads(layout, box) }),
       edges(layout, place, names),
     ),
     svg("path", { class: "label-rule", d: "M27 160H113" }),
@@ -197,29 +200,32 @@ function sleeve(layout, box, total, id) {
   );
 }
 
-/** A machine's name on the label: smaller if it is long, cut off if it is longer still. */
+/** Draws a machine's name on the label: in a smaller font if it is long, cut off after 20 characters. */
 function brand(/** @type {string} */ title) {
   const first = title.split(",")[0].trim();
   const name = first.length > 20 ? `${first.slice(0, 19)}…` : first;
-  // A long name is fitted to the width of the label in any font.
+  // A fixed text length makes a long name fit in any font.
   const narrow = name.length > 8 ? { textLength: 96, lengthAdjust: "spacingAndGlyphs" } : {};
   const size = Math.min(14.5, Math.max(8.5, 145 / name.length));
   return svg("text", { class: "label-brand", x: 70, y: 47, "font-size": size, ...narrow }, name);
 }
 
-/** Maps printed cells to their beads, and marks the cells of the drawn slot as lit. */
-function chips(/** @type {Layout} */ layout, /** @type {OpenedBox} */ box) {
+/**
+ * Returns the beads on the label by their printed cells, as `beadsOn` does, and the target cells of the drawn slot as
+ * `lit`.
+ */
+function labelBeads(/** @type {Layout} */ layout, /** @type {OpenedBox} */ box) {
   const toBoard = box.boardMoves ? carried(layout, box.fit) : null;
-  const printed = (/** @type {number} */ cell) => (toBoard ? toBoard.indexOf(cell) : cell);
-  const ways = (/** @type {Slot} */ slot) => {
-    // Where each of several like moves has beads of its own, each lies where it is printed.
+  const toPrinted = (/** @type {number} */ cell) => (toBoard ? toBoard.indexOf(cell) : cell);
+  const printedPaths = (/** @type {Slot} */ slot) => {
+    // If symmetric moves have separate slots, each slot has one bead, where its own move is printed.
     const isShared = slot.printed && box.slots.some((other) => other !== slot && other.moves[0] === slot.moves[0]);
     return isShared
       ? [cellsAt(layout, /** @type {string[]} */ (slot.printed_path))]
-      : slot.paths.map((path) => cellsAt(layout, path).map(printed));
+      : slot.paths.map((path) => cellsAt(layout, path).map(toPrinted));
   };
   const moves = box.slots.flatMap((slot, index) =>
-    ways(slot).map((cells) => ({
+    printedPaths(slot).map((cells) => ({
       cells,
       colour: slot.colour,
       mark: slot.mark,
@@ -230,69 +236,71 @@ function chips(/** @type {Layout} */ layout, /** @type {OpenedBox} */ box) {
   return { ...beadsOn(moves), lit: moves.filter(({ isDrawn }) => isDrawn).map(({ cells }) => cells[cells.length - 1]) };
 }
 
+/** Draws the beads in the drawer, with those added and removed by the last lesson marked. */
 function contents(/** @type {OpenedBox} */ box, /** @type {number} */ total) {
   if (total > ONE_BY_ONE) return stacks(box);
-  const list = box.slots.flatMap((slot, index) => {
+  const beads = box.slots.flatMap((slot, index) => {
     const added = Math.max(0, slot.delta ?? 0);
-    const taken = Math.max(0, -(slot.delta ?? 0));
+    const removed = Math.max(0, -(slot.delta ?? 0));
     return [
-      ...Array.from({ length: slot.beads }, (_, at) => ({
+      ...Array.from({ length: slot.beads }, (_, n) => ({
         ...slot,
         index,
-        kind: at >= slot.beads - added ? "is-added" : "",
+        kind: n >= slot.beads - added ? "is-added" : "",
       })),
-      ...Array.from({ length: taken }, () => ({ ...slot, index, kind: "is-ghost" })),
+      ...Array.from({ length: removed }, () => ({ ...slot, index, kind: "is-ghost" })),
     ];
   });
-  if (!list.length) return svg("text", { class: "drawer-empty", x: 232, y: 120 }, "empty");
+  if (!beads.length) return svg("text", { class: "drawer-empty", x: 232, y: 120 }, "empty");
   const random = seeded(box.position);
-  for (let at = list.length - 1; at > 0; at -= 1) {
-    const other = Math.floor(random() * (at + 1));
-    [list[at], list[other]] = [list[other], list[at]];
+  for (let last = beads.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(random() * (last + 1));
+    [beads[last], beads[other]] = [beads[other], beads[last]];
   }
-  const r = list.length <= 14 ? 15 : list.length <= 26 ? 13 : 10.6;
-  const places = spots(list.length, r, random);
-  const chosen = list.findIndex((item) => item.index === box.slot && item.kind !== "is-added");
+  const r = beads.length <= 14 ? 15 : beads.length <= 26 ? 13 : 10.6;
+  const spots = freeSpots(beads.length, r, random);
+  const drawn = beads.findIndex((item) => item.index === box.slot && item.kind !== "is-added");
   const group = svg("g", { class: "beads" });
-  list.forEach((item, at) => {
-    const isDrawn = at === chosen;
-    const where = isDrawn ? CORNER : places[at];
+  beads.forEach((item, n) => {
+    const isDrawn = n === drawn;
+    const position = isDrawn ? CORNER : spots[n];
     const picture = bead({
       colour: item.colour,
       mark: item.mark,
-      ...where,
+      ...position,
       r,
       kind: `${item.kind} ${isDrawn ? "is-drawn" : ""}`,
     });
-    if (isDrawn) picture.dataset.from = `${places[at].x} ${places[at].y}`;
+    if (isDrawn) picture.dataset.from = `${spots[n].x} ${spots[n].y}`;
     group.append(picture);
   });
-  if (chosen >= 0) group.append(...group.querySelectorAll(".is-drawn"));
+  // The drawn bead is the last element, so that it rolls above the others.
+  if (drawn >= 0) group.append(...group.querySelectorAll(".is-drawn"));
   return group;
 }
 
-/** Loose rows of places, those nearest the front of the drawer first: the box has just been tilted. */
-function spots(/** @type {number} */ n, /** @type {number} */ r, /** @type {() => number} */ random) {
+/** Returns positions of beads in irregular rows. They are near the front of the drawer, as after tilting the box. */
+function freeSpots(/** @type {number} */ n, /** @type {number} */ r, /** @type {() => number} */ random) {
   const step = 2 * r + 1.6;
-  const all = [];
+  const spots = [];
   for (let row = 0, y = FLOOR.top + r; y <= FLOOR.bottom - r + 1; row += 1, y += step * 0.88) {
     for (let x = FLOOR.left + r + (row % 2 ? step / 2 : 0); x <= FLOOR.right; x += step) {
       const edge = 315 + 30 * (1 - Math.abs(y - 115) / 86) - r - 7;
       const isCorner = Math.hypot(x - CORNER.x, y - CORNER.y) < 2 * r + 1;
       if (x <= edge && !isCorner)
-        all.push({
+        spots.push({
           x: x + (random() - 0.5) * 2,
           y: y + (random() - 0.5) * 2,
-          far: CORNER.x - x + 0.6 * Math.abs(y - 115) + random() * 40,
+          distance: CORNER.x - x + 0.6 * Math.abs(y - 115) + random() * 40,
         });
     }
   }
-  all.sort((a, b) => a.far - b.far);
-  while (all.length < n) all.push({ ...all[all.length % 12 || 0], x: all[0].x - random() * 60 });
-  return all.slice(0, n).map(({ x, y }) => ({ x: Math.round(x * 10) / 10, y: Math.round(y * 10) / 10 }));
+  spots.sort((a, b) => a.distance - b.distance);
+  while (spots.length < n) spots.push({ ...spots[spots.length % 12 || 0], x: spots[0].x - random() * 60 });
+  return spots.slice(0, n).map(({ x, y }) => ({ x: Math.round(x * 10) / 10, y: Math.round(y * 10) / 10 }));
 }
 
-/** Draws a stack with a number for every kind of bead, if there are too many to draw one by one. */
+/** Draws a stack with a number for each slot, if there are too many beads to draw one by one. */
 function stacks(/** @type {OpenedBox} */ box) {
   const group = svg("g", { class: "beads" });
   const kinds = box.slots.length;
@@ -303,7 +311,7 @@ function stacks(/** @type {OpenedBox} */ box) {
   box.slots.forEach((slot, index) => {
     const x = 152 + width * ((index % columns) + 0.5);
     const y = 32 + height * (Math.floor(index / columns) + 0.5) - r * 0.55;
-    // Ten times as many beads make a stack one higher.
+    // The height grows with the logarithm: ten times as many beads add one layer.
     const layers = slot.beads ? Math.min(slot.beads, rows > 2 ? 4 : 6, 2 + Math.floor(Math.log10(slot.beads))) : 0;
     for (let layer = layers - 1; layer >= 0; layer -= 1) {
       group.append(
@@ -320,9 +328,9 @@ function stacks(/** @type {OpenedBox} */ box) {
     if (!slot.beads) group.append(bead({ colour: slot.colour, mark: slot.mark, x, y, r, kind: "is-ghost" }));
     group.append(svg("text", { class: "stack-number", x, y: y + r + 16 }, figure(slot.beads)));
   });
-  const out = box.slots[/** @type {number} */ (box.slot)];
-  if (out) {
-    const picture = bead({ colour: out.colour, mark: out.mark, ...CORNER, r: 12, kind: "is-drawn" });
+  const drawn = box.slots[/** @type {number} */ (box.slot)];
+  if (drawn) {
+    const picture = bead({ colour: drawn.colour, mark: drawn.mark, ...CORNER, r: 12, kind: "is-drawn" });
     picture.dataset.from = "240 100";
     group.append(picture);
   }

@@ -1,4 +1,4 @@
-/** The open box: its drawer and orientation, its caption, and the table of odds beneath. */
+/** Shows the box that a machine opened for a move: its picture, a caption, and a table of its beads. */
 
 import { beadPicture } from "./beads.js";
 import { heads, html, nothing, render } from "./lit.js";
@@ -6,7 +6,10 @@ import { closedMatchbox, matchbox, roll } from "./matchbox.js";
 import { count, either, figure, percent, sentence, tenths } from "./words.js";
 
 export class OpenBox {
-  /** @param {Record<"picture"|"caption"|"turn"|"odds", HTMLElement> & {link: HTMLAnchorElement}} parts elements of the page; `turn` is the button that turns the box */
+  /**
+   * @param {Record<"picture"|"caption"|"turn"|"odds", HTMLElement> & {link: HTMLAnchorElement}} parts elements of the page;
+   *   `turn` is the button that changes the orientation of the label
+   */
   constructor(/** @type {Layout} */ layout, parts) {
     this.layout = layout;
     this.parts = parts;
@@ -21,7 +24,7 @@ export class OpenBox {
     });
   }
 
-  /** Shows no box, with a sentence that says why; `brand` is the machine's name. */
+  /** Shows a closed box with a reason; `brand` is the machine's name. */
   close(/** @type {string} */ why, /** @type {string} */ brand) {
     this.draw = null;
     this.parts.picture.replaceChildren(closedMatchbox(brand));
@@ -32,19 +35,19 @@ export class OpenBox {
   }
 
   /**
-   * Shows one draw of the protocol.
+   * Shows the box of a draw. Resolves when the bead has rolled.
    *
-   * @param {Draw} draw one of `learning.draws`
-   * @param {{title: string, brand: string, changes: Change[], isNew: boolean}} options who plays from the box, the
-   *   machine's name on its label, what changed in this box at the end of the match, and whether the bead is to roll;
-   *   resolves when it lies in the corner
+   * @param {Draw} draw one of `learning.draws` of docs/protocol.md
+   * @param {{title: string, brand: string, changes: Change[], isNew: boolean}} options `title` is the player in the caption,
+   *   `brand` the machine's name on the label, `changes` are those of this box after the match, and with `isNew` the bead
+   *   rolls
    */
   async show(draw, { title, brand = title, changes = [], isNew = false }) {
     const opens = this.draw === null;
     this.draw = draw;
     this.title = title;
     this.brand = brand;
-    // A box is refilled before the bead is drawn: those beads are in the draw already.
+    // The draw already contains the beads of a refill, because a box is refilled before the bead is drawn.
     this.changes = changes.filter(({ refill }) => !refill);
     this.#render();
     if (isNew) await roll(/** @type {SVGElement} */ (this.parts.picture.firstElementChild), opens);
@@ -84,35 +87,36 @@ export class OpenBox {
   /** @param {Draw} draw @param {boolean} isTurned */
   #caption(draw, isTurned) {
     const total = draw.slots.reduce((sum, slot) => sum + slot.beads, 0);
-    const how = !isTurned
+    const orientation = !isTurned
       ? "The board faces the same way as on the label."
       : this.isPrinted
         ? `The label is shown as printed. To fit the board it is turned: ${draw.symmetry.name}.`
         : `The label is turned to fit the board: ${draw.symmetry.name}.`;
-    if (draw.resigned || draw.slot === null) return `This box had no bead left, so ${this.title} gave up. ${how}`;
-    const out = draw.slots[draw.slot];
+    if (draw.resigned || draw.slot === null)
+      return `This box had no bead left, so ${this.title} gave up. ${orientation}`;
+    const drawn = draw.slots[draw.slot];
     const refilled = draw.refilled ? "The box was empty, so it was filled again. " : "";
     if (draw.by_hand)
-      return `${refilled}${this.title} played ${out.mark} for ${this.brand}. It would have drawn that bead in ${percent(out.probability)} of its draws. ${how}`;
+      return `${refilled}${this.title} played ${drawn.mark} for ${this.brand}. It would have drawn that bead in ${percent(drawn.probability)} of its draws. ${orientation}`;
     const among =
-      out.beads === total
+      drawn.beads === total
         ? "the only colour in this box"
-        : out.beads === 1
+        : drawn.beads === 1
           ? `the only one of its colour among ${figure(total)} beads`
-          : `one of ${count(out.beads, "bead")} of its colour among ${figure(total)}`;
-    return `${refilled}${this.title} drew bead ${out.mark}, ${among}. ${how}`;
+          : `one of ${count(drawn.beads, "bead")} of its colour among ${figure(total)}`;
+    return `${refilled}${this.title} drew bead ${drawn.mark}, ${among}. ${orientation}`;
   }
 
-  /** How many beads of a slot there were, and how many there are now that the match is over. */
+  /** Returns the number of beads of a slot, after a change as "before → after". */
   #amount(/** @type {Slot} */ { slot, beads }) {
     const delta = this.changes.filter((change) => change.slot === slot).reduce((sum, change) => sum + change.delta, 0);
     return delta ? `${figure(beads)} → ${figure(beads + delta)}` : figure(beads);
   }
 
-  /** @param {Draw} draw */
+  /** Returns the table of the box's beads, moves and chances. @param {Draw} draw */
   #odds(draw) {
     const chances = tenths(draw.slots.map(({ probability }) => probability));
-    const row = (/** @type {DrawnSlot} */ slot, /** @type {number} */ at) => {
+    const row = (/** @type {DrawnSlot} */ slot, /** @type {number} */ index) => {
       const isDrawn = slot.slot === draw.slot;
       return html`<tr class=${isDrawn ? "is-drawn" : nothing}>
         <th scope="row">${beadPicture(slot)}<span class="visually-hidden">bead ${slot.mark}</span></th>
@@ -120,7 +124,7 @@ export class OpenBox {
           isDrawn ? html`<strong class="tag">${draw.by_hand ? "played" : "drawn"}</strong>` : nothing
         }</td>
         <td class="figure">${this.#amount(slot)}</td>
-        <td class="figure" title="probability ${slot.probability}">${chances[at]}</td>
+        <td class="figure" title="probability ${slot.probability}">${chances[index]}</td>
       </tr>`;
     };
     return html`<caption>Beads in the box</caption>

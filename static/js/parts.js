@@ -66,7 +66,9 @@ function table(/** @type {string} */ caption, /** @type {string[]} */ names, /**
   </div>`;
 }
 
-/** Fills the section of the match page, or hides it if no machine in the match reports parts. Levels are no machines. */
+/**
+ * Fills the section of the match page, or hides it if no machine in the match reports parts. Levels are no machines.
+ */
 export function showParts(/** @type {MatchState} */ now, /** @type {HTMLElement} */ section) {
   const { thoughts, changes } = now.learning?.parts ?? { thoughts: [], changes: [] };
   const owners = now.seats.filter((seat) => seat.machine?.tells === "parts");

@@ -1,36 +1,40 @@
-/** Progress of a machine: latest results as dots, its first box at the start and now, curves (kinds/boxes/progress.py). */
+/**
+ * Shows the progress of a machine: its latest results as dots, its first box before and after training, and curves
+ * (learning/kinds/boxes/progress.py).
+ */
 
 import { beadRow } from "./lesson.js";
 import { html, nothing, render } from "./lit.js";
 import { figure } from "./words.js";
 
 const [WIDE, HIGH, LEFT, EDGE, FOOT] = [240, 84, 24, 6, 14];
-/** Marks of the axis, from 0 to 1. A curve shows at least two steps, so that a tiny change does not look large. */
+/** Steps of the y axis from 0 to 1. A picture shows at least two of them, so that a tiny change does not look large. */
 const STEPS = 20;
-const ROUNDING = 1e-9;
+const ROUNDING_ERROR = 1e-9;
 
-/** The part of the axis that a curve needs, in steps: `[low, high]`, shares. */
+/** Returns the ends of the y axis for a curve: `[low, high]`, from 0 to 1 and rounded to steps. */
 export function axisOf(/** @type {number[]} */ values) {
-  const low = Math.floor(STEPS * Math.min(...values) + ROUNDING);
-  const high = Math.ceil(STEPS * Math.max(...values) - ROUNDING);
+  const low = Math.floor(STEPS * Math.min(...values) + ROUNDING_ERROR);
+  const high = Math.ceil(STEPS * Math.max(...values) - ROUNDING_ERROR);
   const isFlat = high - low < 2;
   return [isFlat ? Math.max(0, high - 2) : low, isFlat ? Math.min(STEPS, low + 2) : high].map((step) => step / STEPS);
 }
 
 /**
- * A curve as a picture under its sentence; the sentence alone while there is but one point.
+ * Draws a curve under a sentence. If there is no curve to draw, because there is one point only or all are 0, returns the
+ * sentence alone.
  *
- * @param {[number, number][]} points games, and a share of a hundred after so many
+ * @param {[number, number][]} points a number of games, and the share (0 to 1) after them
  * @param {string} words the sentence above the picture
- * @param {{unit: string, isDashed?: boolean}} look what its axis counts
+ * @param {{unit: string, isDashed?: boolean}} look `unit` is the label of the axis
  */
 function progressCurve(points, words, { unit, isDashed = false }) {
   if (!points.length) return nothing;
-  const most = points[points.length - 1][0];
+  const lastGames = points[points.length - 1][0];
   const [low, high] = axisOf(points.map(([, share]) => share));
   if (points.length < 2 || points.every(([, share]) => share === 0))
     return html`<figure class="progress-curve"><figcaption>${words}</figcaption></figure>`;
-  const x = (/** @type {number} */ games) => round(LEFT + ((WIDE - LEFT - EDGE) * games) / (most || 1));
+  const x = (/** @type {number} */ games) => round(LEFT + ((WIDE - LEFT - EDGE) * games) / (lastGames || 1));
   const y = (/** @type {number} */ share) => round(EDGE + ((HIGH - EDGE - FOOT) * (high - share)) / (high - low));
   const path = points.map(([games, share]) => `${x(games)} ${y(share)}`);
   const [cx, cy] = path[path.length - 1].split(" ");
@@ -43,7 +47,7 @@ function progressCurve(points, words, { unit, isDashed = false }) {
       <text class="progress-axis" x=${LEFT - 4} y=${y(low) + 3} text-anchor="end">${Math.round(100 * low)}</text>
       <text class="progress-axis" x=${LEFT} y=${bottom}>0 games</text>
       <text class="progress-axis" x=${(LEFT + end) / 2} y=${bottom} text-anchor="middle">${unit}</text>
-      <text class="progress-axis" x=${end} y=${bottom} text-anchor="end">${figure(most)}</text>
+      <text class="progress-axis" x=${end} y=${bottom} text-anchor="end">${figure(lastGames)}</text>
       <path class=${isDashed ? "progress-line is-dashed" : "progress-line"} d="M${path.join("L")}"/>
       <circle class="progress-now" cx=${cx} cy=${cy} r="3.5"/>
     </svg>
@@ -52,7 +56,7 @@ function progressCurve(points, words, { unit, isDashed = false }) {
 
 const RESULTS = { win: "won", draw: "drew", loss: "lost" };
 
-/** A result as a dot: full, half or empty. */
+/** Draws a result as a dot: full, half or empty. */
 function dot(/** @type {Result} */ result) {
   return html`<svg viewBox="-10 -10 20 20" class="result-dot-picture" aria-hidden="true">
     <circle class="result-dot ${result === "win" ? "result-dot-full" : ""}" r="8"/>
@@ -60,21 +64,21 @@ function dot(/** @type {Result} */ result) {
   </svg>`;
 }
 
-/** The latest results, the last one last. */
+/** Draws the latest results as dots, in the order of the matches. */
 function dots(/** @type {Result[]} */ results) {
   if (!results.length) return nothing;
-  const told = results.map((one) => RESULTS[one]).join(", ");
+  const resultWords = results.map((result) => RESULTS[result]).join(", ");
   return html`<div class="progress-part result-dots"
-    ><span class="visually-hidden">The latest results, the last one last: ${told}.</span
+    ><span class="visually-hidden">The latest results, the last one last: ${resultWords}.</span
     >${results.map(dot)}<span class="soft small" aria-hidden="true"
     >full: it won · half: a draw · empty: it lost</span></div>`;
 }
 
-/** The first box as it was laid out, and as it is. */
+/** Draws the beads of the machine's first box before its training and now. */
 function firstBox(/** @type {FirstBox|null} */ box) {
   if (!box) return nothing;
   const beads = (/** @type {number[]} */ numbers) =>
-    box.slots.map((slot, at) => ({ ...slot, beads: numbers[at], isChanged: numbers[at] !== box.before[at] }));
+    box.slots.map((slot, n) => ({ ...slot, beads: numbers[n], isChanged: numbers[n] !== box.before[n] }));
   return html`<div class="progress-part">
     <p>${box.after ? `Its box for your first move ${box.after}:` : "Its first box:"}</p>
     ${beadRow("Before", beads(box.before))}${beadRow("Now", beads(box.now))}
@@ -87,7 +91,7 @@ function firstBox(/** @type {FirstBox|null} */ box) {
  *   curve: [number, number][], curve_words: string}} Progress
  */
 
-/** The complete view of a machine's progress. */
+/** Returns the complete view of a machine's progress. */
 const progressParts = (/** @type {Progress} */ progress) => html`<p>${progress.words}</p>
   ${dots(progress.results)}${firstBox(progress.first_box)}
   ${progressCurve(progress.points_curve, progress.points_words, { unit: "points of 100" })}
@@ -96,24 +100,24 @@ const progressParts = (/** @type {Progress} */ progress) => html`<p>${progress.w
 /**
  * Fetches the progress of a machine and shows it in an element of the page.
  *
- * @param {() => boolean} isWanted whether the answer is still to be shown when it comes
- * @returns {Promise<boolean>} whether there was an answer
- * @param {HTMLElement} place @param {number|string|undefined} machine
+ * @param {HTMLElement} place @param {number|string|undefined} machine its id
+ * @param {() => boolean} isWanted called when the answer has come; if it returns false, the answer is not shown
+ * @returns {Promise<boolean>} whether the request succeeded
  */
 export async function loadProgress(place, machine, isWanted = () => true) {
-  const answer = await fetch(`/api/machines/${machine}/progress`).catch(() => null);
-  if (!answer?.ok) return false;
-  const progress = await answer.json();
+  const response = await fetch(`/api/machines/${machine}/progress`).catch(() => null);
+  if (!response?.ok) return false;
+  const progress = await response.json();
   if (!isWanted()) return true;
-  place.querySelector(".until-scripts")?.remove(); // render() keeps what stood there before
+  place.querySelector(".until-scripts")?.remove(); // render() would keep this content of the server
   render(progressParts(progress), place);
   return true;
 }
 
-/** The progress of the viewer's machine beside the match, fetched again after each match. */
+/** Shows the progress of the viewer's machine beside a match, and fetches it again after each match. */
 export class MatchProgress {
   /**
-   * @param {{card: HTMLElement, place: HTMLElement}} parts where it stands
+   * @param {{card: HTMLElement, place: HTMLElement}} parts the element that is hidden without a machine, and the one to draw in
    * @param {Set<number>} managed the ids of the machines that the viewer may change
    */
   constructor({ card, place }, managed) {
@@ -124,16 +128,16 @@ export class MatchProgress {
   }
 
   async show(/** @type {MatchState} */ now) {
-    const own = now.seats
-      .map(({ machine }) => machine)
-      .find((one) => one?.tells === "boxes" && this.managed.has(one.id));
-    const key = own ? `${own.id} ${now.number} ${now.status === "finished"}` : "";
+    const machine = now.seats
+      .map((seat) => seat.machine)
+      .find((seated) => seated?.tells === "boxes" && this.managed.has(seated.id));
+    const key = machine ? `${machine.id} ${now.number} ${now.status === "finished"}` : "";
     if (key === this.shown) return;
     this.shown = key;
-    this.card.hidden = !own;
-    if (!own) return;
-    // After a failed request the next state tries again.
-    if (!(await loadProgress(this.place, own.id, () => key === this.shown))) this.shown = "";
+    this.card.hidden = !machine;
+    if (!machine) return;
+    // After a failed request, the next state of the match causes a new request.
+    if (!(await loadProgress(this.place, machine.id, () => key === this.shown))) this.shown = "";
   }
 }
 

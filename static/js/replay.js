@@ -1,7 +1,8 @@
 /**
- * Replay: the boards of a match, one after the other, by four buttons, the list of moves and the keyboard.
+ * Replay: shows the earlier boards of a match, by four buttons, the list of moves and the keyboard.
  *
- * The boards are fetched on first use, and later only the missing ones. New moves do not change the shown board.
+ * The boards are fetched when the first of them is needed; later requests fetch only the missing ones. While an earlier
+ * board is shown, new moves do not change it.
  */
 
 import { count } from "./words.js";
@@ -9,8 +10,8 @@ import { count } from "./words.js";
 export class Replay {
   /**
    * @param {Record<"tools"|"first"|"back"|"on"|"now"|"words"|"list", HTMLElement>} parts elements of the page; `list` has a button for each move
-   * @param {string} url where the boards are
-   * @param {() => void} onLook called when another board is to be shown: `board`, or that of now where it is `null`
+   * @param {string} url the address of the boards
+   * @param {() => void} onLook called when another board is to be shown: `board`, or the current one if that is `null`
    * @param {(words: string) => void} complain called with an error, or with an empty text once it is resolved
    */
   constructor(parts, url, onLook, complain) {
@@ -21,15 +22,15 @@ export class Replay {
     /** @type {PastBoard[]} */
     this.boards = [];
     this.total = 0;
-    /** @type {number|null} */
+    /** The number of the match in its room. @type {number|null} */
     this.number = null;
-    /** @type {number|null} */
+    /** The ply of the requested board; `null` for the current one. @type {number|null} */
     this.wanted = null;
-    /** The number of moves before the shown board; `null` follows the current state. */
+    /** The number of moves before the shown board; `null` if the current board is shown. */
     this.ply = /** @type {number|null} */ (null);
     const steps = { first: () => 0, back: () => this.at - 1, on: () => this.at + 1, now: () => this.total };
-    for (const [name, where] of Object.entries(steps))
-      parts[/** @type {keyof typeof steps} */ (name)].addEventListener("click", () => this.go(where()));
+    for (const [name, targetPly] of Object.entries(steps))
+      parts[/** @type {keyof typeof steps} */ (name)].addEventListener("click", () => this.go(targetPly()));
     /** @type {Record<string, () => number>} */
     const keys = {
       Home: steps.first,
@@ -43,7 +44,7 @@ export class Replay {
       place.addEventListener("keydown", (event) => this.#key(event, keys[event.key]));
   }
 
-  /** The ply of the shown board, also if it is the current one. */
+  /** The number of moves before the shown board, which may be the current one. */
   get at() {
     return this.ply ?? this.total;
   }
@@ -53,22 +54,22 @@ export class Replay {
     return this.ply === null ? null : (this.boards[this.ply] ?? null);
   }
 
-  /** Takes a state: a new match is shown at its end, and in the same match the shown board stays. */
+  /** Updates the controls for a state. A new match is shown at its end; else the shown board stays. */
   show(/** @type {MatchState} */ state) {
     if (state.number !== this.number)
       Object.assign(this, { number: state.number, boards: [], ply: null, wanted: null });
     this.total = state.moves.length;
     this.isOver = state.status === "finished";
-    this.#tell();
+    this.#showControls();
   }
 
-  /** Goes to the board after a number of moves. While boards are loading, only the latest request is kept. */
+  /** Shows the board after a number of moves. While boards are loading, the latest call replaces earlier ones. */
   async go(/** @type {number} */ ply) {
     this.wanted = ply >= this.total ? null : Math.max(0, ply);
     if (this.isAsking && this.#isMissing()) return;
     try {
       this.isAsking = true;
-      while (this.#isMissing()) await this.#ask();
+      while (this.#isMissing()) await this.#fetchBoards();
     } catch {
       this.complain("The page could not load that board. Try again.");
       return;
@@ -78,12 +79,12 @@ export class Replay {
     if (this.wanted === this.ply) return;
     if (this.ply === null) this.left = this.total;
     this.ply = this.wanted;
-    this.#tell();
+    this.#showControls();
     this.complain("");
     this.onLook();
   }
 
-  /** Marks the move that led to the board that is seen, and shows it in a list too long to be seen whole. */
+  /** Marks the move that led to the shown board, and scrolls the list to it. */
   mark() {
     const { list } = this.parts;
     const buttons = [...list.querySelectorAll("button")];
@@ -105,44 +106,45 @@ export class Replay {
     return this.wanted !== null && !this.boards[this.wanted];
   }
 
-  async #ask() {
+  /** Fetches all boards after the known ones. */
+  async #fetchBoards() {
     const after = this.boards.length ? `${this.url.includes("?") ? "&" : "?"}after=${this.boards.length - 1}` : "";
-    const answer = await fetch(`${this.url}${after}`, { headers: { Accept: "application/json" } });
-    if (!answer.ok) throw new Error(String(answer.status));
-    const { number, positions } = await answer.json();
-    if (number === this.number) for (const one of positions) this.boards[one.ply] = one;
+    const response = await fetch(`${this.url}${after}`, { headers: { Accept: "application/json" } });
+    if (!response.ok) throw new Error(String(response.status));
+    const { number, positions } = await response.json();
+    if (number === this.number) for (const board of positions) this.boards[board.ply] = board;
     if (number === this.number && this.#isMissing()) throw new Error("a board that the server does not have");
   }
 
-  async #key(/** @type {KeyboardEvent} */ event, /** @type {(() => number)|undefined} */ where) {
-    if (!where || event.altKey || event.ctrlKey || event.metaKey) return;
+  async #key(/** @type {KeyboardEvent} */ event, /** @type {(() => number)|undefined} */ targetPly) {
+    if (!targetPly || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     const isListed = this.parts.list.contains(/** @type {Node} */ (event.target));
-    await this.go(where());
+    await this.go(targetPly());
     if (isListed) this.parts.list.querySelector("button[tabindex='0']")?.focus();
   }
 
-  #tell() {
+  #showControls() {
     const { tools, words, first, back, on, now } = this.parts;
     const isPast = this.ply !== null;
     tools.hidden = !this.total;
     words.classList.toggle("is-past", isPast);
     now.classList.toggle("is-main", isPast && !this.isOver);
     words.textContent = isPast
-      ? this.#where()
+      ? this.#positionWords()
       : this.isOver
         ? "Step through the match, move by move."
         : "Look back at earlier moves.";
-    // Not `disabled`: a button that has just been pressed keeps the focus.
+    // Not `disabled`, which would take the focus from a button that has just been pressed.
     for (const button of [first, back]) button.setAttribute("aria-disabled", String(this.at === 0));
     for (const button of [on, now]) button.setAttribute("aria-disabled", String(!isPast));
   }
 
-  #where() {
-    const since = this.total - (this.left ?? this.total);
+  #positionWords() {
+    const nNew = this.total - (this.left ?? this.total);
     return [
       this.ply ? `After move ${this.ply} of ${this.total}.` : `Before the first of ${count(this.total, "move")}.`,
-      since ? ` The match went on: ${count(since, "move")} since you looked back.` : "",
+      nNew ? ` The match went on: ${count(nNew, "move")} since you looked back.` : "",
     ].join("");
   }
 }

@@ -1,8 +1,8 @@
 /**
  * The match page: draws the states from the server and sends the player's actions (docs/protocol.md).
  *
- * The page keeps no data that the next state would not bring again. This module connects the parts: `MatchStore` orders
- * the states; `MatchBoxes`, `MatchMoves`, `Actions`, the lesson and the seats draw them.
+ * Every state is complete, so the page keeps no data between states. This module connects the parts: `MatchStore` puts
+ * the states in order; `MatchBoxes`, `MatchMoves`, `Actions`, the lesson and the seats draw them.
  */
 
 import { Actions } from "./actions.js";
@@ -28,8 +28,9 @@ import { errorWords } from "./words.js";
 
 /** @typedef {{type: string, data: any, version: number|undefined}} Sent */
 
+/** Milliseconds to wait for a person's move before the page says that it may take longer. */
 const PATIENCE_MS = 45_000;
-/** Refusals that mean that the page shows an old board and must request the state again. */
+/** Codes of refusals after which the page requests the state again, because it shows an old board. */
 const OUT_OF_DATE = new Set([
   "stale_ply",
   "not_your_turn",
@@ -42,16 +43,16 @@ const OUT_OF_DATE = new Set([
 const game = pageData("game");
 const layout = game.layout ?? game;
 const managed = new Set(pageData("managed", []));
-/** The machines that the viewer may rename, freeze and train, which needs an account. */
-const trained = pageData("has-account", false) ? managed : new Set();
-/** The number of a match that is over for good, on the page that always shows it; `null` on the page of a room. */
+/** The ids of the machines that the viewer may rename, freeze and train, which needs an account. */
+const trainable = pageData("has-account", false) ? managed : new Set();
+/** The number of the match on the permanent page of a finished match; `null` on the page of a room. */
 const past = pageData("past");
 const viewer = { role: pageData("role"), roles: pageData("roles", []), isHost: pageData("is-host", false), layout };
 /** @type {Socket|null} */
 let socket = null;
 /** @type {number|undefined} */
-let patience;
-let said = "";
+let patienceTimer;
+let lastAnnouncement = "";
 let showsBeads = false;
 
 const store = new MatchStore(viewer, { draw, drawn, fail, refuse, rejoin: () => socket?.rejoin() });
@@ -98,16 +99,16 @@ const moves = new MatchMoves(viewer, replay);
 const actions = new Actions(past ? { ...viewer, role: null } : viewer, send, board);
 const progress = new MatchProgress({ card: byId("progress"), place: byId("progress-words") }, managed);
 
-/** Takes one frame of the protocol; the socket calls it, and so may a test. */
+/** Handles a frame of the protocol. Exported for tests. */
 export function receive(/** @type {Frame} */ frame) {
   store.receive(frame);
 }
 
-let wasStatus = "open";
+let previousStatus = "open";
 
-/** Shows the state of the connection; the board stays in any case. */
+/** Shows a change of the connection's status. The board stays visible with every status. */
 export function connection(/** @type {SocketStatus} */ status) {
-  if (status === wasStatus) return;
+  if (status === previousStatus) return;
   const words =
     status === "late" && viewer.role
       ? "Watchers may see your moves a little late."
@@ -116,23 +117,24 @@ export function connection(/** @type {SocketStatus} */ status) {
   byId("connection").classList.toggle("is-quiet", status === "asking");
   byId("connection").textContent = words;
   if (status === "lost") moves.note("Connection lost");
-  if (wasStatus === "lost") moves.note("Connected again");
+  if (previousStatus === "lost") moves.note("Connected again");
   if (!words) complain("");
-  announce(words || (wasStatus === "lost" ? "Connected again." : "Everything works again."));
-  wasStatus = status;
+  announce(words || (previousStatus === "lost" ? "Connected again." : "Everything works again."));
+  previousStatus = status;
 }
 
 /* Frames from the server */
 
 /** @param {MatchState} now @param {{before: MatchState|null, isNews: boolean, isJoin: boolean}} of */
 async function draw(now, { before, isNews, isJoin }) {
-  // After a refusal the page joins again, but its message must stay readable.
+  // A new state clears the last error. The state after a rejoin does not: it may follow a refusal, which must stay
+  // readable.
   if (isNews && !isJoin) complain("");
   replay.show(now);
   // A newly opened box must not disturb a viewer who looks at an earlier board.
   const fresh = isNews && !replay.board ? freshDraw(now, before) : null;
   if (fresh) {
-    // First the board as it was when the box was opened, then the bead rolls, then its square lights up.
+    // First shows the board before the move while the bead rolls, and then the board after it.
     const pieces = asOnBoard(layout, fresh.box.board, fresh.symmetry);
     board.update({ board: pieces, last: lastCells(now.moves, fresh.ply) });
     byId("status").textContent = `${nameOf(now, fresh.role, viewer)} opens a box.`;
@@ -140,16 +142,16 @@ async function draw(now, { before, isNews, isJoin }) {
   } else boxes.show(now);
   showBoard(now, Boolean(fresh));
   showStatus(now);
-  showSeats(now, viewer, trained);
+  showSeats(now, viewer, trainable);
   actions.show(now);
   showLesson(now, (ply) => boxes.visit(ply));
-  showTogether(now, trained);
+  showTogether(now, trainable);
   progress.show(now);
   moves.show(now);
   showCaptured(now);
   showAsides(now);
   showOwnAddress(now);
-  if (isNews) speak(now, fresh);
+  if (isNews) announceState(now, fresh);
 }
 
 function drawn() {
@@ -161,14 +163,18 @@ function fail() {
   complain("This page could not show the match. Load it again.");
 }
 
-/** The latest frame; if the server is busy it is sent again, and the server counts it once. @type {Sent|null} */
+/**
+ * The frame that was sent last. It is sent again if the server is busy, and the server accepts it only once.
+ *
+ * @type {Sent|null}
+ */
 let latest = null;
 
 function refuse(/** @type {ProtocolError} */ error) {
   if (error.code === "busy" && latest) {
     const { type, data, version } = latest;
-    const wait = 1000 * (error.retry_after_s ?? 2) * (0.75 + Math.random() / 2); // not all at the same moment
-    setTimeout(() => store.state?.version === version && socket?.send(type, data), wait);
+    const waitMs = 1000 * (error.retry_after_s ?? 2) * (0.75 + Math.random() / 2); // random, to spread many pages
+    setTimeout(() => store.state?.version === version && socket?.send(type, data), waitMs);
     complain(errorWords(error));
     return;
   }
@@ -201,7 +207,7 @@ function showBoard(/** @type {MatchState} */ now, isFresh = false) {
   });
 }
 
-/** A board of the past: nothing can be played on it. */
+/** Shows an earlier board, on which no move can be played. */
 function showPast(/** @type {MatchState} */ now, /** @type {PastBoard} */ { board: pieces, last_cells: last }) {
   board.update({ board: pieces, last: cellsAt(layout, last), beads: showsBeads ? boxes.beads(now, pieces) : [] });
 }
@@ -217,12 +223,13 @@ function look() {
   showAsides(now);
   replay.mark();
   const move = now.moves[replay.at - 1];
-  const where = replay.board ? byId("replay-words").textContent : "Back to now.";
-  announce([where, move ? `${move.role}: ${move.name}.` : "", noticeWords(replay.board ?? now)].join(" "));
+  const position = replay.board ? byId("replay-words").textContent : "Back to now.";
+  announce([position, move ? `${move.role}: ${move.name}.` : "", noticeWords(replay.board ?? now)].join(" "));
 }
 
-function lastCells(/** @type {Played[]} */ played, /** @type {number} */ upTo) {
-  const move = played.filter(({ ply }) => ply < upTo).at(-1);
+/** Returns the cells of the last move before a ply. */
+function lastCells(/** @type {Played[]} */ played, /** @type {number} */ beforePly) {
+  const move = played.filter(({ ply }) => ply < beforePly).at(-1);
   return move ? cellsAt(layout, move.path) : [];
 }
 
@@ -230,7 +237,7 @@ function canMove(/** @type {MatchState} */ now) {
   return now.status === "playing" && viewer.role !== null && now.turn === viewer.role;
 }
 
-/** Shows the chosen piece and its possible actions, and announces them to screen readers. */
+/** Shows the actions that the chosen cells offer, and announces them to screen readers. */
 function choice(/** @type {string[]} */ offered, /** @type {number[]} */ chosen) {
   const { state } = store;
   const title = chosen
@@ -244,7 +251,7 @@ function choice(/** @type {string[]} */ offered, /** @type {number[]} */ chosen)
 
 function play(/** @type {string} */ move) {
   if (!send("move", { move, ply: store.state?.ply }, "Your move was not sent. Try again in a moment.")) return;
-  // Until the answer comes the board takes no second move; a refusal opens it again.
+  // The board accepts no second move until the answer comes.
   board.update({
     ...board.view,
     paths: {},
@@ -254,6 +261,7 @@ function play(/** @type {string} */ move) {
   complain("");
 }
 
+/** Sends a frame, or shows an error that ends with `unsent`; returns whether it was sent. */
 function send(/** @type {string} */ type, /** @type {object|undefined} */ data, unsent = "Try again in a moment.") {
   const isSent = Boolean(socket?.send(type, data));
   latest = { type, data, version: store.state?.version };
@@ -268,13 +276,13 @@ function showStatus(/** @type {MatchState} */ now) {
   byId("status").dataset.status = now.status;
   byId("status").classList.toggle("is-thinking", now.thinking);
   showNotice(now);
-  // With two machines each has its own lesson, which is shown below.
+  // The lessons of two machines are shown below the board only.
   const lessons = now.status === "finished" ? (now.learning?.lessons ?? []) : [];
   byId("why").textContent = lessons.length === 1 ? lessons[0].sentence : "";
-  clearTimeout(patience);
+  clearTimeout(patienceTimer);
   const other = seatOf(now, now.turn);
   if (now.status === "playing" && now.turn !== viewer.role && other?.kind === "human") {
-    patience = setTimeout(() => {
+    patienceTimer = setTimeout(() => {
       const name = nameOf(now, now.turn, viewer);
       byId("why").textContent = `${name} is taking a while. You can wait here or come back later. The match is kept.`;
     }, PATIENCE_MS);
@@ -296,13 +304,13 @@ function showCaptured(/** @type {MatchState} */ now) {
     ...lost.map((/** @type {string} */ role) => {
       const names = captured[role].map((text) => pieceWords(layout, text)).join(", ");
       const pieces = captured[role].map((text) => piecePicture(layout, text));
-      const words = html("span", { class: "soft" }, `${role} has lost `);
-      return html("li", {}, words, html("span", { role: "img", "aria-label": names }, pieces));
+      const label = html("span", { class: "soft" }, `${role} has lost `);
+      return html("li", {}, label, html("span", { role: "img", "aria-label": names }, pieces));
     }),
   );
 }
 
-/** Links to the permanent page of this match. */
+/** Shows the link to the permanent page of a finished match. */
 function showOwnAddress(/** @type {MatchState} */ now) {
   const place = document.getElementById("own-address");
   if (!place) return;
@@ -310,7 +318,7 @@ function showOwnAddress(/** @type {MatchState} */ now) {
   find("a", HTMLAnchorElement, place).href = `/rooms/${now.code}/matches/${now.number}`;
 }
 
-/** Updates the texts beside the board; texts about the current board are hidden beside an earlier one. */
+/** Updates the texts beside the board. Texts about the current board are hidden while an earlier board is shown. */
 function showAsides(/** @type {MatchState} */ now) {
   const isHidden = now.seats.some((seat) => seat.hidden);
   byId("no-box").hidden = now.seats.some((seat) => seat.machine) || now.status === "waiting" || !game.boxes;
@@ -323,7 +331,8 @@ function showAsides(/** @type {MatchState} */ now) {
   byId("engine").hidden = !game.has_engine || Boolean(replay.board) || Boolean(past);
 }
 
-function speak(/** @type {MatchState} */ now, /** @type {Draw|null} */ fresh) {
+/** Announces the latest move and the state of the match to screen readers. */
+function announceState(/** @type {MatchState} */ now, /** @type {Draw|null} */ fresh) {
   const words = [];
   const last = now.moves.at(-1);
   if (fresh && fresh.slot !== null) words.push(drawWords(now, fresh, viewer));
@@ -335,12 +344,14 @@ function speak(/** @type {MatchState} */ now, /** @type {Draw|null} */ fresh) {
   announce(words.join(" "));
 }
 
+/** Announces a text to screen readers, unless it was the last one. */
 function announce(/** @type {string} */ text) {
-  if (text === said) return;
-  said = text;
+  if (text === lastAnnouncement) return;
+  lastAnnouncement = text;
   byId("announce").textContent = text;
 }
 
+/** Shows an error; an empty text removes it. */
 function complain(/** @type {string} */ text) {
   byId("error").textContent = text;
   byId("error").hidden = !text;
@@ -351,7 +362,7 @@ function complain(/** @type {string} */ text) {
 
 /* Buttons */
 
-// Who lets the players go on wants to see it.
+// A button that continues an exhibition returns to the current board, on which the next moves appear.
 byId("show-tools").addEventListener("click", (event) => {
   if (/** @type {Element} */ (event.target).closest("button")) replay.go(Infinity);
 });

@@ -8,21 +8,22 @@ import { figure, shares } from "./words.js";
 
 const page = find("[data-run]");
 /** @type {(name: string) => HTMLElement} */
-const at = (name) => find(`[data-show="${name}"]`, HTMLElement, page);
+const place = (name) => find(`[data-show="${name}"]`, HTMLElement, page);
 const opponent = byId("opponent", HTMLSelectElement);
 const stretch = byId("stretch", HTMLInputElement);
 const inTraining = byId("in-training", HTMLInputElement);
 const title = find("h1").textContent;
 let run = pageData("run");
 /** @typedef {{value: number, low: number, high: number}} Interval */
-/** @typedef {Record<string, Record<Result, number> & {games?: number}>} Strength the chances against each opponent */
+/** @typedef {Record<string, Record<Result, number> & {games?: number}>} Strength the shares of results by opponent */
 /** @typedef {{games: number, strength: Strength, in_training?: Record<Result, Interval|null>|null}} RunPoint */
 /** @type {RunPoint[]} */
 let points = pageData("curve-points");
-/** @type {number|null} */
+/** @type {number|null} games a second, smoothed */
 let pace = null;
-let toldQuarter = Math.floor((4 * run.games_done) / run.games);
-let heard = { games: run.games_done, when: performance.now() };
+let announcedQuarter = Math.floor((4 * run.games_done) / run.games);
+/** The number of games of the latest frame that had more games than the one before, and its time in milliseconds. */
+let latest = { games: run.games_done, when: performance.now() };
 
 const curve = new Curve(byId("curve"), {
   x: "games of this run",
@@ -30,80 +31,84 @@ const curve = new Curve(byId("curve"), {
   label: "How the machine got better",
 });
 
-/** Takes one frame of the run's socket; the socket calls it, and so may a test. */
+/** Handles a frame of the run's socket. */
 export function receive(/** @type {Frame} */ { type, data }) {
   if (type === "joined") {
-    const { curve: all, ...fields } = data;
-    points = all;
-    take(fields);
+    const { curve: allPoints, ...fields } = data;
+    points = allPoints;
+    update(fields);
   } else if (type === "state") {
-    const { points: fresh, ...fields } = data;
-    const known = points.at(-1)?.games ?? -1;
-    points = [...points, ...fresh.filter((/** @type {RunPoint} */ { games }) => games > known)];
-    take(fields);
+    const { points: newPoints, ...fields } = data;
+    const lastGames = points.at(-1)?.games ?? -1;
+    points = [...points, ...newPoints.filter((/** @type {RunPoint} */ { games }) => games > lastGames)];
+    update(fields);
   }
 }
 
-function take(/** @type {{games_done: number}} */ fields) {
+/** Stores changed fields of the run and draws the page again. */
+function update(/** @type {{games_done: number}} */ fields) {
   const now = performance.now();
-  if (fields.games_done > heard.games && now - heard.when > 50) {
-    const speed = (1000 * (fields.games_done - heard.games)) / (now - heard.when);
-    // Chunks come in bursts: the pace is smoothed, so that the time left does not jump.
+  if (fields.games_done > latest.games && now - latest.when > 50) {
+    const speed = (1000 * (fields.games_done - latest.games)) / (now - latest.when);
+    // Smoothed, because games arrive in bursts and the time left must not jump.
     pace = pace === null ? speed : 0.7 * pace + 0.3 * speed;
-    heard = { games: fields.games_done, when: now };
+    latest = { games: fields.games_done, when: now };
   }
   run = { ...run, ...fields };
-  progress();
+  showProgress();
   draw();
 }
 
-function progress() {
+function showProgress() {
   const isOver = run.finished_at !== null;
   const bar = find("progress", HTMLProgressElement, page);
   bar.max = run.games;
   bar.value = run.games_done;
   bar.textContent = `${Math.floor((100 * run.games_done) / run.games)} %`;
   page.dataset.status = run.status;
-  const isTriedOut = run.measured > 0 && run.status === "running" && run.games_done === run.games;
-  at("status").textContent = run.waits_for_room
+  const isMeasuring = run.measured > 0 && run.status === "running" && run.games_done === run.games;
+  place("status").textContent = run.waits_for_room
     ? "Waiting for storage space on this site. The training starts by itself"
     : run.waits_for_kernels
       ? "Waiting for the site to finish starting, about a minute. The training starts by itself"
-      : isTriedOut
+      : isMeasuring
         ? "All games are played. The snapshots are being measured"
         : STATUS[run.status];
-  at("done").textContent = `${figure(run.games_done)} of ${figure(run.games)} games`;
-  const took =
+  place("done").textContent = `${figure(run.games_done)} of ${figure(run.games)} games`;
+  const elapsedS =
     run.started_at && run.finished_at ? (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000 : null;
-  // The time spent on measurements does not count as training.
-  const speed = isOver ? took && !run.measured && run.games_done / took : pace;
-  at("speed").textContent = speed ? `${figure(Math.round(speed))} games a second` : "";
-  at("left").textContent =
-    isOver || isTriedOut || !pace
-      ? took === null
+  // No speed is shown for a finished run with measurements, because they took a part of its time.
+  const speed = isOver ? elapsedS && !run.measured && run.games_done / elapsedS : pace;
+  place("speed").textContent = speed ? `${figure(Math.round(speed))} games a second` : "";
+  place("left").textContent =
+    isOver || isMeasuring || !pace
+      ? elapsedS === null
         ? ""
-        : `took ${duration(took)}`
+        : `took ${duration(elapsedS)}`
       : `${duration((run.games - run.games_done) / pace)} to go`;
   for (const [key, word] of [
     ["wins", "won"],
     ["draws", "drawn"],
     ["losses", "lost"],
   ])
-    at(key).textContent = `${figure(run[key])} ${word}`;
+    place(key).textContent = `${figure(run[key])} ${word}`;
   const quarter = Math.floor((4 * run.games_done) / run.games);
-  if (quarter > toldQuarter && !isOver) at("told").textContent = `${25 * quarter} % of the games are played.`;
-  toldQuarter = quarter;
+  if (quarter > announcedQuarter && !isOver) place("told").textContent = `${25 * quarter} % of the games are played.`;
+  announcedQuarter = quarter;
   byId("cancel").hidden = isOver;
-  at("full").hidden = !run.values_left_out;
-  at("full").textContent = run.values_left_out
+  place("full").hidden = !run.values_left_out;
+  place("full").textContent = run.values_left_out
     ? `It can keep ${figure(run.most_values)} values here. It left out new ones ${figure(run.values_left_out)} times. The values that it has go on changing.`
     : "";
-  at("error").hidden = !run.error;
-  at("error").textContent = run.error && `The training stopped: ${run.error}`;
+  place("error").hidden = !run.error;
+  place("error").textContent = run.error && `The training stopped: ${run.error}`;
 }
 
-/** On a linear axis of a long run the first games, in which most is learnt, would be a vertical line. */
-const STRETCHED = 50_000;
+/**
+ * Games of a run from which on its x axis is stretched, because on a linear axis the curve would begin with a vertical
+ * line.
+ */
+const MIN_STRETCHED_GAMES = 50_000;
 
 /** @type {Record<string, string>} */
 const STATUS = {
@@ -114,18 +119,21 @@ const STATUS = {
   failed: "Failed. The machine keeps what it had learnt",
 };
 
-/** The method of the measurements: only samples have a number of games. */
-const how = () => (points[0]?.strength.random.games ? "measured" : "exact");
+/** Returns the method of measurement. Only a strength measured by samples has a number of games. */
+const method = () => (points[0]?.strength.random.games ? "measured" : "exact");
 
-/** For each point the share among the games since the one before, with its interval; `null` where there were none. */
-const sampled = (/** @type {Result} */ result) => points.map((point) => point.in_training?.[result] ?? null);
+/**
+ * Returns for each point the share of a result among the training games since the previous point, or `null` without
+ * games.
+ */
+const sampledShares = (/** @type {Result} */ result) => points.map((point) => point.in_training?.[result] ?? null);
 
 function draw() {
   const against = opponent.value;
   const xs = points.map(({ games }) => games);
   /** @type {Line[]} */
   const lines = RESULTS.map((result, n) => ({
-    name: `${RESULT_WORDS[result]}, ${how()}`,
+    name: `${RESULT_WORDS[result]}, ${method()}`,
     colour: result,
     dash: dash(n),
     isPart: true,
@@ -133,42 +141,42 @@ function draw() {
   }));
   if (inTraining.checked) {
     for (const result of RESULTS) {
-      const sample = sampled(result);
+      const samples = sampledShares(result);
       lines.push({
         name: `${RESULT_WORDS[result]} in training, sampled`,
         colour: result,
         isSampled: true,
-        values: sample.map((s) => s?.value ?? null),
-        low: sample.map((s) => s?.low ?? null),
-        high: sample.map((s) => s?.high ?? null),
+        values: samples.map((sample) => sample?.value ?? null),
+        low: samples.map((sample) => sample?.low ?? null),
+        high: samples.map((sample) => sample?.high ?? null),
       });
     }
   }
   curve.show(xs, lines, run.finished_at ? null : run.games, stretch.checked);
-  table(against);
+  drawTable(against);
 }
 
-function table(/** @type {string} */ against) {
-  const samples = Object.fromEntries(RESULTS.map((result) => [result, sampled(result)]));
-  const names = [
+function drawTable(/** @type {string} */ against) {
+  const samples = Object.fromEntries(RESULTS.map((result) => [result, sampledShares(result)]));
+  const columns = [
     "Games",
-    ...RESULTS.map((r) => `${RESULT_WORDS[r]}, ${how()}`),
-    ...RESULTS.map((r) => `${RESULT_WORDS[r]} in training`),
+    ...RESULTS.map((result) => `${RESULT_WORDS[result]}, ${method()}`),
+    ...RESULTS.map((result) => `${RESULT_WORDS[result]} in training`),
   ];
-  const title = `Games of 100, ${how()} against ${chosenName(opponent)}`;
-  /** @param {Interval|null} s */
-  const interval = (s) => (s ? `${share(s.value)} (${share(s.low)} to ${share(s.high)})` : "\u2013");
+  const caption = `Games of 100, ${method()} against ${chosenName(opponent)}`;
+  const intervalWords = (/** @type {Interval|null} */ sample) =>
+    sample ? `${share(sample.value)} (${share(sample.low)} to ${share(sample.high)})` : "\u2013";
   const line = (/** @type {RunPoint} */ { games, strength }, /** @type {number} */ row) => {
-    const parts = RESULTS.map((r) => strength[against][r]);
+    const chances = RESULTS.map((result) => strength[against][result]);
     return html`<tr>
       <th scope="row" class="figure">${figure(games)}</th>
-      ${shares(parts).map((found, at) => html`<td class="figure" title=${parts[at]}>${found}</td>`)}
-      ${RESULTS.map((r) => html`<td class="figure">${interval(samples[r][row])}</td>`)}
+      ${shares(chances).map((words, n) => html`<td class="figure" title=${chances[n]}>${words}</td>`)}
+      ${RESULTS.map((result) => html`<td class="figure">${intervalWords(samples[result][row])}</td>`)}
     </tr>`;
   };
   render(
-    html`<caption>${title}; in training: the games since the line above, with 95 % intervals</caption>
-      ${heads(names, 0)}
+    html`<caption>${caption}; in training: the games since the line above, with 95 % intervals</caption>
+      ${heads(columns, 0)}
       <tbody>${points.map(line)}</tbody>`,
     byId("points"),
   );
@@ -189,15 +197,15 @@ byId("png").addEventListener("click", () =>
 byId("cancel").addEventListener("submit", () => {
   find("#cancel button", HTMLButtonElement).disabled = true;
 });
-stretch.checked = run.games >= STRETCHED;
-progress();
+stretch.checked = run.games >= MIN_STRETCHED_GAMES;
+showProgress();
 draw();
 if (run.finished_at === null) {
   const api = `/api/training-runs/${run.id}`;
-  const said = (/** @type {SocketStatus} */ status) => {
+  const showConnection = (/** @type {SocketStatus} */ status) => {
     const words = trouble(status, "The connection is lost. The page tries again. The training goes on.");
-    at("connection").hidden = !words;
-    at("connection").textContent = words;
+    place("connection").hidden = !words;
+    place("connection").textContent = words;
   };
-  new Socket(`${api}/ws`, receive, said, { news: api, frame: (data) => ({ type: "joined", data }) });
+  new Socket(`${api}/ws`, receive, showConnection, { news: api, frame: (data) => ({ type: "joined", data }) });
 }

@@ -1,4 +1,6 @@
-/** The measured strength of a machine's snapshots: a line for each opponent, with its interval. The page has the table. */
+/**
+ * The measured strength of a machine's snapshots: a line for each opponent, with its interval. The page has the table.
+ */
 
 import { Curve, dash } from "./curve.js";
 import { byId, pageData } from "./dom.js";

@@ -1,59 +1,73 @@
 /**
- * A WebSocket that reconnects: it pings, notices silence, waits longer after each failure, and tries at once when the
- * network returns.
+ * A WebSocket that reconnects. It pings to detect a dead connection, waits longer after each failure, and reconnects at
+ * once when the network returns.
  *
- * Some filters block sockets: they refuse them, leave them hanging, or accept them and pass nothing on. The page then
- * polls instead (`asker.js`), and tries the socket again from time to time.
+ * Some network filters block sockets: they refuse the connection, never answer, or pass no frames on. The page then polls
+ * instead (`asker.js`) and tries the socket again from time to time.
  */
 
 import { Asker } from "./asker.js";
 
-// The answer to a ping also brings a state that got lost on its way.
+/** Milliseconds without a frame after which the page pings. The answer also repeats a state that did not arrive. */
 const PING_MS = 10_000;
+/** Milliseconds without a frame after which the connection counts as lost. */
 const SILENCE_MS = 30_000;
+/** Milliseconds after which an unanswered frame counts as a failure of the socket, if the page can poll instead. */
 const UNANSWERED_MS = 15_000;
-const LONGEST_WAIT_MS = 15_000;
-const LONGEST_WAIT_ASKING_MS = 60_000;
-/** Milliseconds within which a new socket must send a frame; longer after each failure, for slow networks. */
+/** Maximum milliseconds before a new attempt, and the same while the page polls. */
+const MAX_WAIT_MS = 15_000;
+const MAX_WAIT_POLLING_MS = 60_000;
+/**
+ * Milliseconds within which a new socket must receive a frame. The time is longer after each failure, for slow
+ * networks.
+ */
 const TRIAL_MS = 4_000;
-/** Milliseconds after which a frame proves that a socket works; some proxies pass only the first frames. */
+/**
+ * Age in milliseconds at which a socket that still receives frames is reliable. Some proxies pass only the first
+ * frames.
+ */
 const STEADY_MS = 3_000;
-/** Consecutive failures after which the page polls instead. */
-const FAILURES = 2;
+/** Consecutive failures after which the page polls. */
+const MAX_FAILURES = 2;
 const [CONNECTING, OPEN, CLOSED] = [0, 1, 3];
-// Close codes of the server for an unknown socket and for too many sockets.
+// Close codes of the server: there is no such socket address, or this client has too many sockets.
 const NOT_FOUND = 4404;
 const TOO_MANY = 4429;
 
-/** The status of a page by the site's report. */
+/** Returns the status of a page for a frame of type `site`. */
 const siteStatus = (/** @type {{database: string, spectators: string}} */ { database, spectators }) =>
   database === "away" ? "away" : spectators === "late" ? "late" : "open";
 
-const ASKING = "This network blocks the live connection. The page asks for news instead, which takes a little longer.";
+const POLLING_WORDS =
+  "This network blocks the live connection. The page asks for news instead, which takes a little longer.";
 
-/** The message for a status; empty if all is well. */
+/**
+ * Returns the message for a status, or an empty text if nothing is wrong. `lost` is the message for a lost connection.
+ */
 export function trouble(/** @type {SocketStatus} */ status, /** @type {string} */ lost) {
   if (status === "lost") return lost;
-  if (status === "asking") return ASKING;
+  if (status === "asking") return POLLING_WORDS;
   if (status === "away") return "The site cannot reach its memory now. Nothing is lost, and it goes on by itself.";
   return status === "late" ? "This page may be a little out of date now." : "";
 }
 
-/** Closes a socket. A socket that is still connecting is closed once it opens, since browsers warn otherwise. */
+/**
+ * Closes a socket, unless it is still connecting: then the `open` listener closes it, because browsers warn otherwise.
+ */
 function close(/** @type {WebSocket} */ socket) {
   if (socket.readyState !== CONNECTING) socket.close();
 }
 
 export class Socket {
-  /** Whether this page has made any. */
+  /** Whether this page has created a socket. */
   static isUsed = false;
 
   /**
    * @param {string} path path of the socket on this host
    * @param {(frame: {type: string, data: any}) => void} onFrame
-   * @param {(status: SocketStatus) => void} onStatus whether the connection stands; "away": the site has lost its database for now;
-   *   "late": who watches may be told things late; "asking": sockets are blocked, and the page asks
-   * @param {import("./asker.js").Rest} [rest] how the page learns and acts where sockets are blocked
+   * @param {(status: SocketStatus) => void} onStatus "away": the site cannot reach its database; "late": spectators get news
+   *   late; "asking": sockets are blocked, and the page polls
+   * @param {import("./asker.js").Rest} [rest] the addresses for polling; without them the page never polls
    */
   constructor(path, onFrame, onStatus, rest) {
     Socket.isUsed = true;
@@ -67,30 +81,30 @@ export class Socket {
     this.unanswered = 0;
     /** Whether any socket of this page has received a frame. */
     this.hasHeard = false;
-    /** Whether the first frame of a socket is enough to rely on it. */
+    /** Whether one frame proves that a socket works. False after failures: then the socket must be steady. */
     this.isTrusted = true;
-    /** Frames that the page wanted to send before the socket received its first one. @type {[string, object][]} */
+    /** Frames that wait until the socket has received its first frame. @type {[string, object][]} */
     this.unsent = [];
     this.asker =
       rest &&
       new Asker(
         rest,
         (frame) => this.#take(frame),
-        () => this.#asked(),
+        () => this.#pollingChanged(),
         () => this.leave(),
       );
     addEventListener("online", () => this.#retryNow());
-    // The browser's offline event is earlier than any time-out: a socket may hang for a minute without a network.
+    // Without this event, a socket may hang for a minute after the network is gone.
     addEventListener("offline", () => this.#drop());
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#retryNow());
     setInterval(() => this.#watch(), 5_000);
     this.#open();
   }
 
-  /** Sends a frame; false when there is no connection, so that the caller can say so. */
+  /** Sends or queues a frame; returns false if there is no connection. */
   send(/** @type {string} */ type, data = {}) {
     const { readyState } = this.socket;
-    // A click right after the page has loaded is queued until the connection is there.
+    // Right after loading the page, frames are queued until the first connection is established.
     const isStarting = this.asker && !this.hasHeard && !this.asker.status;
     if (this.asker?.status === "well") this.asker.post(type, data);
     else if (readyState === OPEN && (this.isHeard || !this.asker)) this.#write(type, data);
@@ -100,7 +114,7 @@ export class Socket {
     return true;
   }
 
-  /** Drops the connection and joins again at once, so that the server sends the viewer's role anew. */
+  /** Reconnects at once, so that the server sends the whole state and the viewer's role again. */
   rejoin() {
     if (this.asker?.status === "well") {
       this.asker.now(true);
@@ -111,13 +125,13 @@ export class Socket {
     close(socket);
   }
 
-  /** Gives the connection up until `rejoin`. */
+  /** Disconnects and stays disconnected until `rejoin`. */
   leave() {
     clearTimeout(this.timer);
     this.timer = 0;
     this.hasLeft = true;
     this.asker?.stop();
-    this.#cut();
+    this.#detach();
   }
 
   #open() {
@@ -129,13 +143,13 @@ export class Socket {
     this.unanswered = 0;
     this.begun = Date.now();
     this.heard = this.begun;
-    const socket = connected(this.url);
+    const socket = connect(this.url);
     this.socket = socket;
-    this.#tryIn(TRIAL_MS * (1 + Math.min(4, this.failures)));
+    this.#scheduleTrial(TRIAL_MS * (1 + Math.min(4, this.failures)));
     socket.addEventListener("open", () => {
       if (socket !== this.socket) socket.close();
       else {
-        this.#tryIn(TRIAL_MS);
+        this.#scheduleTrial(TRIAL_MS);
         if (!this.asker) this.#flush();
         if (!this.asker?.isOn) this.onStatus("open");
       }
@@ -145,12 +159,12 @@ export class Socket {
     });
     socket.addEventListener("close", ({ code }) => {
       if (socket !== this.socket) return;
-      // The socket does not exist, and each attempt would count as a wrong guess of a code.
+      // No new attempt: each would count as a wrong guess of a room's code.
       if (code === NOT_FOUND) {
         this.leave();
         return;
       }
-      if (code === TOO_MANY) this.failures = 6;
+      if (code === TOO_MANY) this.failures = 6; // a long wait
       this.#lost();
     });
   }
@@ -170,6 +184,7 @@ export class Socket {
     this.#take(frame);
   }
 
+  /** Passes a frame on to the page. */
   #take(/** @type {Frame} */ frame) {
     if (frame.type === "site") this.onStatus(siteStatus(frame.data));
     else this.onFrame(frame);
@@ -184,13 +199,14 @@ export class Socket {
     for (const [type, data] of this.unsent.splice(0)) this.send(type, data);
   }
 
-  #tryIn(/** @type {number} */ ms) {
+  /** Schedules the trial of a new socket, if the page can poll instead. */
+  #scheduleTrial(/** @type {number} */ ms) {
     clearTimeout(this.trial);
-    if (this.asker) this.trial = setTimeout(() => this.#try(), ms);
+    if (this.asker) this.trial = setTimeout(() => this.#tryOut(), ms);
   }
 
-  /** Checks that a new socket works: it must send a frame, by itself or after a ping. */
-  #try() {
+  /** Gives a new socket up unless it has received a frame, or receives one after a ping. */
+  #tryOut() {
     if (this.socket.readyState === OPEN && (!this.isHeard || this.asker?.isOn)) {
       const pinged = Date.now();
       this.#write("ping", {});
@@ -198,45 +214,49 @@ export class Socket {
     } else if (this.socket.readyState === CONNECTING) this.#giveUp();
   }
 
+  /** Drops a socket that passes no frames, so that the page polls from now on. */
   #giveUp() {
     if (this.timer || this.hasLeft) return;
-    this.failures = Math.max(this.failures, FAILURES - 1);
+    this.failures = Math.max(this.failures, MAX_FAILURES - 1);
     this.#drop();
   }
 
+  /** Schedules a new attempt after a failure. */
   #lost() {
     clearTimeout(this.trial);
-    // A socket that worked for a while stays trusted at the next attempt.
+    // One frame is no longer enough after a socket that failed before it was steady, or if the page never got a frame.
     if (this.isHeard ? Date.now() - this.begun < STEADY_MS : !this.hasHeard) this.isTrusted = false;
-    const longest = this.asker?.status === "well" ? LONGEST_WAIT_ASKING_MS : LONGEST_WAIT_MS;
-    // A restarted site is back within seconds, so the first waits grow slowly. Random jitter keeps a room full of pages
-    // from reconnecting in step.
+    const longest = this.asker?.status === "well" ? MAX_WAIT_POLLING_MS : MAX_WAIT_MS;
+    // The first waits grow slowly, because a restarted site is back within seconds. Random jitter spreads the attempts
+    // of
+    // many pages.
     const growth = Math.max(1, (this.failures + 1) / 2, 2 ** (this.failures - 3));
-    const wait = Math.min(longest, 500 * growth) * (0.8 + 0.4 * Math.random());
+    const waitMs = Math.min(longest, 500 * growth) * (0.8 + 0.4 * Math.random());
     this.failures += 1;
-    this.timer = setTimeout(() => this.#open(), wait);
-    if (this.failures >= FAILURES) this.asker?.start();
-    // The first failure is not shown if the page can poll.
-    if (!this.asker || this.hasHeard || this.asker.status) this.#tell();
+    this.timer = setTimeout(() => this.#open(), waitMs);
+    if (this.failures >= MAX_FAILURES) this.asker?.start();
+    // A failure before any frame is not reported if the page can poll: polling may work at once.
+    if (!this.asker || this.hasHeard || this.asker.status) this.#report();
   }
 
-  #tell() {
+  #report() {
     const { status } = this.asker ?? {};
     this.onStatus(status === "well" ? "asking" : status || "lost");
   }
 
-  /** Polling has started to work, or has failed. */
-  #asked() {
+  /** Reacts to a change of the polling status. */
+  #pollingChanged() {
     if (this.asker?.status === "well") this.#flush();
-    // After a break both may work again; the socket is tried first and reports its own status.
+    // If polling works again, the socket may work again too. It is tried, and reports its own status.
     if (this.asker?.status === "well" && this.hasHeard && this.timer) this.#open();
-    else this.#tell();
+    else this.#report();
   }
 
   #retryNow() {
     if (this.timer) this.#open();
   }
 
+  /** Pings if no frame has come for a while, and drops a dead socket. */
   #watch() {
     const now = Date.now();
     if (this.socket.readyState !== OPEN) return;
@@ -247,39 +267,39 @@ export class Socket {
     else if (now - this.heard > PING_MS) this.#write("ping", {});
   }
 
-  /** Gives up a broken socket. */
+  /** Drops a broken socket and schedules a new attempt. */
   #drop() {
     if (this.timer || this.hasLeft) return;
-    this.#cut();
+    this.#detach();
     this.#lost();
   }
 
   /** Closes the socket and ignores its further events. */
-  #cut() {
+  #detach() {
     clearTimeout(this.trial);
     const { socket } = this;
-    this.socket = none();
+    this.socket = closedSocket();
     close(socket);
   }
 }
 
 /**
- * No socket: nothing is sent over it, and it says nothing.
+ * Returns an object with the interface of a closed socket.
  *
  * @returns {any}
  */
-const none = () => Object.assign(new EventTarget(), { readyState: CLOSED, send: () => {}, close: () => {} });
+const closedSocket = () => Object.assign(new EventTarget(), { readyState: CLOSED, send: () => {}, close: () => {} });
 
 /**
- * A socket that is being opened. A browser that has none, or may not, closes it at once, as any that is refused.
+ * Returns a new socket. If the browser has no sockets or forbids them, the result is one that closes at once.
  *
  * @returns {WebSocket}
  */
-function connected(/** @type {URL} */ url) {
+function connect(/** @type {URL} */ url) {
   try {
     return new WebSocket(url);
   } catch {
-    const socket = none();
+    const socket = closedSocket();
     setTimeout(() => socket.dispatchEvent(Object.assign(new Event("close"), { code: 1006 })), 0);
     return socket;
   }

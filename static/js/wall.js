@@ -1,10 +1,10 @@
 /**
- * The wall of boxes: every box of a machine on shelves by move number.
+ * The wall: every box of a machine, on one shelf for each move number.
  *
- * Only the shelves on the screen (and a little more) are in the page, so 10,000 boxes scroll as smoothly as 300. Each
- * frame draws as many boxes as there is time for, those in the middle of the screen first. Planks and the shadows of
- * missing boxes are a background of the shelf, so that a shelf is never blank, even during fast scrolling.
- * One box is a link; arrow keys move along the shelves, Tab leaves the wall.
+ * Only rows of boxes near the screen are in the page, so 10,000 boxes scroll as smoothly as 300. Each animation frame
+ * draws as many rows as there is time for, beginning in the middle of the screen. The background of a shelf shows planks
+ * and the shadows of boxes, so that a shelf is never blank during fast scrolling.
+ * Each box is a link, or a button if the page has a use for it. Arrow keys move along the shelves, and Tab leaves the wall.
  */
 
 import { cellsAt, lookOf, ruling, turned } from "./diagram.js";
@@ -12,19 +12,25 @@ import { find, html, svg } from "./dom.js";
 import { matchbox } from "./matchbox.js";
 import { count, figure, ordinal, percent } from "./words.js";
 
-/** @typedef {HTMLElement & {row?: number}} HungItem */
-/** @typedef {{members: number[], list: HTMLElement, fold: HTMLDetailsElement|null, rows: number, hung: Map<number, HungItem[]>}} Shelf */
+/** @typedef {HTMLElement & {row?: number}} HungItem the list item of a box that is in the page, with the number of its row */
+/**
+ * A shelf. `members` are the indices of its boxes, and `hung` maps the rows that are in the page to their items. `fold` is
+ * the element that folds a long shelf.
+ *
+ * @typedef {{members: number[], list: HTMLElement, fold: HTMLDetailsElement|null, rows: number, hung: Map<number, HungItem[]>}} Shelf
+ */
 
 const BOX = { width: 58, height: 66, gap: 8, shelf: 12 };
-/** Pixels of a label's longer side. */
-const LABEL = 45;
-/** Pixels drawn above and below the screen; a wall of a few hundred boxes is simply drawn whole. */
-const EXTRA = 700;
-const WHOLE = 600;
-/** On a phone, a shelf of more boxes than this is folded where the page asks for it. */
-const FOLDED = 24;
-/** The part of a frame, in milliseconds, that hanging boxes may take. */
-const BUDGET = 6;
+/** Pixels of the longer side of the board on a label. */
+const LABEL_PIXELS = 45;
+/** Pixels above and below the screen within which rows are drawn. */
+const MARGIN_PIXELS = 700;
+/** A wall with at most this many boxes is drawn whole. */
+const MAX_DRAWN_WHOLE = 600;
+/** With the option `folds`, a shelf with more boxes than this is folded. */
+const MAX_UNFOLDED = 24;
+/** Milliseconds of an animation frame that drawing may take. */
+const BUDGET_MS = 6;
 
 export class Wall {
   /**
@@ -33,10 +39,13 @@ export class Wall {
    * @param {MachineBox[]} boxes the machine's boxes
    * @param {LastDrawn|null} drawn the last bead drawn
    * @param {string} title the machine's name
-   * @param {{shelf?: string, heading?: "h2"|"h3", past?: string, folds?: boolean, choose?: (at: number) => void}} options the
-   *   name of the one shelf on which the boxes stand in the order given, whatever their move; without it each move has a
-   *   shelf; which heading names a shelf on this page; what is said of a box that keeps no count of its draws; whether long
-   *   shelves are folded; what is called with the place of a box that is chosen, where boxes have no page
+   * @param {object} options
+   * @param {string} [options.shelf] the title of a single shelf for all boxes; without it each move number has a shelf
+   * @param {"h2"|"h3"} [options.heading] the element of a shelf's title
+   * @param {string} [options.past] the words for how often a box was opened, if its draws are not counted
+   * @param {boolean} [options.folds] whether long shelves are folded
+   * @param {(at: number) => void} [options.choose] called with the index of a chosen box; with it boxes are buttons, and
+   *   without it they link to their pages
    */
   constructor(root, layout, boxes, drawn, title, options = {}) {
     const { shelf = "", heading = "h3", past = "at that time", folds = false, choose } = options;
@@ -52,18 +61,18 @@ export class Wall {
     this.index = new Map(boxes.map((box, at) => [box.position, at]));
     this.items = new Map();
     this.active = 0;
-    this.extra = boxes.length <= WHOLE ? Infinity : EXTRA;
+    this.extra = boxes.length <= MAX_DRAWN_WHOLE ? Infinity : MARGIN_PIXELS;
     this.peek = html("div", { class: "peek", hidden: true, "aria-hidden": "true" });
     this.grid = ruling(layout);
     this.centres = turned(layout).centres;
-    /** @type {SVGElement|null} the empty board, to be copied for every box */
+    /** @type {SVGElement|null} a picture of the empty board, which is copied for every box */
     this.blank = null;
-    /** @type {number[]|null} the boxes as the arrows lead through them */
+    /** @type {number[]|null} the indices of the boxes in the order of the arrow keys */
     this.order = null;
     this.frame = 0;
     this.columns = 1;
     this.step = { x: 0, y: 0 };
-    const byMove = shelf ? new Map([[0, boxes.keys()]]) : groups(boxes);
+    const byMove = shelf ? new Map([[0, boxes.keys()]]) : byMoveNumber(boxes);
     this.shelves = [...byMove]
       .sort(([a], [b]) => a - b)
       .map(([move, members]) => this.#shelf(move, shelf || `Its ${ordinal(move)} move`, [...members]));
@@ -74,10 +83,10 @@ export class Wall {
     this.life = new AbortController();
     const { signal } = this.life;
     root.addEventListener("keydown", (event) => this.#key(event), { signal });
-    root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && this.#look(boxAt(event)), {
+    root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && this.#showPeek(boxAt(event)), {
       signal,
     });
-    root.addEventListener("pointerleave", () => this.#look(null), { signal });
+    root.addEventListener("pointerleave", () => this.#showPeek(null), { signal });
     root.addEventListener(
       "focusin",
       (event) => {
@@ -85,11 +94,11 @@ export class Wall {
         if (!link) return;
         this.#activate(Number(link.dataset.at));
         this.#name(link);
-        if (link.matches(":focus-visible")) this.#look(link);
+        if (link.matches(":focus-visible")) this.#showPeek(link);
       },
       { signal },
     );
-    root.addEventListener("focusout", () => this.#look(null), { signal });
+    root.addEventListener("focusout", () => this.#showPeek(null), { signal });
     if (choose)
       root.addEventListener("click", (event) => boxAt(event) && choose(Number(boxAt(event)?.dataset.at)), { signal });
     addEventListener("scroll", () => this.#later(), { passive: true, signal });
@@ -112,27 +121,27 @@ export class Wall {
     cancelAnimationFrame(this.frame);
   }
 
-  /** Draws every box in sight again, after all of them and the last bead drawn may have changed. */
+  /** Draws every box in the page again, after any boxes and the last bead drawn have changed. */
   refresh(/** @type {LastDrawn|null} */ drawn) {
     this.drawn = drawn;
     for (const [at, item] of this.items) this.#fill(item.firstElementChild, at);
   }
 
-  /** Takes new tints where boxes are in sight, and nothing else: for a wall that changes many times a second. */
+  /** Updates only the tints of changed boxes, for a wall that changes many times a second. */
   retint(/** @type {Iterable<number>} */ changed) {
     for (const at of changed) {
       const link = this.items.get(at)?.firstElementChild;
       if (link && link.dataset.sure !== certainty(this.boxes[at])) this.#tint(link, at);
-      if (link && link === this.looked) this.#look(link);
+      if (link && link === this.looked) this.#showPeek(link);
     }
   }
 
-  /** All beads of the machine. */
+  /** Returns the number of beads in all boxes. */
   beads() {
-    return this.boxes.reduce((all, box) => box.beads.reduce((sum, n) => sum + n, all), 0);
+    return this.boxes.reduce((total, box) => box.beads.reduce((sum, n) => sum + n, total), 0);
   }
 
-  /** Takes changed boxes and the last bead drawn, and shows them where they are in sight. */
+  /** Stores changed boxes and the last bead drawn, and draws the boxes that are in the page. */
   /** @param {Pick<MachineBox, "position"|"beads"|"draws">[]} changed @param {LastDrawn|null|undefined} drawn */
   update(changed, drawn) {
     const stale = [this.drawn?.position, drawn?.position];
@@ -149,6 +158,7 @@ export class Wall {
       if (!item) continue;
       this.#fill(item.firstElementChild, at);
       item.classList.remove("wall-changed");
+      // Forces a layout, so that the animation of the class starts again.
       item.firstElementChild.getBoundingClientRect();
       item.classList.add("wall-changed");
     }
@@ -162,7 +172,7 @@ export class Wall {
       html("span", { class: "soft" }, count(members.length, "box", "boxes")),
     );
     const list = html("ul", { class: "wall-boxes", "aria-labelledby": `shelf-${move}` });
-    const isFolded = this.folds && members.length > FOLDED;
+    const isFolded = this.folds && members.length > MAX_UNFOLDED;
     const fold = isFolded ? html("details", {}, html("summary", {}, title), list) : null;
     fold?.addEventListener("toggle", () => this.#later());
     /** @type {Map<number, HungItem[]>} */
@@ -187,7 +197,7 @@ export class Wall {
     this.items.clear();
   }
 
-  /** Paints in the next frame. */
+  /** Paints in the next animation frame. */
   #later() {
     if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
@@ -196,9 +206,9 @@ export class Wall {
     });
   }
 
-  /** Draws the rows near the screen, and removes the others. */
+  /** Draws the missing rows near the screen until the time is over, and removes all rows that are far from it. */
   #paint() {
-    const until = this.extra === Infinity ? Infinity : performance.now() + BUDGET;
+    const until = this.extra === Infinity ? Infinity : performance.now() + BUDGET_MS;
     const missing = [];
     for (const shelf of this.shelves) {
       const top = shelf.list.getBoundingClientRect().top;
@@ -214,10 +224,10 @@ export class Wall {
       }
       for (let row = from; row <= to; row += 1) {
         if (!shelf.hung.has(row))
-          missing.push({ shelf, row, far: Math.abs(top + (row + 0.5) * this.step.y - innerHeight / 2) });
+          missing.push({ shelf, row, distance: Math.abs(top + (row + 0.5) * this.step.y - innerHeight / 2) });
       }
     }
-    missing.sort((a, b) => a.far - b.far);
+    missing.sort((a, b) => a.distance - b.distance);
     for (const { shelf, row } of missing) {
       if (performance.now() > until) return this.#later();
       this.#hang(shelf, row);
@@ -225,7 +235,7 @@ export class Wall {
     return undefined;
   }
 
-  /** Hangs every box: paper shows them all. */
+  /** Puts all rows into the page, and unfolds all shelves, for printing. */
   #hangAll() {
     for (const shelf of this.shelves) {
       if (shelf.fold) shelf.fold.open = true;
@@ -233,14 +243,14 @@ export class Wall {
     }
   }
 
-  /** Hangs one row of a shelf. */
+  /** Puts one row of a shelf into the page. */
   #hang(/** @type {Shelf} */ shelf, /** @type {number} */ row) {
     if (shelf.hung.has(row)) return;
     const first = row * this.columns;
     const items = shelf.members
       .slice(first, first + this.columns)
       .map((at, column) => this.#item(shelf, at, first + column, row, column));
-    inOrder(shelf.list, items, row);
+    insertRow(shelf.list, items, row);
     shelf.hung.set(row, items);
   }
 
@@ -262,7 +272,7 @@ export class Wall {
     return item;
   }
 
-  /** The label of a box: sleeve, side and tint are its style; what is drawn on it is one picture of few paths. */
+  /** Draws the label of a box. For speed, its picture has few paths, and all else is style. */
   #fill(/** @type {HTMLElement} */ link, /** @type {number} */ at) {
     const box = this.boxes[at];
     const isLast = this.#tint(link, at);
@@ -278,7 +288,7 @@ export class Wall {
     link.replaceChildren(picture);
   }
 
-  /** Side and tint of a box; returns whether the last bead was drawn there. */
+  /** Sets the style of a box; returns whether the last bead was drawn from this box. */
   #tint(/** @type {HTMLElement} */ link, /** @type {number} */ at) {
     const isLast = this.drawn?.position === this.boxes[at].position;
     const tint = certainty(this.boxes[at]);
@@ -296,7 +306,7 @@ export class Wall {
     return boxWords(box, this.drawn && isLast ? box.slots[/** @type {number} */ (this.drawn.slot)] : null, this.past);
   }
 
-  /** The empty board, to be copied for every box. */
+  /** Returns a picture of the empty board. */
   #emptyBoard() {
     const { columns, rows } = this.layout;
     const picture = svg(
@@ -304,35 +314,37 @@ export class Wall {
       { viewBox: `0 0 ${100 * columns} ${100 * rows}`, "aria-hidden": "true" },
       svg("path", { class: "wall-grid", d: this.grid }),
     );
-    // Strokes are so many pixels wide whatever the board: units of the picture to one pixel.
-    picture.style.setProperty("--unit", String((100 * Math.max(columns, rows)) / LABEL));
+    // Units of the picture in one pixel, so that strokes have the same width on boards of any size.
+    picture.style.setProperty("--unit", String((100 * Math.max(columns, rows)) / LABEL_PIXELS));
     return picture;
   }
 
   #pieces(/** @type {MachineBox} */ box) {
-    const paths = ["", ""];
+    /** Path data for each side. */
+    const marks = ["", ""];
     const men = ["", ""];
     const { centres } = this;
     /** @type {SVGElement[]} */
-    const rest = [];
+    const texts = [];
     box.board.forEach((piece, cell) => {
       if (!piece) return;
       const [x, y] = [100 * centres[cell].x, 100 * centres[cell].y];
       const { shape, side } = lookOf(this.layout, piece);
-      if (shape === "cross") paths[side] += `M${x - 26} ${y - 26}l52 52M${x + 26} ${y - 26}l-52 52`;
-      else if (shape === "nought") paths[side] += `M${x - 28} ${y}a28 28 0 1 0 56 0a28 28 0 1 0-56 0`;
+      if (shape === "cross") marks[side] += `M${x - 26} ${y - 26}l52 52M${x + 26} ${y - 26}l-52 52`;
+      else if (shape === "nought") marks[side] += `M${x - 28} ${y}a28 28 0 1 0 56 0a28 28 0 1 0-56 0`;
       else if (shape !== "disc") men[side] += `M${x - 30} ${y}a30 30 0 1 0 60 0a30 30 0 1 0-60 0`;
-      else rest.push(svg("text", { x, y: y + 24, "font-size": 70, "text-anchor": "middle" }, piece));
+      else texts.push(svg("text", { x, y: y + 24, "font-size": 70, "text-anchor": "middle" }, piece));
     });
     return [
       ...men.map((d, side) => d && svg("path", { class: `wall-man wall-man-${side}`, d })),
-      paths[0] && svg("path", { class: "wall-mark", d: paths[0] }),
-      paths[1] && svg("path", { class: "wall-mark wall-mark-1", d: paths[1] }),
-      ...rest,
+      marks[0] && svg("path", { class: "wall-mark", d: marks[0] }),
+      marks[1] && svg("path", { class: "wall-mark wall-mark-1", d: marks[1] }),
+      ...texts,
     ].filter(Boolean);
   }
 
-  #look(/** @type {HTMLElement|null} */ link) {
+  /** Shows the large picture of a box beside it, or hides it. */
+  #showPeek(/** @type {HTMLElement|null} */ link) {
     this.looked = link;
     this.peek.hidden = !link;
     if (!link) return;
@@ -349,17 +361,18 @@ export class Wall {
       html("p", {}, this.#words(box)),
     );
     const wall = this.root.getBoundingClientRect();
-    const here = link.getBoundingClientRect();
+    const place = link.getBoundingClientRect();
     const size = this.peek.getBoundingClientRect();
     const x = Math.min(
-      Math.max(0, here.left - wall.left + here.width / 2 - size.width / 2),
+      Math.max(0, place.left - wall.left + place.width / 2 - size.width / 2),
       Math.max(0, wall.width - size.width),
     );
-    const isAbove = here.top - size.height - 12 > 0 || here.top > innerHeight / 2;
+    const isAbove = place.top - size.height - 12 > 0 || place.top > innerHeight / 2;
     this.peek.style.left = `${x}px`;
-    this.peek.style.top = `${isAbove ? here.top - wall.top - size.height - 10 : here.bottom - wall.top + 10}px`;
+    this.peek.style.top = `${isAbove ? place.top - wall.top - size.height - 10 : place.bottom - wall.top + 10}px`;
   }
 
+  /** Makes a box the only Tab stop of the wall. */
   #activate(/** @type {number} */ at) {
     this.items.get(this.active)?.firstElementChild.setAttribute("tabindex", "-1");
     this.active = at;
@@ -371,21 +384,22 @@ export class Wall {
     if (!link || event.altKey || event.ctrlKey || event.metaKey) return;
     this.order ??= this.shelves.flatMap(({ members }) => members);
     const { order } = this;
-    const here = order.indexOf(this.active);
+    const current = order.indexOf(this.active);
     const step = {
       ArrowLeft: -1,
       ArrowRight: 1,
       ArrowUp: -this.columns,
       ArrowDown: this.columns,
-      Home: -here,
-      End: order.length - 1 - here,
+      Home: -current,
+      End: order.length - 1 - current,
     }[event.key];
-    if (event.key === "Escape") this.#look(null);
+    if (event.key === "Escape") this.#showPeek(null);
     if (step === undefined) return;
     event.preventDefault();
-    this.#goTo(order[Math.min(order.length - 1, Math.max(0, here + step))]);
+    this.#goTo(order[Math.min(order.length - 1, Math.max(0, current + step))]);
   }
 
+  /** Scrolls to a box and focuses it. */
   #goTo(/** @type {number} */ at) {
     const shelf = this.shelves.find(({ members }) => members.includes(at));
     if (!shelf) return;
@@ -400,8 +414,8 @@ export class Wall {
   }
 }
 
-/** Hangs a row's boxes behind those of the rows above, so that a screen reader reads along the shelf. */
-function inOrder(/** @type {HTMLElement} */ list, /** @type {HungItem[]} */ items, /** @type {number} */ row) {
+/** Inserts the items of a row after those of the rows above, so that a screen reader reads them in order. */
+function insertRow(/** @type {HTMLElement} */ list, /** @type {HungItem[]} */ items, /** @type {number} */ row) {
   let before = /** @type {HungItem|null} */ (list.lastElementChild);
   while (before && /** @type {number} */ (before.row) > row)
     before = /** @type {HungItem|null} */ (before.previousElementSibling);
@@ -410,51 +424,64 @@ function inOrder(/** @type {HTMLElement} */ list, /** @type {HungItem[]} */ item
   else list.prepend(...items);
 }
 
-/** The certainty of a box: "none" if never opened, "empty", or 0 (all beads alike) to 4 (only one kind of bead). */
+/**
+ * Returns the certainty of a box: "none" if never opened, "empty", or 0 (all moves equally likely) to 4 (one move
+ * only).
+ */
 export function certainty(/** @type {Pick<MachineBox, "beads"|"draws"|"start">} */ { beads, draws, start }) {
   const total = beads.reduce((sum, n) => sum + n, 0);
   if (!total) return "empty";
-  // In the past it is not known how often a box had been opened; only whether it had changed.
+  // A box of the past has no counts of draws, so a box without changed beads counts as never opened.
   if (draws ? !draws.some((n) => n > 0) : beads.every((n, at) => n === start[at])) return "none";
   if (beads.length < 2) return 4;
-  const alike = 1 / beads.length;
-  return Math.min(4, Math.floor(((Math.max(...beads) / total - alike) / (1 - alike)) * 5));
+  const uniform = 1 / beads.length;
+  return Math.min(4, Math.floor(((Math.max(...beads) / total - uniform) / (1 - uniform)) * 5));
 }
 
-/** A box in words. @param {MachineBox} box @param {MachineBox["slots"][number]|null} drawn @param {string} past */
+/**
+ * Describes a box in words.
+ *
+ * @param {MachineBox} box @param {MachineBox["slots"][number]|null} drawn the slot of the last bead drawn, if it was in this box
+ * @param {string} past the words for how often it was opened, if its draws are not counted
+ */
 function boxWords(box, drawn, past) {
   const total = box.beads.reduce((sum, n) => sum + n, 0);
   const times = box.draws?.reduce((sum, n) => sum + n, 0);
   const best = box.beads.indexOf(Math.max(...box.beads));
-  const often = !box.draws
+  const openings = !box.draws
     ? past
     : times
       ? `opened ${times === 1 ? "once" : times === 2 ? "twice" : `${figure(times)} times`}`
       : "not opened yet";
-  const isAlike = box.beads.every((beads) => beads === box.beads[0]);
-  const likes = !total
+  const isUniform = box.beads.every((beads) => beads === box.beads[0]);
+  const likeliest = !total
     ? "no bead left"
-    : isAlike
+    : isUniform
       ? "every move alike"
       : `most likely ${box.slots[best].name} (${percent(box.beads[best] / total)})`;
   const visit =
     (box.visit ?? null) === null
       ? ""
       : ` A game against random play leads here with ${percent(/** @type {number} */ (box.visit))}.`;
-  return `Box ${box.position}: ${count(total, "bead")}, ${often}, ${likes}${drawn ? `; last drawn: ${drawn.name}` : ""}.${visit}`;
+  return `Box ${box.position}: ${count(total, "bead")}, ${openings}, ${likeliest}${drawn ? `; last drawn: ${drawn.name}` : ""}.${visit}`;
 }
 
-/** The slots of a box together with their beads, as the matchbox wants them. */
+/** Returns the slots of a box with their numbers and beads, as `matchbox` needs them. */
 export function withBeads(/** @type {Pick<MachineBox, "slots"|"beads">} */ box) {
   return box.slots.map((slot, at) => ({ ...slot, slot: at, beads: box.beads[at] }));
 }
 
-/** The box that an event is about, if any. @param {Event} of @returns {HTMLElement|null} */
+/**
+ * Returns the element of the box on which an event happened, or `null`.
+ *
+ * @param {Event} event @returns {HTMLElement|null}
+ */
 function boxAt({ target }) {
   return /** @type {Element} */ (target).closest(".wall-box");
 }
 
-function groups(/** @type {MachineBox[]} */ boxes) {
+/** Returns the indices of the boxes for each move number. */
+function byMoveNumber(/** @type {MachineBox[]} */ boxes) {
   const byMove = new Map();
   for (const [at, { move_number: move }] of boxes.entries()) {
     if (!byMove.has(move)) byMove.set(move, []);

@@ -1,4 +1,7 @@
-/** Why this move: a board on which the reader moves for both sides, and the box that the machine would open. */
+/**
+ * The page that explains a machine's moves: a board on which the reader moves for both sides, and the box for that
+ * board.
+ */
 
 import { beadPicture } from "./beads.js";
 import { Board } from "./board.js";
@@ -11,7 +14,7 @@ const page = find("[data-base]");
 const game = pageData("game");
 const layout = game.layout ?? game;
 const { title, base } = page.dataset;
-/** @type {string[]} */
+/** @type {string[]} the positions before the present one */
 const trail = [];
 /** @typedef {MoveBead & {slot: number|null, beads: number|null, move: string, name: string, probability: number}} Move */
 /** @typedef {{moves: Move[], box: PrintedBox, symmetry: Placement, visit?: number|null, forced: boolean, resigns: boolean}} Why */
@@ -19,25 +22,26 @@ const trail = [];
 let view = pageData("view");
 
 const board = new Board(byId("board"), layout, (played) => {
-  const move = view.moves.find((one) => one.move === played);
+  const move = view.moves.find((legal) => legal.move === played);
   if (move) go(move.next);
 });
 
+/** Loads and shows a position. With `isNew` it becomes the next entry of the browser's history. */
 async function go(/** @type {string} */ position, { isNew = true } = {}) {
   const address = `${base}?position=${encodeURIComponent(position)}`;
-  let answer;
+  let response;
   try {
-    answer = await fetch(address, { headers: { Accept: "application/json" } });
+    response = await fetch(address, { headers: { Accept: "application/json" } });
   } catch {
     return problem("The site does not answer. Try again in a moment.");
   }
-  const told = await answer.json();
-  if (!answer.ok) return problem(told.detail);
+  const content = await response.json();
+  if (!response.ok) return problem(content.detail);
   if (isNew) {
     trail.push(view.position);
     history.pushState({ position }, "", address);
   }
-  view = told;
+  view = content;
   problem("");
   return show();
 }
@@ -47,11 +51,11 @@ function problem(/** @type {string} */ words) {
   byId("problem").textContent = words;
 }
 
-/** The slots of the box as they lie on this board. */
+/** Returns the slots of the box, with their moves on this board; an empty list without a box. */
 function slots(/** @type {Why} */ { moves, box }) {
-  const places = new Map();
+  const byNumber = new Map();
   for (const move of moves.filter(({ slot }) => slot !== null)) {
-    const slot = places.get(move.slot) ?? {
+    const slot = byNumber.get(move.slot) ?? {
       slot: move.slot,
       colour: move.colour,
       mark: move.mark,
@@ -65,9 +69,9 @@ function slots(/** @type {Why} */ { moves, box }) {
     slot.paths.push(move.cells.map((cell) => layout.cells[cell].id));
     slot.names.push(move.name);
     slot.probability += move.probability;
-    places.set(move.slot, slot);
+    byNumber.set(move.slot, slot);
   }
-  return box ? [...places.values()].sort((a, b) => a.slot - b.slot) : [];
+  return box ? [...byNumber.values()].sort((a, b) => a.slot - b.slot) : [];
 }
 
 function show() {
@@ -78,16 +82,16 @@ function show() {
     ghost: view.role,
     paths: Object.fromEntries(view.moves.map(({ move, path }) => [move, path])),
   });
-  // An unreadable position stays in its field, so that the reader can correct it.
+  // An invalid position stays in its field, so that the reader can correct it.
   if (byId("problem").hidden) byId("position", HTMLInputElement).value = view.position;
   byId("back", HTMLButtonElement).disabled = !trail.length;
   byId("say").textContent = words();
-  const places = why ? slots(why) : [];
+  const boxSlots = why ? slots(why) : [];
   byId("matchbox").replaceChildren(
-    why && places.length
+    why && boxSlots.length
       ? matchbox(layout, {
           ...why.box,
-          slots: places,
+          slots: boxSlots,
           slot: null,
           title,
           boardMoves: true,
@@ -96,20 +100,20 @@ function show() {
         })
       : closedMatchbox(`A closed matchbox of ${title}`),
   );
-  render(why?.box ? placed(why, places.length > 0) : nothing, byId("turned"));
+  render(why?.box ? boxNote(why, boxSlots.length > 0) : nothing, byId("turned"));
   render(odds(), byId("odds"));
 }
 
-/** The orientation of the box, the number of its openings, and a link to its history. */
-function placed(/** @type {Why} */ { symmetry, visit, box }, /** @type {boolean} */ isOpen) {
+/** Returns the orientation of the box, the probability that a random game opens it, and a link to its history. */
+function boxNote(/** @type {Why} */ { symmetry, visit, box }, /** @type {boolean} */ isOpen) {
   const isTurned = isOpen && (symmetry.quarter_turns || symmetry.mirrored);
-  const often = html`<span title="probability ${visit}">A game against random play opens it with ${percent(visit ?? 0)}. </span>`;
+  const probability = html`<span title="probability ${visit}">A game against random play opens it with ${percent(visit ?? 0)}. </span>`;
   return html`${
     isTurned ? `The printed box is turned to fit: ${symmetry.name}. ` : "The board faces the same way as on the label. "
-  }${visit === undefined || visit === null ? nothing : often}<a href=${box.url}>The history of this box</a>`;
+  }${visit === undefined || visit === null ? nothing : probability}<a href=${box.url}>The history of this box</a>`;
 }
 
-/** The moves with their chances, or those of the other side. */
+/** Returns the table of the machine's moves with their chances, or of the other side's legal moves. */
 function odds() {
   const { why, moves } = view;
   const rows = why ? why.moves : moves;
@@ -132,6 +136,7 @@ function odds() {
     <tbody>${rows.map(row)}</tbody>`;
 }
 
+/** Returns the sentence about the machine's choice on this board. */
 function words() {
   const { why } = view;
   if (view.over) return view.over;
@@ -139,10 +144,10 @@ function words() {
   if (why.forced) return `${title} has only one move here, so it needs no box.`;
   if (why.resigns) return `The box is empty, so ${title} gives up here.`;
   if (!why.box) return `${title} has never been here. It would make a new box.`;
-  const kinds = slots(why);
-  const best = kinds.reduce((a, b) => (b.probability > a.probability ? b : a));
-  const isAlike = kinds.every(({ probability }) => Math.abs(probability - best.probability) < 1e-12);
-  return isAlike
+  const boxSlots = slots(why);
+  const best = boxSlots.reduce((a, b) => (b.probability > a.probability ? b : a));
+  const isUniform = boxSlots.every(({ probability }) => Math.abs(probability - best.probability) < 1e-12);
+  return isUniform
     ? `${title} is to move, and every bead is as likely as the others.`
     : `${title} is to move. Most likely, ${percent(best.probability)}: bead ${best.mark}, ${either(best.names)}.`;
 }
@@ -161,6 +166,6 @@ addEventListener("popstate", () => {
   trail.pop();
   go(new URLSearchParams(location.search).get("position") ?? game.start, { isNew: false });
 });
-// Removes the content for browsers without scripts.
+// Removes the table that the server rendered for browsers without scripts.
 byId("odds").replaceChildren();
 show();
