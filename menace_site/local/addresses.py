@@ -30,7 +30,7 @@ HOST = re.compile(r"\*|\.?[a-z0-9]([a-z0-9.-]*[a-z0-9])?", re.IGNORECASE)
 
 
 def parse_list(text: str) -> list[str]:
-    """Split a text at its commas, and drop surrounding blanks and empty entries."""
+    """Return the entries between the commas of a text, without surrounding blanks and empty entries."""
     return [entry for part in text.split(",") if (entry := part.strip())]
 
 
@@ -79,25 +79,25 @@ def own_addresses() -> list[Address]:
 
     Addresses of the default route come first. Tunnels come last, because computers in the same room rarely reach a VPN.
     """
-    ways = {address: flags for address, flags in _interface_addresses() if flags & IFF_UP and flags & IFF_RUNNING}
-    first = default_addresses()
+    flags_of = {address: flags for address, flags in _interface_addresses() if flags & IFF_UP and flags & IFF_RUNNING}
+    on_default_route = default_addresses()
 
     def order(address: Address) -> tuple[bool, bool, int]:
-        return bool(ways.get(address, 0) & IFF_POINTOPOINT), address not in first, address.version
+        return bool(flags_of.get(address, 0) & IFF_POINTOPOINT), address not in on_default_route, address.version
 
-    found = [address for address in ways if not (address.is_loopback or address.is_link_local)]
-    return sorted(dict.fromkeys([*first, *found]), key=order)
+    candidates = [address for address in flags_of if not (address.is_loopback or address.is_link_local)]
+    return sorted(dict.fromkeys([*on_default_route, *candidates]), key=order)
 
 
 def default_addresses() -> list[Address]:
     """Return this computer's addresses on its default routes, IPv4 first; empty without a default route."""
-    found: list[Address] = []
+    addresses: list[Address] = []
     for family, distant in DISTANT.items():
         # Connecting a UDP socket chooses a route and sends nothing.
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((distant, 9))
-            found.append(ip_address(probe.getsockname()[0]))
-    return [address for address in found if not (address.is_loopback or address.is_link_local)]
+            addresses.append(ip_address(probe.getsockname()[0]))
+    return [address for address in addresses if not (address.is_loopback or address.is_link_local)]
 
 
 class _Interface(ctypes.Structure):
@@ -123,7 +123,7 @@ def _interface_addresses() -> Iterator[tuple[Address, int]]:
         while entry:
             if entry.contents.address:
                 raw = bytes(entry.contents.address.contents[:8])
-                # Linux has a family of two bytes, BSD and macOS a length and a family of one.
+                # On Linux the family takes two bytes. On BSD and macOS a byte of length comes first, then the family.
                 family = int.from_bytes(raw[:2], sys.byteorder) if sys.platform == "linux" else raw[1]
                 if family == socket.AF_INET:
                     yield IPv4Address(raw[4:8]), entry.contents.flags
@@ -135,7 +135,10 @@ def _interface_addresses() -> Iterator[tuple[Address, int]]:
 
 
 def default_hosts(bind: str) -> list[str]:
-    """Return the hosts to allow if ``ALLOWED_HOSTS`` is empty: names and addresses on which this computer listens."""
+    """Return the hosts to allow if ``ALLOWED_HOSTS`` is empty: the names and addresses that ``bind`` listens on.
+
+    ``bind`` is the value of ``BIND``; the loopback hosts are always included.
+    """
     bind = bind.strip().lower()
     address = _address_or_none(bind)
     hosts = [*LOOPBACK_HOSTS]
@@ -163,7 +166,7 @@ class Listening:
 
     @property
     def probed(self) -> str:
-        """The address at which this computer itself connects."""
+        """The address by which this computer connects to itself."""
         if not self.address.is_unspecified:
             return str(self.address)
         return "127.0.0.1" if self.address.version == 4 else "::1"
@@ -171,30 +174,30 @@ class Listening:
     def reached_at(self) -> list[Address]:
         """Return the addresses at which other computers reach the site."""
         if self.address.is_unspecified:
-            return [one for one in own_addresses() if one.version == self.address.version or self.is_dual]
+            return [address for address in own_addresses() if address.version == self.address.version or self.is_dual]
         return [] if self.address.is_loopback else [self.address]
 
     def hosts(self, allowed: str) -> list[str]:
-        """Return the allowed hosts to print, best first and never empty.
+        """Return the hosts to print, best first and never empty; ``allowed`` is the value of ``ALLOWED_HOSTS``.
 
-        Addresses that other computers reach take precedence over addresses of this computer alone. If no address is
-        allowed, the names of ``ALLOWED_HOSTS`` are returned.
+        The result holds the allowed addresses that other computers reach. Without any, it holds one allowed loopback
+        host. Without that too, it holds the entries of ``ALLOWED_HOSTS``.
         """
         patterns = parse_hosts(allowed) or ["*"]
-        if own := [host for host in map(host_of, self.reached_at()) if _is_allowed(host, patterns)]:
-            return own
-        here = [host_of(self.address)] if self.is_given and self.address.is_loopback else LOOPBACK_HOSTS
-        allowed_here = [host for host in here if _is_allowed(host, patterns)]
+        if reachable := [host for host in map(host_of, self.reached_at()) if _is_allowed(host, patterns)]:
+            return reachable
+        loopback = [host_of(self.address)] if self.is_given and self.address.is_loopback else LOOPBACK_HOSTS
+        allowed_here = [host for host in loopback if _is_allowed(host, patterns)]
         return allowed_here[:1] or [pattern.removeprefix(".") for pattern in patterns]
 
     def warning(self, allowed: str) -> str:
-        """Return a sentence if ``allowed`` (``ALLOWED_HOSTS``) shuts out other computers, else an empty text."""
-        patterns, own = parse_hosts(allowed), [host_of(one) for one in self.reached_at()]
-        if not patterns or any(_is_allowed(host, patterns) for host in own or LOOPBACK_HOSTS):
+        """Return a warning if ``allowed``, the value of ``ALLOWED_HOSTS``, shuts out other computers; else ""."""
+        patterns, reachable = parse_hosts(allowed), [host_of(address) for address in self.reached_at()]
+        if not patterns or any(_is_allowed(host, patterns) for host in reachable or LOOPBACK_HOSTS):
             return ""
-        if not own:
+        if not reachable:
             return "Only this computer reaches that address: set BIND too, as in BIND=0.0.0.0, to let others in."
-        return f"ALLOWED_HOSTS has no address of this computer; other computers reach it at {', '.join(own)}."
+        return f"ALLOWED_HOSTS has no address of this computer; other computers reach it at {', '.join(reachable)}."
 
 
 def listening(bind: str, port: int) -> Listening:
@@ -211,12 +214,12 @@ def listening(bind: str, port: int) -> Listening:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((str(address), port))
             is_dual = address.version == 6 and not probe.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY)
-    except (OSError, UnicodeError) as error:  # getaddrinfo raises UnicodeError for a name with a label that is too long
+    except (OSError, UnicodeError) as error:  # getaddrinfo raises UnicodeError if a label of the name is too long.
         reason = (isinstance(error, OSError) and error.strerror) or "it is no name"
         if isinstance(error, OSError) and error.errno in {errno.EADDRINUSE, errno.EACCES}:
-            other = 8080 if error.errno == errno.EACCES or port == 65535 else port + 1
+            free_port = 8080 if error.errno == errno.EACCES or port == 65535 else port + 1
             sentence = f"Port {port} cannot be used ({reason}): choose another"
-            raise ServerError(f"{sentence}, as in PORT={other} make run.") from error
+            raise ServerError(f"{sentence}, as in PORT={free_port} make run.") from error
         raise ServerError(
             f"BIND is {bind!r}, at which this computer cannot listen ({reason}): give one of its addresses alone, "
             "such as 192.168.1.20, or 0.0.0.0 for all of them."
@@ -228,8 +231,8 @@ def _resolved(bind: str) -> Address:
     """Return the address that ``BIND`` names; a name with both versions gives IPv4."""
     address = _address_or_none(bind)
     if address is None:
-        found = [ip_address(entry[4][0]) for entry in socket.getaddrinfo(bind, None, type=socket.SOCK_STREAM)]
-        address = min(found, key=lambda one: one.version)
+        candidates = [ip_address(entry[4][0]) for entry in socket.getaddrinfo(bind, None, type=socket.SOCK_STREAM)]
+        address = min(candidates, key=lambda candidate: candidate.version)
     if isinstance(address, IPv6Address):
         if address.is_link_local:
             raise OSError(errno.EADDRNOTAVAIL, "browsers do not open link-local addresses")

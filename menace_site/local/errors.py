@@ -2,4 +2,4 @@
 
 
 class ServerError(Exception):
-    """A server cannot be used; the message tells the user what to do."""
+    """A local run cannot start or continue; the message tells the user what to do."""

@@ -30,11 +30,13 @@ class _Refusal(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         is_page = self.command in {"GET", "HEAD"} and "text/html" in self.headers.get("Accept", "")
-        kind, body = ("text/html; charset=utf-8", PAGE.encode()) if is_page else ("application/json", REFUSAL.encode())
+        content_type, body = (
+            ("text/html; charset=utf-8", PAGE.encode()) if is_page else ("application/json", REFUSAL.encode())
+        )
         self.send_response(503)
-        for name, value in {**HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
+        for name, value in {**HEADERS, "Content-Type": content_type, "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
-        with contextlib.suppress(OSError):  # the client has gone already
+        with contextlib.suppress(OSError):  # The client may have closed the connection.
             self.end_headers()
             self.wfile.write(b"" if self.command == "HEAD" else body)
             self.connection.shutdown(socket.SHUT_WR)
@@ -43,14 +45,14 @@ class _Refusal(BaseHTTPRequestHandler):
                 pass
 
     def log_message(self, *args: object) -> None:
-        """Log nothing: the lines would hold addresses and tokens."""
+        """Log nothing, because the lines would contain network addresses and tokens."""
 
     do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_GET  # noqa: N815
 
 
 @contextlib.contextmanager
 def fallback_serving(listening: socket.socket) -> Iterator[None]:
-    """Answer requests on a bound socket with 503 until the ``with`` block ends."""
+    """Listen on a bound socket and answer its requests with 503 until the ``with`` block ends."""
     server = ThreadingHTTPServer(("", 0), _Refusal, bind_and_activate=False)
     server.socket.close()
     server.socket = listening

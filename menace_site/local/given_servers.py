@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from menace_site.local.errors import ServerError
 
 OLDEST_POSTGRES, OLDEST_REDIS = 15, 7
-"""Oldest major versions: constraints need PostgreSQL's NULLS NOT DISTINCT; older versions of Redis are untested."""
+"""Oldest supported major versions: constraints need NULLS NOT DISTINCT of PostgreSQL 15; older Redis is untested."""
 
 
 def redis_answers(url: str) -> bool:
@@ -29,10 +29,10 @@ def check_given_redis(url: str) -> None:
     if not url.startswith(("redis://", "rediss://", "unix://")):
         raise ServerError("REDIS_URL names no Redis: it begins with redis://, rediss:// or unix://.")
     if not redis_answers(url):
-        place = urlsplit(url)
+        parts = urlsplit(url)
         raise ServerError(
-            f"REDIS_URL is set, but nothing answers at {place.hostname or place.path}"
-            f"{f':{place.port}' if place.port else ''}: start that server, or unset REDIS_URL to use a private one."
+            f"REDIS_URL is set, but nothing answers at {parts.hostname or parts.path}"
+            f"{f':{parts.port}' if parts.port else ''}: start that server, or unset REDIS_URL to use a private one."
         )
     with redis.Redis.from_url(url, socket_timeout=2) as client:
         version = str(client.info("server").get("redis_version", ""))

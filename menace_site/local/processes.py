@@ -1,4 +1,4 @@
-"""Child processes that never outlive their parent: start them, stop them, notice their end.
+"""Start and stop child processes that never outlive their parent.
 
 Every child leads its own process group, so its descendants are killed with it. It also asks the kernel for a signal
 when the parent dies (``PR_SET_PDEATHSIG``), so that even ``kill -9`` of the parent leaves no process behind.
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 PR_SET_PDEATHSIG = 1
-# Loaded here and not after the fork: a forked child should do as little as possible before exec.
+# Load the library before any fork, because a forked child should do as little as possible before exec.
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
@@ -51,7 +51,7 @@ def spawn(
     def die_with_parent() -> None:
         if _libc is not None:
             _libc.prctl(PR_SET_PDEATHSIG, death_signal)
-            if os.getppid() != parent_pid:  # the parent died before the kernel knew of the signal
+            if os.getppid() != parent_pid:  # The parent died before prctl, so the kernel will send no signal.
                 os._exit(1)
 
     return subprocess.Popen(
@@ -68,7 +68,7 @@ def spawn(
 
 
 def is_dead(process: subprocess.Popen[bytes]) -> bool:
-    """Whether the child has ended. It stays a zombie, so its process group id is not reused yet."""
+    """Whether the child has ended. This call does not reap it, so its process group id is not reused yet."""
     if process.returncode is not None:
         return True
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
@@ -84,9 +84,9 @@ def bury(process: subprocess.Popen[bytes]) -> int:
 
 def stop(running: Mapping[subprocess.Popen[bytes], signal.Signals], *, timeout_s: float = 8) -> None:
     """Send each child its signal, wait ``timeout_s`` seconds for all to end, then kill their groups."""
-    for process, number in running.items():
+    for process, stop_signal in running.items():
         if not is_dead(process):
-            process.send_signal(number)
+            process.send_signal(stop_signal)
     wait_until(lambda: all(is_dead(process) for process in running), timeout_s=timeout_s)
     for process in running:
         bury(process)

