@@ -74,13 +74,13 @@ def backup_make(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with _alone(folder):
-            _has_room(folder)
-            return _written(source, folder)
+            _require_free_space(folder)
+            return _write_backup(source, folder)
     except OSError as error:
         raise BackupError(f"No back-up was made in {folder}: {error.strerror}.") from error
 
 
-def _written(source: Place, folder: Path) -> Path:
+def _write_backup(source: Place, folder: Path) -> Path:
     file = folder / datetime.now(UTC).strftime(NAME)
     part, digest_part = (folder / f".{file.name}{end}" for end in (".part", ".sha256.part"))
     try:
@@ -96,10 +96,10 @@ def _written(source: Place, folder: Path) -> Path:
             os.fsync(digest.fileno())
         digest_part.rename(digest_of(file))
         part.rename(file)
-        _keep_names(folder)
+        _sync_folder(folder)
     finally:
-        for left in (part, digest_part):
-            left.unlink(missing_ok=True)
+        for unfinished in (part, digest_part):
+            unfinished.unlink(missing_ok=True)
     return file
 
 
@@ -114,26 +114,26 @@ def _alone(folder: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BackupRunningError(f"Another back-up is being made in {folder}: wait for it.") from None
-        for left in folder.glob(".beadbox-*.part"):
-            left.unlink(missing_ok=True)
+        for unfinished in folder.glob(".beadbox-*.part"):
+            unfinished.unlink(missing_ok=True)
         yield
 
 
-def _has_room(folder: Path) -> None:
-    """Raise ``BackupError`` unless a quarter of the database's size is free; a file takes about a tenth.
+def _require_free_space(folder: Path) -> None:
+    """Raise ``BackupError`` unless the folder's disk has a quarter of the database's size free.
 
-    A back-up must not fill a disk that PostgreSQL writes to.
+    A back-up takes about a tenth of that size. It must never fill a disk that PostgreSQL writes to.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
-        most = cursor.fetchone()[0] // 4
-    if (free := shutil.disk_usage(folder).free) < most:
+        needed = cursor.fetchone()[0] // 4
+    if (free := shutil.disk_usage(folder).free) < needed:
         raise BackupError(
-            f"No back-up was made in {folder}: it could take {most / 1e6:,.0f} MB, and {free / 1e6:,.1f} are free."
+            f"No back-up was made in {folder}: it could take {needed / 1e6:,.0f} MB, and {free / 1e6:,.1f} are free."
         )
 
 
-def _keep_names(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Sync the folder, so that the names of its files survive a power cut."""
     number = os.open(folder, os.O_RDONLY)
     try:
@@ -143,8 +143,8 @@ def _keep_names(folder: Path) -> None:
 
 
 def _digest(file: Path) -> str:
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
+    with file.open("rb") as opened_file:
+        return hashlib.file_digest(opened_file, "sha256").hexdigest()
 
 
 def digest_of(file: Path) -> Path:
@@ -153,18 +153,18 @@ def digest_of(file: Path) -> Path:
 
 
 def latest_age(folder: Path) -> timedelta | None:
-    """Return the age of the newest back-up in a folder, or ``None`` without one."""
+    """Return the age of the newest back-up in a folder, or ``None`` if the folder has no back-up."""
     now = datetime.now(UTC)
     ages = []
-    for made in folder.glob(FILE_NAMES):
-        with contextlib.suppress(ValueError):  # a name with an impossible date is no back-up
-            ages.append(now - datetime.strptime(made.name, NAME).replace(tzinfo=UTC))
-    # A back-up from the future, made under a wrong clock, would count as the newest until then.
+    for file in folder.glob(FILE_NAMES):
+        with contextlib.suppress(ValueError):  # A name with an impossible date is no back-up.
+            ages.append(now - datetime.strptime(file.name, NAME).replace(tzinfo=UTC))
+    # Ignore a file dated in the future by a wrong clock: it would count as the newest until that date.
     return min((age for age in ages if age >= timedelta(0)), default=None)
 
 
 def backup_daily(folder: Path, *, most: int, every: timedelta = timedelta(days=1)) -> Path | None:
-    """Make a back-up if the newest is at least ``every`` old, then delete the oldest beyond ``most``.
+    """Make a back-up if the newest is at least ``every`` old, then delete all but the newest ``most``.
 
     Returns:
         The new file, or ``None`` if none was due.
@@ -176,9 +176,9 @@ def backup_daily(folder: Path, *, most: int, every: timedelta = timedelta(days=1
     if (age := latest_age(folder)) is not None and age < every:
         return None
     file = backup_make(folder)
-    for old in sorted(made for made in folder.glob(FILE_NAMES) if made.name <= file.name)[:-most]:
-        old.unlink(missing_ok=True)
-        digest_of(old).unlink(missing_ok=True)
+    for expired in sorted(made for made in folder.glob(FILE_NAMES) if made.name <= file.name)[:-most]:
+        expired.unlink(missing_ok=True)
+        digest_of(expired).unlink(missing_ok=True)
     return file
 
 
@@ -195,11 +195,11 @@ def contents(file: Path) -> Contents:
         if digest_of(file).exists() and digest_of(file).read_bytes().split()[:1] != [_digest(file).encode()]:
             raise BackupError(f"{file} is not what was written: its checksum differs. Take another copy.")
         reader = program("pg_restore")
-        listed = program_run(reader, "--list", file)
+        listing = program_run(reader, "--list", file)
         script = program_run(reader, "--data-only", "--table", "django_migrations", "--file", "-", file)
     except OSError as error:
         raise BackupError(f"{file} cannot be read: {error.strerror}.") from error
-    version = re.search(r"Dumped from database version: (\d+)", listed)
+    version = re.search(r"Dumped from database version: (\d+)", listing)
     rows = re.search(r"^COPY \S*django_migrations \(id, app, name, .*?\n(.*?)^\\\.$", script, re.DOTALL | re.MULTILINE)
     if version is None or rows is None:
         raise BackupError(f"{file} holds no data of a Beadbox.")
@@ -208,10 +208,13 @@ def contents(file: Path) -> Contents:
 
 
 def migrations_unknown(applied: frozenset[Migration]) -> list[str]:
-    """Return the applied migrations that this release lacks, as "app.name"; they come from a newer release."""
-    brought = MigrationLoader(None).disk_migrations
-    known = set(brought) | {old for migration in brought.values() for old in migration.replaces}
-    return sorted(".".join(one) for one in applied - known)
+    """Return the migrations in ``applied`` that this release lacks, as sorted texts "app.name".
+
+    Such migrations come from a newer release.
+    """
+    ours = MigrationLoader(None).disk_migrations
+    known = set(ours) | {old for migration in ours.values() for old in migration.replaces}
+    return sorted(".".join(migration) for migration in applied - known)
 
 
 def backup_restore(file: Path) -> None:
@@ -220,12 +223,12 @@ def backup_restore(file: Path) -> None:
     Raises:
         BackupError: the file is damaged or of a newer release, the server too old, or the database not empty.
     """
-    found, target = contents(file), place()
-    if unknown := migrations_unknown(found.migrations):
+    backup, target = contents(file), place()
+    if unknown := migrations_unknown(backup.migrations):
         raise BackupError(f"{file} is of a newer release, which brings {', '.join(unknown)}: restore it with that one.")
-    if found.major > target.major:
+    if backup.major > target.major:
         raise BackupError(
-            f"{file} was made from PostgreSQL {found.major}, and this is {target.major}: take a newer one."
+            f"{file} was made from PostgreSQL {backup.major}, and this is {target.major}: take a newer one."
         )
     if tables := _tables():
         raise BackupError(
@@ -233,23 +236,23 @@ def backup_restore(file: Path) -> None:
             "site and move var/postgres away."
         )
     connection.close()
-    _brought_back(file, target)
+    _pipe_into_database(file, target)
 
 
-def _brought_back(file: Path, target: Place) -> None:
+def _pipe_into_database(file: Path, target: Place) -> None:
     """Pipe the script of ``pg_restore`` into ``psql``, in one transaction that commits only if both succeed.
 
     The pipe drops ``SET transaction_timeout``. Servers before 17 refuse it, so ``pg_restore`` alone could not restore
     the file of a newer ``pg_dump`` there.
     """
     quiet = ("--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", target.address)
-    read: list[str | Path] = [program("pg_restore"), *PORTABLE, "--file", "-", file]
-    write: list[str | Path] = [program("psql"), *quiet]
+    read_command: list[str | Path] = [program("pg_restore"), *PORTABLE, "--file", "-", file]
+    write_command: list[str | Path] = [program("psql"), *quiet]
     pipe, env = subprocess.PIPE, with_password(target.password)
     with (
         tempfile.TemporaryFile() as errors,
-        subprocess.Popen(read, stdout=pipe, stderr=errors) as reader,
-        subprocess.Popen(write, stdin=pipe, stdout=subprocess.DEVNULL, stderr=errors, env=env) as writer,
+        subprocess.Popen(read_command, stdout=pipe, stderr=errors) as reader,
+        subprocess.Popen(write_command, stdin=pipe, stdout=subprocess.DEVNULL, stderr=errors, env=env) as writer,
     ):
         assert reader.stdout is not None
         assert writer.stdin is not None
@@ -265,8 +268,8 @@ def _brought_back(file: Path, target: Place) -> None:
         reader.stdout.close()
         if writer.wait() or reader.wait():
             errors.seek(0)
-            which = "psql" if writer.returncode else "pg_restore"
-            raise BackupError(f"{which} failed: {errors.read().decode(errors='replace').strip()}")
+            failed_program = "psql" if writer.returncode else "pg_restore"
+            raise BackupError(f"{failed_program} failed: {errors.read().decode(errors='replace').strip()}")
 
 
 def _tables() -> int:
@@ -282,36 +285,40 @@ def _tables() -> int:
 
 
 def accounts_log_out() -> int:
-    """End the sessions of accounts and the unreadable ones, and return their number.
+    """Delete the sessions of accounts and all unreadable sessions, and return their number.
 
-    Otherwise accounts that logged out after the back-up would be logged in again. Sessions of visitors stay, since they
-    are the only link to a visitor's machines and seats.
+    A restored session would log in an account that has logged out since the back-up. Sessions of visitors stay, since
+    they are the only link to a visitor's machines and seats.
     """
-    ended = (one.pk for one in Session.objects.iterator() if SESSION_KEY in (held := one.get_decoded()) or not held)
-    return sum(Session.objects.filter(pk__in=some).delete()[0] for some in _many(ended, 1000))
+    session_keys = (
+        session.pk
+        for session in Session.objects.iterator()
+        if SESSION_KEY in (data := session.get_decoded()) or not data
+    )
+    return sum(Session.objects.filter(pk__in=batch).delete()[0] for batch in _batches(session_keys, 1000))
 
 
 def cache_forget() -> None:
-    """Delete this site's keys in Redis: cached figures of other data, and wake-ups, which are sent again anyway."""
+    """Delete this site's keys in Redis: caches of the replaced data, and wake-ups, which are sent again anyway."""
     with redis.Redis.from_url(settings.REDIS_URL) as client:
-        for keys in _many(client.scan_iter(f"{settings.REDIS_PREFIX}:*", count=1000), 1000):
-            client.unlink(*keys)
+        for batch in _batches(client.scan_iter(f"{settings.REDIS_PREFIX}:*", count=1000), 1000):
+            client.unlink(*batch)
 
 
-def _many(keys: Iterator[Key], most: int) -> Iterator[list[Key]]:
-    some: list[Key] = []
+def _batches(keys: Iterator[Key], size: int) -> Iterator[list[Key]]:
+    batch: list[Key] = []
     for key in keys:
-        some.append(key)
-        if len(some) == most:
-            yield some
-            some = []
-    if some:
-        yield some
+        batch.append(key)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 @contextlib.contextmanager
 def servers_at_hand() -> Iterator[None]:
-    """Provide the private servers of a local run during the block, whether the site runs or not.
+    """During the block, run those private servers of a local run that are needed and do not answer.
 
     Raises:
         ServerError: the servers cannot start, or the site is just starting or stopping.
@@ -325,9 +332,9 @@ def servers_at_hand() -> Iterator[None]:
         return
     var: Path = settings.VAR_DIR
     var.mkdir(parents=True, exist_ok=True)
-    with (var / "supervisor.lock").open("w") as own:
+    with (var / "supervisor.lock").open("w") as lock_file:
         try:
-            fcntl.flock(own, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ServerError(f"Beadbox is just starting or stopping in {var}: try again.") from None
         with servers.throwaway_servers(var, **silent, is_durable=True):

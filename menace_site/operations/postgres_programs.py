@@ -1,4 +1,4 @@
-"""Client programs of PostgreSQL: which version fits the server, and how they are run."""
+"""Client programs of PostgreSQL: find the version that fits the server, and run a program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from menace_site.local.errors import ServerError
 
 
 class BackupError(Exception):
-    """A back-up could not be made or restored; the message says why in a sentence."""
+    """A back-up could not be made or restored; the message gives the reason in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def place() -> Place:
     except DatabaseError as error:
         raise BackupError(f"The database does not let us in: {summary(error)}.") from error
     info = connection.connection.info
-    # Only the configured parameters: older programs refuse some of the driver's own.
+    # Keep only the configured parameters, since older programs refuse some that the driver adds.
     parameters = {
         name: value for name, value in info.get_parameters().items() if name in connection.get_connection_params()
     }
@@ -50,9 +50,10 @@ def place() -> Place:
 
 
 def program(name: str, major: int | None = None) -> Path:
-    """Return a program of PostgreSQL in the lowest installed version from ``major`` on; older ones refuse the server.
+    """Return the path of a program of PostgreSQL, in the lowest installed version that is at least ``major``.
 
-    Without ``major``, return the newest, which reads the output of every other version.
+    Programs older than ``major``, the server's version, refuse the server. Without ``major``, return the newest, which
+    reads the output of every other version.
 
     Raises:
         BackupError: no such program is installed.
@@ -60,12 +61,14 @@ def program(name: str, major: int | None = None) -> Path:
     folders = [*Path("/usr/lib/postgresql").glob("*/bin"), *map(Path, os.get_exec_path())]
     with contextlib.suppress(ServerError):
         folders.append(servers.postgres_bin())
-    found = {_version(folder / name): folder / name for folder in folders if (folder / name).is_file()}
-    fitting = [version for version in found if version >= (major or 1)]
+    programs = {_version(folder / name): folder / name for folder in folders if (folder / name).is_file()}
+    fitting = [version for version in programs if version >= (major or 1)]
     if not fitting:
-        which = f"{name} of version {major} or newer: install postgresql-client-{major}" if major else f"{name} here"
-        raise BackupError(f"There is no {which}.")
-    return found[min(fitting) if major else max(fitting)]
+        requirement = (
+            f"{name} of version {major} or newer: install postgresql-client-{major}" if major else f"{name} here"
+        )
+        raise BackupError(f"There is no {requirement}.")
+    return programs[min(fitting) if major else max(fitting)]
 
 
 def _version(file: Path) -> int:
@@ -81,14 +84,14 @@ def program_run(*command: str | Path, password: str = "") -> str:
     """Run a program and return its standard output.
 
     Raises:
-        BackupError: it fails.
+        BackupError: the program ends with a status other than 0.
     """
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=with_password(password))
-    if done.returncode:
-        raise BackupError(f"{Path(command[0]).name} failed: {done.stderr.strip() or f'status {done.returncode}'}")
-    return done.stdout
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=with_password(password))
+    if result.returncode:
+        raise BackupError(f"{Path(command[0]).name} failed: {result.stderr.strip() or f'status {result.returncode}'}")
+    return result.stdout
 
 
 def with_password(password: str) -> dict[str, str]:
-    """Return the environment of a program with the password, which other users of the machine cannot read there."""
+    """Return this process's environment plus the password, which other users could read in a command line."""
     return {**os.environ, **({"PGPASSWORD": password} if password else {})}

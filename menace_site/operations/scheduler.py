@@ -1,4 +1,4 @@
-"""Beat's scheduler: that of django-celery-beat, made safe for a clock that is set back."""
+"""Beat's scheduler: the scheduler of django-celery-beat, which here also works after the clock was set back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
 
 class Entry(ModelEntry):  # type: ignore[misc]  # the package has no types
-    """A task with a last start that counts as now if it lies in the future, after the clock was set back."""
+    """A scheduled task. A last start in the future, left by a clock that was set back, counts as now."""
 
     last_run_at: datetime
 
@@ -31,7 +31,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc]
     def tick(self, *args: Any, **kwargs: Any) -> float:
         """Start a task if one is due, and return the seconds until the next tick.
 
-        The moments in the queue are wrong after the clock was set back, so the queue is then built again.
+        After the clock was set back, the times in the queue are wrong, so the queue is built again.
         """
         now = time.time()
         if now < self.ticked_at:

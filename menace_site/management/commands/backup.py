@@ -25,5 +25,5 @@ class Command(BaseCommand):
                 file = backup_make(folder)
         except (BackupError, ServerError) as error:
             raise CommandError(str(error)) from error
-        took = time.monotonic() - begin
-        self.stdout.write(f"{file}: {file.stat().st_size / 1e6:,.1f} MB in {took:,.1f} s")
+        seconds = time.monotonic() - begin
+        self.stdout.write(f"{file}: {file.stat().st_size / 1e6:,.1f} MB in {seconds:,.1f} s")

@@ -19,13 +19,18 @@ from menace_site.operations.postgres_programs import BackupError
 
 
 @contextlib.contextmanager
-def _or_again(what: str) -> Iterator[None]:
-    """Turn any failure of the block, Ctrl-C included, into a ``CommandError`` that says what to do."""
+def _restart_on_failure(progress: str) -> Iterator[None]:
+    """Turn any failure of the block, Ctrl-C included, into a ``CommandError`` that tells how to start again.
+
+    ``progress`` says which steps are done.
+    """
     try:
         yield
     except (Exception, KeyboardInterrupt) as error:
-        said = f"{summary(error)} - {what}. Do not start the site: empty the database, and restore the file again."
-        raise CommandError(said) from error
+        message = (
+            f"{summary(error)} - {progress}. Do not start the site: empty the database, and restore the file again."
+        )
+        raise CommandError(message) from error
 
 
 class Command(BaseCommand):
@@ -41,10 +46,10 @@ class Command(BaseCommand):
             with servers_at_hand():
                 check_given_redis(settings.REDIS_URL)
                 backup_restore(file)
-                with _or_again("the data are back, but sessions and tokens as they were then may still work"):
+                with _restart_on_failure("the data are back, but sessions and tokens as they were then may still work"):
                     self.stdout.write(f"{accounts_log_out():,} sessions of accounts have ended; visitors stay known.")
                     self._tokens(revoke=revoke_tokens)
-                with _or_again("the data are back and accounts logged out, but no more than that was done"):
+                with _restart_on_failure("the data are back and accounts logged out, but no more than that was done"):
                     call_command("migrate", interactive=False, verbosity=0)
                     cache_forget()
                 call_command("audit", stdout=self.stdout)

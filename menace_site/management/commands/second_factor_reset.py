@@ -1,4 +1,4 @@
-"""``manage.py second_factor_reset NAME``: for a member of the staff without device and recovery codes."""
+"""``manage.py second_factor_reset NAME``: remove the second factor of an account, for a lost device."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("name", help="who has lost it: the name of the account")
 
     def handle(self, *args: Any, name: str, **options: Any) -> None:
-        """Delete the device and the recovery codes, and print what comes next."""
+        """Delete the account's device and recovery codes, and print the next step."""
         user = account_named(name)
         if user is None:
             raise CommandError(f"There is no account named {name!r}.")

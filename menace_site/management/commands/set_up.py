@@ -1,8 +1,8 @@
 """``manage.py set_up``: every step from an empty database to a site that can be played on.
 
-One process runs all steps, since starting Django four times takes longer than the steps of a second start. Each step
-keeps existing data. Only a local run collects static files, in a parallel process: an image has them already and is
-read-only. Data of a newer release are refused, because this code does not know their tables.
+Each step keeps existing data. Data of a newer release are refused, because this code does not know their tables. One
+process runs all steps: when nothing is left to do, starting Django four times would take longest. Only a local run
+collects static files, in a parallel process. A container image already has them and is read-only.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ from games.models import AccountName
 from menace_site.operations.backups import migrations_unknown
 
 TRIES, PAUSE_S = 240, 5.0
-"""Attempts to migrate while a table is in use, and seconds between them: twenty minutes in all."""
+"""Attempts to migrate while a table is in use, and seconds between two attempts: 20 minutes in all."""
 IN_USE = (LockNotAvailable, DeadlockDetected)
 
 
@@ -35,12 +35,12 @@ def collect() -> None:
 
 @contextmanager
 def in_parallel(function: Callable[[], None]) -> Iterator[None]:
-    """Call a function in a parallel process while the block runs, and wait for both.
+    """Call a function in a parallel process while the block runs, and wait for it at the end of the block.
 
     Raises:
         CommandError: the function failed; its own output says why.
     """
-    connection.close()  # processes cannot share a connection
+    connection.close()  # A forked process must not share its parent's connection.
     process = get_context("fork").Process(target=function, daemon=True)
     process.start()
     yield
@@ -60,9 +60,9 @@ class Command(BaseCommand):
             )
         with in_parallel(collect) if settings.LOCAL else nullcontext(), self.step("Database", "making its tables"):
             self.migrate()
-            # For accounts created without their names by ``loaddata``, or by an older release that ran meanwhile.
+            # ``loaddata``, or an older release that still runs, may have created accounts without their name rows.
             account_names_fill(get_user_model(), AccountName)
-        if not settings.LOCAL:  # in a local run the supervisor compiles them while the site already serves
+        if not settings.LOCAL:  # In a local run the supervisor compiles the kernels while the site already serves.
             with self.step("Kernels", "compiling"):
                 call_command("warm_kernels")
         with self.step("First machines", "reading"):
@@ -70,7 +70,7 @@ class Command(BaseCommand):
 
     @contextmanager
     def step(self, name: str, doing: str) -> Iterator[None]:
-        """Print the beginning of a step, and at its end the seconds taken."""
+        """Print ``name`` and ``doing`` at the start of a step, and the seconds taken at its end."""
         begin = monotonic()
         self.say(f"{name}: {doing}")
         yield
@@ -82,7 +82,11 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def migrate(self) -> None:
-        """Migrate; try again while a long read uses a table (``games/transport/migration_operations.py``)."""
+        """Migrate; try again while a long read locks a table (``games/transport/migration_operations.py``).
+
+        Raises:
+            CommandError: a table is still locked after ``TRIES`` attempts.
+        """
         for n_left in reversed(range(TRIES)):
             try:
                 call_command("migrate", interactive=False, verbosity=0)
