@@ -1,4 +1,4 @@
-"""Access log: an id for every request and socket, a count, and one log line at its end.
+"""Access log: every request and socket gets an id, is counted, and gets one log line at its end.
 
 The line names the route instead of the requested path, because paths contain room codes and tokens. It names the client
 only by the primary key of its account, never by its network address.
@@ -26,11 +26,11 @@ from menace_site.server.boundary import Application, Event, Receive, Scope, Send
 logger = logging.getLogger("beadbox.requests")
 
 WELL_FORMED = re.compile(rb"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
-"""Request ids accepted from a client. They appear in logs, so they contain no characters with a meaning there."""
+"""Request ids that are accepted from clients. Ids appear in logs, so characters with a meaning in logs are refused."""
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 METRICS_PATH = "/metrics"
 QUIET = ("/api/health", METRICS_PATH)
-"""Paths that monitoring reads every few seconds. Requests are counted, but logged only with an unusual status."""
+"""Paths that monitoring reads every few seconds. Their requests are logged only with a status beyond ``AS_USUAL``."""
 AS_USUAL = (200, 503)
 ROOT_FILES = {f"/{file.name}" for file in settings.WHITENOISE_ROOT.iterdir()}
 
@@ -64,51 +64,51 @@ class AccessLog:
             request_id = request_id_new().encode()
         REQUEST_ID.set(request_id.decode())
         is_socket = scope["type"] == "websocket"
-        seen: dict[str, Any] = {}
-        scope["observed"] = seen
-        begin, status, is_alone, is_broken = time.perf_counter(), 0, False, False
+        observed: dict[str, Any] = {}
+        scope["observed"] = observed
+        started_at, status, is_client_gone, is_broken = time.perf_counter(), 0, False, False
 
         async def send_logged(event: Event) -> None:
-            nonlocal status, is_alone
-            kind = event["type"]
-            if kind in ("http.response.start", "websocket.http.response.start", "websocket.accept"):
+            nonlocal status, is_client_gone
+            event_type = event["type"]
+            if event_type in ("http.response.start", "websocket.http.response.start", "websocket.accept"):
                 event["headers"] = [*event.get("headers", ()), (b"x-request-id", request_id)]
                 status = event.get("status", 101)
                 if status == 101:
                     SOCKETS.inc()
-            elif kind == "websocket.close" and not status:
+            elif event_type == "websocket.close" and not status:
                 status = 403
             try:
                 await send(event)
-            except OSError:  # the server's sign that the client has gone
-                is_alone = True
+            except OSError:  # The server raises it when the client has disconnected.
+                is_client_gone = True
                 raise
 
         try:
             await self.application(scope, receive, send_logged)
         except Exception:
-            status, is_broken = status or 500, not is_alone
+            status, is_broken = status or 500, not is_client_gone
             raise
         finally:
             if is_broken or status == 500:
                 FAULTS.inc()
             if is_socket and status == 101:
                 SOCKETS.dec()
-            route = self._socket_route(scope["path"]) if is_socket else _route(scope["path"], seen.get("request"))
+            route = self._socket_route(scope["path"]) if is_socket else _route(scope["path"], observed.get("request"))
             method = "WS" if is_socket else scope["method"] if scope["method"] in METHODS else "other"
-            _note(route, method, status, time.perf_counter() - begin, scope["path"], _account(seen))
-            seen.clear()  # breaks the cycle of request and scope, which would otherwise wait for the garbage collector
+            _note(route, method, status, time.perf_counter() - started_at, scope["path"], _account(observed))
+            observed.clear()  # Break the cycle of request and scope, so that both are freed at once.
 
     def _socket_route(self, path: str) -> str:
         path = path.strip("/")
-        found = (one for one in self.socket_patterns if one.pattern.match(path) is not None)
-        return next((_readable(str(one.pattern)) for one in found), "none")
+        matching = (pattern for pattern in self.socket_patterns if pattern.pattern.match(path) is not None)
+        return next((_readable(str(pattern.pattern)) for pattern in matching), "none")
 
 
 def _note(route: str, method: str, status: int, seconds: float, path: str, account: int | None) -> None:
     """Count a finished request or socket, and write its log line."""
     REQUESTS.labels(route, method, str(status)).inc()
-    if method != "WS":  # a socket lasts for as long as its page is open
+    if method != "WS":  # A socket's duration says nothing about speed: it lasts as long as its page is open.
         REQUEST_SECONDS.observe(seconds)
     if not path.startswith(QUIET) or status not in AS_USUAL:
         ms = round(seconds * 1000, 1)
@@ -117,7 +117,7 @@ def _note(route: str, method: str, status: int, seconds: float, path: str, accou
 
 
 def _route(path: str, request: LoggedRequest | None) -> str:
-    """Return the matching pattern, or ``none``, so that clients cannot create metric labels with unknown paths."""
+    """Return the matching URL pattern, or "none": a label per unknown path would let clients fill the metrics."""
     match = None if request is None else request.resolver_match
     if match is not None:
         return _readable(match.route)
@@ -127,15 +127,15 @@ def _route(path: str, request: LoggedRequest | None) -> str:
 
 
 def _readable(pattern: str) -> str:
-    """Return Django's pattern without its regular-expression syntax, such as ``/api/rooms/<code>``."""
-    named = re.sub(r"\(\?P(<\w+>)[^)]*\)", r"\1", pattern)
-    return "/" + re.sub(r"\^|/\?\$|\$$|\(\?:[^)]*\)", "", named)
+    """Return a URL pattern of Django without its regular expressions, such as ``/api/rooms/<code>``."""
+    with_names = re.sub(r"\(\?P(<\w+>)[^)]*\)", r"\1", pattern)
+    return "/" + re.sub(r"\^|/\?\$|\$$|\(\?:[^)]*\)", "", with_names)
 
 
-def _account(seen: dict[str, Any]) -> int | None:
+def _account(observed: dict[str, Any]) -> int | None:
     """Return the primary key of the account if the request has loaded its user; never query for it."""
-    if "account" in seen:
-        return seen["account"]  # type: ignore[no-any-return]
-    user = getattr(seen.get("request"), "user", None)
-    # The copy of an unevaluated lazy user is lazy too. Reading its attributes would query the database.
+    if "account" in observed:
+        return observed["account"]  # type: ignore[no-any-return]
+    user = getattr(observed.get("request"), "user", None)
+    # A user that is still lazy after copying was never loaded. Reading its attributes would query the database.
     return None if isinstance(copy(user), SimpleLazyObject) else getattr(user, "pk", None)

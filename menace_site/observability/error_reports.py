@@ -1,8 +1,8 @@
 """Error reports in Sentry's protocol to the receiver ``SENTRY_DSN``, without data about users.
 
-By default the client would send addresses, headers, bodies, cookies and the local variables of every stack frame. Only
-the exception, its traceback, the installed packages and the request id are sent here. Operators find the rest in the
-log by that id.
+By default Sentry's client would send addresses, headers, bodies, cookies and the local variables of every stack frame.
+A report of this site contains only the exception, its traceback, the installed packages and the request id. Operators
+find the rest in the log by that id.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ KEPT = {
     "sdk",
     "environment",
 }
-"""Fields of an event that are sent. Any other field of this or a later version of the client is dropped."""
+"""Fields of an event that are sent. All other fields are dropped, also those that a later client version adds."""
 
 
 def errors_report(dsn: str) -> None:
     """Report errors to the receiver ``dsn`` from now on."""
     for logger in ("django.request", "celery.app.trace", "celery.worker.job"):
-        ignore_logger(logger)  # they log exceptions that the client has already captured
-    ignore_logger("django.security.*")  # refusals of malformed requests: strangers could use up the report quota
+        ignore_logger(logger)  # These loggers repeat exceptions that the client has already captured.
+    ignore_logger("django.security.*")  # Strangers could use up the report quota with malformed requests.
     sentry_sdk.init(
         dsn=dsn,
         before_send=nameless,
@@ -47,13 +47,13 @@ def errors_report(dsn: str) -> None:
 
 
 def nameless(event: Any, hint: dict[str, object]) -> Any:
-    """Return the event without data about users: only the fields ``KEPT``, first lines, and the request id."""
-    kept = {name: value for name, value in event.items() if name in KEPT}
-    for one in kept.get("exception", {}).get("values", []):
+    """Return the event without data about users: the fields ``KEPT``, messages cut to one line, and the request id."""
+    report = {name: value for name, value in event.items() if name in KEPT}
+    for exception in report.get("exception", {}).get("values", []):
         # The second line of PostgreSQL's errors quotes the refused row, which may hold names and addresses.
-        one["value"] = str(one.get("value") or "").partition("\n")[0]
-    if "logentry" in kept:
-        said = kept["logentry"]
-        kept["logentry"] = {"message": str(said.get("message", "")).partition("\n")[0]}  # drops the arguments
-    kept["tags"] = {"request_id": REQUEST_ID.get()}
-    return kept
+        exception["value"] = str(exception.get("value") or "").partition("\n")[0]
+    if "logentry" in report:
+        log_entry = report["logentry"]
+        report["logentry"] = {"message": str(log_entry.get("message", "")).partition("\n")[0]}  # drops the arguments
+    report["tags"] = {"request_id": REQUEST_ID.get()}
+    return report

@@ -1,7 +1,7 @@
 """Health checks for load balancers, containers and the supervisor.
 
-A process is alive if it answers. Restarting it for another reason, such as a database outage, only makes things worse.
-A process is ready if it can serve moves; load balancers send no requests to a process that is not.
+A process is alive if it answers. Only a process that is not alive should be restarted: a restart does not help against
+a database outage. A process is ready if it can serve moves. Load balancers send requests to ready processes only.
 """
 
 import threading
@@ -18,7 +18,7 @@ from games.limits.admission import ADMISSION
 from menace_site.local.given_servers import redis_answers
 
 WITHIN_S = 1.0
-"""Seconds after which a part counts as silent, so that a health check answers in time even if a server hangs."""
+"""Seconds after which database or broker counts as silent, so that a health check answers even if one hangs."""
 
 
 class Question:
@@ -34,15 +34,15 @@ class Question:
         with self._lock:
             if self._asked is None or self._asked.done():
                 self._asked = Future()
-                # A daemon thread, so that a stopping process does not wait for it.
-                threading.Thread(target=self._find_out, args=(self._asked,), daemon=True).start()
+                # A stopping process does not wait for a daemon thread.
+                threading.Thread(target=self._answer, args=(self._asked,), daemon=True).start()
             return self._asked
 
-    def _find_out(self, asked: Future[bool]) -> None:
+    def _answer(self, future: Future[bool]) -> None:
         try:
-            asked.set_result(self.ask())
-        except Exception as error:  # the future raises it in every waiting caller
-            asked.set_exception(error)
+            future.set_result(self.ask())
+        except Exception as error:  # The future raises the error in every waiting caller.
+            future.set_exception(error)
 
 
 def _database_answers() -> bool:
@@ -52,7 +52,7 @@ def _database_answers() -> bool:
     except DatabaseError:
         return False
     finally:
-        connection.close()  # this thread's
+        connection.close()  # Each check has a new thread, and so a new connection.
     return True
 
 
@@ -64,7 +64,7 @@ PARTS = {
 
 @never_cache
 def live(request: HttpRequest) -> JsonResponse:
-    """Answer 200 without any check."""
+    """Answer 200 without any check: an answer proves that the process is alive."""
     return JsonResponse({"status": "alive"})
 
 
@@ -75,25 +75,25 @@ def ready(request: HttpRequest) -> JsonResponse:
     The broker is not checked. Play goes on without it, and its outage would make every process unready at once.
     """
     if ADMISSION.is_full:
-        says = {"status": "unavailable", "detail": "Too many wait here already.", "code": "busy"}
-        return JsonResponse(says, status=503)
-    return _says("database")
+        refusal = {"status": "unavailable", "detail": "Too many wait here already.", "code": "busy"}
+        return JsonResponse(refusal, status=503)
+    return _check_response("database")
 
 
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
     """Answer 200 if database and broker answer, else 503 with the names of the silent parts."""
-    return _says(*PARTS)
+    return _check_response(*PARTS)
 
 
-def _says(*parts: str) -> JsonResponse:
-    asked = {name: PARTS[name].begin() for name in parts}
-    in_time = wait(asked.values(), WITHIN_S).done
-    silent = [name for name, answer in asked.items() if answer not in in_time or not answer.result()]
-    body = {name: "silent" if name in silent else "ok" for name in asked}
+def _check_response(*parts: str) -> JsonResponse:
+    futures = {name: PARTS[name].begin() for name in parts}
+    in_time = wait(futures.values(), WITHIN_S).done
+    silent = [name for name, future in futures.items() if future not in in_time or not future.result()]
+    body = {name: "silent" if name in silent else "ok" for name in futures}
     if silent:
         detail = f"No answer from the {' and the '.join(silent)}."
         return JsonResponse({"status": "unavailable", "detail": detail, "code": "unavailable", **body}, status=503)
     if ADMISSION.is_full:
-        body["play"] = "busy"  # still healthy: a restart would only make it worse
+        body["play"] = "busy"  # A busy process is healthy: a restart would only delay the players.
     return JsonResponse({"status": "ok", **body})

@@ -1,7 +1,7 @@
 """Log formatters and filters: one JSON object per line in production, text in a local run, with the request id.
 
-The id is in the context of all code that a request calls (``games.transport.request_context``). Messages carry it to
-the tasks that a request starts.
+``games.transport.request_context`` holds the id for all code that a request calls. Celery messages carry the id to the
+tasks that the request starts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def request_id_new() -> str:
 
 
 class WithRequest(logging.Filter):
-    """Sets ``request_id`` on every record; lets all pass."""
+    """Sets ``request_id`` on every record and drops none."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = REQUEST_ID.get()
@@ -41,26 +41,26 @@ class WithRequest(logging.Filter):
 
 
 QUOTED = re.compile(r"\nDETAIL: .*?(?=\n\nThe above exception|\n\nDuring handling|\Z)", re.DOTALL)
-"""PostgreSQL's ``DETAIL`` and the lines after it, which quote the refused row with names and addresses in it."""
+"""PostgreSQL's ``DETAIL`` and the lines after it, which quote the refused row and may contain names and addresses."""
 
 
 class Unquoted(logging.Filter):
-    """Cuts PostgreSQL's ``DETAIL`` from messages that quote an error, as Celery's do; lets all records pass."""
+    """Cuts PostgreSQL's ``DETAIL`` from messages that quote an error, as Celery's do. Drops no record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         try:
-            said = record.getMessage()
-        except Exception:  # arguments that do not fit the format: logging itself reports them, without raising
+            message = record.getMessage()
+        except Exception:  # The arguments do not fit the format. Logging reports this itself, without raising.
             return True
-        if "DETAIL: " in said:
-            record.msg, record.args = "%s", (re.split(r"\\n|\n", said, maxsplit=1)[0],)
+        if "DETAIL: " in message:
+            record.msg, record.args = "%s", (re.split(r"\\n|\n", message, maxsplit=1)[0],)
         return True
 
 
 class _UnquotedTracebacks:
-    def formatException(self, ei: Any) -> str:  # noqa: N802 - so it is called by logging
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the name that logging calls
         """Format a traceback without PostgreSQL's ``DETAIL``."""
-        return QUOTED.sub("", super().formatException(ei))  # type: ignore[misc]  # of the formatter beside it
+        return QUOTED.sub("", super().formatException(ei))  # type: ignore[misc]  # a mixin: the formatter has the method
 
 
 class Lines(_UnquotedTracebacks, logging.Formatter):
@@ -74,30 +74,30 @@ class Objects(_UnquotedTracebacks, JsonFormatter):
 class RefusedRequests(logging.Filter):
     """Drops Django's records of refused requests, which the access log covers.
 
-    A fault has a traceback, or is logged where it occurs (``games.transport.database_errors``). Paths may hold room
-    codes and tokens, so the record gets the route instead and loses its request.
+    Records of faults pass. Paths may contain room codes and tokens, so a record gets the route instead of the path and
+    loses its request. A 503 without a traceback is dropped, because ``games.transport.database_errors`` logs it.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is about a fault. Idempotent, because logging that is set up twice has two filters."""
+        """Whether the record is about a fault. Idempotent, because a second set-up of logging adds a second filter."""
         status = getattr(record, "status_code", 500)
         if status < 500 or "request" not in record.__dict__:
             return bool(status >= 500)
         match = getattr(record.__dict__.pop("request"), "resolver_match", None)
-        if isinstance(record.args, tuple) and len(record.args) == 2:  # "%s: %s", what and where
+        if isinstance(record.args, tuple) and len(record.args) == 2:  # Django's "%s: %s": the reason and the path
             record.args = record.args[0], "an unknown address" if match is None else match.route
         return bool(record.exc_info) or status != 503
 
 
 class Answered(logging.Filter):
-    """Drops uvicorn's complaint about a handshake that was refused with a response instead of a close."""
+    """Drops uvicorn's error message about a handshake that the site refuses with a response instead of a close."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return record.msg != "ASGI callable returned without completing handshake."
 
 
 class NamedAlone(logging.Filter):
-    """Reduces an exception to the name of its class, because its message may quote user input; lets all pass."""
+    """Reduces an exception to the name of its class, because its message may quote user input. Drops no record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.exc_info and record.exc_info[0] is not None:
@@ -123,14 +123,14 @@ def _begins(task_id: str, task: Any, **_: Any) -> None:
 
 @signals.task_postrun.connect
 def _ends(task_id: str, task: Any, retval: Any, state: str | None = None, **_: Any) -> None:
-    begin, before = _begun.pop(task_id)
-    seconds, state = time.perf_counter() - begin, (state or "none").lower()
+    started_at, outer_request_id = _begun.pop(task_id)
+    seconds, state = time.perf_counter() - started_at, (state or "none").lower()
     TASKS.labels(task.name, state).inc()
     if state == "failure" and not is_database_outage(retval):
         FAULTS.inc()
     fields = {"task": task.name, "state": state, "ms": round(seconds * 1000, 1)}
     task_logger.info("%s %s in %.1f ms", task.name, state, seconds * 1000, extra=fields)
-    REQUEST_ID.reset(before)
+    REQUEST_ID.reset(outer_request_id)
 
 
 @signals.setup_logging.connect

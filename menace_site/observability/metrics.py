@@ -1,8 +1,8 @@
 """``/metrics`` in Prometheus' text format: counts of this machine's processes, and figures from database and broker.
 
-The endpoint answers before Django, because Prometheus asks by a container's own address and without TLS, and needs an
-answer while all of Django's threads are busy. *Every* address of a request must be one of ``METRICS_ADDRESSES``: the
-peer's, and each in X-Forwarded-For. So a forged header can only take access away.
+The endpoint answers before Django: Prometheus uses a container's own address without TLS, and needs an answer while all
+of Django's threads are busy. ``METRICS_ADDRESSES`` must contain *every* address of a request: the peer's, and each in
+X-Forwarded-For. So a forged header can only take access away.
 """
 
 from __future__ import annotations
@@ -44,9 +44,11 @@ from menace_site.server.boundary import Application, Receive, Scope, Send, answe
 logger = logging.getLogger("menace_site.metrics")
 
 TICK_S = 2
+"""Seconds between two updates of the gauges of a web process."""
 METRICS_REFUSAL_TEXT = "Figures are told to those who look after the site."
 ANSWER_S = 2
 """Seconds after which a silent database or broker counts as down."""
+# A pairing has no time of its own: it waits since its tournament was created.
 SINCE = {"pairings": "(SELECT created_at FROM learning_tournament WHERE id = tournament_id)"}
 JOB = """
     SELECT '{kind}' AS kind, status = 'queued' OR lease_until < now() AS waits,
@@ -64,7 +66,10 @@ ROWS = """
     UNION ALL SELECT 'rows', relname, greatest(reltuples, 0) FROM pg_class
         WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
     UNION ALL SELECT 'bytes', '', pg_database_size(current_database())"""
-"""Query for open jobs, open matches of the last hour, and sizes from PostgreSQL's catalogue."""
+"""Query for open jobs, open matches of the last hour, and sizes from PostgreSQL's catalogue.
+
+Each row is a quantity, a label and a value.
+"""
 
 POOL = Gauge(
     "beadbox_pool",
@@ -85,17 +90,17 @@ LOOP_LAG = Gauge(
 
 
 class Processes(Collector):
-    """Figures of all processes of this machine: counters include ended processes, gauges only live ones."""
+    """Figures of all processes of this machine: counters include ended processes, gauges only live processes."""
 
     def collect(self) -> Iterable[Metric]:
         folder = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
         for pid in {int(file.stem.rpartition("_")[2]) for file in folder.glob("gauge_live*.db")}:
             try:
                 os.kill(pid, 0)
-            except OSError:  # no such process, or its number now belongs to another user's process
-                with contextlib.suppress(FileNotFoundError):  # another process collects too
+            except OSError:  # The process has ended, or its id now belongs to a process of another user.
+                with contextlib.suppress(FileNotFoundError):  # Another process may have removed the file.
                     mark_process_dead(pid)  # type: ignore[no-untyped-call]  # no types
-        return MultiProcessCollector(None).collect()  # type: ignore[no-any-return, no-untyped-call]  # likewise
+        return MultiProcessCollector(None).collect()  # type: ignore[no-any-return, no-untyped-call]  # no types
 
 
 class Copies(Collector):
@@ -105,7 +110,7 @@ class Copies(Collector):
         if settings.BACKUP_DIR:
             try:
                 age = latest_age(Path(settings.BACKUP_DIR))
-            except OSError:  # back-ups in an unreadable folder could not be used either
+            except OSError:  # Back-ups in an unreadable folder are useless, so report that there are none.
                 age = None
             seconds = math.inf if age is None else age.total_seconds()
             help_text = "How long ago the latest back-up was made; for ever, if none is there"
@@ -123,14 +128,17 @@ class Site(Collector):
             yield _gauge("queue_length", "Messages that wait in the broker", queues, "queue")
         if rows is None:
             return
-        # Trainings of a full site wait for space, jobs of a new site for compiled kernels. Neither lacks a worker.
-        held = {kind.slug for kind in KINDS} if kernels_compiling() or games_compiling() else set()
+        # Leave out the jobs that wait for something else than a worker, so that they raise no alarm: all jobs while
+        # kernels are compiled, and trainings while the site is full.
+        not_ready = {kind.slug for kind in KINDS} if kernels_compiling() or games_compiling() else set()
         if rows["full", ""]:
-            held.add(RUNS.slug)
+            not_ready.add(RUNS.slug)
         rows = {
-            (what, slug): n for (what, slug), n in rows.items() if not (what in ("waiting", "oldest") and slug in held)
+            (what, slug): n
+            for (what, slug), n in rows.items()
+            if not (what in ("waiting", "oldest") and slug in not_ready)
         }
-        kinds, none = [kind.slug for kind in KINDS], 0.0
+        kinds, zero = [kind.slug for kind in KINDS], 0.0
         open_matches = (MatchStatus.WAITING, MatchStatus.PLAYING)
         for what, name, label, labels, help_text in (
             ("waiting", "jobs_waiting", "kind", kinds, "Jobs that wait for a worker"),
@@ -146,15 +154,17 @@ class Site(Collector):
             ("matches", "matches_open", "status", open_matches, "Open matches in which somebody moved within the hour"),
             ("rows", "rows", "table", [], "Rows of each table, as PostgreSQL estimates them"),
         ):
-            found = {(str(one),): none for one in labels} | {key[1:]: n for key, n in rows.items() if key[0] == what}
-            yield _gauge(name, help_text, found, label)
+            figures = {(str(label_value),): zero for label_value in labels} | {
+                key[1:]: n for key, n in rows.items() if key[0] == what
+            }
+            yield _gauge(name, help_text, figures, label)
         yield _gauge("database_bytes", "Size of the database", {(): rows["bytes", ""]})
         yield _gauge("site_full", "Whether the site has as many bytes as it may", {(): rows["full", ""]})
 
 
-def _gauge(name: str, help_text: str, found: dict[Any, float], *labels: str) -> Metric:
+def _gauge(name: str, help_text: str, figures: dict[Any, float], *labels: str) -> Metric:
     family = GaugeMetricFamily(f"beadbox_{name}", help_text, labels=labels)
-    for values, value in found.items():
+    for values, value in figures.items():
         family.add_metric(values, value)
     return family
 
@@ -162,22 +172,22 @@ def _gauge(name: str, help_text: str, found: dict[Any, float], *labels: str) -> 
 def _rows() -> dict[tuple[str, ...], float] | None:
     """Return the figures of the database by quantity and label, or ``None`` if it does not answer.
 
-    Uses a connection of its own, since the pool may be the fault.
+    Opens a new connection, because an exhausted pool must not hide the figures.
     """
     jobs = " UNION ALL ".join(
         JOB.format(kind=kind.slug, table=kind.model._meta.db_table, since=SINCE.get(kind.slug, "created_at"))
         for kind in KINDS
     )
-    where = {**connection.get_connection_params(), "connect_timeout": ANSWER_S}
+    parameters = {**connection.get_connection_params(), "connect_timeout": ANSWER_S}
     try:
-        with psycopg.connect(**where, autocommit=True) as own:
-            own.execute(f"SET statement_timeout = {ANSWER_S * 1000}")
-            found = own.execute(ROWS.format(jobs=jobs)).fetchall()
-            counts = dict(own.execute(SITE_COUNTS, [list(SITE_MOST)]).fetchall())
+        with psycopg.connect(**parameters, autocommit=True) as database:
+            database.execute(f"SET statement_timeout = {ANSWER_S * 1000}")
+            rows = database.execute(ROWS.format(jobs=jobs)).fetchall()
+            counts = dict(database.execute(SITE_COUNTS, [list(SITE_MOST)]).fetchall())
     except psycopg.Error:
         return None
-    found.append(("full", "", (counts["bytes"] or 0) >= settings.DATABASE_BYTES_MOST))
-    return {(what, label): float(value) for what, label, value in found}
+    rows.append(("full", "", (counts["bytes"] or 0) >= settings.DATABASE_BYTES_MOST))
+    return {(quantity, label): float(value) for quantity, label, value in rows}
 
 
 def _queues() -> dict[tuple[str, ...], float] | None:
@@ -189,17 +199,17 @@ def _queues() -> dict[tuple[str, ...], float] | None:
             redis.Redis.from_url(
                 settings.REDIS_URL, socket_timeout=ANSWER_S, socket_connect_timeout=ANSWER_S
             ) as broker,
-            broker.pipeline(transaction=False) as steps,
+            broker.pipeline(transaction=False) as pipeline,
         ):
             for name in names:
-                steps.llen(f"{prefix}{name}")
-            return {(name,): float(n) for name, n in zip(names, steps.execute(), strict=True)}
+                pipeline.llen(f"{prefix}{name}")
+            return {(name,): float(n) for name, n in zip(names, pipeline.execute(), strict=True)}
     except (redis.RedisError, OSError):
         return None
 
 
 class _Registry(Collector):
-    """Several collectors in the form of a registry, as ``generate_latest`` needs it."""
+    """Several collectors as one registry, the form that ``generate_latest`` needs."""
 
     def __init__(self, *collectors: Collector) -> None:
         self.collectors = collectors
@@ -215,15 +225,20 @@ def metrics_text(*collectors: Collector) -> bytes:
 
 
 def may_ask(peer: str, forwarded: Sequence[str]) -> bool:
-    """Whether every address of a request is in ``METRICS_ADDRESSES``: the peer's and those forwarded."""
-    on_the_way = [peer, *(part for text in forwarded for part in text.split(","))]
+    """Whether ``METRICS_ADDRESSES`` contains every address of a request.
+
+    Args:
+        peer: address of the other end of the connection.
+        forwarded: values of the request's X-Forwarded-For headers.
+    """
+    addresses = [peer, *(part for text in forwarded for part in text.split(","))]
     try:
         allowed = [ip_network(text, strict=False) for text in settings.METRICS_ADDRESSES]
     except ValueError:
         return False
     return all(
         address is not None and any(address in network for network in allowed)
-        for address in map(address_read, on_the_way)
+        for address in map(address_read, addresses)
     )
 
 
@@ -240,17 +255,21 @@ class Metrics:
             return
         headers = [(name, value.decode("latin1")) for name, value in scope["headers"]]
         forwarded = [value for name, value in headers if name == b"x-forwarded-for"]
-        hidden = any(name == b"forwarded" for name, _ in headers)
-        if hidden or not may_ask((scope.get("client") or [""])[0], forwarded):
+        has_forwarded = any(name == b"forwarded" for name, _ in headers)
+        if has_forwarded or not may_ask((scope.get("client") or [""])[0], forwarded):
+            # The header Forwarded is refused, because its addresses are not parsed here.
             await answer(send, 403, {"detail": METRICS_REFUSAL_TEXT, "code": "forbidden"})
         elif scope["method"] not in ("GET", "HEAD"):
-            says = {"detail": method_not_allowed(scope["method"], "GET"), "code": "method_not_allowed"}
-            await answer(send, 405, says, (b"allow", b"GET, HEAD"))
+            refusal = {"detail": method_not_allowed(scope["method"], "GET"), "code": "method_not_allowed"}
+            await answer(send, 405, refusal, (b"allow", b"GET, HEAD"))
         else:
             loop = asyncio.get_running_loop()
             text = await loop.run_in_executor(self.thread, metrics_text, Processes(), Copies(), Site())
-            kind = [(b"content-type", CONTENT_TYPE_LATEST.encode()), (b"content-length", str(len(text)).encode())]
-            await send({"type": "http.response.start", "status": 200, "headers": kind})
+            content_headers = [
+                (b"content-type", CONTENT_TYPE_LATEST.encode()),
+                (b"content-length", str(len(text)).encode()),
+            ]
+            await send({"type": "http.response.start", "status": 200, "headers": content_headers})
             await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else text})
 
 
@@ -277,7 +296,7 @@ def _say_how_it_is() -> None:
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """A server with a thread for each request, so that a silent client delays no other."""
+    """A server with a thread for each request, so that a silent client delays no other client."""
 
     daemon_threads = True
 
@@ -286,16 +305,19 @@ class _Quiet(WSGIRequestHandler):
     timeout = 10
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Log nothing: Prometheus asks every few seconds."""
+        """Log nothing, because Prometheus asks every few seconds."""
 
 
 def metrics_serve(port: int) -> None:
-    """Serve ``/metrics`` on ``port`` for ever, for a machine without a web process: the counts of its processes."""
-    with make_server("", port, _worker_answer, server_class=_Server, handler_class=_Quiet) as server:
+    """Serve ``/metrics`` on ``port`` for ever, for a computer that runs only workers.
+
+    The figures are those of its own processes. Figures of database and broker come from the web processes.
+    """
+    with make_server("", port, _worker_response, server_class=_Server, handler_class=_Quiet) as server:
         server.serve_forever()
 
 
-def _worker_answer(environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
+def _worker_response(environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
     forwarded = [environ[name] for name in ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED") if name in environ]
     if not may_ask(environ["REMOTE_ADDR"], forwarded):
         start("403 Forbidden", [("Content-Type", "text/plain")])
