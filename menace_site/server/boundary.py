@@ -32,11 +32,17 @@ Application = Callable[[Scope, Any, Any], Awaitable[None]]
 async def answer(
     send: Send, status: int, says: dict[str, str], *extra: tuple[bytes, bytes], kind: str = "http"
 ) -> None:
-    """Send a complete response in JSON, counted as a refusal; ``kind`` is ``websocket.http`` for a handshake."""
+    """Send a complete response in JSON, and count it as a refusal.
+
+    Args:
+        says: the body, with the keys ``detail`` and ``code``.
+        extra: more headers.
+        kind: prefix of the ASGI events: ``http``, or ``websocket.http`` for a handshake.
+    """
     REFUSALS.labels("boundary", says["code"]).inc()
     body = json.dumps(says).encode()
-    kind_of_body = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    headers = [*kind_of_body, *security_headers_of_asgi(), *extra]
+    content_headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers = [*content_headers, *security_headers_of_asgi(), *extra]
     await send({"type": f"{kind}.response.start", "status": status, "headers": headers})
     await send({"type": f"{kind}.response.body", "body": body})
 
@@ -51,7 +57,7 @@ BLOCKED = "The operator of this site has blocked your network address."
 class BlockedAddresses:
     """Refuses every request of a blocked address with 403, and closes its sockets at their next frame.
 
-    While no address is blocked, the usual case, the cost is one look at a flag for each request and frame.
+    While no address is blocked, as usual, the cost is one test of a flag for each request and frame.
     """
 
     def __init__(self, application: Application) -> None:
@@ -100,7 +106,7 @@ class BlockedAddresses:
 
 
 def is_blocked(scope: Scope) -> bool:
-    """Whether the address of a request or handshake is blocked, either itself or by its hash."""
+    """Whether a block names the address of a request or handshake, or the hash of that address."""
     request = request_of_scope(scope)
     if BLOCKS.holds(client_address_text(request)):
         return True
@@ -116,9 +122,8 @@ HANDSHAKE_NEEDS = (
 class SocketBoundary:
     """Admits sockets of our own pages, and of programs that authenticate without a session.
 
-    Browsers always send Origin, and a foreign origin is refused. Programs send none. They need a Bearer token or a seat
-    token and must not send a session cookie, which a browser may have attached.
-    A trailing slash of the path is ignored.
+    Browsers always send the header Origin, and a foreign origin is refused. Programs send no Origin. They need a Bearer
+    token or a seat token, and must not send a session cookie. A trailing slash of the path is ignored.
     """
 
     def __init__(self, application: Application) -> None:
@@ -148,8 +153,8 @@ class SocketLimit:
     """Refuses handshakes of an address that opens sockets too fast or has too many open.
 
     The refusal is a response 429 if the server can send one, else a close. Each process counts its own open sockets, so
-    those of a dead process no longer count. Sockets for the site's status alone (``SITE``) have a count of their own,
-    so that a class that browses pages takes no sockets from its matches.
+    sockets of a dead process no longer count. Sockets for the site's status (``SITE``) are counted separately. So a
+    school class that reads pages does not use up the sockets of its matches.
     """
 
     def __init__(self, application: Application) -> None:
@@ -164,13 +169,13 @@ class SocketLimit:
         throttle = AddressThrottle("live", address, "sockets")
         if not await sync_to_async(throttle.allow_request, thread_sensitive=False)(request):
             await receive()
-            says = {"detail": ThrottledError.message, "code": "throttled"}
-            await refuse(scope, send, 429, says, retry_after_s=math.ceil(throttle.wait()), close=CLOSE_TOO_MANY)
+            refusal = {"detail": ThrottledError.message, "code": "throttled"}
+            await refuse(scope, send, 429, refusal, retry_after_s=math.ceil(throttle.wait()), close=CLOSE_TOO_MANY)
             return
         if self.n_open[address] >= settings.SOCKETS_PER_ADDRESS:
             await receive()
-            says = {"detail": TOO_MANY_PAGES, "code": "throttled"}
-            await refuse(scope, send, 429, says, retry_after_s=TOO_MANY_RETRY_S, close=CLOSE_TOO_MANY)
+            refusal = {"detail": TOO_MANY_PAGES, "code": "throttled"}
+            await refuse(scope, send, 429, refusal, retry_after_s=TOO_MANY_RETRY_S, close=CLOSE_TOO_MANY)
             return
         self.n_open[address] += 1
         try:
@@ -182,7 +187,10 @@ class SocketLimit:
 
 
 class GuardedRefusals:
-    """Counts handshakes closed without a response; if the server can, answers them with 403 and security headers."""
+    """Counts handshakes that the application closes without a response.
+
+    If the server can send a response, it sends 403 with security headers instead of the close.
+    """
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -218,16 +226,19 @@ async def refuse(
     retry_after_s: int | None = None,
     close: int = CLOSE_NORMAL,
 ) -> None:
-    """Refuse a handshake with a response if the server can send one, else with the close code ``close``."""
+    """Refuse a handshake with a response if the server can send one, else with the close code ``close``.
+
+    ``says`` is the body of the response, with the keys ``detail`` and ``code``.
+    """
     if not can_answer(scope):
         await send({"type": "websocket.close", "code": close})
         return
-    more = [] if retry_after_s is None else [(b"retry-after", str(retry_after_s).encode())]
-    await answer(send, status, says, *more, kind="websocket.http")
+    extra_headers = [] if retry_after_s is None else [(b"retry-after", str(retry_after_s).encode())]
+    await answer(send, status, says, *extra_headers, kind="websocket.http")
 
 
 async def close_unknown(scope: Scope, receive: Receive, send: Send) -> None:
     """Refuse the handshake at a path without a consumer with 404; Channels would raise instead."""
     await receive()
-    says = {"detail": f"There is no socket at {scope['path']}.", "code": "not_found"}
-    await refuse(scope, send, 404, says, close=CLOSE_NOT_FOUND)
+    refusal = {"detail": f"There is no socket at {scope['path']}.", "code": "not_found"}
+    await refuse(scope, send, 404, refusal, close=CLOSE_NOT_FOUND)

@@ -1,4 +1,4 @@
-"""A Redis cache that tolerates outages: calls return defaults instead of raising, and only one caller waits."""
+"""A Redis cache that tolerates outages: calls return defaults instead of raising errors, and only one caller waits."""
 
 import functools
 import inspect
@@ -17,11 +17,11 @@ logger = logging.getLogger("menace_site.cache")
 
 AnswerT = TypeVar("AnswerT")
 NOT_ASKED_S = 2.0
-"""Seconds without calls after Redis did not answer, so that one request waits for the time-out instead of all."""
+"""Seconds without calls after a time-out of Redis, so that one request waits for the next time-out instead of all."""
 
 
 def _forgiving(name: str, answer: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the method of this name, which in an outage returns ``answer(*args, **kwargs)`` instead of raising."""
+    """Return a version of the method ``name`` that returns ``answer(*args, **kwargs)`` in an outage."""
 
     @functools.wraps(getattr(RedisCache, name))
     def method(self: "ForgivingRedisCache", *args: Any, **kwargs: Any) -> Any:
@@ -32,7 +32,7 @@ def _forgiving(name: str, answer: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ForgivingRedisCache(RedisCache):
-    """Redis as a cache that seems empty in an outage: throttles admit every request, and figures are recomputed."""
+    """A cache in Redis that seems empty in an outage: throttles admit every request, and figures are recomputed."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
@@ -58,10 +58,10 @@ class ForgivingRedisCache(RedisCache):
     delete_many = _forgiving("delete_many", lambda *_, **__: None)
 
     def incr_version(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        """Move a value to a later version of its key, and return that version, in an outage too."""
+        """Move a value to a later version of its key, and return that version, even in an outage."""
         try:
             return super().incr_version(key, delta, version)
-        except ValueError:  # Django's answer to a key that is not there
+        except ValueError:  # Django raises it for a missing key, and every key is missing in an outage.
             if self.server not in self.asked_again_at:
                 raise
             return (self.version if version is None else version) + delta
@@ -69,55 +69,56 @@ class ForgivingRedisCache(RedisCache):
     def tried(self, ask: Callable[[], AnswerT], otherwise: AnswerT) -> AnswerT:
         """Call ``ask`` and return its result; return ``otherwise`` on an outage and for ``NOT_ASKED_S`` after it."""
         now = time.monotonic()
-        again_at = self.asked_again_at.get(self.server)
-        if again_at is not None:
-            if now < again_at:
+        retry_at = self.asked_again_at.get(self.server)
+        if retry_at is not None:
+            if now < retry_at:
                 return otherwise
-            self.asked_again_at[self.server] = now + NOT_ASKED_S  # one thread tries, the others go on
+            self.asked_again_at[self.server] = now + NOT_ASKED_S  # Only this thread tries; others get the default.
         try:
             answer = ask()
         except (RedisError, OSError) as error:
-            if again_at is None:
+            if retry_at is None:
                 logger.warning("the cache does not answer: %s", error)
             self.asked_again_at[self.server] = time.monotonic() + NOT_ASKED_S
             return otherwise
-        if again_at is not None:
+        if retry_at is not None:
             self.asked_again_at.pop(self.server, None)
             logger.warning("the cache answers again")
         return answer
 
-    def clear(self) -> bool:  # type: ignore[override]  # Django's stubs forget the answer
-        """Delete the keys of this cache. Django's version would empty the database, with the workers' queues."""
+    def clear(self) -> bool:  # type: ignore[override]  # Django's stubs say None
+        """Delete the keys of this cache. Django's version would empty the whole Redis, the workers' queues included."""
 
-        def forget() -> bool:
+        def delete_keys() -> bool:
             for key in self.client.scan_iter(match=self.make_key("*"), count=1000):
                 self.client.delete(key)
             return True
 
-        return self.tried(forget, otherwise=False)
+        return self.tried(delete_keys, otherwise=False)
 
     def length(self, key: str) -> int:
         """Return the length of the Redis list ``key``, which has no cache prefix; 0 in an outage."""
         return int(self.tried(lambda: self.client.llen(key), otherwise=0))
 
     def count(self, key: str, timeout_s: int) -> int:
-        """Count a key and return its count, this call included; the count restarts ``timeout_s`` after its first call.
+        """Increment the counter ``key`` and return its new value; 0 in an outage.
 
-        One Redis transaction, so that no count is lost between processes. 0 in an outage.
+        The counter starts again at 1 when ``timeout_s`` has passed since its first increment. One Redis transaction
+        keeps simultaneous increments of several processes apart.
         """
         name = self.make_and_validate_key(key)
 
-        def counted() -> int:
-            with self.client.pipeline() as steps:
-                steps.set(name, 0, ex=timeout_s, nx=True)
-                steps.incr(name)
-                return int(steps.execute()[1])
+        def incremented() -> int:
+            with self.client.pipeline() as pipeline:
+                pipeline.set(name, 0, ex=timeout_s, nx=True)
+                pipeline.incr(name)
+                return int(pipeline.execute()[1])
 
-        return self.tried(counted, otherwise=0)
+        return self.tried(incremented, otherwise=0)
 
 
 def _in_thread(name: str) -> Callable[..., Any]:
-    """Return an asynchronous version of the method of this name, which runs it in a thread."""
+    """Return an asynchronous method that calls the method ``name`` in a thread."""
 
     async def method(self: ForgivingRedisCache, *args: Any, **kwargs: Any) -> Any:
         return await sync_to_async(getattr(self, name))(*args, **kwargs)
@@ -125,6 +126,6 @@ def _in_thread(name: str) -> Callable[..., Any]:
     return method
 
 
-# Django's own asynchronous methods fetch keys one by one, and in an outage raise for a missing key.
+# Replace Django's asynchronous methods: they fetch keys one by one, and in an outage they raise for a missing key.
 for _name, _ in inspect.getmembers(BaseCache, inspect.iscoroutinefunction):
     setattr(ForgivingRedisCache, _name, _in_thread(_name.removeprefix("a")))

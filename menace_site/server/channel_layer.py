@@ -1,4 +1,4 @@
-"""The channel layer: Redis' publish and subscribe, adapted to sockets that only read their groups."""
+"""The channel layer: publish and subscribe of Redis, adapted to sockets that only receive messages of groups."""
 
 import asyncio
 from functools import lru_cache
@@ -8,11 +8,11 @@ from uuid import uuid4
 from channels_redis.pubsub import RedisPubSubChannelLayer
 
 KEPT = 64
-"""Decoded messages kept in a cache; all sockets of a process read the same message at about the same time."""
+"""Decoded messages in the cache. It can be small: all sockets of a process read a message at about the same time."""
 
 
 class SocketLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels_redis has no types
-    """Decodes a message once for all sockets of a process, and opens sockets without the broker."""
+    """Decodes a message once for all sockets of a process, and opens a channel without a call to the broker."""
 
     def __init__(self, **config: Any) -> None:
         super().__init__(**config)
@@ -20,11 +20,11 @@ class SocketLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # channels_re
 
     def deserialize(self, message: bytes) -> dict[str, object]:
         """Decode a message. All receivers share the result, so it must not be changed."""
-        said: dict[str, Any] = self.read(message)
-        return said
+        decoded: dict[str, Any] = self.read(message)
+        return decoded
 
     async def new_channel(self, prefix: str = "specific.") -> str:
-        """Return a channel for group messages only, unknown to the broker: no code sends to a single socket."""
+        """Return a channel for group messages only. The broker need not know it: no code sends to a single socket."""
         channel = f"{self.prefix}{prefix}{uuid4().hex}"
         self.channels[channel] = asyncio.Queue()
         return channel

@@ -36,7 +36,7 @@ CONSOLE = "django.core.mail.backends.console.EmailBackend"
 def _secret_key() -> str:
     try:
         return str(settings.SECRET_KEY)
-    except ImproperlyConfigured:  # Django's answer to an empty key
+    except ImproperlyConfigured:  # Django raises it for an empty key.
         return ""
 
 
@@ -56,7 +56,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 def _keeps_letters_secret() -> bool:
-    """Whether letters are encrypted, stay on this machine, or are not sent at all."""
+    """Whether e-mails are encrypted, stay on this computer, or are not sent at all."""
     if not settings.SENDS_LETTERS:
         return True
     is_encrypted = settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL or settings.EMAIL_WITHOUT_TLS
@@ -64,7 +64,7 @@ def _keeps_letters_secret() -> bool:
 
 
 def _site_url_fault() -> str:
-    """Return a sentence on the fault of ``SITE_URL``, or an empty text."""
+    """Return a sentence that says how to correct ``SITE_URL``, or an empty text."""
     if not settings.SITE_URL:
         is_needed = settings.SENDS_LETTERS and settings.EMAIL_BACKEND != CONSOLE
         return "Set SITE_URL to the origin of this site: links in letters begin with it." if is_needed else ""
@@ -78,23 +78,25 @@ def _site_url_fault() -> str:
 
 
 def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Return the errors of unsafe or missing settings; in a local run only errors that matter there too."""
+    """Return messages on unsafe, missing and obsolete settings; in a local run only those that matter there."""
     fault = _site_url_fault()
-    found: list[CheckMessage] = [Error(fault, id="beadbox.E008")] if fault else []
-    for instead, names in GONE.items():
+    messages: list[CheckMessage] = [Error(fault, id="beadbox.E008")] if fault else []
+    for replacement, names in GONE.items():
         for name in os.environ.keys() & set(names):
             hint = (
-                f"Set {instead} instead (docs/operating.md)." if instead else "Its default is the rule now: unset it."
+                f"Set {replacement} instead (docs/operating.md)."
+                if replacement
+                else "Its default is the rule now: unset it."
             )
-            # Information: a warning would keep the site of docker-compose.yml from starting.
-            found.append(
+            # The level is INFO, because a warning would keep the site of docker-compose.yml from starting.
+            messages.append(
                 CheckMessage(INFO, f"{name} is set, and the site no longer reads it.", hint, id="beadbox.I002")
             )
     if not all(map(_is_network, settings.METRICS_ADDRESSES)):
         text = "Set METRICS_ADDRESSES to addresses or networks, such as 10.0.0.0/8, separated by commas."
-        found.append(Error(text, id="beadbox.E006"))
+        messages.append(Error(text, id="beadbox.E006"))
     if settings.LOCAL:
-        return found
+        return messages
     key = _secret_key()
     unsafe = {
         "beadbox.E001": (
@@ -113,10 +115,10 @@ def check_settings(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> li
             "Set EMAIL_URL to smtp+tls://, smtp+ssl:// or dummymail://, or EMAIL_WITHOUT_TLS on a network of your own.",
         ),
     }
-    found += [Error(text, id=name) for name, (is_unsafe, text) in unsafe.items() if is_unsafe]
+    messages += [Error(text, id=name) for name, (is_unsafe, text) in unsafe.items() if is_unsafe]
     if not settings.STAFF_SECOND_FACTOR:
         hint = "Unset it, unless something in front of /admin/ asks for a second factor."
-        says = "STAFF_SECOND_FACTOR is off: a password is all that the staff's pages ask for."
-        # Information: a warning would keep the site of docker-compose.yml from starting, and it is not set by mistake.
-        found.append(CheckMessage(INFO, says, hint, id="beadbox.I001"))
-    return found
+        sentence = "STAFF_SECOND_FACTOR is off: a password is all that the staff's pages ask for."
+        # The level is INFO: operators set this on purpose, and a warning would keep docker-compose.yml from starting.
+        messages.append(CheckMessage(INFO, sentence, hint, id="beadbox.I001"))
+    return messages

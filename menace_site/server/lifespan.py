@@ -16,7 +16,7 @@ from games.transport.broadcaster import broadcaster_close, broadcaster_open
 from menace_site.server.boundary import Application, Receive, Scope, Send
 
 THREADS = 16
-"""Threads for socket requests. More than the pool's connections, because ending a match waits without one."""
+"""Threads for socket requests. More than the pool's connections: a thread that ends a match waits without one."""
 
 
 class Lifespan(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no types
@@ -40,8 +40,8 @@ class Lifespan(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no typ
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
-        # Objects from before the first request live as long as the process. Without the freeze the garbage collector
-        # scans them repeatedly, and requests wait.
+        # Objects from before the first request live as long as the process. The garbage collector must not scan them
+        # again and again, because requests wait for it.
         gc.collect()
         gc.freeze()
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "socket"))
@@ -55,7 +55,7 @@ class Lifespan(ProtocolTypeRouter):  # type: ignore[misc]  # Channels has no typ
 
 
 async def blocks_keep() -> None:
-    """Reload the blocked addresses every ``READ_AGAIN_S`` seconds; keep the last ones in a database outage."""
+    """Reload the blocked addresses every ``READ_AGAIN_S`` seconds; in a database outage keep the last known list."""
     while True:
         with contextlib.suppress(UnavailableError):
             await in_thread(BLOCKS.read)

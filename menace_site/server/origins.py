@@ -14,7 +14,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def origin_read(text: str) -> tuple[str, str, int] | None:
-    """Parse an origin such as ``https://beads.example`` into scheme, host and port; ``None`` if it is none."""
+    """Return scheme, host and port of an origin such as ``https://beads.example``; ``None`` for any other text."""
     try:
         parts = urlsplit(text.lower())
         port = DEFAULT_PORTS[parts.scheme] if parts.port is None else parts.port
@@ -26,23 +26,23 @@ def origin_read(text: str) -> tuple[str, str, int] | None:
 
 
 def is_from_our_page(scope: dict[str, Any]) -> bool:
-    """Whether the handshake's only ``Origin`` equals ``SITE_URL`` or, if that is unset, the request's own origin."""
+    """Whether the handshake has one ``Origin`` that equals ``SITE_URL``, or the requested origin if that is unset."""
     origins = [value.decode("latin1") for name, value in scope["headers"] if name == b"origin"]
     ours = origin_read(settings.SITE_URL or _own_origin(scope))
     return len(origins) == 1 and ours is not None and origin_read(origins[0]) == ours
 
 
 class _Handshake(HttpRequest):
-    """A handshake as a Django request, which derives host and scheme by the settings for trusted proxies."""
+    """A handshake as a Django request, so that Django's settings for trusted proxies decide on host and scheme."""
 
     def __init__(self, scope: dict[str, Any]) -> None:
         super().__init__()
         self.is_encrypted = scope.get("scheme") == "wss"
         for name, value in scope["headers"]:
-            if b"_" in name:  # Django ignores these headers too
+            if b"_" in name:  # Django ignores these headers too, since "_" and "-" would be confused.
                 continue
             self.META[f"HTTP_{name.decode('latin1').upper().replace('-', '_')}"] = value.decode("latin1")
-        if self.META.get("HTTP_X_FORWARDED_PROTO") in ("ws", "wss"):  # as Traefik writes it for a WebSocket
+        if self.META.get("HTTP_X_FORWARDED_PROTO") in ("ws", "wss"):  # Traefik writes ws for WebSockets.
             self.META["HTTP_X_FORWARDED_PROTO"] = self.META["HTTP_X_FORWARDED_PROTO"].replace("ws", "http")
 
     def _get_scheme(self) -> str:
@@ -50,7 +50,7 @@ class _Handshake(HttpRequest):
 
 
 def _own_origin(scope: dict[str, Any]) -> str:
-    """Return the origin that a handshake was sent to; empty without a host or if the host is not allowed."""
+    """Return the origin that a handshake was sent to, or an empty text if its host is missing or not allowed."""
     request = _Handshake(scope)
     try:
         return f"{request.scheme}://{request.get_host()}" if "HTTP_HOST" in request.META else ""

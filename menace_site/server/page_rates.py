@@ -11,14 +11,14 @@ from games.accounts.throttles import WriteThrottle
 from games.transport.error_responses import too_many
 
 ELSEWHERE = ("api", "admin")
-"""Exempt paths: the API has its own rates (REST framework), and the admin limits only log-ins and codes."""
+"""Exempt first segments of a path: the API has its own rates, and the admin limits only log-ins and codes."""
 
 
 class PageRates(MiddlewareMixin):
     """Refuses a form if its account, or a guest's address, exceeds the rate of writes."""
 
     def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
-        """Count a request that may write, after the check of its CSRF token, and refuse it above the rate."""
+        """Count a request that may write, and refuse it above the rate. Runs after the check of the CSRF token."""
         if request.path_info.split("/")[1] in ELSEWHERE:
             return None
         throttle = WriteThrottle()

@@ -1,4 +1,4 @@
-"""Pages for temporary refusals that a view did not handle, such as an engine that is being compiled."""
+"""Pages for temporary refusals that a view does not handle, as while an engine is being compiled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from games.transport.error_responses import paused
 
 
 class Refusals(MiddlewareMixin):
-    """Turns an error that is a temporary refusal into a page with the reason and the time of the next try."""
+    """Answers a temporary refusal with a page that gives the reason and the time of the next attempt."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         refusal = refusal_of(error)

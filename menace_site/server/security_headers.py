@@ -1,6 +1,6 @@
 """Security headers for responses that are sent before Django's middleware.
 
-The headers are taken from Django's middleware classes, so that both kinds of responses have the same ones.
+Django's middleware classes produce them, so that all responses have the same security headers.
 """
 
 from functools import cache

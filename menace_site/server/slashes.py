@@ -17,11 +17,11 @@ class Slashes(CommonMiddleware):
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        bare = request.path_info.rstrip("/")
-        is_there = response.status_code != 404 or request.resolver_match is not None
-        if is_there or bare == request.path_info or not is_valid_path(bare):
+        without_slash = request.path_info.rstrip("/")
+        is_known = response.status_code != 404 or request.resolver_match is not None
+        if is_known or without_slash == request.path_info or not is_valid_path(without_slash):
             return super().process_response(request, response)
         query = request.META.get("QUERY_STRING", "")
-        to = escape_uri_path(request.path.rstrip("/")) + (f"?{iri_to_uri(query)}" if query else "")
-        redirect = HttpResponsePermanentRedirect(to, preserve_request=request.method not in ("GET", "HEAD"))
+        location = escape_uri_path(request.path.rstrip("/")) + (f"?{iri_to_uri(query)}" if query else "")
+        redirect = HttpResponsePermanentRedirect(location, preserve_request=request.method not in ("GET", "HEAD"))
         return super().process_response(request, redirect)

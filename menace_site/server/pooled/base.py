@@ -1,6 +1,6 @@
 """Django's PostgreSQL backend with a pool that checks its connections locally before each use.
 
-Django's own check (``CONN_HEALTH_CHECKS``) is a query at each use: one seventh of the round trips of a move.
+Django's own check (``CONN_HEALTH_CHECKS``) is a query at each use, and would be one seventh of a move's round trips.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """A pooled connection, borrowed at the first statement and returned when Django closes it."""
 
     def get_new_connection(self, conn_params: dict[str, object]) -> Any:
-        """Borrow a connection that its server has not ended; without a server the pool raises after its time-out."""
+        """Borrow a connection that its server has not ended. Without a server, the pool raises after its time-out."""
         while has_left(connection := super().get_new_connection(conn_params)):
             connection.close()
             self.pool.putconn(connection)
@@ -24,10 +24,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def has_left(connection: Connection[Any]) -> bool:
-    """Whether an idle connection has unread input, which means that its server has ended it.
+    """Whether the server has ended an idle connection. Unread input on the socket shows this.
 
-    A server that stops or is killed ends its connections, as do the hosts between, and the socket becomes readable. If
-    a server vanishes silently, the first statement notices this no later than a test query would.
+    The socket becomes readable when the server, or a host between, ends the connection. If a server vanishes silently,
+    the first statement notices this as early as a test query would.
     """
     waiting = select.poll()
     waiting.register(connection.fileno(), select.POLLIN)
