@@ -1,15 +1,15 @@
 """Admin lists for the tables of third-party packages: log-ins, second-factor devices, beat's tasks.
 
-The admin cannot create devices: staff could otherwise give any account a device whose key they know. Settings and
-schedules write beat's tasks. The package's own pages, which are unregistered here, would let every member of the staff
-with the view permission start and stop tasks.
+The admin cannot create devices, because staff could then give any account a device whose key they know. Beat's tasks
+can only be read, because settings and schedules write them. The package's own pages for them are unregistered, because
+they let any staff member with the view permission start and stop tasks.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import django_celery_beat.admin  # noqa: F401 - it registers what is taken away below
+import django_celery_beat.admin  # noqa: F401 - registers the pages that are unregistered below
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib import admin
 from django.http import HttpRequest
@@ -65,7 +65,7 @@ class AttemptAdmin(LogIns):
 
 @admin.register(StaticDevice)
 class RecoveryAdmin(NameSearch, ReadOnly, Counted):
-    """Accounts with recovery codes. The codes are deleted with the device and never shown."""
+    """Accounts with recovery codes. The codes are never shown, and deleted with the device."""
 
     fields = list_display = ("user", "name", "confirmed", "created_at", "last_used_at")
     list_select_related = ("user",)
@@ -78,8 +78,10 @@ class DeviceAdmin(RecoveryAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Whether the account has the permission; only superusers may delete a superuser's device."""
-        may = admin.ModelAdmin.has_delete_permission(self, request, obj)
-        return may and (obj is None or not obj.user.is_superuser or bool(getattr(request.user, "is_superuser", False)))
+        has_permission = admin.ModelAdmin.has_delete_permission(self, request, obj)
+        return has_permission and (
+            obj is None or not obj.user.is_superuser or bool(getattr(request.user, "is_superuser", False))
+        )
 
 
 admin.site.unregister([ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule])

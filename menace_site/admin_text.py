@@ -151,11 +151,11 @@ COLUMNS: dict[str, dict[str, str]] = {
 
 def words_set() -> None:
     """Set the verbose names of groups, tables and columns. Call it once the applications are loaded."""
-    for label, words in APP_TITLES.items():
-        apps.get_app_config(label).verbose_name = words
-    for name, (one, many) in TABLES.items():
+    for label, title in APP_TITLES.items():
+        apps.get_app_config(label).verbose_name = title
+    for name, (singular, plural) in TABLES.items():
         options = apps.get_model(name)._meta
-        options.verbose_name, options.verbose_name_plural = one, many
+        options.verbose_name, options.verbose_name_plural = singular, plural
     for name, columns in COLUMNS.items():
-        for field, words in columns.items():
-            apps.get_model(name)._meta.get_field(field).verbose_name = words
+        for field, title in columns.items():
+            apps.get_model(name)._meta.get_field(field).verbose_name = title

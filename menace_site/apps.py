@@ -8,7 +8,7 @@ from django.contrib.admin.apps import AdminConfig
 from django.core.checks import register
 
 COLLECT_AFTER = 50_000
-"""Threshold of the garbage collector's youngest generation: allocations less deallocations before a collection."""
+"""Threshold of the garbage collector's youngest generation: allocations minus deallocations before a collection."""
 
 
 class SiteConfig(AppConfig):
@@ -16,18 +16,18 @@ class SiteConfig(AppConfig):
     verbose_name = "Beadbox"
 
     def ready(self) -> None:
-        # Imported here so that every process that sends tasks uses this Celery application instead of the default.
+        # This import makes every process that sends tasks use our Celery application instead of Celery's default.
         from menace_site import admin_text, celery  # noqa: F401
         from menace_site.observability import error_reports
         from menace_site.server import checks
 
-        admin_text.words_set()  # before the admin's forms are made
+        admin_text.words_set()  # The admin copies the names into its forms, so they must be set before.
 
         register(checks.check_settings)
         if settings.SENTRY_DSN:
             error_reports.errors_report(settings.SENTRY_DSN)
-        # A memory of 10,000 boxes is 60,000 long-lived objects. At Python's own threshold of 700, building it triggers
-        # repeated full collections of 0.2 s each, and moves wait for them.
+        # A machine's memory of 10,000 boxes is 60,000 long-lived objects. At Python's default threshold of 700, loading
+        # it triggers repeated full collections of 0.2 s each, which delay moves.
         gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
 
 

@@ -5,7 +5,7 @@ import os
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
-# Before any import of models, because this call loads the applications.
+# This call loads the applications, so it must stand before any import of models.
 django_application = get_asgi_application()
 
 from channels.routing import URLRouter  # noqa: E402

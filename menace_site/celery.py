@@ -1,4 +1,4 @@
-"""The Celery application: background training, schedules, the reaper."""
+"""The Celery application: background jobs, schedules and maintenance."""
 
 import os
 from typing import Any
@@ -8,17 +8,18 @@ from celery import Celery, signals
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "menace_site.settings")
 
 MESSAGES_MOST = 1_000
-"""Messages that one queue may hold, about 1 MB; more would be redundant, since each message is only a wake-up."""
+"""Messages that one queue may hold, about 1 MB."""
 
 
 class Knocking(Celery):
-    """Celery with bounded queues: each message is only a wake-up that is repeated, so surplus messages are dropped.
+    """Celery with bounded queues; messages beyond ``MESSAGES_MOST`` are dropped.
 
-    Otherwise beat's messages would pile up while no worker runs, until Redis is full.
+    Without a bound, beat's messages would fill Redis while no worker runs. A dropped message loses no work: each
+    message is only a wake-up, and wake-ups are repeated.
     """
 
     def send_task(self, name: str, *args: Any, **options: Any) -> Any:
-        """Send a task, or return ``None`` if the queue is full. A queue of unknown length counts as empty."""
+        """Send a task, or return ``None`` if its queue is full. A queue of unknown length counts as empty."""
         from django.conf import settings
         from django.core.cache import cache
 
@@ -38,7 +39,7 @@ app.autodiscover_tasks(related_name="beat")
 
 @signals.worker_init.connect
 def _serve_metrics(**_: object) -> None:
-    """Serve this machine's metrics from the worker if ``METRICS_PORT`` is set: no web process does so there."""
+    """Serve metrics from the worker if ``METRICS_PORT`` is set, for a computer without a web process."""
     from django.conf import settings
 
     from menace_site.observability.metrics import metrics_serve_in_thread

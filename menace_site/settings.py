@@ -27,7 +27,7 @@ from menace_site.server import pooled
 
 
 class Environment(environ.Env):  # type: ignore[misc]
-    """The environment; lists are split at commas, without blanks around entries and without empty entries."""
+    """The environment. The entries of a list stand between commas; blanks around them and empty entries are dropped."""
 
     @classmethod
     def parse_value(cls, value: str, cast: Any) -> Any:
@@ -39,10 +39,10 @@ env = Environment()
 BASE_DIR = servers.BASE_DIR
 VAR_DIR = servers.var_dir()
 
-# numba raises at import when it finds no place to keep compiled kernels.
+# The import of numba fails without a writable folder for compiled kernels.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(VAR_DIR / "numba"))
 
-# prometheus-client reads this variable at import, so it is set before any other module can import the package.
+# The package prometheus-client reads this variable at import, so it must be set before any import of the package.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(servers.metrics_dir(VAR_DIR))
 
 LOCAL = env.bool("BEADBOX_LOCAL", default=False)
@@ -61,18 +61,17 @@ def _local_secret_key(file: Path) -> str:
 
 
 SECRET_KEY = env.str("SECRET_KEY", default="") or (_local_secret_key(VAR_DIR / "secret_key") if LOCAL else "")
-# Earlier keys. Their signatures on sessions and password-reset links stay valid. docs/security.md says how to change a
-# key.
+# Earlier keys, whose signatures on sessions and password-reset links stay valid (docs/security.md).
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 try:
     ALLOWED_HOSTS = parse_hosts(env.str("ALLOWED_HOSTS", default=""))
 except ServerError as error:
     raise ImproperlyConfigured(str(error)) from error
-# Without a list, a local run accepts this computer's name and addresses, as far as BIND lets other computers reach it.
+# The default of a local run: the name and addresses of this computer that are reachable with BIND.
 if LOCAL and not ALLOWED_HOSTS:
     ALLOWED_HOSTS = default_hosts(env.str("BIND", default=""))
-# Public origin of the site, such as https://beads.example. Links in letters begin with it, and the Origin of a page's
-# WebSocket must equal it. If empty, that Origin must equal the scheme, host and port of the request itself.
+# Public origin of the site, such as https://beads.example. Links in e-mails begin with it, and the Origin of a page's
+# WebSocket must equal it. If it is empty, that Origin must equal the scheme, host and port of the request itself.
 SITE_URL = env.str("SITE_URL", default="").strip().rstrip("/")
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[SITE_URL] if SITE_URL else [])
 
@@ -108,7 +107,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "menace_site.server.request_validation.ReadableRequests",
-    # For pages with hundreds of boxes. Django's middleware pads its output at random against the attack BREACH.
+    # Pages with hundreds of boxes need compression. The middleware adds random padding against the attack BREACH.
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -126,7 +125,7 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "menace_site.urls"
 ASGI_APPLICATION = "menace_site.asgi.application"
-# For the admin, whose paths end with a slash; all others have none (menace_site/server/slashes.py).
+# Paths of the admin end with a slash. All other paths have none (menace_site/server/slashes.py).
 APPEND_SLASH = True
 
 TEMPLATES = [
@@ -148,13 +147,13 @@ TEMPLATES = [
 
 DATABASE_URL = env.str("DATABASE_URL", default="") or (servers.private_database_url(VAR_DIR) if LOCAL else "")
 REDIS_URL = env.str("REDIS_URL", default="") or (servers.private_redis_url(VAR_DIR) if LOCAL else "")
-# Separates sites and parallel test runs on one Redis, because publish and subscribe ignores database numbers.
+# A prefix separates sites and parallel test runs on one Redis, because publish and subscribe ignores database numbers.
 REDIS_PREFIX = env.str("REDIS_PREFIX", default="beadbox")
 
 DATABASES: dict[str, Any] = {
     "default": {
         **env.db_url_config(DATABASE_URL or "postgres:///"),
-        # Under ASGI, persistent connections leak, one for each request; the pool keeps connections instead.
+        # Django's persistent connections leak under ASGI, one for each request. The pool keeps connections instead.
         "CONN_MAX_AGE": 0,
     },
 }
@@ -164,7 +163,7 @@ DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, 
 DATABASES["default"]["OPTIONS"].update(
     keepalives_idle=5, keepalives_interval=2, keepalives_count=3, tcp_user_timeout=10_000, connect_timeout=5
 )
-# Only web processes pool: the pool's threads do not survive the fork of a Celery worker.
+# Only web processes have a pool, since its threads do not survive the fork of a Celery worker.
 if env.bool("BEADBOX_DB_POOL", default=False):
     DATABASES["default"]["ENGINE"] = "menace_site.server.pooled"
     DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 2, "max_size": 6, **pooled.RECONNECTS}
@@ -223,8 +222,8 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_DEFAULT_QUEUE = "default"
-# "bulk" has the long jobs, which are worked in time slices. "default" has the short tasks (schedules, reapers, the
-# sweep) and a worker of its own.
+# The queue "bulk" has the long jobs, which run in time slices. The queue "default" has the short tasks (schedules,
+# recovery of jobs, retention), with a separate worker.
 CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"default": {}, "bulk": {}}
 CELERY_TASK_ROUTES = {
     "learning.tasks.jobs_work": {"queue": "bulk"},
@@ -283,7 +282,7 @@ CELERY_ENABLE_UTC = True
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "games.accounts.AnySpellingBackend",
-    # Listed because sessions store its name.
+    # Listed because existing sessions store its name.
     "django.contrib.auth.backends.ModelBackend",
 ]
 PASSWORD_HASHERS = [
@@ -304,8 +303,8 @@ LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 
-# A lock holds for one name from one address, so a stranger elsewhere cannot lock the owner out. The rate of an account
-# over all addresses is in games/accounts/log_ins.py.
+# A lock is for one name at one address, so a stranger at another address cannot lock the owner out. A rate for each
+# account over all addresses is in games/accounts/log_ins.py.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_USERNAME_CALLABLE = "games.accounts.log_ins.name_counted"
 AXES_FAILURE_LIMIT = 10
@@ -316,21 +315,21 @@ AXES_RESET_ON_SUCCESS = True
 # The log of failures survives a successful log-in; the attempts counted towards a lock do not.
 AXES_ENABLE_ACCESS_FAILURE_LOG = True
 AXES_HANDLER = "games.accounts.log_ins.LogInHandler"
-AXES_ENABLE_ADMIN = False  # ours are in menace_site/admin.py
+AXES_ENABLE_ADMIN = False  # menace_site/admin.py has our own admin pages.
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_CALLABLE = "games.accounts.views.locked_out"
 AXES_CLIENT_IP_CALLABLE = "games.accounts.identity.log_in_client_address"
 AXES_VERBOSE = False
 
-# The link in a letter sets a new password, so only a local run prints letters to the console. Elsewhere no letters are
-# sent until EMAIL_URL names a mail server.
+# The link in an e-mail can set a new password, so only a local run prints e-mails to the console. In production no
+# e-mail is sent until EMAIL_URL names a mail server.
 EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://" if LOCAL else "dummymail://")
 vars().update(EMAIL_CONFIG)
 SENDS_LETTERS = EMAIL_CONFIG["EMAIL_BACKEND"] != env.EMAIL_SCHEMES["dummymail"]
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Beadbox <noreply@localhost>")
-# For a mail server without TLS on a private network.
+# Allows a mail server without TLS, for a private network.
 EMAIL_WITHOUT_TLS = env.bool("EMAIL_WITHOUT_TLS", default=False)
-# In seconds. The letter names this time.
+# In seconds. The e-mail names this time.
 PASSWORD_RESET_TIMEOUT = 3600
 
 # Transport and headers
@@ -339,18 +338,19 @@ SECURE_SSL_REDIRECT = not LOCAL
 # Health checks inside a container use plain http.
 SECURE_REDIRECT_EXEMPT = [r"^api/health(/live|/ready)?/?$"]
 SECURE_HSTS_SECONDS = 0 if LOCAL else 365 * 24 * 3600
-# Both affect other sites of the same domain, and preloading lasts for months after it is turned off: docs/security.md.
+# Both settings affect other sites of the same domain. Preloading lasts for months after it is turned off
+# (docs/security.md).
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.bool("HSTS_INCLUDE_SUBDOMAINS", default=False)
 SECURE_HSTS_PRELOAD = env.bool("HSTS_PRELOAD", default=False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if NUM_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
-# 90 days, as long as a visitor's machine is kept after its last match.
+# 90 days in seconds. A visitor's machine is kept equally long after its last match.
 SESSION_COOKIE_AGE = 90 * 24 * 3600
 SESSION_COOKIE_SECURE = not LOCAL
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = not LOCAL
 X_FRAME_OPTIONS = "DENY"
-# The admin asks for a code of an authenticator app, except in a local run, which only its owner reaches.
+# Whether the admin asks for a code of an authenticator app. A local run does not, since only its owner reaches it.
 STAFF_SECOND_FACTOR = env.bool("STAFF_SECOND_FACTOR", default=not LOCAL)
 OTP_TOTP_ISSUER = "Beadbox"
 OTP_ADMIN_HIDE_SENSITIVE_DATA = True
@@ -381,15 +381,15 @@ MACHINES_PER_ADDRESS = env.int("MACHINES_PER_ADDRESS", default=2_000)
 # its limit adds no new values but goes on updating the existing ones.
 VALUES_PER_MACHINE = env.int("VALUES_PER_MACHINE", default=500_000)
 VALUES_PER_ACCOUNT = env.int("VALUES_PER_ACCOUNT", default=2_000_000)
-# Days, and changes of boxes or values, for which a machine's history is kept lesson by lesson; older lessons are
-# compacted (docs/decisions/0096). A change takes about 120 bytes; a list of weights counts as 100 changes.
+# A machine's history is kept lesson by lesson for these days, and for these changes of boxes or values. Older lessons
+# are compacted (docs/decisions/0096). A change takes about 120 bytes; a list of weights counts as 100 changes.
 KEEP_LEDGER_DAYS = env.int("KEEP_LEDGER_DAYS", default=30)
 KEEP_LEDGER_CHANGES = env.int("KEEP_LEDGER_CHANGES", default=100_000)
 # Training runs and tournaments of an account that may be waiting or running at once; the staff has no limit.
 OPEN_RUNS_PER_ACCOUNT = env.int("OPEN_RUNS_PER_ACCOUNT", default=5)
 OPEN_TOURNAMENTS_PER_ACCOUNT = env.int("OPEN_TOURNAMENTS_PER_ACCOUNT", default=3)
 
-# Retention (docs/bounds.md): the age in days and the number up to which rows are kept. The sweep deletes the rest.
+# Retention (docs/bounds.md): rows are kept up to these ages in days and these numbers. A task deletes the rest.
 
 # Finished or abandoned matches without an account, unless a lesson of a ledger still refers to them.
 KEEP_GUEST_MATCHES_DAYS = env.int("KEEP_GUEST_MATCHES_DAYS", default=30)
@@ -397,7 +397,7 @@ KEEP_GUEST_MATCHES_DAYS = env.int("KEEP_GUEST_MATCHES_DAYS", default=30)
 KEEP_MATCHES_DAYS = env.int("KEEP_MATCHES_DAYS", default=365)
 MATCHES_PER_GUEST = env.int("MATCHES_PER_GUEST", default=1_000)
 MATCHES_PER_ACCOUNT = env.int("MATCHES_PER_ACCOUNT", default=10_000)
-# Machines of a browser, counted from the last match. Equals SESSION_COOKIE_AGE, the life of the browser's session.
+# Machines of a browser, counted from the last match. Equals SESSION_COOKIE_AGE, the lifetime of the browser's session.
 KEEP_GUEST_MACHINES_DAYS = env.int("KEEP_GUEST_MACHINES_DAYS", default=90)
 # Machines copied for a guest's room, counted from the last match there.
 KEEP_COPIES_DAYS = env.int("KEEP_COPIES_DAYS", default=30)
@@ -409,7 +409,7 @@ TOURNAMENTS_PER_ACCOUNT = 200
 # Results of experiments; the newest result of each experiment is always kept.
 KEEP_EXPERIMENTS_DAYS = 30
 EXPERIMENTS_KEPT = 5_000
-# Records of log-ins and of failed log-ins; of the failures only the newest are kept, up to this number.
+# Days for which log-ins and failed log-ins are kept, and the largest number of failed log-ins.
 KEEP_LOG_INS_DAYS = env.int("KEEP_LOG_INS_DAYS", default=30)
 LOG_IN_FAILURES_KEPT = 100_000
 # API tokens, counted from their revocation or expiry.
@@ -433,13 +433,13 @@ OPEN_ROOMS_PER_ACCOUNT = env.int("OPEN_ROOMS_PER_ACCOUNT", default=100)
 OPEN_ROOMS_PER_ADDRESS = env.int("OPEN_ROOMS_PER_ADDRESS", default=800)
 # Sockets that an address may have open in each web process.
 SOCKETS_PER_ADDRESS = env.int("SOCKETS_PER_ADDRESS", default=500)
-# Machines copied for rooms that are kept. Beyond the number the longest unplayed copy is deleted first, unless it is
-# in a match or a training.
+# Machines copied for rooms that are kept. Beyond this number the copy that was not played for longest is deleted first.
+# A copy in a match or a training is not deleted.
 COPIES_PER_GUEST = env.int("COPIES_PER_GUEST", default=5)
 COPIES_PER_ACCOUNT = env.int("COPIES_PER_ACCOUNT", default=20)
 COPIES_PER_ADDRESS = env.int("COPIES_PER_ADDRESS", default=400)
-# Values of a machine that may be copied for a room (copying 50,000 takes half a second), and of all copies of a guest
-# or of the guests behind an address. The copies of an account count towards VALUES_PER_ACCOUNT.
+# Most values of a machine that may be copied for a room (copying 50,000 takes half a second). Most values of all copies
+# of a guest, and of all guests behind an address. Copies of an account count towards VALUES_PER_ACCOUNT.
 VALUES_PER_ROOM_COPY = 50_000
 VALUES_PER_GUEST = 200_000
 VALUES_PER_ADDRESS = 2_000_000
@@ -459,7 +459,7 @@ BACKUPS_KEPT = env.int("BACKUPS_KEPT", default=7)
 AI_CORS_ORIGINS = env.list("AI_CORS_ORIGINS", default=[])
 # Seconds after which a deep search, or a machine that looks far ahead, answers with its best result so far.
 AI_TIME_BUDGET_S = env.float("AI_TIME_BUDGET_S", default=2.0)
-# The same for advice of a machine. The limit is short because quick requests wait behind it.
+# The same for the advice of a machine. This limit is short, because quick requests wait for such an advice to end.
 AI_QUICK_TIME_BUDGET_S = 0.25
 
 # Files
@@ -473,7 +473,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "menace_site.server.static_files.ModuleStaticFilesStorage"},
 }
-# The warning is correct and harmless: static files are sent from a thread. It only hides other warnings.
+# Static files are sent from a thread, so this warning is correct and harmless. Without it, other warnings stand out.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
 # API
@@ -523,7 +523,7 @@ SPECTACULAR_SETTINGS = {
     ],
     "PREPROCESSING_HOOKS": ["menace_site.api.schema.without_trailing_slash"],
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "menace_site.api.schema.with_groups"],
-    # One schema name for choices that several fields share.
+    # Names in the schema for choices that several fields share.
     "ENUM_NAME_OVERRIDES": {
         "RunStatusEnum": "learning.models.JobStatus",
         "ExperimentEnum": "learning.serializers.experiments.EXPERIMENT_SLUGS",
@@ -542,9 +542,9 @@ TIME_ZONE = "UTC"
 
 # Monitoring (docs/operating.md)
 
-# Networks that may read /metrics. None by default, since visitors may seem local behind a proxy on this machine.
+# Networks that may read /metrics; none by default, because visitors may seem local behind a proxy on this computer.
 METRICS_ADDRESSES = env.list("METRICS_ADDRESSES", default=[])
-# A worker on a machine without web processes answers /metrics itself, on this port; 0 for none.
+# Port on which a worker answers /metrics, for a computer without web processes; 0 for none.
 METRICS_PORT = env.int("METRICS_PORT", default=0)
 # Receiver of error reports in Sentry's protocol, without data about users; none by default.
 SENTRY_DSN = env.str("SENTRY_DSN", default="")
@@ -579,30 +579,30 @@ LOGGING = {
     },
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["with_request", "unquoted"]},
-        # Python's last-resort handler would print the records of a logger without any handler.
+        # Drops records. Without any handler, Python's last-resort handler would print them.
         "nowhere": {"class": "logging.NullHandler"},
     },
     "loggers": {
-        # Requests with a wrong Host and forms without a CSRF token. Each line would hold the requested address and
-        # repeat the line of beadbox.requests.
+        # Logs requests with a wrong Host and forms without a CSRF token. Each line would contain the requested address,
+        # and beadbox.requests already logs these requests.
         "django.security": {"handlers": ["nowhere"], "propagate": False},
-        # If a letter cannot be sent, the mail server's answer quotes the mailbox.
+        # If an e-mail cannot be sent, the mail server's answer quotes the address.
         "django.contrib.auth": {"filters": ["named_alone"]},
         "django.request": {"filters": ["expected", "one_line"]},
-        # The lines of uvicorn hold addresses with tokens; beadbox.requests logs requests instead.
+        # Lines of uvicorn contain paths with tokens, so beadbox.requests logs requests instead.
         "uvicorn": {"handlers": [], "propagate": True},
         # The warnings of uvicorn.error only report bytes that form no request.
         "uvicorn.error": {"level": "ERROR", "filters": ["answered"]},
         "uvicorn.access": {"handlers": ["nowhere"], "propagate": False},
         # beadbox.tasks logs one line for each task; a failed task also has a traceback.
         "celery": {"level": "WARNING"},
-        # The pool warns at each attempt to connect, four times a second; games.pulse logs a database outage once.
+        # The pool warns at each attempt to connect, four times a second. The logger games.pulse reports an outage once.
         "psycopg.pool": {"level": "ERROR"},
-        # Wrong passwords are not worth a line, and typed names are private.
+        # Each wrong password would get a line with the typed name, which is private.
         "axes": {"level": "ERROR"},
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING" if LOCAL else "INFO")},
 }
 
-# The warnings about HSTS without subdomains and preloading: only the owner of the whole domain can decide on those.
+# Warnings about HSTS without subdomains and preloading, on which only the owner of the whole domain can decide.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]

@@ -1,4 +1,4 @@
-"""URLs of the site. Paths of the API have no trailing slash; a path with one is served too."""
+"""URLs of the site. The API's paths are documented without a trailing slash and served with and without it."""
 
 import functools
 import sys
@@ -35,25 +35,25 @@ MAX_ADDRESS = 200
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Restrict a view to GET and HEAD; other methods get a refusal in JSON, also where the view returns a page."""
+    """Restrict a view to GET and HEAD; other methods get a refusal in JSON, even if the view returns a page."""
 
-    @csrf_exempt  # the view changes nothing, and the refusal of CSRF would be a page instead of JSON
+    @csrf_exempt  # Without the exemption, a POST would get Django's CSRF page instead of our refusal in JSON.
     @functools.wraps(view)
-    def reading(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def limited_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method in ("GET", "HEAD"):
             return view(request, *args, **kwargs)
-        says = {"detail": method_not_allowed(request.method, "GET"), "code": "method_not_allowed"}
-        return JsonResponse(says, status=405, headers={"Allow": "GET, HEAD"})
+        refusal = {"detail": method_not_allowed(request.method, "GET"), "code": "method_not_allowed"}
+        return JsonResponse(refusal, status=405, headers={"Allow": "GET, HEAD"})
 
-    return reading
+    return limited_view
 
 
 @csrf_exempt
 def api_not_found(request: HttpRequest) -> JsonResponse:
     """Answer an unknown path of the API with 404 in JSON, and suggest the nearest known path."""
-    near = address_near(request.path)
-    more = f"Did you mean {near}?" if near else "GET /api lists where everything begins."
-    return JsonResponse({"detail": f"There is nothing at {request.path}. {more}", "code": "not_found"}, status=404)
+    nearest = address_near(request.path)
+    hint = f"Did you mean {nearest}?" if nearest else "GET /api lists where everything begins."
+    return JsonResponse({"detail": f"There is nothing at {request.path}. {hint}", "code": "not_found"}, status=404)
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -62,27 +62,27 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def address_near(address: str) -> str:
-    """Return the nearest path that exists, or an empty text.
+    """Return the path that the user probably meant by an unknown path, or an empty text.
 
-    One word may be mistyped: in the API the word after ``/api/``, elsewhere the first word of a path. In a path of
-    ``PAGES`` any word may be mistyped.
+    The result differs from ``address`` in the word after ``/api/`` or, elsewhere, in the first word. It may also be a
+    path of ``PAGES`` that differs anywhere.
     """
     path = address.rstrip("/")[:MAX_ADDRESS]
     is_api = path.startswith("/api/")
-    start, known = ("/api/", {root.split("/")[2] for root in ROOTS.values()}) if is_api else ("/", WORDS)
-    word, slash, rest = path.removeprefix(start).partition("/")
-    meant = "" if word in known else name_near(word, known)
-    near = f"{start}{meant}{slash}{rest}"
-    if meant and is_valid_path(near):
-        return near
-    near = name_near(path, PAGES)
-    return near if path.count("/") == near.count("/") else ""
+    start, first_words = ("/api/", {root.split("/")[2] for root in ROOTS.values()}) if is_api else ("/", WORDS)
+    word, slash, remainder = path.removeprefix(start).partition("/")
+    corrected = "" if word in first_words else name_near(word, first_words)
+    nearest = f"{start}{corrected}{slash}{remainder}"
+    if corrected and is_valid_path(nearest):
+        return nearest
+    nearest = name_near(path, PAGES)
+    return nearest if path.count("/") == nearest.count("/") else ""
 
 
 def fault(request: HttpRequest) -> HttpResponse:
-    """Answer an unexpected exception: 503 in a database outage, else 500. JSON for the API, else a page.
+    """Answer an unexpected exception without using the database: 503 in a database outage, else 500.
 
-    No answer uses the database.
+    The API gets JSON, a browser a page.
     """
     if is_database_outage(sys.exc_info()[1]):
         return unavailable(request)
@@ -98,10 +98,10 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     if request.path.startswith("/api/"):
         response = refused_json(error)
     else:
-        # Only GET and HEAD are repeated by the page itself; the visitor repeats a form.
-        comes_back = request.method in ("GET", "HEAD")
-        words = {"again_s": error.retry_after_s if comes_back else None}
-        response = HttpResponse(get_template("503.html").render(words), status=error.status)
+        # The page repeats a GET or HEAD by itself. A form is for the visitor to send again.
+        reloads = request.method in ("GET", "HEAD")
+        context = {"again_s": error.retry_after_s if reloads else None}
+        response = HttpResponse(get_template("503.html").render(context), status=error.status)
     response["Retry-After"] = str(error.retry_after_s)
     return response
 
@@ -109,9 +109,9 @@ def unavailable(request: HttpRequest) -> HttpResponse:
 def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 400 to a request that Django cannot parse: JSON for the API, else Django's short page."""
     if request.path.startswith("/api/"):
-        # The messages of other exceptions name settings.
-        why = str(exception) if isinstance(exception, BadRequest) else "The request cannot be read."
-        return JsonResponse({"detail": why, "code": "malformed"}, status=400)
+        # Messages of other exceptions may name settings, which visitors must not see.
+        detail = str(exception) if isinstance(exception, BadRequest) else "The request cannot be read."
+        return JsonResponse({"detail": detail, "code": "malformed"}, status=400)
     return bad_request(request, exception)
 
 

@@ -1,7 +1,7 @@
 """``python -m menace_site.web``: uvicorn's servers, forked from a parent that has imported the application.
 
-A server that was killed is there again in a moment. Its own start of Python and import of everything would take two
-seconds of a processor for each of them.
+The parent replaces a killed server by a fork, which takes milliseconds. A new Python process that imports the
+application takes two seconds.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ logger = logging.getLogger("menace_site.web")
 OPTIONS: dict[str, Any] = {
     "http": "httptools",
     "ws": "websockets-sansio",
-    # A client that vanished without closing is noticed within ten seconds.
+    # The server closes the socket of a client that has vanished within ten seconds.
     "ws_ping_interval": 5,
     "ws_ping_timeout": 5,
     "ws_max_size": 64 * 1024,
-    # Longer than clients keep an idle connection; otherwise their next request may meet one that is being closed.
+    # Longer than clients keep an idle connection, so that no client sends a request on a connection that we just close.
     # Chrome keeps connections for 300 s, Firefox for 115 s, Caddy (to its upstreams) for 120 s, nginx for 60 s.
     "timeout_keep_alive": 330,
     "timeout_graceful_shutdown": 5,
@@ -48,6 +48,7 @@ OPTIONS: dict[str, Any] = {
 UNREAD_S = 30
 """Seconds without acknowledgement of sent data after which the kernel closes a connection."""
 LOOK_S = 0.2
+"""Time between two heartbeats of a process, and between two checks of all processes."""
 HUNG_LOOKS = 25
 """Consecutive checks without a heartbeat after which a process is replaced: 5 s at one check each ``LOOK_S``."""
 FORK = multiprocessing.get_context("fork")
@@ -81,40 +82,43 @@ class Worker:
 
 
 def bound(config: uvicorn.Config) -> socket.socket:
-    """Return a socket bound to the address of ``config``; the kernel closes its connections if clients stop reading.
+    """Return a socket bound to the address of ``config``; the kernel closes connections that clients do not read.
 
-    uvicorn closes a WebSocket that answers no ping, but only once the client has read all data written before.
+    uvicorn alone closes a WebSocket without pongs only after the client has read all earlier data.
     """
-    listening = config.bind_socket()
-    if hasattr(socket, "TCP_USER_TIMEOUT"):  # accepted connections inherit it
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * UNREAD_S)
-    return listening
+    listening_socket = config.bind_socket()
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Accepted connections inherit this option.
+        listening_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * UNREAD_S)
+    return listening_socket
 
 
 def serve(config: uvicorn.Config, *, stands_in: bool) -> int:
-    """Serve with ``config.workers`` processes until SIGINT or SIGTERM, and return the exit status."""
-    listening = bound(config)
-    with fallback_serving(listening) if stands_in else contextlib.nullcontext():
+    """Serve with ``config.workers`` processes until SIGINT or SIGTERM, and return the exit status.
+
+    With ``stands_in``, a fallback answers 503 while the application is imported.
+    """
+    listening_socket = bound(config)
+    with fallback_serving(listening_socket) if stands_in else contextlib.nullcontext():
         config.load()
     gc.collect()
-    gc.freeze()  # the collector then leaves these objects alone, so the forked processes share their memory
-    asked_to_stop: list[int] = []
+    gc.freeze()  # The collector ignores frozen objects, so the forked processes keep sharing their memory.
+    stop_signals: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: asked_to_stop.append(number))
-    workers = [Worker(config, listening) for _ in range(config.workers)]
+        signal.signal(number, lambda number, _: stop_signals.append(number))
+    workers = [Worker(config, listening_socket) for _ in range(config.workers)]
     status = 0
-    while not asked_to_stop and not status:
+    while not stop_signals and not status:
         time.sleep(LOOK_S)
-        for place, worker in enumerate(workers):
+        for index, worker in enumerate(workers):
             if worker.is_hung():
                 worker.process.kill()
                 worker.process.join()
-            if worker.process.exitcode == STARTUP_FAILURE:  # every other worker would fail in the same way
+            if worker.process.exitcode == STARTUP_FAILURE:  # A replacement would fail in the same way.
                 status = STARTUP_FAILURE
-            elif worker.process.exitcode is not None and not asked_to_stop:
+            elif worker.process.exitcode is not None and not stop_signals:
                 logger.warning("a web process ended with %s and is replaced", worker.process.exitcode)
-                workers[place] = Worker(config, listening)
-    listening.close()  # once the processes have closed theirs too, the proxy uses another host
+                workers[index] = Worker(config, listening_socket)
+    listening_socket.close()  # Once the workers have closed their copies too, the proxy sends requests to another host.
     for worker in workers:
         worker.process.terminate()
     for worker in workers:
@@ -123,16 +127,18 @@ def serve(config: uvicorn.Config, *, stands_in: bool) -> int:
 
 
 def main(words: list[str]) -> int:
-    """Read the command line and serve."""
+    """Serve as the arguments ``words`` of the command line say, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m menace_site.web", description=__doc__)
     parser.add_argument("application", nargs="?", default="menace_site.asgi:application")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--stand-in", action="store_true", help="answer 503 while the application is imported")
-    asked = parser.parse_args(words)
-    config = uvicorn.Config(asked.application, host=asked.host, port=asked.port, workers=asked.workers, **OPTIONS)
-    return serve(config, stands_in=asked.stand_in)
+    arguments = parser.parse_args(words)
+    config = uvicorn.Config(
+        arguments.application, host=arguments.host, port=arguments.port, workers=arguments.workers, **OPTIONS
+    )
+    return serve(config, stands_in=arguments.stand_in)
 
 
 if __name__ == "__main__":

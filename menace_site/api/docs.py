@@ -63,26 +63,26 @@ UNITS = {"s": "second", "m": "minute", "h": "hour", "d": "day"}
 
 def codes() -> list[tuple[str, str, str]]:
     """Return code, status and cause of every refusal, ordered by status and then by code."""
-    found = dict(OTHER_CODES)
-    for error in _below(PlayError):
+    causes = dict(OTHER_CODES)
+    for error in _subclasses(PlayError):
         if error is not MoveRefusedError:
-            found.setdefault(error.code, (str(error.status), error.message))
-    return sorted(((code, status, words) for code, (status, words) in found.items()), key=lambda row: (row[1], row[0]))
+            causes.setdefault(error.code, (str(error.status), error.message))
+    return sorted(((code, status, cause) for code, (status, cause) in causes.items()), key=lambda row: (row[1], row[0]))
 
 
-def _below(error: type[PlayError]) -> Iterator[type[PlayError]]:
+def _subclasses(error: type[PlayError]) -> Iterator[type[PlayError]]:
     for child in error.__subclasses__():
         yield child
-        yield from _below(child)
+        yield from _subclasses(child)
 
 
 def rates() -> dict[str, str]:
-    """Return each throttle rate of the settings in words, such as "1,800 a minute", by its scope."""
-    found_rates = {}
+    """Return the throttle rates of the settings by scope, each in words such as "1,800 a minute"."""
+    rate_texts = {}
     for scope, text in api_settings.DEFAULT_THROTTLE_RATES.items():
-        if found := RATE.match(str(text)):
-            found_rates[scope] = f"{int(found[1]):,} a {UNITS[found[2]]}"
-    return found_rates
+        if match := RATE.match(str(text)):
+            rate_texts[scope] = f"{int(match[1]):,} a {UNITS[match[2]]}"
+    return rate_texts
 
 
 def roots(request: HttpRequest) -> JsonResponse:
@@ -99,10 +99,12 @@ class FormatNegotiation(DefaultContentNegotiation):
         Raises:
             NotFound: there is no such format.
         """
-        asked = request.query_params.get("format")
-        if asked and asked not in (known := {one.format for one in renderers}):
-            raise NotFound(f"There is no format {asked[:80]!r}. {did_you_mean(asked, sorted(known))}")
-        return super().select_renderer(request, renderers, asked or None)
+        format_name = request.query_params.get("format")
+        if format_name and format_name not in (format_names := {renderer.format for renderer in renderers}):
+            raise NotFound(
+                f"There is no format {format_name[:80]!r}. {did_you_mean(format_name, sorted(format_names))}"
+            )
+        return super().select_renderer(request, renderers, format_name or None)
 
 
 class SchemaView(SpectacularAPIView):

@@ -34,9 +34,10 @@ PLAINER = {"not_authenticated": LOG_IN_FIRST, "permission_denied": NOT_ALLOWED, 
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
-    """Answer one of our errors, which carry ``code`` and ``status``, or one of REST framework's; else ``None``.
+    """Return the response for an error of ours (with ``code`` and ``status``) or of REST framework, and count it.
 
-    Validation errors name the field in their sentence and keep the whole mapping as ``fields``.
+    Any other exception returns ``None``, so that Django reports it. The refusal of a validation error names the first
+    wrong field in ``detail`` and has all of them in ``fields``.
     """
     response = _answer(exc, context)
     if response is not None:
@@ -54,31 +55,31 @@ def _answer(exc: Exception, context: dict[str, Any]) -> Response | None:
         wait_s = getattr(exc, "retry_after_s", None)
         headers = None if wait_s is None else {"Retry-After": str(wait_s)}
         return Response({"detail": str(exc), "code": code}, status=status, headers=headers)
-    if isinstance(exc, RequestDataTooBig):  # Django's own answer would be a page with status 400
+    if isinstance(exc, RequestDataTooBig):  # Django's default would be a page with status 400.
         return Response({"detail": TOO_LARGE, "code": "too_large"}, status=413)
-    if isinstance(exc, RecursionError):  # JSON nested deeper than Python cares to follow
+    if isinstance(exc, RecursionError):  # The JSON is nested deeper than Python's recursion limit.
         exc = ParseError("The request is nested too deeply.")
     response = default_handler(exc, context)
-    if response is None:  # an unexpected exception: Django reports it
+    if response is None:  # Django reports an unexpected exception.
         return None
     if isinstance(exc, ValidationError):
         response.data = {"detail": first_error(exc.detail), "code": "malformed", "fields": exc.detail}
     elif isinstance(exc, ParseError):
-        where = str(exc.detail).removeprefix("JSON parse error - ").rstrip(".")
-        response.data = {"detail": f"{NOT_JSON} {where}.", "code": "malformed"}
+        syntax_error = str(exc.detail).removeprefix("JSON parse error - ").rstrip(".")
+        response.data = {"detail": f"{NOT_JSON} {syntax_error}.", "code": "malformed"}
     elif isinstance(exc, UnsupportedMediaType):
-        kinds = " or ".join(one.media_type for one in context["view"].get_parsers())
-        response.data = {"detail": f"Send Content-Type: {kinds}.", "code": exc.default_code}
+        media_types = " or ".join(parser.media_type for parser in context["view"].get_parsers())
+        response.data = {"detail": f"Send Content-Type: {media_types}.", "code": exc.default_code}
     elif isinstance(exc, NotAcceptable):
         response.data = {"detail": "Answers are JSON. Send Accept: application/json.", "code": exc.default_code}
     elif isinstance(exc, MethodNotAllowed):
         detail = method_not_allowed(context["request"].method, *context["view"].allowed_methods)
         response.data = {"detail": detail, "code": exc.default_code}
     elif isinstance(exc, APIException) and isinstance(exc.detail, ErrorDetail):
-        says_nothing_more = str(exc.detail).startswith(str(exc.default_detail))
-        detail = PLAINER.get(exc.default_code, exc.detail) if says_nothing_more else exc.detail
+        is_default_text = str(exc.detail).startswith(str(exc.default_detail))
+        detail = PLAINER.get(exc.default_code, exc.detail) if is_default_text else exc.detail
         response.data = {"detail": str(detail), "code": exc.detail.code}
-    else:  # Http404 and PermissionDenied of Django, which the default handler translated
+    else:  # The default handler has translated Django's Http404 or PermissionDenied.
         error = response.data["detail"]
         response.data = {"detail": str(error), "code": error.code}
     return response

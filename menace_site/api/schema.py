@@ -20,7 +20,7 @@ Endpoint = tuple[str, str, str, Callable[..., Any]]
 
 
 def without_trailing_slash(endpoints: list[Endpoint]) -> list[Endpoint]:
-    """Remove the trailing slash of each path: the API accepts it, but the documentation omits it."""
+    """Return the endpoints without trailing slashes, which the API accepts and the documentation omits."""
     return [(path.rstrip("/"), regex, method, callback) for path, regex, method, callback in endpoints]
 
 
@@ -35,7 +35,7 @@ GROUPS = {
     "Run an experiment": "Repeat what others have published, with a seed.",
     "Watch a machine learn": "The figures behind the page Watch it learn.",
 }
-"""Groups of operations by purpose with a sentence each, in the order of the page."""
+"""Groups of operations by purpose, each with a sentence, in the order of the documentation page."""
 GROUP_OF = [
     (r"/api/games", "Find a game"),
     (r"/api/ai/|/api/rooms/{code}/advice", "Ask for a move"),
@@ -48,44 +48,44 @@ GROUP_OF = [
     (r"/api/experiment", "Run an experiment"),
     (r"/api/learn", "Watch a machine learn"),
 ]
-"""Patterns for the beginning of a path, and their groups; the first match counts."""
+"""Patterns for the beginning of a path, each with its group; the first match counts."""
 
 
 def with_groups(result: dict[str, object], **_: Any) -> dict[str, object]:
-    """Return the schema with its groups as tags, in order, each with its sentence."""
-    return {**result, "tags": [{"name": name, "description": words} for name, words in GROUPS.items()]}
+    """Return the schema ``result`` with ``GROUPS`` as its tags."""
+    return {**result, "tags": [{"name": name, "description": sentence} for name, sentence in GROUPS.items()]}
 
 
 class Schema(AutoSchema):
     """Adds to each operation the refusals that follow from its view's parsers, permissions and throttles.
 
-    A view that declares the refusals of its services (:func:`games.live.serializers.refusals`) overrides these.
+    A response that a view declares itself (as with :func:`games.live.serializers.refusals`) takes precedence.
     """
 
     def get_tags(self) -> list[str]:
-        """Return the group of the operation in a list."""
-        return [next(group for begins, group in GROUP_OF if re.match(begins, self.path))]
+        """Return a list of one name, the group of the operation."""
+        return [next(group for pattern, group in GROUP_OF if re.match(pattern, self.path))]
 
     def get_auth(self) -> list[dict[str, object]]:
         """Return the authentication schemes, with an empty one last if the operation needs none."""
-        ways = super().get_auth()
-        permissions = [type(one) for one in self.view.get_permissions()]
+        schemes = super().get_auth()
+        permissions = [type(permission) for permission in self.view.get_permissions()]
         may_look = AccountRequired not in permissions and self.method in SAFE_METHODS
-        needs_account = not may_look and any(issubclass(one, AccountRequired) for one in permissions)
-        return ways if needs_account or not ways else [*ways, {}]
+        needs_account = not may_look and any(issubclass(permission, AccountRequired) for permission in permissions)
+        return schemes if needs_account or not schemes else [*schemes, {}]
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
-        own = super()._get_response_bodies(direction)
+        declared = super()._get_response_bodies(direction)
         if getattr(self.view, "refuses_by_itself", False):
-            return own
+            return declared
         general = {
-            status: self._get_response_for_code(OpenApiResponse(RefusalSerializer, why), status, None, direction)
-            for status, why in self._refusals().items()
+            status: self._get_response_for_code(OpenApiResponse(RefusalSerializer, cause), status, None, direction)
+            for status, cause in self._refusals().items()
         }
-        seconds = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
+        retry_after = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
         for status in general.keys() & {"429", "503"}:
-            general[status]["headers"] = {"Retry-After": seconds}
-        return dict(sorted({**general, **own}.items()))
+            general[status]["headers"] = {"Retry-After": retry_after}
+        return dict(sorted({**general, **declared}.items()))
 
     def _get_response_for_code(
         self, serializer: Any, status_code: Any, media_types: Any = None, direction: Any = "response"
@@ -102,7 +102,7 @@ class Schema(AutoSchema):
 
     def _refusals(self) -> dict[str, str]:
         view, is_unsafe = self.view, self.method in ("POST", "PUT", "PATCH", "DELETE")
-        found = {
+        candidates = {
             "400": ("What was sent is not right.", True),
             "401": ("This needs an account, or the token does not count.", view.get_authenticators()),
             "403": ("This is not yours to do, or the token lacks a scope.", view.get_permissions()),
@@ -113,7 +113,7 @@ class Schema(AutoSchema):
             "429": ("Too many requests.", view.get_throttles()),
             "503": ("The database does not answer just now.", True),
         }
-        return {status: why for status, (why, is_so) in found.items() if is_so}
+        return {status: cause for status, (cause, applies) in candidates.items() if applies}
 
 
 class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
